@@ -1,0 +1,1 @@
+"""Australis: Aurora-model stream networks on Apache Spark."""

@@ -1,0 +1,103 @@
+"""User-defined Python functions: registered by name, in the running program, and by no text.
+
+A network names a function as `module:function`; whoever runs the network has registered it before. A row
+function gets Arrow arrays and returns one; an aggregate is the paper's `Agg(init, incr, final)` (Aurora,
+footnote 6) with an optional `combine`, which a box needs to be split.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from australis.algebra.types import DataType, parse_type
+from australis.errors import AlgebraError, Problem
+
+Found = TypeVar("Found", bound="RowFunction | UserAggregate")
+_NAME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class RowFunction:
+    """A function of some attributes of a tuple, over Arrow arrays of equal length."""
+
+    name: str
+    call: Callable[..., pa.Array]
+    takes: tuple[DataType, ...]
+    returns: DataType
+
+
+@dataclass(frozen=True)
+class UserAggregate:
+    """A window function `Agg(init, incr, final)`; its state is made of JSON values, so that it can be kept and moved.
+
+    `init()` makes a state when a window opens, `incr(state, *values)` gives the state after one more tuple,
+    `final(state)` the result, and `combine(state, state)` the state of two parts of one window.
+    """
+
+    name: str
+    init: Callable[[], Any]
+    incr: Callable[..., Any]
+    final: Callable[[Any], Any]
+    takes: tuple[DataType, ...]
+    returns: DataType
+    combine: Callable[[Any, Any], Any] | None = None
+
+
+_row_functions: dict[str, RowFunction] = {}
+_aggregates: dict[str, UserAggregate] = {}
+
+
+def register_function(
+    name: str, call: Callable[..., pa.Array], *, takes: tuple[str, ...], returns: str
+) -> RowFunction:
+    """Make a Python function over Arrow arrays callable from expressions as `` `module:function`(a, b) ``."""
+    function = RowFunction(_checked(name), call, tuple(map(parse_type, takes)), parse_type(returns))
+    _row_functions[name] = function
+    return function
+
+
+def register_aggregate(
+    name: str,
+    *,
+    init: Callable[[], Any],
+    incr: Callable[..., Any],
+    final: Callable[[Any], Any],
+    takes: tuple[str, ...],
+    returns: str,
+    combine: Callable[[Any, Any], Any] | None = None,
+) -> UserAggregate:
+    """Make an `Agg(init, incr, final)` callable from Aggregate, Tumble and Resample boxes."""
+    types = tuple(map(parse_type, takes))
+    aggregate = UserAggregate(_checked(name), init, incr, final, types, parse_type(returns), combine)
+    _aggregates[name] = aggregate
+    return aggregate
+
+
+def row_function(name: str) -> RowFunction:
+    """The row function registered under a name."""
+    return _found(_row_functions, name, "function")
+
+
+def user_aggregate(name: str) -> UserAggregate:
+    """The aggregate registered under a name."""
+    return _found(_aggregates, name, "aggregate")
+
+
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise AlgebraError(Problem("", f"{name!r} is no name of a function", "'module:function'"))
+    return name
+
+
+def _found(registry: Mapping[str, Found], name: str, kind: str) -> Found:
+    if name not in registry:
+        known = ", ".join(sorted(registry)) or "none"
+        raise AlgebraError(
+            Problem("", f"no {kind} {name!r} is registered", f"a registered one ({known}); text never brings code")
+        )
+    return registry[name]

@@ -1,0 +1,79 @@
+"""Every error of Australis: one root, one class per room, and fields rather than prose.
+
+A `Problem` says where it is, what failed, what was expected and, for a text, at which position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong, at one place.
+
+    >>> print(Problem("soldiers.across.predicates[0]", "unknown attribute 'poz'", "one of sid, time, pos",
+    ...               text="poz >= 30", position=0))
+    soldiers.across.predicates[0]: unknown attribute 'poz'; expected one of sid, time, pos
+        poz >= 30
+        ^
+    """
+
+    path: str
+    what: str
+    expected: str = ""
+    text: str = ""
+    position: int | None = None
+
+    def __str__(self) -> str:
+        head = f"{self.path}: {self.what}" if self.path else self.what
+        if self.expected:
+            head += f"; expected {self.expected}"
+        return head + self._excerpt()
+
+    def _excerpt(self) -> str:
+        if self.position is None:
+            return ""
+        before = self.text[: self.position]
+        line_start = before.rfind("\n") + 1
+        line = self.text[line_start:].split("\n", 1)[0]
+        return f"\n    {line}\n    {' ' * (self.position - line_start)}^"
+
+    def under(self, path: str) -> Problem:
+        """The same problem, seen from the place that contains it."""
+        joiner = "" if not self.path or self.path.startswith("[") else "."
+        return replace(self, path=f"{path}{joiner}{self.path}")
+
+    def as_dict(self) -> dict[str, object]:
+        """The fields that are set, for `--json`."""
+        fields = vars(self)
+        return {name: value for name, value in fields.items() if value not in ("", None)}
+
+
+class AustralisError(Exception):
+    """The root: everything that Australis raises on purpose."""
+
+
+class AlgebraError(AustralisError):
+    """A schema, an expression, a box or a network that has no meaning; holds every problem found."""
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    def under(self, path: str) -> AlgebraError:
+        """The same error with `path` put before the path of every problem."""
+        return type(self)(problem.under(path) for problem in self.problems)
+
+
+class ExpressionError(AlgebraError):
+    """A text that is no expression of the whitelisted subset, or does not fit its schema."""
+
+
+class NetworkError(AlgebraError):
+    """A network that is not well formed: loops, unconnected ports, unknown names."""
+
+
+class FormError(AlgebraError):
+    """A JSON or YAML text that is not a network of a known version."""
