@@ -77,3 +77,11 @@ class NetworkError(AlgebraError):
 
 class FormError(AlgebraError):
     """A JSON or YAML text that is not a network of a known version."""
+
+
+class EngineError(AustralisError):
+    """The real world refused: no Java, a file that cannot be written, a damaged one."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(str(problem))

@@ -1,0 +1,190 @@
+"""Aggregate and its relatives: window functions over windows of a stream (Aurora 5.2.2.2, Aurora* 2.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from australis.algebra.boxes.box import (
+    Box,
+    NamedTexts,
+    at,
+    call_fields,
+    named_texts,
+    predicate,
+    syntax_checked,
+    window_calls,
+)
+from australis.algebra.expr import Expr, WindowCall, parse, parse_window
+from australis.algebra.order import Order, lookup, names
+from australis.algebra.schema import TUP, Field, Schema
+from australis.algebra.spans import Span, microseconds, units
+from australis.algebra.types import DataType
+from australis.errors import AlgebraError, Problem
+
+
+@dataclass(frozen=True)
+class BoundAggregate:
+    """An Aggregate with its types: sizes are in the units of the order's type, times in microseconds."""
+
+    order_type: DataType
+    calls: dict[str, WindowCall]
+    size: int | float
+    advance: int | float | None
+    advance_when: Expr | None
+    timeout: int | None
+
+
+@dataclass(frozen=True)
+class Aggregate(Box):
+    """`Aggregate(F.., Assuming O, Size s, Advance i, Timeout t)`: functions over windows [a, a + s) of each group.
+
+    The windows of a group start at its first in-order tuple's value and every `advance` from there; with
+    `align` at multiples of `advance`. With `advance_when` they start at the first in-order tuple and at each
+    one on which the predicate holds. `advance` is `size` where neither is given. A window is emitted by the
+    first in-order tuple behind its end, or when `timeout` has passed since its first tuple; empty ones never.
+
+    >>> Aggregate({"average": "avg(price)"}, Order("time", group_by=("sid",)), size="1 hour").advance is None
+    True
+    """
+
+    functions: NamedTexts
+    order: Order
+    size: Span
+    advance: Span | None = None
+    advance_when: str | None = None
+    timeout: str | None = None
+    align: bool = False
+    kind: ClassVar[str] = "aggregate"
+    ordered: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
+        syntax_checked(self.functions, "functions", parse_window)
+        _check_timeout(self.timeout)
+        if self.advance_when is not None:
+            self._check_advance_when(self.advance_when)
+
+    def _check_advance_when(self, text: str) -> None:
+        if self.advance is not None or self.align:
+            other = "advance" if self.advance is not None else "align"
+            raise AlgebraError(Problem("advance_when", f"stands beside {other}", "only one of the two"))
+        with at("advance_when"):
+            parse(text)
+
+    def bind(self, schema: Schema) -> BoundAggregate:
+        """The box with types, for inputs of a schema."""
+        with at("order"):
+            order_type = self.order.type(schema)
+        with at("size"):
+            size = units(self.size, order_type)
+        with at("advance"):
+            advance = size if self.advance is None else units(self.advance, order_type)
+        calls = window_calls(self.functions, schema)
+        when = None if self.advance_when is None else predicate(self.advance_when, schema, "advance_when")
+        timeout = None if self.timeout is None else microseconds(self.timeout)
+        return BoundAggregate(order_type, calls, size, None if when else advance, when, timeout)
+
+    def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
+        schema, bound = inputs[0], self.bind(inputs[0])
+        start = () if self.order.on == TUP else (Field(self.order.on, bound.order_type, False),)
+        groups = tuple(schema[name] for name in self.order.group_by)
+        with at("functions"):
+            return (Schema((*start, *groups, *call_fields(bound.calls))),)
+
+
+@dataclass(frozen=True)
+class Tumble(Box):
+    """`Tumble(F.., GroupBy A..)`: functions over runs of consecutive tuples with equal `group_by` attributes.
+
+    A run is emitted when a tuple with other values arrives (Aurora* 2.2), or `timeout` after its first tuple.
+    """
+
+    functions: NamedTexts
+    group_by: tuple[str, ...]
+    timeout: str | None = None
+    kind: ClassVar[str] = "tumble"
+    ordered: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
+        object.__setattr__(self, "group_by", names(self.group_by, "group_by"))
+        syntax_checked(self.functions, "functions", parse_window)
+        _check_timeout(self.timeout)
+        if not self.group_by:
+            raise AlgebraError(Problem("group_by", "is empty", "at least one attribute"))
+
+    def bind(self, schema: Schema) -> dict[str, WindowCall]:
+        """The typed window functions."""
+        for index, name in enumerate(self.group_by):
+            lookup(schema, name, f"group_by[{index}]")
+        return window_calls(self.functions, schema)
+
+    def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
+        calls = self.bind(inputs[0])
+        groups = tuple(inputs[0][name] for name in self.group_by)
+        with at("functions"):
+            return (Schema((*groups, *call_fields(calls))),)
+
+
+@dataclass(frozen=True)
+class Slide(Box):
+    """`Slide(F.., Size s, Advance i)`: overlapping windows; of tuples, unless `order` says otherwise.
+
+    Composed: an Aggregate whose advance is smaller than its size.
+    """
+
+    functions: NamedTexts
+    size: Span
+    advance: Span = 1
+    order: Order = Order(TUP)
+    timeout: str | None = None
+    kind: ClassVar[str] = "slide"
+    ordered: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
+        _ = self.core
+
+    @property
+    def core(self) -> Aggregate:
+        return Aggregate(self.functions, self.order, self.size, advance=self.advance, timeout=self.timeout)
+
+    def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
+        bound = self.core.bind(inputs[0])
+        if bound.advance is None or bound.advance >= bound.size:
+            raise AlgebraError(Problem("advance", f"{self.advance!r} is not smaller than size {self.size!r}", "overlap"))
+        return self.core.output_schemas(*inputs)
+
+
+@dataclass(frozen=True)
+class XSection(Box):
+    """`XSection(F.., On A)`: a cross-section through all groups at once, one window for each step of `on`.
+
+    Composed: an aligned Aggregate without GroupBy whose advance is its size.
+    """
+
+    functions: NamedTexts
+    on: str
+    size: Span = 1
+    slack: int = 0
+    timeout: str | None = None
+    kind: ClassVar[str] = "xsection"
+    ordered: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
+        _ = self.core
+
+    @property
+    def core(self) -> Aggregate:
+        return Aggregate(self.functions, Order(self.on, self.slack), self.size, timeout=self.timeout, align=True)
+
+    def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
+        return self.core.output_schemas(*inputs)
+
+
+def _check_timeout(timeout: str | None) -> None:
+    if timeout is not None:
+        with at("timeout"):
+            microseconds(timeout)

@@ -1,0 +1,28 @@
+"""Drop: the system box that sheds load (Aurora 4.5, footnote 2: users cannot use it explicitly)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from australis.algebra.boxes.box import Box
+from australis.algebra.schema import Schema
+from australis.errors import AlgebraError, Problem
+
+
+@dataclass(frozen=True)
+class Drop(Box):
+    """Drops a fraction `rate` of the tuples, chosen by a hash of their number and `seed`."""
+
+    rate: float
+    seed: int = 0
+    kind: ClassVar[str] = "drop"
+    ordered: ClassVar[bool] = True
+    system: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.rate <= 1.0:
+            raise AlgebraError(Problem("rate", f"{self.rate!r} is no fraction", "a number from 0 to 1"))
+
+    def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
+        return (inputs[0],)

@@ -1,0 +1,60 @@
+"""BSort and WSort: two approximate sorts of an infinite stream, one bounded by slack, the other by time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from australis.algebra.boxes.box import Box, at
+from australis.algebra.order import Order, lookup, names
+from australis.algebra.schema import TUP, Schema
+from australis.algebra.spans import microseconds
+from australis.errors import AlgebraError, Problem
+
+
+@dataclass(frozen=True)
+class BSort(Box):
+    """`BSort(Assuming O)`: a buffer of slack + 1 tuples per group, whose least leaves whenever it is full.
+
+    The result is that of `slack` passes of a bubble sort (Aurora 5.2.2.1). Nothing is discarded: a tuple that
+    comes too late for its place leaves at once. Ties keep their order of arrival.
+    """
+
+    order: Order
+    kind: ClassVar[str] = "bsort"
+    ordered: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.order.on == TUP:
+            raise AlgebraError(Problem("order.on", f"{TUP} is the order of arrival already", "an attribute"))
+
+    def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
+        with at("order"):
+            self.order.type(inputs[0])
+        return (inputs[0],)
+
+
+@dataclass(frozen=True)
+class WSort(Box):
+    """`WSort(A1, ..., An, Timeout t)`: holds tuples for at most `timeout`, and lets them go in ascending order.
+
+    When a tuple has waited longer than `timeout`, it and all that sort before it leave. A tuple that arrives
+    after one that follows it has left is discarded (Aurora*, section 2.2, footnote *).
+    """
+
+    by: tuple[str, ...]
+    timeout: str
+    kind: ClassVar[str] = "wsort"
+    ordered: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", names(self.by, "by"))
+        if not self.by:
+            raise AlgebraError(Problem("by", "is empty", "at least one attribute"))
+        with at("timeout"):
+            microseconds(self.timeout)
+
+    def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
+        for index, name in enumerate(self.by):
+            lookup(inputs[0], name, f"by[{index}]")
+        return (inputs[0],)

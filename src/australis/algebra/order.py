@@ -1,0 +1,82 @@
+"""Order specifications: `Order(On A, Slack n, GroupBy B1, ..., Bm)` of Aurora 5.2.2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from australis.algebra.schema import TUP, Schema
+from australis.algebra.types import LONG, DataType
+from australis.errors import AlgebraError, Problem
+
+WIDEST_ORDER_DECIMAL = 18
+"""Digits of a decimal that still fit a 64-bit whole number, in which orders are kept."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """The arrival order that a box expects of an input: ascending on `on`, in each group, up to `slack`.
+
+    A tuple is out of order, and ignored, if more than `slack` tuples before it in its group have a strictly
+    greater value of `on`. `on` may be the virtual attribute `Tup#`, the number of the tuple in its group.
+
+    >>> Order("time", slack=4, group_by=("sid",))
+    Order(on='time', slack=4, group_by=('sid',))
+    """
+
+    on: str
+    slack: int = 0
+    group_by: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "group_by", names(self.group_by, "group_by"))
+        if not isinstance(self.slack, int) or isinstance(self.slack, bool) or self.slack < 0:
+            raise AlgebraError(Problem("slack", f"{self.slack!r} is no slack", "a whole number of tuples, 0 or more"))
+        if self.on == TUP and self.slack:
+            raise AlgebraError(Problem("slack", f"{TUP} is always in order", f"slack 0 with {TUP}"))
+        if self.on in self.group_by:
+            raise AlgebraError(Problem("group_by", f"{self.on!r} is both ordered and grouped by", "one of the two"))
+
+    def type(self, schema: Schema) -> DataType:
+        """The type of the ordered attribute, after a check that the whole order fits the schema."""
+        for index, name in enumerate(self.group_by):
+            lookup(schema, name, f"group_by[{index}]")
+        if self.on == TUP:
+            return LONG
+        found = lookup(schema, self.on, "on")
+        if not is_orderable(found):
+            expected = f"int, long, double, timestamp, or a decimal of at most {WIDEST_ORDER_DECIMAL} digits"
+            raise AlgebraError(Problem("on", f"{self.on!r} is a {found} and cannot be an order", expected))
+        return found
+
+
+def is_orderable(data_type: DataType) -> bool:
+    """Whether windows can be laid along values of a type."""
+    if data_type.is_decimal:
+        return data_type.precision <= WIDEST_ORDER_DECIMAL
+    return data_type.is_numeric or data_type.name == "timestamp"
+
+
+def common_order_type(left: DataType, right: DataType) -> DataType:
+    """The type in which the orders of two inputs are compared."""
+    if left == right:
+        return left
+    if left.is_integral and right.is_integral:
+        return LONG
+    raise AlgebraError(
+        Problem("right.on", f"the left order is a {left}, the right one a {right}", "orders of one type; use a Map to cast")
+    )
+
+
+def lookup(schema: Schema, name: str, path: str) -> DataType:
+    """The type of an attribute, or an error at `path`."""
+    try:
+        return schema[name].type
+    except AlgebraError as error:
+        raise error.under(path) from None
+
+
+def names(value: object, path: str) -> tuple[str, ...]:
+    """A sequence of names as a tuple; a lone text is refused, since it would fall apart into letters."""
+    if isinstance(value, str) or not all(isinstance(name, str) for name in value):  # type: ignore[attr-defined]
+        raise AlgebraError(Problem(path, f"{value!r} is no list of names", f"a list such as [{value!r}]"))
+    return tuple(value)  # type: ignore[arg-type]

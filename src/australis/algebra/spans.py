@@ -1,0 +1,76 @@
+"""Sizes of windows and lengths of time: `10`, `2.5`, or a text such as `10 min`.
+
+A size is measured in the units of the attribute it is laid along: whole numbers for int and long,
+microseconds for timestamps, and for decimals whole steps of their last digit.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from australis.algebra.types import DataType
+from australis.errors import AlgebraError, Problem
+
+Span = int | float | str
+
+_MICROSECONDS = {
+    "us": 1,
+    "ms": 1_000,
+    "s": 1_000_000,
+    "min": 60_000_000,
+    "h": 3_600_000_000,
+    "d": 86_400_000_000,
+}
+_UNITS = {
+    **dict.fromkeys(("us", "microsecond", "microseconds"), "us"),
+    **dict.fromkeys(("ms", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("s", "sec", "second", "seconds"), "s"),
+    **dict.fromkeys(("min", "minute", "minutes"), "min"),
+    **dict.fromkeys(("h", "hour", "hours"), "h"),
+    **dict.fromkeys(("d", "day", "days"), "d"),
+}
+_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*")
+_DURATION_EXPECTED = "a length of time such as '500 ms', '10 s', '10 min', '1 hour' or '2 d'"
+
+
+def microseconds(text: str) -> int:
+    """The microseconds in a length of time.
+
+    >>> microseconds("10 min")
+    600000000
+    """
+    match = _DURATION.fullmatch(text.lower()) if isinstance(text, str) else None
+    if not match or match[2] not in _UNITS:
+        raise AlgebraError(Problem("", f"{text!r} is no length of time", _DURATION_EXPECTED))
+    length = Decimal(match[1]) * _MICROSECONDS[_UNITS[match[2]]]
+    if length != int(length) or length <= 0:
+        raise AlgebraError(Problem("", f"{text!r} is no whole, positive number of microseconds", _DURATION_EXPECTED))
+    return int(length)
+
+
+def units(span: Span, order_type: DataType) -> int | float:
+    """A size in the units of an order attribute's type.
+
+    >>> from australis.algebra.types import LONG, TIMESTAMP, decimal
+    >>> units(10, LONG), units("1 s", TIMESTAMP), units(0.5, decimal(10, 2))
+    (10, 1000000, 50)
+    """
+    if order_type.name == "timestamp":
+        if not isinstance(span, str):
+            raise AlgebraError(Problem("", f"{span!r} is no length of time", _DURATION_EXPECTED))
+        return microseconds(span)
+    if isinstance(span, str | bool) or not span > 0:
+        raise AlgebraError(Problem("", f"{span!r} is no size along a {order_type}", "a number greater than 0"))
+    if order_type.name == "double":
+        return float(span)
+    return _whole_steps(span, order_type)
+
+
+def _whole_steps(span: float, order_type: DataType) -> int:
+    steps = Decimal(str(span)).scaleb(order_type.scale)
+    if steps != int(steps):
+        raise AlgebraError(
+            Problem("", f"{span!r} is no size along a {order_type}", f"a number with at most {order_type.scale} decimals")
+        )
+    return int(steps)

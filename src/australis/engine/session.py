@@ -1,0 +1,61 @@
+"""The Spark session that trains run in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+from australis.engine.java import find_java
+
+# What a train wants of Spark, and why.
+TRAIN_OPTIONS: Mapping[str, str] = {
+    # A train is one small job: nothing to re-plan half way, nobody to watch it but our own monitor.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # Over TCP every Python task meets a 40 ms delayed-ACK stall.
+    "spark.python.unix.domain.socket.enabled": "true",
+    # The reference says what an expression means: overflow wraps, a bad cast is NULL, no error stops a train.
+    "spark.sql.ansi.enabled": "false",
+    # Deep expressions and the JVM's regular expressions are recursive.
+    "spark.driver.extraJavaOptions": "-Xss8m",
+    "spark.log.level": "ERROR",
+}
+
+
+def local_session(
+    app_name: str = "australis",
+    *,
+    master: str = "local[2]",
+    time_zone: str = "UTC",
+    shuffle_partitions: int = 2,
+    options: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """Start Spark on this machine, or return the session that already runs in this process.
+
+    `options` are Spark's own and win over ours.
+    """
+    _prepare_environment()
+    builder = SparkSession.Builder().appName(app_name).master(master)
+    settings = {
+        **TRAIN_OPTIONS,
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.session.timeZone": time_zone,
+        "spark.sql.shuffle.partitions": str(shuffle_partitions),
+        **(options or {}),
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _prepare_environment() -> None:
+    """Spark takes its Java and its workers' Python from the environment of the process that starts it."""
+    os.environ["JAVA_HOME"] = str(find_java())
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    # Keeps Spark from looking the host's name up, and from warning about what it finds.
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
