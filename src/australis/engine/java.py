@@ -105,8 +105,11 @@ def _wrapped(java: Java) -> Path:
         _write_executable(home / "bin" / "java", script)
     except OSError as error:
         raise EngineError(
-            Problem(str(home), f"cannot write the wrapper of {java.executable}: {error}",
-                    "a writable cache directory: set XDG_CACHE_HOME to one")
+            Problem(
+                str(home),
+                f"cannot write the wrapper of {java.executable}: {error}",
+                "a writable cache directory: set XDG_CACHE_HOME to one",
+            )
         ) from error
     return home
 
@@ -129,7 +132,9 @@ def _cache_dir() -> Path:
 
 def _no_java(seen: list[str]) -> Problem:
     what = "; ".join(["no Java that Spark can run on", *seen])
-    return Problem("java", what, "Java 17 or 21: install one and set JAVA_HOME, or pip install 'australis[jre]'")
+    return Problem(
+        "java", what, "Java 17 or 21: install one and set JAVA_HOME, or pip install 'australis[jre]'"
+    )
 
 
 def main() -> int:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from australis.engine.java import find_java
+
+LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 
 # What a train wants of Spark, and why.
 TRAIN_OPTIONS: Mapping[str, str] = {
@@ -20,9 +23,8 @@ TRAIN_OPTIONS: Mapping[str, str] = {
     "spark.python.unix.domain.socket.enabled": "true",
     # The reference says what an expression means: overflow wraps, a bad cast is NULL, no error stops a train.
     "spark.sql.ansi.enabled": "false",
-    # Deep expressions and the JVM's regular expressions are recursive.
-    "spark.driver.extraJavaOptions": "-Xss8m",
-    "spark.log.level": "ERROR",
+    # A deep stack, for expressions and the JVM's regular expressions recurse; and silence but for errors.
+    "spark.driver.extraJavaOptions": f'-Xss8m "-Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}"',
 }
 
 
