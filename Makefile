@@ -1,0 +1,90 @@
+# The contributor's manual. `make` prints the targets; each sets up by itself what it needs, from nothing but
+# GNU make, bash, Python >= 3.11 and a package registry.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+# The Python that .venv is made with: make PYTHON=python3.12 venv
+export PYTHON ?= python3
+
+VENV := .venv
+READY := $(VENV)/.complete
+PY := $(VENV)/bin/python
+
+# Passed on to pytest: make test ARGS='tests/engine -k java'
+ARGS ?=
+
+##@ Use it
+
+.PHONY: demo
+demo: $(READY) ## run the demonstration network and print what comes out
+	$(PY) -m australis.app.cli demo $(ARGS)
+
+##@ Check it
+
+.PHONY: test
+test: $(READY) ## run all tests, doc examples included (ARGS='tests/engine -k java' for some)
+	$(PY) -m pytest $(ARGS)
+
+.PHONY: test-conformance-deep
+test-conformance-deep: $(READY) ## search far longer for a difference between reference, kernels and Spark
+	HYPOTHESIS_PROFILE=deep $(PY) -m pytest tests/conformance --timeout=3600 $(ARGS)
+
+.PHONY: check
+check: lint types imports ## everything that is checked without running: lint, types, imports
+
+.PHONY: lint
+lint: $(READY) ## ruff: style, likely bugs, formatting
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+.PHONY: types
+types: $(READY) ## mypy, strict
+	$(PY) -m mypy
+
+.PHONY: imports
+imports: $(READY) ## who may import whom (the layers of ARCHITECTURE.md)
+	$(VENV)/bin/lint-imports
+
+.PHONY: bench-kernels
+bench-kernels: $(READY) ## measure the kernels, in tuples per second
+	$(PY) benchmarks/kernels.py $(ARGS)
+
+##@ Change it
+
+.PHONY: format
+format: $(READY) ## put the code into shape: import order, safe fixes, formatting
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+.PHONY: docs
+docs: $(READY) ## make the generated pages and pictures anew, and check the rest
+	$(PY) scripts/docs.py $(ARGS)
+
+.PHONY: lock
+lock: ## pin what pyproject.toml asks for in requirements.lock (ARGS=--upgrade for newer versions)
+	@[ -x $(VENV)/bin/uv ] || scripts/setup
+	$(VENV)/bin/uv pip compile pyproject.toml --extra dev --extra jre --output-file requirements.lock \
+		--universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet $(ARGS)
+
+##@ Set up and tear down
+
+.PHONY: venv
+venv: $(READY) ## create or renew .venv from requirements.lock
+
+$(READY): pyproject.toml requirements.lock scripts/setup
+	@scripts/setup
+
+.PHONY: clean
+clean: ## remove .venv and everything else that can be made again
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help
+help: ## print this
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

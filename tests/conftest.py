@@ -1,0 +1,49 @@
+"""What all tests share: the depth of property tests, one Spark session, the data sets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from pyspark.sql import SparkSession
+
+from australis.engine.session import local_session
+
+# The default is for every change: few examples, the same in each run, so that a build goes red for its change.
+# `deep` searches at random and long: HYPOTHESIS_PROFILE=deep, or `make test-conformance-deep`.
+_COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("default", _COMMON, max_examples=50, derandomize=True)
+settings.register_profile("deep", _COMMON, max_examples=2000, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark by what is used, so that no test can forget to: `-m 'not spark'` then starts no JVM."""
+    for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        if "spark" in fixtures:
+            item.add_marker("spark")
+        if "data_dir" in fixtures:
+            item.add_marker("data")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """One Spark session for the whole run, started by the first test that asks."""
+    session = local_session("australis-tests")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The directory of the data sets, named by $AUSTRALIS_DATA; tests that need it are skipped without it."""
+    named = os.environ.get("AUSTRALIS_DATA")
+    if not named:
+        pytest.skip("AUSTRALIS_DATA is not set: no data sets to read")
+    if not Path(named).is_dir():
+        pytest.skip(f"AUSTRALIS_DATA names {named}, which is not a directory")
+    return Path(named)
