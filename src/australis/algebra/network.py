@@ -1,0 +1,299 @@
+"""Networks: loop-free graphs of boxes with typed arcs, as frozen values that are validated when they are made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from australis.algebra.boxes import Box, Join
+from australis.algebra.quality import Quality
+from australis.algebra.schema import Schema, parse_schema
+from australis.algebra.spans import microseconds
+from australis.errors import AlgebraError, NetworkError, Problem
+
+QUARANTINE = "quarantine"
+"""The output that every network has without saying so: what could not be processed, and why."""
+QUARANTINE_SCHEMA = parse_schema("path string not null, reason string not null, tuple string not null")
+FOREVER = "forever"
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A stream inside a network: an input, or an output port of a box.
+
+    >>> Ref.parse("detect.route.2")
+    Ref(id='detect.route', port=2)
+    >>> str(Ref("across"))
+    'across'
+    """
+
+    id: str
+    port: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Ref:
+        head, _, tail = text.rpartition(".")
+        return cls(head, int(tail)) if head and tail.isdecimal() else cls(text)
+
+    def __str__(self) -> str:
+        return f"{self.id}.{self.port}" if self.port else self.id
+
+
+@dataclass(frozen=True)
+class Input:
+    """A stream that comes in from outside, or a stored table."""
+
+    schema: Schema
+    table: bool = False
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A box in its place: what it does, and the streams at its input ports."""
+
+    box: Box
+    sources: tuple[Ref, ...]
+    tag: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class Output:
+    """A stream that goes out to applications, with what its quality is worth."""
+
+    source: Ref
+    quality: Quality | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class ConnectionPoint:
+    """An arc that keeps history: for a time ('2 h'), a number of tuples (1000), or for ever; and where queries attach."""
+
+    at: Ref
+    history: str | int | None = None
+    key: str | None = None
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.history, str) and self.history != FOREVER:
+            microseconds(self.history)
+        if isinstance(self.history, int) and (isinstance(self.history, bool) or self.history < 0):
+            raise AlgebraError(Problem("history", f"{self.history!r} is no number of tuples", "0 or more"))
+
+
+@dataclass(frozen=True)
+class Group:
+    """A named part of a network, for the editor: all boxes whose id begins with the group's path."""
+
+    tag: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A validated network. Making one runs nothing; a bad one raises NetworkError with every problem found.
+
+    Ids are paths: box `count` of group `detect` is `detect.count`, its second output `detect.count.1`.
+    """
+
+    name: str
+    inputs: Mapping[str, Input]
+    boxes: Mapping[str, Node]
+    outputs: Mapping[str, Output]
+    connection_points: Mapping[str, ConnectionPoint] = field(default_factory=dict)
+    groups: Mapping[str, Group] = field(default_factory=dict)
+    timezone: str = "UTC"
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("inputs", "boxes", "outputs", "connection_points", "groups"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        problems = [problem.under(self.name) for problem in _problems(self)]
+        if problems:
+            raise NetworkError(problems)
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The ids of the boxes, each behind all that it reads from; otherwise as they were written."""
+        return _topological(self)[0]
+
+    @cached_property
+    def schemas(self) -> Mapping[Ref, Schema]:
+        """The schema of every stream: of each input and of each output port of each box."""
+        return MappingProxyType(_infer(self)[0])
+
+    @cached_property
+    def consumers(self) -> Mapping[Ref, tuple[tuple[str, int], ...]]:
+        """For every stream, the (box id, input port) pairs that read it."""
+        readers: dict[Ref, list[tuple[str, int]]] = {ref: [] for ref in self.schemas}
+        for box_id in self.order:
+            for port, source in enumerate(self.boxes[box_id].sources):
+                readers[source].append((box_id, port))
+        return MappingProxyType({ref: tuple(found) for ref, found in readers.items()})
+
+    def input_schemas(self, box_id: str) -> tuple[Schema, ...]:
+        """The schemas at the input ports of a box."""
+        return tuple(self.schemas[source] for source in self.boxes[box_id].sources)
+
+    def output_schema(self, name: str) -> Schema:
+        """The schema of an output; `quarantine` is one of every network."""
+        return QUARANTINE_SCHEMA if name == QUARANTINE else self.schemas[self.outputs[name].source]
+
+    def warnings(self) -> tuple[Problem, ...]:
+        """What is allowed but probably not meant: unread streams, joins that never forget."""
+        found = [p.under(box_id) for box_id in self.order for p in _box_warnings(self, box_id)]
+        found += [Problem(name, "no box or output reads this input") for name in self.inputs if not _is_read(self, name)]
+        return tuple(problem.under(self.name) for problem in found)
+
+
+def _box_warnings(network: Network, box_id: str) -> Iterator[Problem]:
+    yield from network.boxes[box_id].box.warnings(*network.input_schemas(box_id))
+    if not _is_read(network, box_id):
+        yield Problem("", "no box or output reads this box", "an output or a connection point behind it")
+
+
+def _is_read(network: Network, stream_id: str) -> bool:
+    read = {o.source.id for o in network.outputs.values()} | {c.at.id for c in network.connection_points.values()}
+    return stream_id in read or any(s.id == stream_id for n in network.boxes.values() for s in n.sources)
+
+
+def _problems(network: Network) -> list[Problem]:
+    """Everything wrong with a network; types are inferred only where the graph itself is sound."""
+    graph = [*_name_problems(network), *_source_problems(network)]
+    if graph:
+        return graph
+    loop = _topological(network)[1]
+    if loop:
+        return [Problem(loop[0], f"is in a loop: {' -> '.join(loop)}", "a network without loops")]
+    return _infer(network)[1] or list(_end_problems(network))
+
+
+def _name_problems(network: Network) -> Iterator[Problem]:
+    if not _NAME.fullmatch(network.name):
+        yield Problem("name", f"{network.name!r} is no name", "letters, digits and _, not a digit first")
+    for kind in ("inputs", "outputs", "connection_points"):
+        yield from (_bad_name(kind, name) for name in getattr(network, kind) if not _NAME.fullmatch(name))
+    for kind in ("boxes", "groups"):
+        yield from (_bad_name(kind, path) for path in getattr(network, kind) if not _PATH.fullmatch(path))
+    yield from (Problem(n, "is both an input and a box", "an id once") for n in network.inputs if n in network.boxes)
+    if QUARANTINE in network.outputs:
+        yield Problem(f"outputs.{QUARANTINE}", "is the output that every network has", "another name")
+    if not network.outputs and not network.connection_points:
+        yield Problem("outputs", "is empty", "at least one output or connection point")
+    yield from _timezone_problems(network.timezone)
+    for group in network.groups:
+        if not any(box_id.startswith(f"{group}.") for box_id in network.boxes):
+            yield Problem(f"groups.{group}", "has no boxes", f"boxes whose id begins with '{group}.'")
+
+
+def _bad_name(kind: str, name: str) -> Problem:
+    expected = "letters, digits and _, not a digit first" + ("; parts joined by '.'" if kind in ("boxes", "groups") else "")
+    return Problem(kind, f"{name!r} is no name", expected)
+
+
+def _timezone_problems(name: str) -> Iterator[Problem]:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        yield Problem("timezone", f"unknown time zone {name!r}", "a name such as 'UTC' or 'Europe/Berlin'")
+
+
+def _source_problems(network: Network) -> Iterator[Problem]:
+    for box_id, node in network.boxes.items():
+        least, most = node.box.arity
+        count = len(node.sources)
+        if count < least:
+            yield Problem(box_id, f"input port {count} of {least} is not connected", f"{least} sources in 'from'")
+        if most is not None and count > most:
+            yield Problem(box_id, f"has {count} sources", f"{most} in 'from'")
+        for port, source in enumerate(node.sources):
+            yield from _ref_problems(network, source, f"{box_id}.from[{port}]")
+            yield from _table_problems(network, node.box, port, source, box_id)
+    for name, output in network.outputs.items():
+        yield from _ref_problems(network, output.source, f"outputs.{name}.from")
+    for name, point in network.connection_points.items():
+        yield from _ref_problems(network, point.at, f"connection_points.{name}.at")
+
+
+def _ref_problems(network: Network, ref: Ref, path: str) -> Iterator[Problem]:
+    ports = 1 if ref.id in network.inputs else network.boxes[ref.id].box.outputs if ref.id in network.boxes else 0
+    if not ports:
+        known = ", ".join([*network.inputs, *network.boxes]) or "none"
+        yield Problem(path, f"there is no input or box {ref.id!r}", f"one of {known}")
+    elif ref.port >= ports:
+        yield Problem(path, f"{ref.id!r} has no output port {ref.port}", f"a port from 0 to {ports - 1}")
+
+
+def _table_problems(network: Network, box: Box, port: int, source: Ref, box_id: str) -> Iterator[Problem]:
+    is_table = source.id in network.inputs and network.inputs[source.id].table
+    wants_table = isinstance(box, Join) and box.table_side == port
+    if is_table and not wants_table:
+        yield Problem(f"{box_id}.from[{port}]", f"{source.id!r} is a stored table", "a stream; only Join reads a table")
+    if wants_table and not is_table:
+        side = ("left", "right")[port]
+        yield Problem(f"{box_id}.{side}", f"has no order, but {source} is a stream", "an order, or an input with table: true")
+
+
+def _topological(network: Network) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The boxes in an order that respects the arcs, and a loop if there is one; depth first, without recursion."""
+    done: dict[str, bool] = {}
+    ordered: list[str] = []
+    for root in network.boxes:
+        stack = [root]
+        while stack:
+            box_id = stack[-1]
+            if done.get(box_id) is None:
+                done[box_id] = False
+                parents = [s.id for s in network.boxes[box_id].sources if s.id in network.boxes]
+                open_parents = [p for p in parents if done.get(p) is False]
+                if open_parents:
+                    return (), (*stack[stack.index(open_parents[0]) :], open_parents[0])
+                stack.extend(reversed([p for p in parents if p not in done]))
+            else:
+                stack.pop()
+                if not done[box_id]:
+                    done[box_id] = True
+                    ordered.append(box_id)
+    return tuple(ordered), ()
+
+
+def _infer(network: Network) -> tuple[dict[Ref, Schema], list[Problem]]:
+    """The schemas of all streams, and the problems of the boxes whose inputs have known schemas."""
+    schemas = {Ref(name): given.schema for name, given in network.inputs.items()}
+    problems: list[Problem] = []
+    for box_id in _topological(network)[0]:
+        node = network.boxes[box_id]
+        if not all(source in schemas for source in node.sources):
+            continue
+        try:
+            outputs = node.box.output_schemas(*(schemas[source] for source in node.sources))
+            schemas.update({Ref(box_id, port): schema for port, schema in enumerate(outputs)})
+        except AlgebraError as error:
+            problems += error.under(box_id).problems
+    return schemas, problems
+
+
+def _end_problems(network: Network) -> Iterator[Problem]:
+    """Attributes that outputs' graphs and connection points name, but their streams lack."""
+    schemas = _infer(network)[0]
+    for name, output in network.outputs.items():
+        value = output.quality.value if output.quality else None
+        if value and value.attribute not in schemas[output.source]:
+            yield _unknown(f"outputs.{name}.quality.value.attribute", value.attribute, schemas[output.source])
+    for name, point in network.connection_points.items():
+        if point.key is not None and point.key not in schemas[point.at]:
+            yield _unknown(f"connection_points.{name}.key", point.key, schemas[point.at])
+
+
+def _unknown(path: str, name: str, schema: Schema) -> Problem:
+    return Problem(path, f"unknown attribute {name!r}", f"one of {', '.join(schema.names)}")
+
