@@ -256,7 +256,7 @@ def _topological(network: Network) -> tuple[tuple[str, ...], tuple[str, ...]]:
                 parents = [s.id for s in network.boxes[box_id].sources if s.id in network.boxes]
                 open_parents = [p for p in parents if done.get(p) is False]
                 if open_parents:
-                    return (), (*stack[stack.index(open_parents[0]) :], open_parents[0])
+                    return (), _loop([b for b in stack if done.get(b) is False], open_parents[0])
                 stack.extend(reversed([p for p in parents if p not in done]))
             else:
                 stack.pop()
@@ -264,6 +264,11 @@ def _topological(network: Network) -> tuple[tuple[str, ...], tuple[str, ...]]:
                     done[box_id] = True
                     ordered.append(box_id)
     return tuple(ordered), ()
+
+
+def _loop(path: list[str], start: str) -> tuple[str, ...]:
+    """The loop at the end of a path of boxes that each read from the next, in the direction of the arcs."""
+    return (start, *reversed(path[path.index(start) + 1 :]), start)
 
 
 def _infer(network: Network) -> tuple[dict[Ref, Schema], list[Problem]]:

@@ -1,0 +1,71 @@
+"""What every kernel is: a value made of a box and its schemas, that takes a state and a batch to a state and a batch.
+
+A kernel holds no state of its own. Its state is a few named Arrow tables, so that it can be kept in a file,
+moved to another node and rebuilt. Batches have the columns of their schema and the hidden columns:
+`TS`, a tuple's arrival time, and in outputs `CAUSE`, the row of the input batch that made the kernel emit
+it: outputs of several partitions are put into one order by it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from australis.algebra.schema import Schema
+
+CAUSE = "#cause"
+"""The hidden column of an output batch: the input row that caused each tuple, ascending; -1 for time and flush."""
+REASON = "#reason"
+"""The hidden column of rejected tuples: why a tuple went to the quarantine."""
+
+State = Mapping[str, pa.Table]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one event did: the state after it, the output batches by port, what was rejected, what was late."""
+
+    state: State
+    outputs: tuple[pa.Table, ...]
+    rejected: pa.Table | None = None
+    late: int = 0
+    ignored: int = 0
+    """In-order tuples that only belonged to windows that had timed out already."""
+
+
+class Kernel(ABC):
+    """A box, vectorised. Made once for a box and its input schemas; used for any number of states."""
+
+    output_schemas: tuple[Schema, ...]
+
+    @abstractmethod
+    def start(self) -> State:
+        """The state before the first tuple."""
+
+    @abstractmethod
+    def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
+        """Take a batch that arrived on a port at local time `now` (microseconds); due timeouts fire first."""
+
+    def tick(self, state: State, now: int) -> Step:
+        """Let time pass: fire the timeouts that are due at `now`."""
+        return Step(state, self.nothing())
+
+    def flush(self, state: State, now: int) -> Step:
+        """End the streams: release every buffer and close every window, in order."""
+        return Step(state, self.nothing())
+
+    def deadline(self, state: State) -> int | None:
+        """The earliest local time at which a timeout will be due, so that a scheduler can wake up; None for never."""
+        return None
+
+    def nothing(self) -> tuple[pa.Table, ...]:
+        """Empty output batches."""
+        return tuple(empty_output(schema) for schema in self.output_schemas)
+
+
+def empty_output(schema: Schema) -> pa.Table:
+    """An output batch without tuples."""
+    return schema.arrow_with_ts.append(pa.field(CAUSE, pa.int64(), False)).empty_table()
