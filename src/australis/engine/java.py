@@ -10,6 +10,7 @@ import hashlib
 import importlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,7 +30,7 @@ WRAPPER = f"""\
 #!/bin/sh
 # Starts a Java that lacks the vector module: drops Spark's flag for it and passes on the rest.
 for arg; do shift; [ "$arg" = {VECTOR_FLAG} ] || set -- "$@" "$arg"; done
-exec '{{java}}' "$@"
+exec {{java}} "$@"
 """
 
 
@@ -99,7 +100,7 @@ def _home_of(executable: Path, properties: dict[str, str]) -> Path:
 
 def _wrapped(java: Java) -> Path:
     """A JAVA_HOME whose `bin/java` starts `java` without the vector flag."""
-    script = WRAPPER.format(java=java.home / "bin" / "java")
+    script = WRAPPER.format(java=shlex.quote(str(java.home / "bin" / "java")))
     home = _cache_dir() / f"java-{hashlib.sha256(script.encode()).hexdigest()[:16]}"
     try:
         _write_executable(home / "bin" / "java", script)
