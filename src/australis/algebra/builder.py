@@ -1,0 +1,267 @@
+"""A fluent builder that reads like the picture: streams flow from left to right, boxes hang on them.
+
+In: calls. Out: a `Network`. Nothing is validated across boxes before `build`, which reports every problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from australis.algebra.boxes import (
+    Aggregate,
+    Box,
+    BSort,
+    Filter,
+    Join,
+    Map,
+    Resample,
+    Slide,
+    Tumble,
+    Union,
+    WSort,
+    XSection,
+)
+from australis.algebra.network import ConnectionPoint, Group, Input, Network, Node, Output, Ref
+from australis.algebra.order import Order
+from australis.algebra.quality import Quality
+from australis.algebra.schema import TUP, Schema, parse_schema, schema_of
+from australis.algebra.spans import Span
+from australis.errors import NetworkError, Problem
+
+SchemaLike = Schema | str | Mapping[str, str]
+
+
+class NetworkBuilder:
+    """Collects inputs, boxes and outputs, and makes a network of them.
+
+    >>> net = NetworkBuilder("soldiers")
+    >>> pos = net.input("pos", "sid int, time long, pos int")
+    >>> across = pos.filter("pos >= 30", as_="across")
+    >>> count = across.aggregate({"soldiers": "count(*)"}, Order("time", slack=1), size=1)
+    >>> _ = count.filter("soldiers >= 3").output("alarm")
+    >>> net.build().order
+    ('across', 'aggregate1', 'filter1')
+    """
+
+    def __init__(self, name: str, *, timezone: str = "UTC", description: str = "") -> None:
+        self._name, self._timezone, self._description = name, timezone, description
+        self._inputs: dict[str, Input] = {}
+        self._boxes: dict[str, Node] = {}
+        self._outputs: dict[str, Output] = {}
+        self._points: dict[str, ConnectionPoint] = {}
+        self._groups: dict[str, Group] = {}
+        self._prefix = ""
+
+    def input(self, name: str, schema: SchemaLike, *, description: str = "") -> Stream:
+        """A stream that comes in from outside."""
+        return self._add_input(name, Input(_schema(schema), description=description))
+
+    def table(self, name: str, schema: SchemaLike, *, description: str = "") -> Stream:
+        """A stored table, for a side of a join."""
+        return self._add_input(name, Input(_schema(schema), table=True, description=description))
+
+    @contextmanager
+    def group(self, name: str, *, tag: str = "", description: str = "") -> Iterator[None]:
+        """Boxes added inside belong to a group; groups nest."""
+        outer, self._prefix = self._prefix, f"{self._prefix}{name}."
+        self._new(self._groups, self._prefix[:-1], Group(tag, description), "group")
+        try:
+            yield
+        finally:
+            self._prefix = outer
+
+    def add(self, box: Box, *sources: Stream, as_: str | None = None, tag: str = "", description: str = "") -> Stream:
+        """Put a box behind some streams; gives the stream of its first output."""
+        box_id = self._prefix + (as_ or self._free_id(box.kind))
+        refs = tuple(source.ref for source in sources)
+        self._new(self._boxes, box_id, Node(box, refs, tag, description), "box")
+        return Stream(self, Ref(box_id))
+
+    def build(self) -> Network:
+        """The network, validated as a whole."""
+        return Network(
+            self._name,
+            self._inputs,
+            self._boxes,
+            self._outputs,
+            self._points,
+            self._groups,
+            self._timezone,
+            self._description,
+        )
+
+    def _add_input(self, name: str, given: Input) -> Stream:
+        self._new(self._inputs, name, given, "input")
+        return Stream(self, Ref(name))
+
+    def _free_id(self, kind: str) -> str:
+        number = 1
+        while f"{self._prefix}{kind}{number}" in self._boxes:
+            number += 1
+        return f"{kind}{number}"
+
+    def _new(self, items: dict, key: str, item: object, kind: str) -> None:  # type: ignore[type-arg]
+        if key in items:
+            raise NetworkError(Problem(f"{self._name}.{key}", f"there is a {kind} {key!r} already", "an id once"))
+        items[key] = item
+
+
+class Stream:
+    """A stream in a network that is being built; each method puts a box behind it."""
+
+    def __init__(self, builder: NetworkBuilder, ref: Ref) -> None:
+        self._builder = builder
+        self.ref = ref
+
+    def filter(self, predicate: str, *, as_: str | None = None, tag: str = "", description: str = "") -> Stream:
+        """The tuples that satisfy a predicate; `port(1)` of the result has the others."""
+        return self._then(Filter((predicate,)), as_, tag, description)
+
+    def route(
+        self, *predicates: str, as_: str | None = None, tag: str = "", description: str = ""
+    ) -> tuple[Stream, ...]:
+        """One stream for each predicate, with the tuples that it is the first to accept, and one with the rest."""
+        first = self._then(Filter(predicates), as_, tag, description)
+        return tuple(first.port(port) for port in range(len(predicates) + 1))
+
+    def port(self, port: int) -> Stream:
+        """The stream of another output port of the same box."""
+        return Stream(self._builder, Ref(self.ref.id, port))
+
+    def map(
+        self, attributes: Mapping[str, str], *, as_: str | None = None, tag: str = "", description: str = ""
+    ) -> Stream:
+        """Tuples with just the attributes named, each computed by its expression."""
+        return self._then(Map(attributes), as_, tag, description)  # type: ignore[arg-type]
+
+    def union(self, *others: Stream, as_: str | None = None, tag: str = "", description: str = "") -> Stream:
+        """This stream and others, merged as they arrive."""
+        return self._then(Union(), as_, tag, description, *others)
+
+    def bsort(self, order: Order, *, as_: str | None = None, tag: str = "", description: str = "") -> Stream:
+        """The stream sorted as far as the order's slack allows."""
+        return self._then(BSort(order), as_, tag, description)
+
+    def wsort(
+        self, *by: str, timeout: str, as_: str | None = None, tag: str = "", description: str = ""
+    ) -> Stream:
+        """The stream sorted as far as a waiting time allows."""
+        return self._then(WSort(by, timeout), as_, tag, description)
+
+    def aggregate(
+        self,
+        functions: Mapping[str, str],
+        order: Order,
+        size: Span,
+        *,
+        advance: Span | None = None,
+        advance_when: str | None = None,
+        timeout: str | None = None,
+        align: bool = False,
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
+    ) -> Stream:
+        """Window functions over windows of the stream."""
+        box = Aggregate(functions, order, size, advance, advance_when, timeout, align)  # type: ignore[arg-type]
+        return self._then(box, as_, tag, description)
+
+    def tumble(
+        self,
+        functions: Mapping[str, str],
+        group_by: Sequence[str],
+        *,
+        timeout: str | None = None,
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
+    ) -> Stream:
+        """Window functions over runs of equal attributes."""
+        box = Tumble(functions, group_by, timeout)  # type: ignore[arg-type]
+        return self._then(box, as_, tag, description)
+
+    def slide(
+        self,
+        functions: Mapping[str, str],
+        size: Span,
+        *,
+        advance: Span = 1,
+        order: Order = Order(TUP),  # noqa: B008 (an Order is a frozen value)
+        timeout: str | None = None,
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
+    ) -> Stream:
+        """Window functions over overlapping windows, of tuples unless an order is given."""
+        box = Slide(functions, size, advance, order, timeout)  # type: ignore[arg-type]
+        return self._then(box, as_, tag, description)
+
+    def xsection(
+        self,
+        functions: Mapping[str, str],
+        on: str,
+        *,
+        size: Span = 1,
+        slack: int = 0,
+        timeout: str | None = None,
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
+    ) -> Stream:
+        """Window functions across all groups, step by step."""
+        box = XSection(functions, on, size, slack, timeout)  # type: ignore[arg-type]
+        return self._then(box, as_, tag, description)
+
+    def join(
+        self,
+        right_stream: Stream,
+        predicate: str,
+        *,
+        size: Span | None = None,
+        left: Order | None = None,
+        right: Order | None = None,
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
+    ) -> Stream:
+        """Pairs of this stream's tuples and another's; a side without an order is a stored table."""
+        return self._then(Join(predicate, size, left, right), as_, tag, description, right_stream)
+
+    def resample(
+        self,
+        right_stream: Stream,
+        functions: Mapping[str, str],
+        size: Span,
+        *,
+        left: Order,
+        right: Order,
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
+    ) -> Stream:
+        """For each of this stream's tuples, functions over the other stream's tuples near it."""
+        box = Resample(functions, size, left, right)  # type: ignore[arg-type]
+        return self._then(box, as_, tag, description, right_stream)
+
+    def point(
+        self, name: str, *, history: str | int | None = None, key: str | None = None, description: str = ""
+    ) -> Stream:
+        """Make this arc a connection point, where history is kept and queries attach."""
+        point = ConnectionPoint(self.ref, history, key, description)
+        self._builder._new(self._builder._points, name, point, "connection point")
+        return self
+
+    def output(self, name: str, quality: Quality | None = None, *, description: str = "") -> Stream:
+        """Deliver this stream to applications under a name."""
+        self._builder._new(self._builder._outputs, name, Output(self.ref, quality, description), "output")
+        return self
+
+    def _then(self, box: Box, as_: str | None, tag: str, description: str, *others: Stream) -> Stream:
+        return self._builder.add(box, self, *others, as_=as_, tag=tag, description=description)
+
+
+def _schema(given: SchemaLike) -> Schema:
+    if isinstance(given, Schema):
+        return given
+    return parse_schema(given) if isinstance(given, str) else schema_of(given)

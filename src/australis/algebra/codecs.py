@@ -1,0 +1,155 @@
+"""How the parts of a network are written in JSON: for each part its schema, how it is read, and how it is written.
+
+The published JSON Schema is made from these, so what it says and what is read cannot drift apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from typing import Any
+
+from australis.algebra.boxes import BOXES, Box
+from australis.algebra.boxes.box import at
+from australis.algebra.order import Order
+from australis.algebra.quality import Quality, ValueGraph
+from australis.algebra.schema import Schema, schema_of
+from australis.errors import FormError, Problem
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class Codec:
+    """One kind of value: its JSON Schema, from JSON, and to JSON."""
+
+    schema: dict[str, Json]
+    read: Callable[[Json], Any]
+    write: Callable[[Any], Json] = lambda value: value
+
+
+def expect(value: Json, kinds: type | tuple[type, ...], expected: str) -> Json:
+    """A JSON value of an expected kind; true and false are no numbers."""
+    is_number = isinstance(value, bool) and bool not in (kinds if isinstance(kinds, tuple) else (kinds,))
+    if not isinstance(value, kinds) or is_number:
+        raise FormError(Problem("", f"is {_shown(value)}", expected))
+    return value
+
+
+def _shown(value: Json) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    for index, item in enumerate(expect(value, list, "a list of texts")):
+        with at(f"[{index}]"):
+            expect(item, str, "a text")
+    return tuple(value)
+
+
+def _named(value: Json) -> tuple[tuple[str, str], ...]:
+    for name, text in expect(value, dict, "an object of texts").items():
+        with at(name):
+            expect(text, str, "a text")
+    return tuple(value.items())
+
+
+def _points(value: Json) -> tuple[tuple[float, float], ...]:
+    for index, pair in enumerate(expect(value, list, "a list of [position, utility] pairs")):
+        with at(f"[{index}]"):
+            if not (isinstance(pair, list) and len(pair) == 2 and all(_is_number(x) for x in pair)):
+                raise FormError(Problem("", f"is {_shown(pair)}", "a pair [position, utility] of numbers"))
+    return tuple((x, utility) for x, utility in value)
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_OF_TEXTS = {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1}
+_PAIR = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+
+TEXT = Codec({"type": "string"}, lambda v: expect(v, str, "a text"))
+TEXTS = Codec({"type": "array", "items": {"type": "string"}}, _texts, list)
+NAMED = Codec(_OF_TEXTS, _named, dict)
+SPAN = Codec({"type": ["number", "string"]}, lambda v: expect(v, (int, float, str), "a number or a length of time"))
+FLAG = Codec({"type": "boolean"}, lambda v: expect(v, bool, "true or false"))
+NUMBER = Codec({"type": "number"}, lambda v: expect(v, (int, float), "a number"))
+WHOLE = Codec({"type": "integer"}, lambda v: expect(v, int, "a whole number"))
+HISTORY = Codec({"type": ["integer", "string"]}, lambda v: expect(v, (int, str), "a number of tuples, or a time"))
+POINTS = Codec({"type": "array", "items": _PAIR}, _points, lambda v: [list(pair) for pair in v])
+CATEGORIES = Codec(
+    {"type": "object", "additionalProperties": {"type": "number"}},
+    lambda v: tuple((name, NUMBER.read(u)) for name, u in expect(v, dict, "an object of numbers").items()),
+    dict,
+)
+ATTRIBUTES = Codec(_OF_TEXTS, lambda v: schema_of(dict(_named(v))), Schema.as_dict)
+
+
+def record(made: type[Any], codecs: Mapping[str, Codec], title: str) -> Codec:
+    """The codec of a dataclass: an object with a codec for each field; defaults are left out when written."""
+    required = [f.name for f in fields(made) if f.init and f.default is MISSING and f.default_factory is MISSING]
+    defaults = {f.name: f.default for f in fields(made)}
+
+    def read(value: Json) -> Any:
+        expect(value, dict, f"an object: {title}")
+        return made(**read_fields(value, codecs, required))
+
+    def write(item: Any) -> Json:
+        values = {name: getattr(item, name) for name in codecs}
+        return {n: codecs[n].write(v) for n, v in values.items() if n in required or v != defaults[n]}
+
+    schema = object_schema({name: codec.schema for name, codec in codecs.items()}, required, title)
+    return Codec(schema, read, write)
+
+
+def read_fields(value: Mapping[str, Json], codecs: Mapping[str, Codec], required: list[str]) -> dict[str, Any]:
+    """Each field through its codec; unknown and missing ones are refused."""
+    for name in value:
+        if name not in codecs:
+            raise FormError(Problem(str(name), "unknown field", f"one of {', '.join(codecs)}"))
+    for name in required:
+        if name not in value:
+            raise FormError(Problem(name, "is missing", f"{', '.join(required)}"))
+    found = {}
+    for name, item in value.items():
+        with at(name):
+            found[name] = codecs[name].read(item)
+    return found
+
+
+def object_schema(properties: dict[str, Json], required: list[str], title: str) -> dict[str, Json]:
+    """The JSON Schema of an object that has just these fields."""
+    described = {"type": "object", "title": title, "properties": properties, "additionalProperties": False}
+    return {**described, "required": required} if required else described
+
+
+ORDER = record(Order, {"on": TEXT, "slack": WHOLE, "group_by": TEXTS}, "Order(On, Slack, GroupBy)")
+VALUE_GRAPH = record(
+    ValueGraph, {"attribute": TEXT, "points": POINTS, "categories": CATEGORIES}, "utility by the value of an attribute"
+)
+QUALITY = record(
+    Quality, {"delay": POINTS, "loss": POINTS, "value": VALUE_GRAPH, "weight": NUMBER}, "QoS graphs of an output"
+)
+
+FIELDS: dict[str, Codec] = {
+    **dict.fromkeys(("predicates", "group_by", "by"), TEXTS),
+    **dict.fromkeys(("attributes", "functions"), NAMED),
+    **dict.fromkeys(("order", "left", "right"), ORDER),
+    **dict.fromkeys(("size", "advance"), SPAN),
+    **dict.fromkeys(("advance_when", "timeout", "predicate", "on"), TEXT),
+    **dict.fromkeys(("slack", "seed"), WHOLE),
+    "align": FLAG,
+    "rate": NUMBER,
+}
+"""The codec of each parameter of a box, by its name, which means the same in every box."""
+
+
+def box_codec(box: type[Box]) -> Codec:
+    """The codec of a box's parameters."""
+    codecs = {f.name: FIELDS[f.name] for f in fields(box)}  # type: ignore[arg-type]
+    return record(box, codecs, (box.__doc__ or "").splitlines()[0].replace("`", ""))
+
+
+BOX_CODECS: dict[str, Codec] = {kind: box_codec(box) for kind, box in BOXES.items()}

@@ -1,0 +1,136 @@
+"""Arrow arrays seen as numpy arrays and back, without copies where the layout allows it.
+
+A `Datum` is an array, or a scalar that stands for the same value in every row. What lies under a NULL is
+arbitrary: the mask that `nulls` gives travels beside the values until `arrow` joins them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from australis.algebra.types import DataType
+
+Datum = pa.Array | pa.Scalar
+Numbers = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Site:
+    """What an implementation knows beside its arguments: the type of its result and the network's time zone."""
+
+    type: DataType
+    timezone: str = "UTC"
+
+
+Implementation = Callable[..., Datum]
+"""A function of a site and some data, at least one of them an array."""
+
+
+def is_scalar(datum: Datum) -> bool:
+    return isinstance(datum, pa.Scalar)
+
+
+def raw(datum: Datum) -> Numbers:
+    """The numbers of a datum: a view of an array's buffer, or an array without dimensions for a scalar.
+
+    >>> raw(pa.array([1, None, 3], pa.int32())).dtype
+    dtype('int32')
+    """
+    if is_scalar(datum):
+        value = datum.value if pa.types.is_temporal(datum.type) else datum.as_py()
+        return np.array(0 if value is None else value, dtype=_numpy_type(datum.type))
+    return _buffer(datum, _numpy_type(datum.type), 1)
+
+
+def words(decimals: pa.Array) -> tuple[Numbers, Numbers]:
+    """The low (unsigned) and high (signed) 64 bits of the unscaled numbers of a decimal array."""
+    both = _buffer(decimals, np.dtype(np.int64), 2).reshape(-1, 2)
+    return both[:, 0].view(np.uint64), both[:, 1]
+
+
+def truths(datum: Datum) -> Mask:
+    """Where a boolean datum is true; NULL is not."""
+    if is_scalar(datum):
+        return np.array(bool(datum.as_py()))
+    filled = datum.fill_null(False) if datum.null_count else datum
+    return filled.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def nulls(*data: Datum) -> Mask | None:
+    """Where any of the data is NULL, or None if that is nowhere.
+
+    >>> nulls(pa.array([1, None]), pa.array([None, 2]), pa.scalar(3))
+    array([ True,  True])
+    """
+    masks = [
+        datum.is_null().to_numpy(zero_copy_only=False)
+        for datum in data
+        if not is_scalar(datum) and datum.null_count
+    ]
+    return np.logical_or.reduce(masks) if masks else None
+
+
+def either(first: Mask | None, second: Mask | None) -> Mask | None:
+    """The union of two masks of NULLs."""
+    if first is None or second is None:
+        return second if first is None else first
+    return first | second
+
+
+def arrow(values: Numbers, type: pa.DataType, null: Mask | None = None) -> pa.Array:
+    """The Arrow array of some numbers or truths, NULL where the mask says so.
+
+    >>> arrow(np.array([True, False]), pa.bool_(), np.array([False, True])).to_pylist()
+    [True, None]
+    """
+    if type == pa.bool_():
+        data = np.packbits(values, bitorder="little")
+    else:
+        data = np.ascontiguousarray(values, dtype=_numpy_type(type))
+    return pa.Array.from_buffers(type, len(values), [validity(null), pa.py_buffer(data)])
+
+
+def validity(null: Mask | None) -> pa.Buffer | None:
+    """The bitmap of a mask of NULLs."""
+    if null is None or not null.any():
+        return None
+    return pa.py_buffer(np.packbits(~null, bitorder="little"))
+
+
+def null_where(condition: Mask, datum: pa.Array) -> pa.Array:
+    """The array with NULL wherever the condition holds."""
+    if not condition.any():
+        return datum
+    return pc.if_else(arrow(condition, pa.bool_()), pa.scalar(None, datum.type), datum)
+
+
+def length(*data: Datum) -> int:
+    """The number of rows of the arrays among some data."""
+    return next(len(datum) for datum in data if not is_scalar(datum))
+
+
+def spread(datum: Datum, rows: int) -> pa.Array:
+    """A datum as an array of that many rows."""
+    return pa.repeat(datum, rows) if is_scalar(datum) else datum
+
+
+def _numpy_type(type: pa.DataType) -> np.dtype[Any]:
+    if type == pa.int32():
+        return np.dtype(np.int32)
+    return np.dtype(np.float64) if type == pa.float64() else np.dtype(np.int64)
+
+
+def _buffer(array: pa.Array, dtype: np.dtype[Any], items: int) -> Numbers:
+    buffer = array.buffers()[1]
+    if buffer is None or len(array) == 0:
+        return np.zeros(len(array) * items, dtype)
+    start, stop = array.offset * items, (array.offset + len(array)) * items
+    return np.frombuffer(buffer, dtype=dtype, count=stop)[start:]
