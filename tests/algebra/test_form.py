@@ -1,0 +1,176 @@
+"""The JSON and YAML form: it reads back equal, and says what is wrong with a text that it cannot read."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from australis.algebra.boxes import Drop
+from australis.algebra.builder import NetworkBuilder
+from australis.algebra.form import dumps, from_json, json_schema, load, loads, to_json
+from australis.algebra.network import Network, Node, Ref
+from australis.algebra.order import Order
+from australis.algebra.quality import Quality, ValueGraph
+from australis.errors import AlgebraError, FormError, NetworkError
+
+SMALL = {
+    "australis": 1,
+    "name": "n",
+    "inputs": {"pos": {"schema": {"sid": "int", "pos": "int"}}},
+    "boxes": {"f": {"box": "filter", "from": "pos", "predicates": ["pos > 1"]}},
+    "outputs": {"out": {"from": "f"}},
+}
+
+
+def everything() -> Network:
+    """A network with every box, and every optional part set."""
+    net = NetworkBuilder("everything", timezone="Europe/Berlin", description="All of it: on, off, 1:30")
+    quotes = net.input("quotes", "sid string not null, at timestamp, price double, size int", description="quotes")
+    names = net.table("names", {"sid": "string", "name": "string"})
+    order = Order("at", slack=4, group_by=("sid",))
+    high, low, rest = quotes.point("recent", history="2 h", key="sid").route("price  > 10", "price > 5", as_="route")
+    with net.group("windows", tag="w", description="windows of all kinds"):
+        high.aggregate({"a": "avg(price)"}, order, "1 hour", advance="10 min", timeout="5 s", align=True).output("a")
+        high.aggregate({"n": "count(*)"}, order, "1 hour", advance_when="size > 3", tag="t").output("b")
+        low.tumble({"n": "count(*)"}, ["sid"], timeout="1 min").output("c")
+        low.slide({"last": "last(price)"}, 3, advance=2, order=Order("Tup#", group_by=("sid",))).output("d")
+        rest.xsection({"n": "count(*)"}, "at", size="1 min", slack=2).output("e")
+    mapped = quotes.map({"sid": "sid", "at": "at", "price": "price * 2", "size": "size"}, description="doubled")
+    merged = mapped.bsort(order).union(quotes.wsort("at", "sid", timeout="2 s"))
+    pairs = merged.join(high, "left.sid = right.sid", size="1 min", left=order, right=order)
+    pairs.join(names, "left.left_sid = right.sid", left=Order("left_at")).output("named")
+    rest.resample(low, {"p": "linear(price)"}, "1 min", left=Order("at"), right=order).output(
+        "resampled",
+        Quality(delay=((0, 1), (2, 0)), loss=((0, 0), (1, 1)), value=ValueGraph("p", points=((0, 0), (1, 1))), weight=2),
+    )
+    quotes.output("raw", Quality(value=ValueGraph("sid", categories=(("IBM", 1), ("BAC", 0.5)))), description="raw")
+    quotes.point("all", history="forever").point("some", history=1000)
+    return net.build()
+
+
+@pytest.mark.parametrize("suffix", [".json", ".yaml"])
+def test_a_network_reads_back_equal(suffix: str) -> None:
+    network = everything()
+    text = dumps(network, suffix)
+    again = loads(text, suffix)
+    assert again == network
+    assert dumps(again, suffix) == text
+
+
+def test_the_schema_accepts_what_is_written_and_refuses_what_is_refused() -> None:
+    validator = jsonschema.Draft202012Validator(json_schema())
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+    assert list(validator.iter_errors(to_json(everything()))) == []
+    for broken in ({"extra": 1}, {"australis": 2}, {"inputs": {"pos": {"schemas": {}}}}):
+        document = {**SMALL, **broken}
+        assert not validator.is_valid(document)
+        with pytest.raises(AlgebraError):
+            from_json(document)
+
+
+def test_the_published_schema_is_the_one_in_the_code() -> None:
+    published = Path(__file__).parents[2] / "docs" / "network.schema.json"
+    assert json.loads(published.read_text()) == json_schema()
+
+
+def changed(**parts: object) -> dict[str, object]:
+    return {**SMALL, **parts}
+
+
+def with_box(**fields: object) -> dict[str, object]:
+    return changed(boxes={"f": {"box": "filter", "from": "pos", "predicates": ["pos > 1"], **fields}})
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (changed(australis=7), "australis: version 7 of the form is not known here; expected 1"),
+        (changed(australis=True), "version True"),
+        ({"name": "n"}, "australis: is missing"),
+        (changed(extra=1), "extra: unknown field; expected one of name, description, timezone, inputs"),
+        ({"australis": 1}, "name: is missing"),
+        ([], r"is \[\]; expected an object"),
+        (with_box(predicate="x"), "n.f.predicate: unknown field; expected one of predicates"),
+        (with_box(predicates="pos > 1"), "n.f.predicates: is 'pos > 1'; expected a list of texts"),
+        (with_box(predicates=["pos > 1", 3]), r"n.f.predicates\[1\]: is 3; expected a text"),
+        (with_box(box="filtre"), "n.f.box: unknown box 'filtre'; expected one of filter, map"),
+        (with_box(box="drop"), "n.f.box: 'drop' is a system box"),
+        (with_box(**{"from": 3}), "n.f.from: is 3; expected a stream or a list of streams"),
+        (changed(boxes={"f": {"box": "bsort", "from": "pos"}}), "n.f.order: is missing"),
+        (changed(boxes={"f": {"box": "bsort", "from": "pos", "order": {"on": "pos", "slack": "4"}}}), "n.f.order.slack"),
+        (changed(boxes={"f": {"box": "bsort", "from": "pos", "order": {"on": "pos", "slack": True}}}), "whole number"),
+        (changed(inputs={"pos": {"schema": {"sid": "integr"}}}), "n.inputs.pos.schema: unknown type 'integr'"),
+        (changed(inputs={"pos": {"schema": {"sid": 4}}}), "n.inputs.pos.schema.sid: is 4; expected a text"),
+        (changed(outputs={"out": {"from": "f", "quality": {"delay": [[0, 2]]}}}), "quality.delay: utility 2.0"),
+        (changed(outputs={"out": {"from": "f", "quality": {"delay": [[0]]}}}), r"delay\[0\]: is \[0\]"),
+        (changed(outputs={"out": {"source": "f"}}), "n.outputs.out.source: unknown field; expected 'from'"),
+    ],
+)
+def test_what_is_wrong_with_a_document(document: object, message: str) -> None:
+    with pytest.raises(AlgebraError, match=message):
+        from_json(document)
+
+
+def test_all_problems_of_a_document_come_at_once() -> None:
+    boxes = {"a": {"box": "nope"}, "b": {"box": "filter", "from": "pos", "predicates": ["pos >"]}}
+    with pytest.raises(FormError) as caught:
+        from_json(changed(boxes=boxes, outputs={"o": {"from": "a", "oops": 1}}))
+    assert [p.path for p in caught.value.problems] == ["n.a.box", "n.b.predicates[0]", "n.outputs.o.oops"]
+
+
+def test_text_that_is_no_json_or_yaml() -> None:
+    with pytest.raises(FormError, match="is no JSON: Expecting ',' delimiter at line 2, column 1"):
+        loads('{"a": 1\n"b": 2}')
+    with pytest.raises(FormError, match="is no YAML: .* at line 2, column"):
+        loads("a: 1\n b: 2", ".yaml")
+    with pytest.raises(FormError, match="is nested too deeply"):
+        loads("[" * 100_000)
+
+
+def test_an_id_that_occurs_twice_is_not_lost() -> None:
+    with pytest.raises(FormError, match="f: occurs twice"):
+        loads('{"australis": 1, "name": "n", "boxes": {"f": {"box": "union"}, "f": {"box": "union"}}}')
+    with pytest.raises(FormError, match="name: occurs twice"):
+        loads("australis: 1\nname: a\nname: b\n", ".yaml")
+
+
+def test_yaml_has_the_values_of_json() -> None:
+    text = """
+australis: 1
+name: n
+inputs: {pos: {schema: {sid: int, time: long}}}
+boxes:
+  sort: {box: bsort, from: pos, order: {on: time, slack: 2}}
+outputs: {out: {from: sort}}
+"""
+    assert loads(text, ".yaml").boxes["sort"].box.order == Order("time", slack=2)  # type: ignore[attr-defined]
+    with pytest.raises(FormError, match="is no text"):
+        loads("1: a", ".yaml")
+
+
+def test_files_that_are_not_there_or_no_networks(tmp_path: Path) -> None:
+    with pytest.raises(FormError, match=r"missing.json: cannot be read"):
+        load(tmp_path / "missing.json")
+    with pytest.raises(FormError, match="is no network file; expected a name that ends in .json"):
+        load(tmp_path / "net.txt")
+    binary = tmp_path / "net.json"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(FormError, match="cannot be read"):
+        load(binary)
+
+
+def test_system_boxes_are_shown_but_never_read_from_users() -> None:
+    net = from_json(SMALL)
+    boxes = {"drop": Node(Drop(0.25, seed=3), (Ref("pos"),)), "f": Node(net.boxes["f"].box, (Ref("drop"),))}
+    shedding = Network(net.name, net.inputs, boxes, net.outputs)
+    document = to_json(shedding)
+    assert document["boxes"]["drop"] == {"box": "drop", "from": "pos", "rate": 0.25, "seed": 3}
+    assert from_json(document, system=True) == shedding
+    with pytest.raises(FormError, match="system box"):
+        from_json(document)
+
+
+def test_a_network_that_does_not_hold_together_is_a_network_error() -> None:
+    with pytest.raises(NetworkError, match="there is no input or box 'g'"):
+        from_json(changed(outputs={"out": {"from": "g"}}))
