@@ -20,7 +20,7 @@ ARGS ?=
 
 .PHONY: demo
 demo: $(READY) ## run the demonstration network and print what comes out
-	$(PY) -m australis.app.cli demo $(ARGS)
+	$(VENV)/bin/australis demo $(ARGS)
 
 ##@ Check it
 
