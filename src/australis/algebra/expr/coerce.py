@@ -1,7 +1,7 @@
-"""How types meet: which type holds two others, which decimals an operator makes, and the casts put in for that.
+"""How types meet: which type holds two others, which decimals an operator makes, and the casts put in.
 
-The rules are Spark's, with two of its guesses left out: a string never becomes a number by itself, and nothing
-becomes a string by itself.
+The rules are Spark's, with two of its guesses left out: a string never becomes a number by itself, and
+nothing becomes a string by itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def wider(one: DataType, other: DataType) -> DataType | None:
     >>> str(wider(INT, decimal(5, 2)))
     'decimal(12,2)'
     """
-    if one == other or other == NULL:
+    if other in (one, NULL):
         return one
     if one == NULL:
         return other
@@ -142,7 +142,7 @@ def never_null(source: DataType, target: DataType) -> bool:
     """Whether casting a value that is not NULL always gives one that is not NULL."""
     if target == STRING:
         return True
-    if source == STRING or source == DOUBLE and target.name in ("timestamp", "decimal"):
+    if source == STRING or (source == DOUBLE and target.name in ("timestamp", "decimal")):
         return False
     if target.is_decimal:
         digits = {"boolean": 1, "int": 10, "long": 19}.get(source.name, source.precision - source.scale)

@@ -13,7 +13,17 @@ from australis.algebra.expr.syntax import DEPTH_MAX, Constant, Syntax
 from australis.algebra.expr.tokens import Kind
 from australis.algebra.types import BOOLEAN
 
-_COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "<=>"}
+_COMPARISONS = {
+    "=": "=",
+    "==": "=",
+    "<>": "<>",
+    "!=": "<>",
+    "<": "<",
+    "<=": "<=",
+    ">": ">",
+    ">=": ">=",
+    "<=>": "<=>",
+}
 _SUMS = {"+": "+", "-": "-", "||": "concat"}
 _PRODUCTS = {"*": "*", "/": "/", "%": "%", "DIV": "div"}
 
@@ -82,7 +92,9 @@ class Grammar(Operands):
         low = self._comparison()
         self.expect("AND")
         high = self._comparison()
-        at_least, at_most = (self.apply(position, sign, value, end) for sign, end in ((">=", low), ("<=", high)))
+        at_least, at_most = (
+            self.apply(position, sign, value, end) for sign, end in ((">=", low), ("<=", high))
+        )
         return self.apply(position, "and", at_least, at_most)
 
     def _is(self, value: Syntax, position: int) -> Syntax:
@@ -119,7 +131,7 @@ class Grammar(Operands):
         negations = []
         while token := self.take("-", "+"):
             if token.value == "-" and self.here.kind is Kind.NUMBER:
-                # The sign belongs to the literal, as in Spark: -2147483648 is an int although 2147483648 is none.
+                # The sign belongs to the literal, as in Spark: -2147483648 is an int, 2147483648 is none.
                 node = self.number("-", token.position)
                 break
             negations += [token.position] * (token.value == "-")

@@ -23,10 +23,13 @@ UNITS_US = {
 
 _NUMBER_LENGTH_MAX = 1_000
 Typed = tuple[int | float | Decimal, DataType]
-_NUMBER = re.compile(r"(?P<sign>-?)(?P<digits>\d+\.?\d*|\.\d+)(?P<exponent>[eE][+-]?\d+)?(?P<suffix>\w*)", re.ASCII)
+_NUMBER = re.compile(
+    r"(?P<sign>-?)(?P<digits>\d+\.?\d*|\.\d+)(?P<exponent>[eE][+-]?\d+)?(?P<suffix>\w*)", re.ASCII
+)
 _TIMESTAMP = re.compile(
     r"(?P<year>[+-]?\d{4,6})-(?P<month>\d\d)-(?P<day>\d\d)"
-    r"(?:[ T](?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.(?P<fraction>\d{1,6}))?)?(?P<zone>Z|\S.*)?)?",
+    r"(?:[ T](?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.(?P<fraction>\d{1,6}))?)?"
+    r"(?P<zone>.*\S)?)?",
     re.ASCII,
 )
 
@@ -34,8 +37,8 @@ _TIMESTAMP = re.compile(
 def number(text: str) -> Typed | None:
     """The number that a text such as `30`, `-1.50`, `3e8` or `7L` stands for, or None.
 
-    >>> number("30"), number("2147483648")[1].name, number("0.50")
-    ((30, DataType(name='int', precision=0, scale=0)), 'long', (Decimal('0.50'), DataType(name='decimal', precision=2, scale=2)))
+    >>> [(value, str(type_)) for value, type_ in map(number, ("30", "2147483648", "0.50", "3e8"))]
+    [(30, 'int'), (2147483648, 'long'), (Decimal('0.50'), 'decimal(2,2)'), (300000000.0, 'double')]
     """
     match = _NUMBER.fullmatch(text)
     if match is None or len(text) > _NUMBER_LENGTH_MAX:
@@ -126,7 +129,7 @@ def is_timestamp(text: str) -> bool:
 
 
 def _days(year: int, month: int, day: int) -> int | None:
-    """The days from 1970-01-01 to a date of the proleptic Gregorian calendar, which repeats every 400 years."""
+    """The days from 1970-01-01 to a date of the Gregorian calendar, which repeats every 400 years."""
     cycle, year_of_cycle = divmod(year, 400)
     try:
         ordinal = date(year_of_cycle + 400, month, day).toordinal()

@@ -15,7 +15,26 @@ from australis.algebra.types import BOOLEAN, INTERVAL, NULL, STRING, TIMESTAMP, 
 from australis.errors import AlgebraError
 
 SIDES = ("left", "right")
-RESERVED = frozenset("AND OR NOT IN IS LIKE BETWEEN CASE WHEN THEN ELSE END NULL TRUE FALSE DIV".split())
+RESERVED = frozenset(
+    {
+        "AND",
+        "OR",
+        "NOT",
+        "IN",
+        "IS",
+        "LIKE",
+        "BETWEEN",
+        "CASE",
+        "WHEN",
+        "THEN",
+        "ELSE",
+        "END",
+        "NULL",
+        "TRUE",
+        "FALSE",
+    }
+    | {"DIV"}
+)
 """Words that name an attribute only in backticks."""
 
 
@@ -49,7 +68,12 @@ class Operands(Reader):
         token = self.advance()
         found = number(sign + token.text)
         if found is None:
-            refuse(self.text, token.position, f"{token} is no number of a known type", "such as 30, 30L, 1.5, 1.5D or 1e3")
+            refuse(
+                self.text,
+                token.position,
+                f"{token} is no number of a known type",
+                "such as 30, 30L, 1.5, 1.5D or 1e3",
+            )
         return Constant(*found, position=position)
 
     def _strings(self) -> str:
@@ -64,7 +88,12 @@ class Operands(Reader):
         if not self.at("("):
             return self._name(token.value, token)
         if ":" not in token.value:
-            refuse(self.text, token.position, f"unknown function {token.value!r}", "`module:function` of a registered one")
+            refuse(
+                self.text,
+                token.position,
+                f"unknown function {token.value!r}",
+                "`module:function` of a registered one",
+            )
         return self.limited(UserApply(token.value, self.arguments(), position=token.position))
 
     def _word(self) -> Syntax:
@@ -90,7 +119,12 @@ class Operands(Reader):
         if not self.take("."):
             return Name(name, None, position=token.position)
         if name not in SIDES:
-            refuse(self.text, token.position, f"unknown qualifier {name!r}", "'left.' or 'right.', or no qualifier")
+            refuse(
+                self.text,
+                token.position,
+                f"unknown qualifier {name!r}",
+                "'left.' or 'right.', or no qualifier",
+            )
         attribute = self.advance()
         if attribute.kind not in (Kind.WORD, Kind.QUOTED):
             refuse(self.text, attribute.position, f"unexpected {attribute}", "the name of an attribute")
@@ -192,7 +226,13 @@ class Operands(Reader):
         self.expect(",")
         end = self.expression()
         self.expect(")")
-        return self.apply(position, "timestampdiff", Constant(unit.value.upper(), STRING, position=unit.position), start, end)
+        return self.apply(
+            position,
+            "timestampdiff",
+            Constant(unit.value.upper(), STRING, position=unit.position),
+            start,
+            end,
+        )
 
     def _sugar(self, name: str, position: int) -> Syntax:
         arity, build = _SUGAR[name]
@@ -207,7 +247,9 @@ class Operands(Reader):
             refuse(self.text, token.position, f"no function {name!r} in expressions", LEFT_OUT[name])
         near = nearest(name, _CALLABLE)
         hint = f"{near!r} perhaps, or another" if near else "a"
-        refuse(self.text, token.position, f"unknown function {name!r}", f"{hint} function of docs/expressions.md")
+        refuse(
+            self.text, token.position, f"unknown function {name!r}", f"{hint} function of docs/expressions.md"
+        )
 
 
 def _if(position: int, condition: Syntax, then: Syntax, otherwise: Syntax) -> Syntax:
@@ -235,4 +277,8 @@ _SUGAR: dict[str, tuple[int, Callable[..., Syntax]]] = {
     "nvl2": (3, _nvl2),
 }
 _OPERATOR_NAMES = frozenset({"div", "negate", "and", "or", "not", "is_null", "in", "like"})
-_CALLABLE = [*(name for name in FUNCTIONS if name.isidentifier() and name not in _OPERATOR_NAMES), *_SUGAR, "cast"]
+_CALLABLE = [
+    *(name for name in FUNCTIONS if name.isidentifier() and name not in _OPERATOR_NAMES),
+    *_SUGAR,
+    "cast",
+]

@@ -31,7 +31,9 @@ class Reader:
 
     def __init__(self, text: str) -> None:
         if len(text) > LENGTH_MAX:
-            refuse(text[:LENGTH_MAX], LENGTH_MAX, f"a text of {len(text)} characters", f"at most {LENGTH_MAX}")
+            refuse(
+                text[:LENGTH_MAX], LENGTH_MAX, f"a text of {len(text)} characters", f"at most {LENGTH_MAX}"
+            )
         self.text = text
         self._tokens = tokens(text)
         self._index = 0
@@ -69,7 +71,9 @@ class Reader:
         """The next token has no place here."""
         token = self.here
         reason = _REASONS.get(token.value) if token.kind in (Kind.WORD, Kind.SIGN) else None
-        refuse(self.text, token.position, f"unexpected {token}", f"{expected} ({reason})" if reason else expected)
+        refuse(
+            self.text, token.position, f"unexpected {token}", f"{expected} ({reason})" if reason else expected
+        )
 
     def apply(self, position: int, function: str, *args: Syntax) -> Syntax:
         """A call, if it keeps the limits."""
@@ -80,7 +84,9 @@ class Reader:
         if node.depth > DEPTH_MAX:
             self.refuse_depth(node.position)
         if node.size > SIZE_MAX:
-            refuse(self.text, node.position, "an expression that is too large", f"at most {SIZE_MAX} operations")
+            refuse(
+                self.text, node.position, "an expression that is too large", f"at most {SIZE_MAX} operations"
+            )
         return node
 
     def refuse_depth(self, position: int) -> NoReturn:

@@ -1,7 +1,7 @@
 """The words, signs, numbers and strings of an expression's text, each with its position.
 
-The lexical rules are Spark SQL's: strings in either quote with backslash escapes, names in backticks, `--` and
-`/* */` comments.
+The lexical rules are Spark SQL's: strings in either quote with backslash escapes, names in backticks, `--`
+and `/* */` comments.
 """
 
 from __future__ import annotations

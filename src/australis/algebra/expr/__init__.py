@@ -1,0 +1,52 @@
+"""Expressions: a whitelisted subset of Spark SQL, as text, as syntax and as a typed tree.
+
+In comes the text of a predicate, a map or a window function; `parse` refuses what is not in the subset,
+`bind` fits it to a schema, and out goes the tree of `tree.py` that every evaluator reads. No text does.
+"""
+
+from australis.algebra.expr.parse import Parsed, parse
+from australis.algebra.expr.table import FUNCTIONS
+from australis.algebra.expr.text import text_of
+from australis.algebra.expr.tree import (
+    Attribute,
+    Call,
+    Case,
+    Cast,
+    Expr,
+    Literal,
+    UserCall,
+    Value,
+    attributes,
+    children,
+    walk,
+)
+from australis.algebra.expr.window import (
+    INTERPOLATIONS,
+    WINDOW_FUNCTIONS,
+    ParsedWindow,
+    WindowCall,
+    parse_window,
+)
+
+__all__ = [
+    "FUNCTIONS",
+    "INTERPOLATIONS",
+    "WINDOW_FUNCTIONS",
+    "Attribute",
+    "Call",
+    "Case",
+    "Cast",
+    "Expr",
+    "Literal",
+    "Parsed",
+    "ParsedWindow",
+    "UserCall",
+    "Value",
+    "WindowCall",
+    "attributes",
+    "children",
+    "parse",
+    "parse_window",
+    "text_of",
+    "walk",
+]

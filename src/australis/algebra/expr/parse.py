@@ -1,0 +1,62 @@
+"""From the text of an expression to its typed tree, in two steps: `parse`, then `bind` to a schema.
+
+Attribute names are case-sensitive, as in their schema (Spark is not; a hint names the attribute that was
+meant); function names and keywords are not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from australis.algebra.expr.bind import Binder, Sides
+from australis.algebra.expr.grammar import Grammar
+from australis.algebra.expr.syntax import Syntax, names
+from australis.algebra.expr.tree import Expr
+from australis.algebra.types import DataType
+from australis.errors import ExpressionError, Problem
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """An expression that is well formed; whether its names and types fit, a schema decides.
+
+    >>> from australis.algebra.schema import parse_schema
+    >>> parsed = parse("pos >= 30 AND sid = 1")
+    >>> sorted(parsed.attributes)
+    ['pos', 'sid']
+    >>> parsed.bind(parse_schema("sid int, pos double")).type.name
+    'boolean'
+    """
+
+    text: str
+    syntax: Syntax = field(repr=False, compare=False)
+
+    @property
+    def attributes(self) -> frozenset[str]:
+        """The columns it reads: `pos`, or `left.pos` in a pair."""
+        return frozenset(name.column for name in names(self.syntax))
+
+    def bind(self, schema: Sides) -> Expr:
+        """The typed tree over a stream's schema, or over {"left": ..., "right": ...} for a pair."""
+        return Binder(self.text, schema).bind(self.syntax)
+
+    def bind_as(self, schema: Sides, type_: DataType) -> Expr:
+        """The typed tree, which must be of a type, as a predicate must be boolean."""
+        expr = self.bind(schema)
+        if expr.type != type_:
+            raise ExpressionError(Problem("", f"an expression of type {expr.type}", str(type_), self.text, 0))
+        return expr
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Parsed:
+    """Parse a text of the whitelisted subset of Spark SQL.
+
+    >>> parse("pos >= ")
+    Traceback (most recent call last):
+    australis.errors.ExpressionError: unexpected the end of the text; expected an expression
+        pos >=
+               ^
+    """
+    return Parsed(text, Grammar(text).whole())
