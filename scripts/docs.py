@@ -68,7 +68,13 @@ def _run(example: Example, engine: str, *, flush: bool) -> dict[str, str]:
         directory = Path(scratch)
         (directory / "network.yaml").write_text(example.network)
         names = sorted({name for name, _ in example.shown})
-        arguments = ["run", str(directory / "network.yaml"), "--engine", engine, *(["--flush"] if flush else [])]
+        arguments = [
+            "run",
+            str(directory / "network.yaml"),
+            "--engine",
+            engine,
+            *(["--flush"] if flush else []),
+        ]
         for name, rows in example.inputs.items():
             (directory / f"{name}.csv").write_text(rows)
             arguments += ["--input", f"{name}={directory / name}.csv"]

@@ -26,25 +26,40 @@ SMALL = {
 def everything() -> Network:
     """A network with every box, and every optional part set."""
     net = NetworkBuilder("everything", timezone="Europe/Berlin", description="All of it: on, off, 1:30")
-    quotes = net.input("quotes", "sid string not null, at timestamp, price double, size int", description="quotes")
+    quotes = net.input(
+        "quotes", "sid string not null, at timestamp, price double, size int", description="quotes"
+    )
     names = net.table("names", {"sid": "string", "name": "string"})
     order = Order("at", slack=4, group_by=("sid",))
-    high, low, rest = quotes.point("recent", history="2 h", key="sid").route("price  > 10", "price > 5", as_="route")
+    high, low, rest = quotes.point("recent", history="2 h", key="sid").route(
+        "price  > 10", "price > 5", as_="route"
+    )
     with net.group("windows", tag="w", description="windows of all kinds"):
-        high.aggregate({"a": "avg(price)"}, order, "1 hour", advance="10 min", timeout="5 s", align=True).output("a")
+        high.aggregate(
+            {"a": "avg(price)"}, order, "1 hour", advance="10 min", timeout="5 s", align=True
+        ).output("a")
         high.aggregate({"n": "count(*)"}, order, "1 hour", advance_when="size > 3", tag="t").output("b")
         low.tumble({"n": "count(*)"}, ["sid"], timeout="1 min").output("c")
         low.slide({"last": "last(price)"}, 3, advance=2, order=Order("Tup#", group_by=("sid",))).output("d")
         rest.xsection({"n": "count(*)"}, "at", size="1 min", slack=2).output("e")
-    mapped = quotes.map({"sid": "sid", "at": "at", "price": "price * 2", "size": "size"}, description="doubled")
+    mapped = quotes.map(
+        {"sid": "sid", "at": "at", "price": "price * 2", "size": "size"}, description="doubled"
+    )
     merged = mapped.bsort(order).union(quotes.wsort("at", "sid", timeout="2 s"))
     pairs = merged.join(high, "left.sid = right.sid", size="1 min", left=order, right=order)
     pairs.join(names, "left.left_sid = right.sid", left=Order("left_at")).output("named")
     rest.resample(low, {"p": "linear(price)"}, "1 min", left=Order("at"), right=order).output(
         "resampled",
-        Quality(delay=((0, 1), (2, 0)), loss=((0, 0), (1, 1)), value=ValueGraph("p", points=((0, 0), (1, 1))), weight=2),
+        Quality(
+            delay=((0, 1), (2, 0)),
+            loss=((0, 0), (1, 1)),
+            value=ValueGraph("p", points=((0, 0), (1, 1))),
+            weight=2,
+        ),
     )
-    quotes.output("raw", Quality(value=ValueGraph("sid", categories=(("IBM", 1), ("BAC", 0.5)))), description="raw")
+    quotes.output(
+        "raw", Quality(value=ValueGraph("sid", categories=(("IBM", 1), ("BAC", 0.5)))), description="raw"
+    )
     quotes.point("all", history="forever").point("some", history=1000)
     return net.build()
 
@@ -98,11 +113,23 @@ def with_box(**fields: object) -> dict[str, object]:
         (with_box(box="drop"), "n.f.box: 'drop' is a system box"),
         (with_box(**{"from": 3}), "n.f.from: is 3; expected a stream or a list of streams"),
         (changed(boxes={"f": {"box": "bsort", "from": "pos"}}), "n.f.order: is missing"),
-        (changed(boxes={"f": {"box": "bsort", "from": "pos", "order": {"on": "pos", "slack": "4"}}}), "n.f.order.slack"),
-        (changed(boxes={"f": {"box": "bsort", "from": "pos", "order": {"on": "pos", "slack": True}}}), "whole number"),
-        (changed(inputs={"pos": {"schema": {"sid": "integr"}}}), "n.inputs.pos.schema: unknown type 'integr'"),
+        (
+            changed(boxes={"f": {"box": "bsort", "from": "pos", "order": {"on": "pos", "slack": "4"}}}),
+            "n.f.order.slack",
+        ),
+        (
+            changed(boxes={"f": {"box": "bsort", "from": "pos", "order": {"on": "pos", "slack": True}}}),
+            "whole number",
+        ),
+        (
+            changed(inputs={"pos": {"schema": {"sid": "integr"}}}),
+            "n.inputs.pos.schema: unknown type 'integr'",
+        ),
         (changed(inputs={"pos": {"schema": {"sid": 4}}}), "n.inputs.pos.schema.sid: is 4; expected a text"),
-        (changed(outputs={"out": {"from": "f", "quality": {"delay": [[0, 2]]}}}), "quality.delay: utility 2.0"),
+        (
+            changed(outputs={"out": {"from": "f", "quality": {"delay": [[0, 2]]}}}),
+            "quality.delay: utility 2.0",
+        ),
         (changed(outputs={"out": {"from": "f", "quality": {"delay": [[0]]}}}), r"delay\[0\]: is \[0\]"),
         (changed(outputs={"out": {"source": "f"}}), "n.outputs.out.source: unknown field; expected 'from'"),
     ],
@@ -122,7 +149,7 @@ def test_all_problems_of_a_document_come_at_once() -> None:
 def test_text_that_is_no_json_or_yaml() -> None:
     with pytest.raises(FormError, match="is no JSON: Expecting ',' delimiter at line 2, column 1"):
         loads('{"a": 1\n"b": 2}')
-    with pytest.raises(FormError, match="is no YAML: .* at line 2, column"):
+    with pytest.raises(FormError, match=r"is no YAML: .* at line 2, column"):
         loads("a: 1\n b: 2", ".yaml")
     with pytest.raises(FormError, match="is nested too deeply"):
         loads("[" * 100_000)
@@ -152,7 +179,7 @@ outputs: {out: {from: sort}}
 def test_files_that_are_not_there_or_no_networks(tmp_path: Path) -> None:
     with pytest.raises(FormError, match=r"missing.json: cannot be read"):
         load(tmp_path / "missing.json")
-    with pytest.raises(FormError, match="is no network file; expected a name that ends in .json"):
+    with pytest.raises(FormError, match=r"is no network file; expected a name that ends in .json"):
         load(tmp_path / "net.txt")
     binary = tmp_path / "net.json"
     binary.write_bytes(b"\xff\xfe\x00")

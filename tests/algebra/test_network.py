@@ -62,7 +62,7 @@ def test_a_loop_is_named_in_the_direction_of_its_arcs() -> None:
         "b": Node(Filter(("pos > 1",)), (Ref("a"),)),
         "c": Node(Filter(("pos > 2",)), (Ref("b"),)),
     }
-    with pytest.raises(NetworkError, match="n.a: is in a loop: a -> b -> c -> a"):
+    with pytest.raises(NetworkError, match=r"n.a: is in a loop: a -> b -> c -> a"):
         Network("n", {"pos": Input(parse_schema(POS))}, boxes, {"out": Output(Ref("c"))})
 
 
@@ -94,7 +94,7 @@ def test_an_id_is_given_once() -> None:
     net = NetworkBuilder("n")
     pos = net.input("pos", POS)
     pos.filter("pos > 1", as_="a")
-    with pytest.raises(NetworkError, match="n.a: there is a box 'a' already"):
+    with pytest.raises(NetworkError, match=r"n.a: there is a box 'a' already"):
         pos.filter("pos > 2", as_="a")
     with pytest.raises(NetworkError, match="there is a input 'pos' already"):
         net.input("pos", POS)
@@ -105,13 +105,17 @@ def test_an_id_is_given_once() -> None:
 def test_union_wants_one_schema() -> None:
     net = NetworkBuilder("n")
     net.input("a", "x int").union(net.input("b", "x long"), as_="u").output("out")
-    assert problems(net) == ["n.u.from[1]: has the attributes (x long); expected those of from[0], (x int); use a Map"]
+    assert problems(net) == [
+        "n.u.from[1]: has the attributes (x long); expected those of from[0], (x int); use a Map"
+    ]
 
 
 def test_stored_tables_are_for_joins_alone() -> None:
     net = NetworkBuilder("n")
     net.table("names", "sid int, name string").filter("sid > 1", as_="f").output("out")
-    assert problems(net) == ["n.f.from[0]: 'names' is a stored table; expected a stream; only Join reads a table"]
+    assert problems(net) == [
+        "n.f.from[0]: 'names' is a stored table; expected a stream; only Join reads a table"
+    ]
     net = NetworkBuilder("n")
     pos, other = net.input("pos", POS), net.input("other", POS)
     pos.join(other, "left.sid = right.sid", left=Order("time"), as_="j").output("out")
@@ -150,10 +154,12 @@ def test_a_join_that_can_never_forget_is_warned_about() -> None:
     net = NetworkBuilder("n")
     left, right = net.input("a", POS), net.input("b", POS)
     grouped = Order("time", group_by=("sid",))
-    left.join(right, "left.pos = right.pos", size=10, left=Order("time"), right=grouped, as_="j").output("out")
+    left.join(right, "left.pos = right.pos", size=10, left=Order("time"), right=grouped, as_="j").output(
+        "out"
+    )
     assert [str(w) for w in net.build().warnings()] == [
-        "n.j.right.group_by: 'sid' is not in an equality of the predicate, so the other side's tuples can never be"
-        " pruned; expected a condition such as left.sid = right.sid"
+        "n.j.right.group_by: 'sid' is in no equality of the predicate, so the other side is never forgotten;"
+        " expected a condition such as left.sid = right.sid"
     ]
 
 

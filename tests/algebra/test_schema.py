@@ -38,7 +38,13 @@ def test_aliases_name_the_same_type() -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("10 min", 600_000_000), ("1.5 s", 1_500_000), ("2h", 7_200_000_000), ("1 day", 86_400_000_000), ("5 us", 5)],
+    [
+        ("10 min", 600_000_000),
+        ("1.5 s", 1_500_000),
+        ("2h", 7_200_000_000),
+        ("1 day", 86_400_000_000),
+        ("5 us", 5),
+    ],
 )
 def test_lengths_of_time(text: str, expected: int) -> None:
     assert microseconds(text) == expected

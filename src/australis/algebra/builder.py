@@ -71,7 +71,9 @@ class NetworkBuilder:
         finally:
             self._prefix = outer
 
-    def add(self, box: Box, *sources: Stream, as_: str | None = None, tag: str = "", description: str = "") -> Stream:
+    def add(
+        self, box: Box, *sources: Stream, as_: str | None = None, tag: str = "", description: str = ""
+    ) -> Stream:
         """Put a box behind some streams; gives the stream of its first output."""
         box_id = self._prefix + (as_ or self._free_id(box.kind))
         refs = tuple(source.ref for source in sources)
@@ -103,7 +105,9 @@ class NetworkBuilder:
 
     def _new(self, items: dict, key: str, item: object, kind: str) -> None:  # type: ignore[type-arg]
         if key in items:
-            raise NetworkError(Problem(f"{self._name}.{key}", f"there is a {kind} {key!r} already", "an id once"))
+            raise NetworkError(
+                Problem(f"{self._name}.{key}", f"there is a {kind} {key!r} already", "an id once")
+            )
         items[key] = item
 
 
@@ -114,14 +118,16 @@ class Stream:
         self._builder = builder
         self.ref = ref
 
-    def filter(self, predicate: str, *, as_: str | None = None, tag: str = "", description: str = "") -> Stream:
+    def filter(
+        self, predicate: str, *, as_: str | None = None, tag: str = "", description: str = ""
+    ) -> Stream:
         """The tuples that satisfy a predicate; `port(1)` of the result has the others."""
         return self._then(Filter((predicate,)), as_, tag, description)
 
     def route(
         self, *predicates: str, as_: str | None = None, tag: str = "", description: str = ""
     ) -> tuple[Stream, ...]:
-        """One stream for each predicate, with the tuples that it is the first to accept, and one with the rest."""
+        """A stream for each predicate, of the tuples that it is the first to accept, and one of the rest."""
         first = self._then(Filter(predicates), as_, tag, description)
         return tuple(first.port(port) for port in range(len(predicates) + 1))
 
@@ -187,7 +193,7 @@ class Stream:
         size: Span,
         *,
         advance: Span = 1,
-        order: Order = Order(TUP),  # noqa: B008 (an Order is a frozen value)
+        order: Order = Order(TUP),
         timeout: str | None = None,
         as_: str | None = None,
         tag: str = "",

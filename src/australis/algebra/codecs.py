@@ -1,4 +1,4 @@
-"""How the parts of a network are written in JSON: for each part its schema, how it is read, and how it is written.
+"""How the parts of a network are written in JSON: for each its schema, how it is read, how it is written.
 
 The published JSON Schema is made from these, so what it says and what is read cannot drift apart.
 """
@@ -73,11 +73,15 @@ _PAIR = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems"
 TEXT = Codec({"type": "string"}, lambda v: expect(v, str, "a text"))
 TEXTS = Codec({"type": "array", "items": {"type": "string"}}, _texts, list)
 NAMED = Codec(_OF_TEXTS, _named, dict)
-SPAN = Codec({"type": ["number", "string"]}, lambda v: expect(v, (int, float, str), "a number or a length of time"))
+SPAN = Codec(
+    {"type": ["number", "string"]}, lambda v: expect(v, (int, float, str), "a number or a length of time")
+)
 FLAG = Codec({"type": "boolean"}, lambda v: expect(v, bool, "true or false"))
 NUMBER = Codec({"type": "number"}, lambda v: expect(v, (int, float), "a number"))
 WHOLE = Codec({"type": "integer"}, lambda v: expect(v, int, "a whole number"))
-HISTORY = Codec({"type": ["integer", "string"]}, lambda v: expect(v, (int, str), "a number of tuples, or a time"))
+HISTORY = Codec(
+    {"type": ["integer", "string"]}, lambda v: expect(v, (int, str), "a number of tuples, or a time")
+)
 POINTS = Codec({"type": "array", "items": _PAIR}, _points, lambda v: [list(pair) for pair in v])
 CATEGORIES = Codec(
     {"type": "object", "additionalProperties": {"type": "number"}},
@@ -89,7 +93,9 @@ ATTRIBUTES = Codec(_OF_TEXTS, lambda v: schema_of(dict(_named(v))), Schema.as_di
 
 def record(made: type[Any], codecs: Mapping[str, Codec], title: str) -> Codec:
     """The codec of a dataclass: an object with a codec for each field; defaults are left out when written."""
-    required = [f.name for f in fields(made) if f.init and f.default is MISSING and f.default_factory is MISSING]
+    required = [
+        f.name for f in fields(made) if f.init and f.default is MISSING and f.default_factory is MISSING
+    ]
     defaults = {f.name: f.default for f in fields(made)}
 
     def read(value: Json) -> Any:
@@ -104,7 +110,9 @@ def record(made: type[Any], codecs: Mapping[str, Codec], title: str) -> Codec:
     return Codec(schema, read, write)
 
 
-def read_fields(value: Mapping[str, Json], codecs: Mapping[str, Codec], required: list[str]) -> dict[str, Any]:
+def read_fields(
+    value: Mapping[str, Json], codecs: Mapping[str, Codec], required: list[str]
+) -> dict[str, Any]:
     """Each field through its codec; unknown and missing ones are refused."""
     for name in value:
         if name not in codecs:
@@ -127,10 +135,14 @@ def object_schema(properties: dict[str, Json], required: list[str], title: str) 
 
 ORDER = record(Order, {"on": TEXT, "slack": WHOLE, "group_by": TEXTS}, "Order(On, Slack, GroupBy)")
 VALUE_GRAPH = record(
-    ValueGraph, {"attribute": TEXT, "points": POINTS, "categories": CATEGORIES}, "utility by the value of an attribute"
+    ValueGraph,
+    {"attribute": TEXT, "points": POINTS, "categories": CATEGORIES},
+    "utility by the value of an attribute",
 )
 QUALITY = record(
-    Quality, {"delay": POINTS, "loss": POINTS, "value": VALUE_GRAPH, "weight": NUMBER}, "QoS graphs of an output"
+    Quality,
+    {"delay": POINTS, "loss": POINTS, "value": VALUE_GRAPH, "weight": NUMBER},
+    "QoS graphs of an output",
 )
 
 FIELDS: dict[str, Codec] = {

@@ -1,4 +1,4 @@
-"""The JSON and YAML form of networks, version 1: read with every problem named, written so that it reads back equal.
+"""The JSON and YAML form of networks, version 1: problems are named, and what is written reads back equal.
 
 In: a text or a file. Out: a `Network`, and back. The published JSON Schema is `json_schema()`.
 """
@@ -14,7 +14,6 @@ from typing import Any
 import yaml
 
 from australis.algebra.boxes import BOXES
-from australis.algebra.boxes.box import at
 from australis.algebra.codecs import (
     ATTRIBUTES,
     BOX_CODECS,
@@ -35,7 +34,9 @@ from australis.errors import AlgebraError, FormError, Problem
 VERSION = 1
 SUFFIXES = (".json", ".yaml", ".yml")
 
-REF = Codec({"type": "string"}, lambda v: Ref.parse(expect(v, str, "a stream such as 'pos' or 'route.1'")), str)
+REF = Codec(
+    {"type": "string"}, lambda v: Ref.parse(expect(v, str, "a stream such as 'pos' or 'route.1'")), str
+)
 
 
 def _read_refs(value: Json) -> tuple[Ref, ...]:
@@ -48,10 +49,14 @@ def _write_refs(refs: tuple[Ref, ...]) -> Json:
 
 
 REFS = Codec({"type": ["string", "array"], "items": {"type": "string"}}, _read_refs, _write_refs)
-INPUT = record(Input, {"schema": ATTRIBUTES, "table": FLAG, "description": TEXT}, "a stream or a stored table")
+INPUT = record(
+    Input, {"schema": ATTRIBUTES, "table": FLAG, "description": TEXT}, "a stream or a stored table"
+)
 OUTPUT = record(Output, {"source": REF, "quality": QUALITY, "description": TEXT}, "a stream to applications")
 POINT = record(
-    ConnectionPoint, {"at": REF, "history": HISTORY, "key": TEXT, "description": TEXT}, "an arc that keeps history"
+    ConnectionPoint,
+    {"at": REF, "history": HISTORY, "key": TEXT, "description": TEXT},
+    "an arc that keeps history",
 )
 GROUP = record(Group, {"tag": TEXT, "description": TEXT}, "a named part of the network")
 _PLACE = {"box": TEXT, "from": REFS, "tag": TEXT, "description": TEXT}
@@ -63,7 +68,9 @@ def load(path: str | Path) -> Network:
     """The network in a .json, .yaml or .yml file."""
     file = Path(path)
     if file.suffix.lower() not in SUFFIXES:
-        raise FormError(Problem(str(path), "is no network file", f"a name that ends in {', '.join(SUFFIXES)}"))
+        raise FormError(
+            Problem(str(path), "is no network file", f"a name that ends in {', '.join(SUFFIXES)}")
+        )
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -128,7 +135,9 @@ def to_json(network: Network) -> dict[str, Json]:
 def json_schema() -> dict[str, Json]:
     """The JSON Schema of version 1, made from the codecs that read it."""
     boxes = [_node_schema(kind) for kind, box in BOXES.items() if not box.system]
-    output = {("from" if key == "source" else key): value for key, value in OUTPUT.schema["properties"].items()}
+    output = {
+        ("from" if key == "source" else key): value for key, value in OUTPUT.schema["properties"].items()
+    }
     items = {
         "inputs": INPUT.schema,
         "boxes": {"oneOf": boxes},
@@ -136,7 +145,10 @@ def json_schema() -> dict[str, Json]:
         "groups": GROUP.schema,
         "outputs": object_schema(output, ["from"], OUTPUT.schema["title"]),
     }
-    properties: dict[str, Json] = {"australis": {"const": VERSION}, **{k: c.schema for k, c in _TEXTS.items()}}
+    properties: dict[str, Json] = {
+        "australis": {"const": VERSION},
+        **{k: c.schema for k, c in _TEXTS.items()},
+    }
     properties |= {name: {"type": "object", "additionalProperties": item} for name, item in items.items()}
     whole = object_schema(properties, ["australis", "name"], "An Australis network")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole}
@@ -148,7 +160,9 @@ def _check_version(document: Json) -> None:
         raise FormError(Problem("australis", "is missing", f"the version of the form, {VERSION}"))
     if document["australis"] != VERSION or isinstance(document["australis"], bool):
         version = document["australis"]
-        raise FormError(Problem("australis", f"version {version!r} of the form is not known here", str(VERSION)))
+        raise FormError(
+            Problem("australis", f"version {version!r} of the form is not known here", str(VERSION))
+        )
 
 
 def _collecting(read: Callable[[Json], Any], section: str, problems: list[Problem]) -> Callable[[Json], Any]:
@@ -172,7 +186,11 @@ def _read_node(value: Json, system: bool) -> Node:
     kind = value.get("box")
     if kind not in BOXES or (BOXES[kind].system and not system):
         known = ", ".join(k for k, box in BOXES.items() if not box.system)
-        what = f"{kind!r} is a system box, which only load shedding puts in" if kind in BOXES else f"unknown box {kind!r}"
+        what = (
+            f"{kind!r} is a system box, which only load shedding puts in"
+            if kind in BOXES
+            else f"unknown box {kind!r}"
+        )
         raise FormError(Problem("box", what, f"one of {known}"))
     place = read_fields({k: v for k, v in value.items() if k in _PLACE}, _PLACE, ["box"])
     box = BOX_CODECS[kind].read({k: v for k, v in value.items() if k not in _PLACE})
@@ -225,7 +243,9 @@ class _Loader(yaml.SafeLoader):
     """YAML with the values of JSON: `on` is a text, not true; `1:30` is a text, not 90; a key occurs once."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        pairs = [(self.construct_object(k, deep=True), self.construct_object(v, deep=True)) for k, v in node.value]
+        pairs = [
+            (self.construct_object(k, deep=True), self.construct_object(v, deep=True)) for k, v in node.value
+        ]
         for key, _ in pairs:
             if not isinstance(key, str):
                 raise FormError(Problem(str(key), "is no text", "a text as a name; put it in quotes"))
@@ -253,11 +273,13 @@ _json_values(_Dumper)
 
 def _parse_yaml(text: str) -> Json:
     try:
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 (a SafeLoader)
+        return yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise FormError(Problem("", f"is no YAML: {error.problem}{place}", "", text, mark.index if mark else None)) from None
+        raise FormError(
+            Problem("", f"is no YAML: {error.problem}{place}", "", text, mark.index if mark else None)
+        ) from None
     except yaml.YAMLError as error:
         raise FormError(Problem("", f"is no YAML: {error}")) from None
 
@@ -265,5 +287,3 @@ def _parse_yaml(text: str) -> Json:
 def schema_text() -> str:
     """The published JSON Schema as a text."""
     return json.dumps(json_schema(), indent=2) + "\n"
-
-

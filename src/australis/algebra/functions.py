@@ -33,7 +33,7 @@ class RowFunction:
 
 @dataclass(frozen=True)
 class UserAggregate:
-    """A window function `Agg(init, incr, final)`; its state is made of JSON values, so that it can be kept and moved.
+    """A window function `Agg(init, incr, final)`, its state made of JSON values, to be kept and moved.
 
     `init()` makes a state when a window opens, `incr(state, *values)` gives the state after one more tuple,
     `final(state)` the result, and `combine(state, state)` the state of two parts of one window.
@@ -98,6 +98,8 @@ def _found(registry: Mapping[str, Found], name: str, kind: str) -> Found:
     if name not in registry:
         known = ", ".join(sorted(registry)) or "none"
         raise AlgebraError(
-            Problem("", f"no {kind} {name!r} is registered", f"a registered one ({known}); text never brings code")
+            Problem(
+                "", f"no {kind} {name!r} is registered", f"a registered one ({known}); text never brings code"
+            )
         )
     return registry[name]

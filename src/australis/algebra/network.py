@@ -1,4 +1,4 @@
-"""Networks: loop-free graphs of boxes with typed arcs, as frozen values that are validated when they are made."""
+"""Networks: loop-free graphs of boxes with typed arcs, frozen, and validated when they are made."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Output:
 
 @dataclass(frozen=True)
 class ConnectionPoint:
-    """An arc that keeps history: for a time ('2 h'), a number of tuples (1000), or for ever; and where queries attach."""
+    """An arc where queries attach, and that keeps history: for a time, a number of tuples, or for ever."""
 
     at: Ref
     history: str | int | None = None
@@ -151,7 +151,11 @@ class Network:
     def warnings(self) -> tuple[Problem, ...]:
         """What is allowed but probably not meant: unread streams, joins that never forget."""
         found = [p.under(box_id) for box_id in self.order for p in _box_warnings(self, box_id)]
-        found += [Problem(name, "no box or output reads this input") for name in self.inputs if not _is_read(self, name)]
+        found += [
+            Problem(name, "no box or output reads this input")
+            for name in self.inputs
+            if not _is_read(self, name)
+        ]
         return tuple(problem.under(self.name) for problem in found)
 
 
@@ -162,7 +166,9 @@ def _box_warnings(network: Network, box_id: str) -> Iterator[Problem]:
 
 
 def _is_read(network: Network, stream_id: str) -> bool:
-    read = {o.source.id for o in network.outputs.values()} | {c.at.id for c in network.connection_points.values()}
+    read = {o.source.id for o in network.outputs.values()} | {
+        c.at.id for c in network.connection_points.values()
+    }
     return stream_id in read or any(s.id == stream_id for n in network.boxes.values() for s in n.sources)
 
 
@@ -184,7 +190,9 @@ def _name_problems(network: Network) -> Iterator[Problem]:
         yield from (_bad_name(kind, name) for name in getattr(network, kind) if not _NAME.fullmatch(name))
     for kind in ("boxes", "groups"):
         yield from (_bad_name(kind, path) for path in getattr(network, kind) if not _PATH.fullmatch(path))
-    yield from (Problem(n, "is both an input and a box", "an id once") for n in network.inputs if n in network.boxes)
+    yield from (
+        Problem(n, "is both an input and a box", "an id once") for n in network.inputs if n in network.boxes
+    )
     if QUARANTINE in network.outputs:
         yield Problem(f"outputs.{QUARANTINE}", "is the output that every network has", "another name")
     if not network.outputs and not network.connection_points:
@@ -196,7 +204,9 @@ def _name_problems(network: Network) -> Iterator[Problem]:
 
 
 def _bad_name(kind: str, name: str) -> Problem:
-    expected = "letters, digits and _, not a digit first" + ("; parts joined by '.'" if kind in ("boxes", "groups") else "")
+    expected = "letters, digits and _, not a digit first" + (
+        "; parts joined by '.'" if kind in ("boxes", "groups") else ""
+    )
     return Problem(kind, f"{name!r} is no name", expected)
 
 
@@ -212,7 +222,9 @@ def _source_problems(network: Network) -> Iterator[Problem]:
         least, most = node.box.arity
         count = len(node.sources)
         if count < least:
-            yield Problem(box_id, f"input port {count} of {least} is not connected", f"{least} sources in 'from'")
+            yield Problem(
+                box_id, f"input port {count} of {least} is not connected", f"{least} sources in 'from'"
+            )
         if most is not None and count > most:
             yield Problem(box_id, f"has {count} sources", f"{most} in 'from'")
         for port, source in enumerate(node.sources):
@@ -225,7 +237,9 @@ def _source_problems(network: Network) -> Iterator[Problem]:
 
 
 def _ref_problems(network: Network, ref: Ref, path: str) -> Iterator[Problem]:
-    ports = 1 if ref.id in network.inputs else network.boxes[ref.id].box.outputs if ref.id in network.boxes else 0
+    ports = (
+        1 if ref.id in network.inputs else network.boxes[ref.id].box.outputs if ref.id in network.boxes else 0
+    )
     if not ports:
         known = ", ".join([*network.inputs, *network.boxes]) or "none"
         yield Problem(path, f"there is no input or box {ref.id!r}", f"one of {known}")
@@ -237,14 +251,20 @@ def _table_problems(network: Network, box: Box, port: int, source: Ref, box_id: 
     is_table = source.id in network.inputs and network.inputs[source.id].table
     wants_table = isinstance(box, Join) and box.table_side == port
     if is_table and not wants_table:
-        yield Problem(f"{box_id}.from[{port}]", f"{source.id!r} is a stored table", "a stream; only Join reads a table")
+        yield Problem(
+            f"{box_id}.from[{port}]", f"{source.id!r} is a stored table", "a stream; only Join reads a table"
+        )
     if wants_table and not is_table:
         side = ("left", "right")[port]
-        yield Problem(f"{box_id}.{side}", f"has no order, but {source} is a stream", "an order, or an input with table: true")
+        yield Problem(
+            f"{box_id}.{side}",
+            f"has no order, but {source} is a stream",
+            "an order, or an input with table: true",
+        )
 
 
 def _topological(network: Network) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The boxes in an order that respects the arcs, and a loop if there is one; depth first, without recursion."""
+    """The boxes in an order that respects the arcs, and a loop if there is one (without recursion)."""
     done: dict[str, bool] = {}
     ordered: list[str] = []
     for root in network.boxes:
@@ -301,4 +321,3 @@ def _end_problems(network: Network) -> Iterator[Problem]:
 
 def _unknown(path: str, name: str, schema: Schema) -> Problem:
     return Problem(path, f"unknown attribute {name!r}", f"one of {', '.join(schema.names)}")
-

@@ -29,12 +29,16 @@ class Order:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "group_by", names(self.group_by, "group_by"))
-        if not isinstance(self.slack, int) or isinstance(self.slack, bool) or self.slack < 0:
-            raise AlgebraError(Problem("slack", f"{self.slack!r} is no slack", "a whole number of tuples, 0 or more"))
+        if type(self.slack) is not int or self.slack < 0:
+            raise AlgebraError(
+                Problem("slack", f"{self.slack!r} is no slack", "a whole number of tuples, 0 or more")
+            )
         if self.on == TUP and self.slack:
             raise AlgebraError(Problem("slack", f"{TUP} is always in order", f"slack 0 with {TUP}"))
         if self.on in self.group_by:
-            raise AlgebraError(Problem("group_by", f"{self.on!r} is both ordered and grouped by", "one of the two"))
+            raise AlgebraError(
+                Problem("group_by", f"{self.on!r} is both ordered and grouped by", "one of the two")
+            )
 
     def type(self, schema: Schema) -> DataType:
         """The type of the ordered attribute, after a check that the whole order fits the schema."""
@@ -63,7 +67,11 @@ def common_order_type(left: DataType, right: DataType) -> DataType:
     if left.is_integral and right.is_integral:
         return LONG
     raise AlgebraError(
-        Problem("right.on", f"the left order is a {left}, the right one a {right}", "orders of one type; use a Map to cast")
+        Problem(
+            "right.on",
+            f"the left order is a {left}, the right one a {right}",
+            "orders of one type; use a Map to cast",
+        )
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from australis.errors import AlgebraError, Problem
 
@@ -22,7 +23,9 @@ class ValueGraph:
         object.__setattr__(self, "points", _points(self.points, "points"))
         object.__setattr__(self, "categories", tuple((str(name), float(u)) for name, u in self.categories))
         if bool(self.points) == bool(self.categories):
-            raise AlgebraError(Problem("", f"value graph of {self.attribute!r}", "either points or categories"))
+            raise AlgebraError(
+                Problem("", f"value graph of {self.attribute!r}", "either points or categories")
+            )
         _check_utilities([u for _, u in self.categories], "categories")
 
 
@@ -50,7 +53,7 @@ class Quality:
 def _points(value: Iterable[tuple[float, float]], path: str) -> Points:
     points = tuple((float(x), float(utility)) for x, utility in value)
     xs = [x for x, _ in points]
-    if any(b <= a for a, b in zip(xs, xs[1:], strict=False)):
+    if any(b <= a for a, b in pairwise(xs)):
         raise AlgebraError(Problem(path, f"positions {xs} do not ascend", "each greater than the one before"))
     _check_utilities([utility for _, utility in points], path)
     return points
@@ -59,4 +62,6 @@ def _points(value: Iterable[tuple[float, float]], path: str) -> Points:
 def _check_utilities(utilities: list[float], path: str) -> None:
     for utility in utilities:
         if not 0.0 <= utility <= 1.0:
-            raise AlgebraError(Problem(path, f"utility {utility!r} is not normalised", "a number from 0 to 1"))
+            raise AlgebraError(
+                Problem(path, f"utility {utility!r} is not normalised", "a number from 0 to 1")
+            )

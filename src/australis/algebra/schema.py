@@ -34,7 +34,11 @@ class Field:
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
             raise AlgebraError(
-                Problem("", f"{self.name!r} is no name of an attribute", "letters, digits and _, not a digit first")
+                Problem(
+                    "",
+                    f"{self.name!r} is no name of an attribute",
+                    "letters, digits and _, not a digit first",
+                )
             )
 
     def __str__(self) -> str:
@@ -63,7 +67,9 @@ class Schema:
     def __post_init__(self) -> None:
         by_name = {f.name: f for f in self.fields}
         if len(by_name) != len(self.fields):
-            twice = next(f.name for i, f in enumerate(self.fields) if f.name in {g.name for g in self.fields[:i]})
+            twice = next(
+                f.name for i, f in enumerate(self.fields) if f.name in {g.name for g in self.fields[:i]}
+            )
             raise AlgebraError(Problem("", f"attribute {twice!r} occurs twice", "a name once"))
         object.__setattr__(self, "_by_name", by_name)
 
@@ -121,7 +127,9 @@ def _field(name: str, type_text: str) -> Field:
 def _halves(part: str) -> tuple[str, str]:
     name, _, type_text = part.strip().partition(" ")
     if not type_text:
-        raise AlgebraError(Problem("", f"attribute {part.strip()!r} has no type", "'name type', such as 'sid int'"))
+        raise AlgebraError(
+            Problem("", f"attribute {part.strip()!r} has no type", "'name type', such as 'sid int'")
+        )
     return name, type_text.strip()
 
 

@@ -40,12 +40,14 @@ def microseconds(text: str) -> int:
     >>> microseconds("10 min")
     600000000
     """
-    match = _DURATION.fullmatch(text.lower()) if isinstance(text, str) else None
+    match = _DURATION.fullmatch(str(text).lower())
     if not match or match[2] not in _UNITS:
         raise AlgebraError(Problem("", f"{text!r} is no length of time", _DURATION_EXPECTED))
     length = Decimal(match[1]) * _MICROSECONDS[_UNITS[match[2]]]
     if length != int(length) or length <= 0:
-        raise AlgebraError(Problem("", f"{text!r} is no whole, positive number of microseconds", _DURATION_EXPECTED))
+        raise AlgebraError(
+            Problem("", f"{text!r} is no whole, positive number of microseconds", _DURATION_EXPECTED)
+        )
     return int(length)
 
 
@@ -61,7 +63,9 @@ def units(span: Span, order_type: DataType) -> int | float:
             raise AlgebraError(Problem("", f"{span!r} is no length of time", _DURATION_EXPECTED))
         return microseconds(span)
     if isinstance(span, str | bool) or not span > 0:
-        raise AlgebraError(Problem("", f"{span!r} is no size along a {order_type}", "a number greater than 0"))
+        raise AlgebraError(
+            Problem("", f"{span!r} is no size along a {order_type}", "a number greater than 0")
+        )
     if order_type.name == "double":
         return float(span)
     return _whole_steps(span, order_type)
@@ -71,6 +75,10 @@ def _whole_steps(span: float, order_type: DataType) -> int:
     steps = Decimal(str(span)).scaleb(order_type.scale)
     if steps != int(steps):
         raise AlgebraError(
-            Problem("", f"{span!r} is no size along a {order_type}", f"a number with at most {order_type.scale} decimals")
+            Problem(
+                "",
+                f"{span!r} is no size along a {order_type}",
+                f"a number with at most {order_type.scale} decimals",
+            )
         )
     return int(steps)

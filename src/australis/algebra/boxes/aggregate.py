@@ -37,12 +37,13 @@ class BoundAggregate:
 
 @dataclass(frozen=True)
 class Aggregate(Box):
-    """`Aggregate(F.., Assuming O, Size s, Advance i, Timeout t)`: functions over windows [a, a + s) of each group.
+    """`Aggregate(F.., Assuming O, Size s, Advance i, Timeout t)`: functions over windows of each group.
 
-    The windows of a group start at its first in-order tuple's value and every `advance` from there; with
-    `align` at multiples of `advance`. With `advance_when` they start at the first in-order tuple and at each
-    one on which the predicate holds. `advance` is `size` where neither is given. A window is emitted by the
-    first in-order tuple behind its end, or when `timeout` has passed since its first tuple; empty ones never.
+    Windows are half open, [a, a + s). Those of a group start at its first in-order tuple's value and every
+    `advance` from there; with `align` at multiples of `advance`. With `advance_when` they start at the first
+    in-order tuple and at each one on which the predicate holds. `advance` is `size` where neither is given.
+    A window is emitted by the first in-order tuple behind its end, or when `timeout` has passed since its
+    first tuple; empty ones never.
 
     >>> Aggregate({"average": "avg(price)"}, Order("time", group_by=("sid",)), size="1 hour").advance is None
     True
@@ -153,7 +154,9 @@ class Slide(Box):
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         bound = self.core.bind(inputs[0])
         if bound.advance is None or bound.advance >= bound.size:
-            raise AlgebraError(Problem("advance", f"{self.advance!r} is not smaller than size {self.size!r}", "overlap"))
+            raise AlgebraError(
+                Problem("advance", f"{self.advance!r} is not smaller than size {self.size!r}", "overlap")
+            )
         return self.core.output_schemas(*inputs)
 
 
@@ -178,7 +181,9 @@ class XSection(Box):
 
     @property
     def core(self) -> Aggregate:
-        return Aggregate(self.functions, Order(self.on, self.slack), self.size, timeout=self.timeout, align=True)
+        return Aggregate(
+            self.functions, Order(self.on, self.slack), self.size, timeout=self.timeout, align=True
+        )
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         return self.core.output_schemas(*inputs)

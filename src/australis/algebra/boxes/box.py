@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
-
-from collections.abc import Iterator
 
 from australis.algebra.expr import Expr, WindowCall, parse, parse_window
 from australis.algebra.schema import Field, Schema
@@ -20,7 +18,7 @@ Made = TypeVar("Made")
 
 
 class Box(ABC):
-    """An operator: a frozen value that knows its ports and, given its inputs' schemas, its outputs' schemas."""
+    """An operator: a frozen value that knows its ports and, given the schemas of its inputs, its outputs'."""
 
     kind: ClassVar[str]
     """The name of the box in the JSON form and in pictures."""
@@ -61,7 +59,9 @@ def at(path: str) -> Iterator[None]:
 
 def named_texts(value: Mapping[str, str] | Iterable[tuple[str, str]], path: str) -> NamedTexts:
     """A mapping from names to texts as a tuple of pairs, so that a box stays a hashable value."""
-    pairs = tuple(value.items()) if isinstance(value, Mapping) else tuple((name, text) for name, text in value)
+    pairs = (
+        tuple(value.items()) if isinstance(value, Mapping) else tuple((name, text) for name, text in value)
+    )
     if not pairs:
         raise AlgebraError(Problem(path, "is empty", "at least one 'name: expression'"))
     return pairs
@@ -83,7 +83,9 @@ def predicate(text: str, scope: Schema | Mapping[str, Schema], path: str) -> Exp
         return bound
 
 
-def window_calls(functions: NamedTexts, schema: Schema, *, interpolation: bool = False) -> dict[str, WindowCall]:
+def window_calls(
+    functions: NamedTexts, schema: Schema, *, interpolation: bool = False
+) -> dict[str, WindowCall]:
     """The typed window functions of a box, by the name of the attribute each computes."""
     calls = {}
     for name, text in functions:

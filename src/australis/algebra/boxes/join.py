@@ -34,11 +34,11 @@ class BoundJoin:
 
 @dataclass(frozen=True)
 class Join(Box):
-    """`Join(P, Size s, Left Assuming O1, Right Assuming O2)`: pairs whose orders are at most `size` apart and satisfy P.
+    """`Join(P, Size s, Left Assuming O1, Right Assuming O2)`: pairs that are near each other and satisfy P.
 
-    P names attributes as `left.pos` and `right.pos`. A side without an order is a stored table: a window of
-    infinite size, so the join then has no `size`. Attributes that both sides have are called `left_pos` and
-    `right_pos` in the result.
+    Near is: their orders are at most `size` apart. P names attributes as `left.pos` and `right.pos`. A side
+    without an order is a stored table: a window of infinite size, so the join then has no `size`. Attributes
+    that both sides have are called `left_pos` and `right_pos` in the result.
     """
 
     predicate: str
@@ -53,7 +53,9 @@ class Join(Box):
         with at("predicate"):
             parse(self.predicate)
         if self.left is None and self.right is None:
-            raise AlgebraError(Problem("", "both sides are stored tables", "an order for left, right or both"))
+            raise AlgebraError(
+                Problem("", "both sides are stored tables", "an order for left, right or both")
+            )
         _check_side(self.left, "left")
         _check_side(self.right, "right")
         if (self.size is None) == (self.table_side is None):
@@ -87,7 +89,7 @@ class Join(Box):
         return tuple(
             Problem(
                 f"{side}.group_by",
-                f"{name!r} is not in an equality of the predicate, so the other side's tuples can never be pruned",
+                f"{name!r} is in no equality of the predicate, so the other side is never forgotten",
                 f"a condition such as left.{name} = right.{name}",
             )
             for port, (side, order) in enumerate((("left", self.left), ("right", self.right)))
@@ -108,10 +110,10 @@ class BoundResample:
 
 @dataclass(frozen=True)
 class Resample(Box):
-    """`Resample(F.., Size s, Left Assuming O1, Right Assuming O2)`: for each left tuple, F over the right ones near it.
+    """`Resample(F.., Size s, Left Assuming O1, Right Assuming O2)`: F over what is near each left tuple.
 
-    For a left tuple t and each group of the right input: the right attributes grouped by, t's order value, and
-    F over the group's tuples whose order is at most `size` from t's. A result leaves when its window is
+    For a left tuple t and each group of the right input: the attributes grouped by, t's order value, and F
+    over the group's tuples whose order is at most `size` from t's. A result leaves when its window is
     complete: when the group's order has passed t's by more than `size`. Empty windows emit nothing.
     """
 
@@ -130,7 +132,11 @@ class Resample(Box):
         _check_side(self.right, "right")
         if self.left.group_by:
             raise AlgebraError(
-                Problem("left.group_by", "the result has no attributes of the left groups", "no group_by on the left")
+                Problem(
+                    "left.group_by",
+                    "the result has no attributes of the left groups",
+                    "no group_by on the left",
+                )
             )
 
     def bind(self, left: Schema, right: Schema) -> BoundResample:

@@ -43,5 +43,7 @@ class Map(Box):
 
 def _storable(expr: Expr, text: str) -> Expr:
     if expr.type in (INTERVAL, NULL):
-        raise AlgebraError(Problem("", f"an attribute cannot be of type {expr.type}", "a CAST to a type", text, 0))
+        raise AlgebraError(
+            Problem("", f"an attribute cannot be of type {expr.type}", "a CAST to a type", text, 0)
+        )
     return expr

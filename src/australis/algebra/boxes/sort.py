@@ -36,7 +36,7 @@ class BSort(Box):
 
 @dataclass(frozen=True)
 class WSort(Box):
-    """`WSort(A1, ..., An, Timeout t)`: holds tuples for at most `timeout`, and lets them go in ascending order.
+    """`WSort(A1, ..., An, Timeout t)`: holds tuples for at most `timeout`, lets them go in ascending order.
 
     When a tuple has waited longer than `timeout`, it and all that sort before it leave. A tuple that arrives
     after one that follows it has left is discarded (Aurora*, section 2.2, footnote *).

@@ -22,7 +22,11 @@ class Union(Box):
         for index, other in enumerate(inputs[1:], 1):
             if _shape(other) != _shape(first):
                 raise AlgebraError(
-                    Problem(f"from[{index}]", f"has the attributes ({other})", f"those of from[0], ({first}); use a Map")
+                    Problem(
+                        f"from[{index}]",
+                        f"has the attributes ({other})",
+                        f"those of from[0], ({first}); use a Map",
+                    )
                 )
         columns = zip(*inputs, strict=True)
         return (Schema(tuple(Field(c[0].name, c[0].type, any(f.nullable for f in c)) for c in columns)),)

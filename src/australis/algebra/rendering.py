@@ -1,0 +1,100 @@
+"""What the quarantine says about a tuple: why it could not be processed, and the tuple itself as JSON text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+from australis.algebra.expr.tree import Value
+from australis.algebra.schema import Schema
+from australis.algebra.types import DataType
+
+GREATEST_ORDER = 2**62
+"""The greatest order value, in the units of its type; its negative is the least."""
+GREATEST_ADVANCES = 2**50
+"""How many advances from 0 a double may be: the starts of windows are still far enough apart to differ."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_YEARS = (
+    (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1),
+    (datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1),
+)
+
+
+def null_reason(name: str) -> str:
+    """Why a tuple with a NULL where a value must be cannot be processed."""
+    return f"{name} is NULL"
+
+
+def order_reason(name: str, units: int | float | None, advance: int | float | None = None) -> str | None:
+    """Why a value has no place in the order on `name`; None if it has one.
+
+    `units` is the value in the units of its type, `advance` that of an Aggregate.
+
+    >>> order_reason("time", None), order_reason("pos", float("inf")), order_reason("time", 7)
+    ('time is NULL', 'pos is infinite', None)
+    >>> order_reason("time", 2**62 + 1)
+    'time is beyond 2^62'
+    """
+    if units is None:
+        return null_reason(name)
+    if isinstance(units, float) and math.isnan(units):
+        return f"{name} is NaN"
+    if isinstance(units, float) and math.isinf(units):
+        return f"{name} is infinite"
+    if abs(units) > GREATEST_ORDER:
+        return f"{name} is beyond 2^62"
+    if isinstance(units, float) and advance is not None and abs(units) / advance > GREATEST_ADVANCES:
+        return f"{name} is beyond 2^50 advances"
+    return None
+
+
+def tuple_as_json(values: Mapping[str, Value], schema: Schema) -> str:
+    """The attributes of a tuple as JSON text, in the order of the schema.
+
+    Timestamps and decimals are texts, and so are the doubles that JSON has no numbers for. Attributes that
+    are missing are left out.
+
+    >>> from australis.algebra.schema import parse_schema
+    >>> schema = parse_schema("sid int, time timestamp, price decimal(6,2), pos double")
+    >>> tuple_as_json({"sid": 1, "time": 90_000_000, "price": Decimal("7.5"), "pos": float("nan")}, schema)
+    '{"sid": 1, "time": "1970-01-01T00:01:30Z", "price": "7.50", "pos": "NaN"}'
+    """
+    rendered = {f.name: render(values[f.name], f.type) for f in schema if f.name in values}
+    return json.dumps(rendered, ensure_ascii=False)
+
+
+def render(value: Value, data_type: DataType) -> Value:
+    """A value as JSON can hold it."""
+    if value is None:
+        return None
+    if isinstance(value, Decimal):
+        return f"{value:.{data_type.scale}f}"
+    if isinstance(value, float):
+        return _double(value)
+    if data_type.name == "timestamp" and isinstance(value, int):
+        return timestamp_text(value)
+    return value
+
+
+def timestamp_text(microseconds: int) -> str:
+    """A time in UTC as ISO 8601 writes it; outside the years 1 to 9999 the microseconds since 1970.
+
+    >>> timestamp_text(1_500_000), timestamp_text(2**62)
+    ('1970-01-01T00:00:01.500000Z', '4611686018427387904 us')
+    """
+    if not _YEARS[0] <= microseconds <= _YEARS[1]:
+        return f"{microseconds} us"
+    moment = _EPOCH + timedelta(microseconds=microseconds)
+    return moment.isoformat().removesuffix("+00:00") + "Z"
+
+
+def _double(value: float) -> float | str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value
