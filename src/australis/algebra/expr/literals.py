@@ -10,6 +10,11 @@ from decimal import Decimal
 from australis.algebra.types import DOUBLE, INT, LONG, DataType, decimal
 
 INT_MAX, LONG_MAX = 2**31 - 1, 2**63 - 1
+INSTANT_MAX_US = 4 * 10**18
+"""The farthest instant from 1970, and the longest interval, that timestamp arithmetic takes: 126,751 years.
+
+The sum of two of them fits 64 bits in every time zone, so nothing overflows; beyond it the result is NULL.
+"""
 UNITS_US = {
     "MICROSECOND": 1,
     "MILLISECOND": 1_000,
@@ -93,13 +98,13 @@ def decimal_type_of(value: Decimal) -> DataType | None:
 
 
 def interval_us(amount: str, unit: str) -> int | None:
-    """The microseconds of `amount` units, or None when that is no whole number of them that fits 64 bits."""
+    """The microseconds of `amount` units, or None when that is no whole number or too long."""
     scale = UNITS_US.get(unit.upper().removesuffix("S"))
     pattern = r"-?\d+(\.\d{1,6})?" if scale == UNITS_US["SECOND"] else r"-?\d+"
     if scale is None or not re.fullmatch(pattern, amount, re.ASCII):
         return None
     value = int(Decimal(amount) * scale)
-    return value if abs(value) <= LONG_MAX else None
+    return value if abs(value) <= INSTANT_MAX_US else None
 
 
 def timestamp_us(text: str) -> int | None:

@@ -184,9 +184,9 @@ def meeting_of(args: Args, compares: bool = False) -> Args:
                 index, f"{before} and {type_} do not meet", f"one type; {cast_hint(type_, before)}"
             )
     if compares and any(type_.is_decimal for type_ in types) and DOUBLE not in types:
-        args = tuple(literal_as_decimal(arg) for arg in args)
+        types = [literal_as_decimal(arg).type for arg in args]
     # Two NULLs meet as booleans: every type has a NULL, so any would do.
-    meeting = widest(arg.type for arg in args)
+    meeting = widest(types)
     return tuple(convert(arg, BOOLEAN if meeting in (NULL, None) else meeting) for arg in args)
 
 
@@ -296,6 +296,10 @@ def instant(args: Args) -> Signature:
     """TIMESTAMP_SECONDS: any number of seconds."""
     counted(args, 1, 1)
     found = numbers(args)
+    if found.scale > 6:
+        raise Mismatch(
+            0, f"{found} seconds", "no more than 6 digits behind the point; write CAST(... AS decimal(p,6))"
+        )
     arg = convert(args[0], LONG if found == INT else found)
     return Signature((arg,), TIMESTAMP, True)
 
