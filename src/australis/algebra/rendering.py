@@ -1,4 +1,4 @@
-"""What the quarantine says about a tuple: why it could not be processed, and the tuple itself as JSON text."""
+"""What the quarantine says about a tuple: why it could not be processed, and the tuple as JSON text."""
 
 from __future__ import annotations
 

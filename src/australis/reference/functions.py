@@ -1,0 +1,161 @@
+"""The window functions: what Spark's aggregates of these names mean, over the tuples of a window in order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+from typing import Any
+
+from australis.algebra.expr import WindowCall
+from australis.algebra.expr.tree import Value
+from australis.algebra.functions import user_aggregate
+from australis.algebra.types import DataType
+from australis.reference.expressions import evaluate
+from australis.reference.order import ascending, comparable
+from australis.reference.row import Row
+
+_EXACT_DIGITS = 100
+"""More digits than any sum, or a quotient to 38 digits, needs: only the result is rounded."""
+
+
+def window_value(call: WindowCall, rows: Sequence[Row], timezone: str) -> Value:
+    """The result of a window function over the tuples of a window, in order."""
+    arguments = [[evaluate(arg, row, timezone) for arg in call.args] for row in rows]
+    if call.is_user:
+        return _user(call, arguments)
+    if not call.args:
+        return len(rows)
+    return FUNCTIONS[call.function]([values[0] for values in arguments], call.type)
+
+
+def _user(call: WindowCall, arguments: list[list[Value]]) -> Value:
+    """`Agg(init, incr, final)` of Aurora, footnote 6; NULLs are handed in like other values."""
+    aggregate = user_aggregate(call.function)
+    state = aggregate.init()
+    for values in arguments:
+        state = aggregate.incr(state, *values)
+    result: Value = aggregate.final(state)
+    return float(result) if call.type.name == "double" and isinstance(result, int) else result
+
+
+def _present(values: Sequence[Value]) -> list[Any]:
+    return [value for value in values if value is not None]
+
+
+def count(values: Sequence[Value], result_type: DataType) -> Value:
+    """How many are not NULL."""
+    return len(_present(values))
+
+
+def count_distinct(values: Sequence[Value], result_type: DataType) -> Value:
+    """How many different ones are not NULL, compared as GROUP BY does."""
+    return len({comparable(value) for value in _present(values)})
+
+
+def total(values: Sequence[Value], result_type: DataType) -> Value:
+    """The sum: of whole numbers it wraps around at 64 bits, of decimals too great for its type it is NULL."""
+    present = _present(values)
+    if not present:
+        return None
+    if result_type.is_decimal:
+        return _decimal_total(present, result_type)
+    if result_type.is_integral:
+        return int((sum(present) + 2**63) % 2**64 - 2**63)
+    return _double_total(present)
+
+
+def _double_total(values: Sequence[float]) -> float:
+    """Added one after the other: Python's `sum` would compensate for the rounding, which Spark does not."""
+    result = 0.0
+    for value in values:
+        result += value
+    return result
+
+
+def _decimal_total(values: Sequence[Decimal], result_type: DataType) -> Decimal | None:
+    result = Decimal(0)
+    with localcontext(prec=_EXACT_DIGITS):
+        for value in values:
+            result += value
+            if not _fits(result, result_type):
+                return None
+    return _rounded(result, result_type)
+
+
+def average(values: Sequence[Value], result_type: DataType) -> Value:
+    """The sum divided by the count; a decimal is rounded half up to the digits of its type."""
+    present = _present(values)
+    if not present:
+        return None
+    if not result_type.is_decimal:
+        return _double_total(present) / len(present)
+    with localcontext(prec=_EXACT_DIGITS):
+        quotient = _rounded(sum(present, Decimal(0)) / len(present), result_type)
+        return quotient if _fits(quotient, result_type) else None
+
+
+def _fits(value: Decimal, data_type: DataType) -> bool:
+    """Whether a decimal has no more digits before its point than its type allows."""
+    return abs(value) < Decimal(10) ** (data_type.precision - data_type.scale)
+
+
+def _rounded(value: Decimal, data_type: DataType) -> Decimal:
+    with localcontext(prec=_EXACT_DIGITS):
+        return value.quantize(Decimal(1).scaleb(-data_type.scale), rounding=ROUND_HALF_UP)
+
+
+def minimum(values: Sequence[Value], result_type: DataType) -> Value:
+    """The least that is not NULL; of equal ones the first."""
+    return min(_present(values), key=ascending, default=None)
+
+
+def maximum(values: Sequence[Value], result_type: DataType) -> Value:
+    """The greatest that is not NULL; of equal ones the first."""
+    return max(_present(values), key=ascending, default=None)
+
+
+def first(values: Sequence[Value], result_type: DataType) -> Value:
+    """The first one, be it NULL."""
+    return values[0]
+
+
+def last(values: Sequence[Value], result_type: DataType) -> Value:
+    """The last one, be it NULL."""
+    return values[-1]
+
+
+def deviation(values: Sequence[Value], result_type: DataType) -> Value:
+    """The sample standard deviation, updated with each value as Welford does; NULL for a single value."""
+    number, mean, squares = 0.0, 0.0, 0.0
+    for value in _present(values):
+        number += 1.0
+        difference = value - mean
+        step = difference / number
+        mean += step
+        squares += difference * (difference - step)
+    return math.sqrt(squares / (number - 1.0)) if number > 1.0 else None
+
+
+def median(values: Sequence[Value], result_type: DataType) -> Value:
+    """The middle one by size, or the point half-way between the two in the middle."""
+    present = sorted(_present(values), key=ascending)
+    if not present:
+        return None
+    low, high = present[(len(present) - 1) // 2], present[len(present) // 2]
+    return float(low) if low == high else 0.5 * low + 0.5 * high
+
+
+FUNCTIONS: dict[str, Callable[[Sequence[Value], DataType], Value]] = {
+    "count": count,
+    "count_distinct": count_distinct,
+    "sum": total,
+    "avg": average,
+    "min": minimum,
+    "max": maximum,
+    "first": first,
+    "last": last,
+    "stddev": deviation,
+    "median": median,
+}
+"""Every window function by its name, over the values of its argument."""

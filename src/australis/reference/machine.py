@@ -1,0 +1,44 @@
+"""What every box does in the reference: takes events, keeps what it must remember, counts, emits."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from australis.reference.row import Item, Rejected, Tuple
+
+
+class Machine(ABC):
+    """A running box. `now` is local time in microseconds; it never goes back."""
+
+    def __init__(self) -> None:
+        self.late = 0
+        """Tuples that came too late for the order."""
+        self.ignored = 0
+        """Tuples in order that only windows had a place for that had timed out already."""
+        self.rejected = 0
+        """Tuples that went to the quarantine."""
+
+    def push(self, port: int, tuple: Tuple, now: int) -> list[Item]:
+        """A tuple arrives on an input port; timeouts that are due fire before it."""
+        return [*self.tick(now), *self.take(port, tuple, now)]
+
+    @abstractmethod
+    def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:
+        """What the tuple itself causes."""
+
+    def tick(self, now: int) -> list[Item]:
+        """Time passes: timeouts that are due fire."""
+        return []
+
+    def flush(self, now: int) -> list[Item]:
+        """The streams end; timeouts that are due fire before that."""
+        return [*self.tick(now), *self.finish()]
+
+    def finish(self) -> list[Item]:
+        """Release every buffer and close every window."""
+        return []
+
+    def reject(self, port: int, tuple: Tuple, reason: str) -> list[Item]:
+        """Send a tuple to the quarantine."""
+        self.rejected += 1
+        return [Rejected(port, tuple, reason)]

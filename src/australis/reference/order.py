@@ -1,0 +1,88 @@
+"""Orders: groups, order values in their units, and what a group has passed (Aurora 5.2.2)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from decimal import Decimal
+from typing import Any
+
+from australis.algebra.expr.tree import Value
+from australis.algebra.types import DataType
+from australis.reference.row import Row
+
+Number = int | float
+"""An order value in the units of its type: for decimals, steps of the last digit."""
+Key = tuple[Hashable, ...]
+"""What two tuples have in common if and only if they are in one group."""
+
+
+def group_key(row: Row, names: tuple[str, ...]) -> Key:
+    """The attributes grouped by, such that they are equal where SQL's GROUP BY says so.
+
+    >>> group_key({"b": float("nan")}, ("b",)) == group_key({"b": float("nan")}, ("b",))
+    True
+    """
+    return tuple(comparable(row[name]) for name in names)
+
+
+def comparable(value: Value) -> Hashable:
+    """A value that equals another of its type where GROUP BY says so: NULL is NULL, NaN is NaN."""
+    if isinstance(value, float) and math.isnan(value):
+        return "NaN"
+    return value
+
+
+def ascending(value: Any) -> tuple[bool, Any]:
+    """A key that sorts values of one type: NaN behind all other numbers, texts by their UTF-8 bytes."""
+    if isinstance(value, float) and math.isnan(value):
+        return (True, 0.0)
+    return (False, value.encode("utf-8") if isinstance(value, str) else value)
+
+
+def group_attributes(row: Row, names: tuple[str, ...]) -> dict[str, Value]:
+    """The attributes grouped by, as a result shows them: 0.0 for both zeros."""
+    return {name: 0.0 if row[name] == 0 and isinstance(row[name], float) else row[name] for name in names}
+
+
+def to_units(value: Value, order_type: DataType) -> Number | None:
+    """An order value in the units of its type."""
+    if isinstance(value, Decimal):
+        return int(value.scaleb(order_type.scale))
+    assert value is None or isinstance(value, int | float), f"{value!r} cannot be an order"
+    return value
+
+
+def from_units(units: Number, order_type: DataType) -> Value:
+    """The order value that a number of units stands for."""
+    if order_type.is_decimal:
+        return Decimal(units).scaleb(-order_type.scale)
+    return units
+
+
+class Slack:
+    """The disorder of one group: it remembers the slack + 1 greatest values, so what the group has passed.
+
+    >>> group = Slack(1)
+    >>> for value in (1, 5, 3):
+    ...     group.add(value)
+    >>> group.passed, group.is_late(2), group.is_late(3)
+    (3, True, False)
+    """
+
+    def __init__(self, slack: int) -> None:
+        self._remembered = slack + 1
+        self._greatest: list[Number] = []
+
+    @property
+    def passed(self) -> Number | None:
+        """The least value that is not late; None before slack + 1 tuples have come."""
+        return min(self._greatest) if len(self._greatest) == self._remembered else None
+
+    def is_late(self, value: Number) -> bool:
+        """Whether more than `slack` tuples before it were strictly greater."""
+        return self.passed is not None and value < self.passed
+
+    def add(self, value: Number) -> None:
+        """A tuple with this value has come."""
+        self._greatest = sorted([*self._greatest, value])[-self._remembered :]

@@ -1,0 +1,56 @@
+"""One input of a box with two: which of its tuples are late, and what its groups have passed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from australis.algebra.order import Order
+from australis.algebra.types import DataType
+from australis.reference.order import Key, Number, Slack, group_key, to_units
+from australis.reference.row import Row, Tuple
+
+
+@dataclass(order=True, frozen=True)
+class Kept:
+    """A tuple that is remembered; partners and windows are taken by order value, ties by arrival."""
+
+    value: Number
+    number: int
+    tuple: Tuple = field(compare=False)
+    key: Key = field(compare=False)
+    """The group of the tuple in its own stream."""
+
+
+class Side:
+    """A stream with an order."""
+
+    def __init__(self, order: Order, order_type: DataType) -> None:
+        self.order = order
+        self.order_type = order_type
+        self.groups: dict[Key, Slack] = {}
+        """The groups in the order of their first arrivals."""
+        self.kept: list[Kept] = []
+        self._number = 0
+
+    def value(self, row: Row) -> Number | None:
+        """The order value of a tuple, in its units."""
+        return to_units(row[self.order.on], self.order_type)
+
+    def arrive(self, tuple: Tuple, value: Number) -> Kept | None:
+        """Take note of a tuple; None if it is late."""
+        key = group_key(tuple.values, self.order.group_by)
+        slack = self.groups.setdefault(key, Slack(self.order.slack))
+        if slack.is_late(value):
+            return None
+        slack.add(value)
+        self._number += 1
+        return Kept(value, self._number, tuple, key)
+
+    def passed(self, key: Key) -> Number | None:
+        """What a group has passed; None if it has passed nothing or is not known."""
+        return self.groups[key].passed if key in self.groups else None
+
+
+def is_beyond(passed: Number | None, value: Number, size: Number) -> bool:
+    """Whether a group has passed `value` by more than `size`, so that no tuple to come can be near it."""
+    return passed is not None and passed - value > size

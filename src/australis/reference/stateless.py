@@ -1,0 +1,47 @@
+"""Filter, Map and Union: the order-agnostic boxes (Aurora 5.2.1)."""
+
+from __future__ import annotations
+
+from australis.algebra.boxes import Filter, Map, Union
+from australis.algebra.schema import Schema
+from australis.reference.expressions import evaluate
+from australis.reference.machine import Machine
+from australis.reference.row import Item, Tuple
+
+
+class FilterMachine(Machine):
+    """Sends each tuple to the first predicate that it satisfies, or to the last output."""
+
+    def __init__(self, box: Filter, schemas: tuple[Schema, ...], timezone: str) -> None:
+        super().__init__()
+        self._predicates = box.bind(schemas[0])
+        self._timezone = timezone
+
+    def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:
+        for output, predicate in enumerate(self._predicates):
+            if evaluate(predicate, tuple.values, self._timezone) is True:
+                return [(output, tuple)]
+        return [(len(self._predicates), tuple)]
+
+
+class MapMachine(Machine):
+    """Computes every attribute of the output from the input tuple."""
+
+    def __init__(self, box: Map, schemas: tuple[Schema, ...], timezone: str) -> None:
+        super().__init__()
+        self._expressions = box.bind(schemas[0])
+        self._timezone = timezone
+
+    def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:
+        values = {name: evaluate(e, tuple.values, self._timezone) for name, e in self._expressions.items()}
+        return [(0, Tuple(values, tuple.ts))]
+
+
+class UnionMachine(Machine):
+    """Emits tuples in the order in which they arrive."""
+
+    def __init__(self, box: Union, schemas: tuple[Schema, ...], timezone: str) -> None:
+        super().__init__()
+
+    def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:
+        return [(0, tuple)]
