@@ -12,8 +12,8 @@ from australis.algebra.expr.tree import Value
 from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
 
-GREATEST_ORDER = 2**62
-"""The greatest order value, in the units of its type; its negative is the least."""
+GREATEST_ORDER = 2**62 - 1
+"""The greatest order value, in the units of its type; its negative is the least. Two of them differ by 64 bits."""
 GREATEST_ADVANCES = 2**50
 """How many advances from 0 a double may be: the starts of windows are still far enough apart to differ."""
 
@@ -25,8 +25,8 @@ _YEARS = (
 
 
 def null_reason(name: str) -> str:
-    """Why a tuple with a NULL where a value must be cannot be processed."""
-    return f"{name} is NULL"
+    """Why a row with a NULL in a `not null` attribute does not fit its schema."""
+    return f"{name!r} is NULL, which its schema does not allow"
 
 
 def order_reason(name: str, units: int | float | None, advance: int | float | None = None) -> str | None:
@@ -34,21 +34,24 @@ def order_reason(name: str, units: int | float | None, advance: int | float | No
 
     `units` is the value in the units of its type, `advance` that of an Aggregate.
 
-    >>> order_reason("time", None), order_reason("pos", float("inf")), order_reason("time", 7)
-    ('time is NULL', 'pos is infinite', None)
-    >>> order_reason("time", 2**62 + 1)
-    'time is beyond 2^62'
+    >>> order_reason("time", None), order_reason("time", 7)
+    ("'time' is NULL, which has no place in an order", None)
     """
+    what = _out_of_place(units, advance)
+    return what and f"{name!r} is {what}, which has no place in an order"
+
+
+def _out_of_place(units: int | float | None, advance: int | float | None) -> str | None:
     if units is None:
-        return null_reason(name)
+        return "NULL"
     if isinstance(units, float) and math.isnan(units):
-        return f"{name} is NaN"
+        return "NaN"
     if isinstance(units, float) and math.isinf(units):
-        return f"{name} is infinite"
-    if abs(units) > GREATEST_ORDER:
-        return f"{name} is beyond 2^62"
+        return "infinite"
+    if abs(units) >= ORDER_LIMIT:
+        return "2^62 or more in magnitude"
     if isinstance(units, float) and advance is not None and abs(units) / advance > GREATEST_ADVANCES:
-        return f"{name} is beyond 2^50 advances"
+        return "more than 2^50 advances from 0"
     return None
 
 

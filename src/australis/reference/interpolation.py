@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from australis.algebra.expr import WindowCall
@@ -11,40 +12,56 @@ from australis.reference.expressions import evaluate
 from australis.reference.order import Number
 from australis.reference.sides import Kept
 
-INTERPOLATIONS = ("linear", "nearest", "last_value")
 
-Point = tuple[Number, Any]
-"""An order value and the argument's value there."""
+@dataclass(frozen=True)
+class Point:
+    """An order value and the argument's value there."""
+
+    position: Number
+    value: Any
 
 
 def interpolated(call: WindowCall, window: Sequence[Kept], position: Number, timezone: str) -> Value:
     """The value at a position, from the tuples of a window (in order) whose argument is not NULL."""
-    points = [(each.value, evaluate(call.args[0], each.tuple.values, timezone)) for each in window]
-    present = [point for point in points if point[1] is not None]
-    before = next((point for point in reversed(present) if point[0] <= position), None)
-    after = next((point for point in present if point[0] > position), None)
-    if call.function == "last_value":
-        return None if before is None else before[1]
-    if call.function == "nearest":
-        return nearest(before, after, position)
-    return linear(before, after, position)
+    points = [Point(each.value, evaluate(call.args[0], each.tuple.values, timezone)) for each in window]
+    present = [point for point in points if point.value is not None]
+    before = next((point for point in reversed(present) if point.position <= position), None)
+    after = next((point for point in present if point.position > position), None)
+    return INTERPOLATIONS[call.function](before, after, position)
 
 
-def nearest(before: Point | None, after: Point | None, position: Number) -> Any:
+def last_value(before: Point | None, after: Point | None, position: Number) -> Value:
+    """The value that held last."""
+    return _value(before)
+
+
+def nearest(before: Point | None, after: Point | None, position: Number) -> Value:
     """The value of the closer point; of `before` if both are equally close."""
     if before is None or after is None:
-        only = before or after
-        return None if only is None else only[1]
-    return before[1] if position - before[0] <= after[0] - position else after[1]
+        return _value(before or after)
+    return _value(before if position - before.position <= after.position - position else after)
 
 
 def linear(before: Point | None, after: Point | None, position: Number) -> Value:
     """The value on the straight line between two points; the nearest where there is only one.
 
-    >>> linear((10, 1.0), (20, 2.0), 15)
+    >>> linear(Point(10, 1.0), Point(20, 2.0), 15)
     1.5
     """
-    if before is None or after is None or before[0] == position:
+    if before is None or after is None or before.position == position:
         return nearest(before, after, position)
-    share = float(position - before[0]) / float(after[0] - before[0])
-    return float(before[1] + (after[1] - before[1]) * share)
+    share = float(position - before.position) / float(after.position - before.position)
+    return float(before.value + (after.value - before.value) * share)
+
+
+def _value(point: Point | None) -> Value:
+    found: Value = None if point is None else point.value
+    return found
+
+
+INTERPOLATIONS: dict[str, Callable[[Point | None, Point | None, Number], Value]] = {
+    "linear": linear,
+    "nearest": nearest,
+    "last_value": last_value,
+}
+"""Each function by its name, over the points around a position."""

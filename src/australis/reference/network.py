@@ -158,7 +158,7 @@ def misfit(values: Row, schema: Schema) -> str | None:
     """Why a row of values of the right types does not fit a schema; None if it does."""
     for attribute in schema:
         if attribute.name not in values:
-            return f"{attribute.name} is missing"
+            return f"{attribute.name!r} is missing"
         if values[attribute.name] is None and not attribute.nullable:
             return null_reason(attribute.name)
     return None

@@ -100,7 +100,7 @@ class ResampleMachine(Machine):
     # --- what is forgotten
 
     def _forget(self) -> None:
-        """Forget left tuples that all known groups have answered, and right tuples that no window can need."""
+        """Forget left tuples that all known groups have answered, and right tuples that no window needs."""
         if self._right.groups:
             self._waiting = [waiting for waiting in self._waiting if self._unanswered(waiting)]
         self._right.kept = [each for each in self._right.kept if not self._is_useless(each)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from australis.algebra.boxes import BSort, WSort
-from australis.algebra.rendering import null_reason, order_reason
+from australis.algebra.rendering import order_reason
 from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
 from australis.reference.machine import Machine
@@ -78,7 +78,7 @@ class WSortMachine(Machine):
     def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:
         for name in self._by:
             if tuple.values[name] is None:
-                return self.reject(port, tuple, null_reason(name))
+                return self.reject(port, tuple, str(order_reason(name, None)))
         value = sort_key(tuple.values, self._by)
         if self._last is not None and value < self._last.value:
             self.late += 1
