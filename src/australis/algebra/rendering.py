@@ -12,8 +12,8 @@ from australis.algebra.expr.tree import Value
 from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
 
-GREATEST_ORDER = 2**62 - 1
-"""The greatest order value, in the units of its type; its negative is the least. Two of them differ by 64 bits."""
+ORDER_LIMIT = 2**62
+"""Order values, in the units of their type, are less than this in magnitude: differences fit 64 bits."""
 GREATEST_ADVANCES = 2**50
 """How many advances from 0 a double may be: the starts of windows are still far enough apart to differ."""
 

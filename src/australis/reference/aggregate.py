@@ -11,7 +11,16 @@ from australis.algebra.schema import TUP, Schema
 from australis.reference.expressions import evaluate
 from australis.reference.functions import window_value
 from australis.reference.machine import Machine
-from australis.reference.order import Key, Number, Slack, from_units, group_attributes, group_key, to_units
+from australis.reference.order import (
+    Key,
+    Number,
+    Slack,
+    from_units,
+    group_attributes,
+    group_key,
+    is_value,
+    to_units,
+)
 from australis.reference.row import Item, Tuple, oldest
 from australis.reference.starts import starts_containing
 
@@ -151,7 +160,10 @@ class AggregateMachine(Machine):
     def _opened(self, group: Group, arrived: Arrived) -> list[Number]:
         """The starts of the windows that there must be now that a tuple is released."""
         if self._bound.advance is not None:
-            return starts_containing(arrived.value, group.first_start, self._bound.size, self._bound.advance)
+            starts = starts_containing(
+                arrived.value, group.first_start, self._bound.size, self._bound.advance
+            )
+            return [start for start in starts if is_value(start, self._bound.order_type)]
         opens = arrived.value == group.first_start or self._holds(arrived)
         return [arrived.value] if opens else []
 
