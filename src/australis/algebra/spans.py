@@ -13,6 +13,8 @@ from australis.algebra.types import DataType
 from australis.errors import AlgebraError, Problem
 
 Span = int | float | str
+GREATEST_SIZE = 2**62
+"""The greatest size in whole steps: an order value and a size then add up within 64 bits."""
 
 _MICROSECONDS = {
     "us": 1,
@@ -61,14 +63,21 @@ def units(span: Span, order_type: DataType) -> int | float:
     if order_type.name == "timestamp":
         if not isinstance(span, str):
             raise AlgebraError(Problem("", f"{span!r} is no length of time", _DURATION_EXPECTED))
-        return microseconds(span)
+        return _fitting(microseconds(span), span, order_type)
     if isinstance(span, str | bool) or not span > 0:
         raise AlgebraError(
             Problem("", f"{span!r} is no size along a {order_type}", "a number greater than 0")
         )
     if order_type.name == "double":
         return float(span)
-    return _whole_steps(span, order_type)
+    return _fitting(_whole_steps(span, order_type), span, order_type)
+
+
+def _fitting(steps: int, span: Span, order_type: DataType) -> int:
+    if steps > GREATEST_SIZE:
+        expected = f"at most 2^62 steps of a {order_type}"
+        raise AlgebraError(Problem("", f"{span!r} is no size along a {order_type}", expected))
+    return steps
 
 
 def _whole_steps(span: float, order_type: DataType) -> int:

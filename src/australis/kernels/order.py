@@ -1,0 +1,227 @@
+"""Order and slack (Aurora 5.2.2): which tuples have a place, which are late, when the others are released.
+
+In come a batch and what waits from before; out go the rows in the order of their release, each with the
+arrival that released it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+
+from australis.algebra.rendering import GREATEST_ADVANCES, ORDER_LIMIT, order_reason
+from australis.algebra.types import DataType
+from australis.kernels.columns import Indexes, Mask, Numbers, array_of, column, numbers, rows_of
+from australis.kernels.expressions.arrays import arrow, nulls
+from australis.kernels.kernel import REASON
+
+NOTHING = -(2**63)
+"""What a group has passed, as a sort key, before anything is: less than every key."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The tuples of a batch that have a place in an order, with their values; the others are rejected."""
+
+    batch: pa.Table
+    values: Numbers
+    """In the units of the type: int64, or float64 for doubles."""
+    rows: Indexes
+    """The row that each tuple had in the batch as it came."""
+    rejected: pa.Table | None
+
+
+def place(batch: pa.Table, on: str, advance: int | float | None = None) -> Placed:
+    """Look up the order values of a batch and reject the tuples without a place; `advance` is an Aggregate's.
+
+    >>> placed = place(pa.table({"at": [2.5, None, float("nan"), -1.0]}), "at")
+    >>> placed.values.tolist(), placed.rows.tolist(), placed.rejected["#reason"][1].as_py()
+    ([2.5, -1.0], [0, 3], "'at' is NaN, which has no place in an order")
+    """
+    array = column(batch, on)
+    values, missing = numbers(array), nulls(array)
+    within = _within(values, advance)
+    if missing is not None:
+        within &= ~missing
+    if within.all():
+        return Placed(batch, values, np.arange(len(values)), None)
+    rows, outside = np.flatnonzero(within), np.flatnonzero(~within)
+    reasons = [
+        order_reason(on, None if missing is not None and missing[row] else values[row].item(), advance)
+        for row in outside
+    ]
+    rejected = rows_of(batch, outside).append_column(REASON, pa.array(reasons, pa.string()))
+    return Placed(rows_of(batch, rows), values[rows], rows, rejected)
+
+
+def _within(values: Numbers, advance: int | float | None) -> Mask:
+    if values.dtype == np.int64:
+        # One comparison of unsigned numbers stands for the two of -ORDER_LIMIT < value < ORDER_LIMIT.
+        return (values + (ORDER_LIMIT - 1)).view(np.uint64) < 2 * ORDER_LIMIT - 1
+    within: Mask = np.abs(values) < ORDER_LIMIT
+    if advance is not None:
+        within &= np.abs(values) / advance <= GREATEST_ADVANCES
+    return within
+
+
+def sort_keys(values: Numbers) -> Indexes:
+    """Whole numbers that compare as the values do, so that one compiled loop serves all orders.
+
+    >>> sort_keys(np.array([1.0, -0.0, 0.0, -1.0])).argsort(kind="stable").tolist()
+    [3, 1, 2, 0]
+    """
+    if values.dtype == np.int64:
+        return values
+    bits = (values + 0.0).view(np.int64)
+    return bits ^ ((bits >> 63) & 0x7FFF_FFFF_FFFF_FFFF)
+
+
+def from_sort_keys(keys: Indexes, dtype: np.dtype[Any]) -> Numbers:
+    """The values that some sort keys stand for."""
+    if dtype == np.int64:
+        return keys
+    return (keys ^ ((keys >> 63) & 0x7FFF_FFFF_FFFF_FFFF)).view(np.float64)
+
+
+def passed_keys(stored: pa.Array) -> Indexes:
+    """The sort keys of what groups have passed, from a column of the state where NULL is nothing yet."""
+    keys = sort_keys(numbers(stored)).copy()
+    missing = nulls(stored)
+    if missing is not None:
+        keys[missing] = NOTHING
+    return keys
+
+
+def passed_array(keys: Indexes, order_type: DataType) -> pa.Array:
+    """What groups have passed as a column of the state: the inverse of `passed_keys`."""
+    stored = pa.float64() if order_type.name == "double" else pa.int64()
+    values = from_sort_keys(keys, np.dtype(np.float64 if stored == pa.float64() else np.int64))
+    return arrow(values, stored, keys == NOTHING)
+
+
+def order_array(values: Numbers, order_type: DataType) -> pa.Array:
+    """Order values in units as an array of the attribute's type."""
+    return array_of(values, order_type.arrow)
+
+
+@dataclass(frozen=True)
+class Released:
+    """What the arrival of a batch releases, in order; every arrival releases at most one tuple.
+
+    `rows` are those that were waiting (in order of arrival) and then those of the batch, numbered from 0.
+    """
+
+    rows: Indexes
+    causes: Indexes
+    """For each released row, the row of the batch whose arrival released it."""
+    late: Mask
+    """Whether it is late; a late tuple is released by its own arrival, and its group passes nothing by it."""
+    waiting: Indexes
+    """The rows that still wait, in order of arrival."""
+    passed: Indexes
+    """The sort key of what each group has passed: that of its last released tuple that was not late."""
+
+
+def release(codes: Indexes, keys: Indexes, waiting: int, passed: Indexes, slack: int) -> Released:
+    """Run waiting and new rows through each group's buffer of `slack` tuples, the greatest that it has seen.
+
+    The first `waiting` rows wait from before. `codes` are groups below `len(passed)`, `keys` sort keys.
+    When a tuple finds its group's buffer full, the least of them all leaves, of equals the first to arrive.
+
+    >>> values = np.array([1, 3, 1, 2, 4, 4, 8, 3, 4, 4])  # the example of Aurora 5.2.2.1, slack 2
+    >>> found = release(np.zeros(10, np.int64), values, 0, np.array([NOTHING]), 2)
+    >>> values[found.rows].tolist(), values[found.waiting].tolist(), found.passed.tolist()
+    ([1, 1, 2, 3, 4, 3, 4, 4], [8, 4], [4])
+    """
+    fresh, passed = len(codes) - waiting, passed.copy()
+    used = np.minimum(np.bincount(codes, minlength=len(passed)), slack)
+    first = np.cumsum(used) - used
+    held_keys, held_rows = np.empty(used.sum(), np.int64), np.full(used.sum(), -1, np.int64)
+    rows, causes, late = np.empty(fresh, np.int64), np.empty(fresh, np.int64), np.empty(fresh, np.bool_)
+    count = _release(codes, keys, waiting, passed, slack, first, held_keys, held_rows, rows, causes, late)
+    held = np.sort(held_rows[held_rows >= 0])
+    return Released(rows[:count], causes[:count], late[:count], held, passed)
+
+
+@njit(cache=True, nogil=True)
+def _release(
+    codes: Indexes,
+    keys: Indexes,
+    waiting: int,
+    passed: Indexes,
+    slack: int,
+    first: Indexes,
+    held_keys: Indexes,
+    held_rows: Indexes,
+    rows: Indexes,
+    causes: Indexes,
+    late: Mask,
+) -> int:
+    """Fill `rows`, `causes` and `late`; a group's heap by (key, row) is in `held_*` from `first[group]`."""
+    filled = np.zeros(passed.shape[0], np.int64)
+    count = 0
+    for row in range(codes.shape[0]):
+        group, key = codes[row], keys[row]
+        leaves = row
+        is_late = key < passed[group]
+        if not is_late:
+            heap = first[group]
+            if filled[group] < slack:
+                _push(held_keys, held_rows, heap, filled[group], key, row)
+                filled[group] += 1
+                continue
+            if slack and held_keys[heap] <= key:
+                leaves = held_rows[heap]
+                passed[group] = held_keys[heap]
+                _replace_least(held_keys, held_rows, heap, slack, key, row)
+            else:
+                passed[group] = key
+        rows[count] = leaves
+        causes[count] = row - waiting
+        late[count] = is_late
+        count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _push(held_keys: Indexes, held_rows: Indexes, heap: int, size: int, key: int, row: int) -> None:
+    """Put a row into a heap of `size` rows; it arrived after all of them, so it stays behind its equals."""
+    place = size
+    while place > 0:
+        above = (place - 1) >> 1
+        if held_keys[heap + above] <= key:
+            break
+        held_keys[heap + place] = held_keys[heap + above]
+        held_rows[heap + place] = held_rows[heap + above]
+        place = above
+    held_keys[heap + place] = key
+    held_rows[heap + place] = row
+
+
+@njit(cache=True, nogil=True)
+def _replace_least(held_keys: Indexes, held_rows: Indexes, heap: int, size: int, key: int, row: int) -> None:
+    """Take the least row out of a full heap and put another in, which arrived after all of them."""
+    place = 0
+    while True:
+        below = 2 * place + 1
+        if below >= size:
+            break
+        if below + 1 < size and (
+            held_keys[heap + below + 1] < held_keys[heap + below]
+            or (
+                held_keys[heap + below + 1] == held_keys[heap + below]
+                and held_rows[heap + below + 1] < held_rows[heap + below]
+            )
+        ):
+            below += 1
+        if held_keys[heap + below] > key:
+            break
+        held_keys[heap + place] = held_keys[heap + below]
+        held_rows[heap + place] = held_rows[heap + below]
+        place = below
+    held_keys[heap + place] = key
+    held_rows[heap + place] = row
