@@ -35,7 +35,9 @@ def less(_: Site, left: Datum, right: Datum) -> pa.Array:
 
 
 def less_equal(site: Site, left: Datum, right: Datum) -> pa.Array:
-    return pc.less_equal(left, right) if not _is_double(left) else pc.invert(less(site, right, left))
+    if not _is_double(left) or _is_number(right):
+        return pc.less_equal(left, right)
+    return pc.invert(less(site, right, left))
 
 
 def greater(site: Site, left: Datum, right: Datum) -> pa.Array:
@@ -88,7 +90,9 @@ def least(site: Site, *values: Datum) -> pa.Array:
     return _extreme(site, less, values)
 
 
-def _extreme(site: Site, better: Callable[[Site, Datum, Datum], pa.Array], values: tuple[Datum, ...]) -> pa.Array:
+def _extreme(
+    site: Site, better: Callable[[Site, Datum, Datum], pa.Array], values: tuple[Datum, ...]
+) -> pa.Array:
     """The best of the values that are not NULL, from the left, as only a better one replaces it."""
     rows = length(*values)
     best = spread(values[0], rows)

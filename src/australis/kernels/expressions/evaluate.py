@@ -33,7 +33,9 @@ FUNCTIONS: dict[str, Implementation] = {
 }
 """Every function and operator of the typed tree by its name."""
 
-SEES_NULLS = frozenset({"and", "or", "is_null", "isnan", "<=>", "in", "coalesce", "greatest", "least", "nanvl"})
+SEES_NULLS = frozenset(
+    {"and", "or", "is_null", "isnan", "<=>", "in", "coalesce", "greatest", "least", "nanvl"}
+)
 """The functions that are not simply NULL as soon as an argument is."""
 
 Table = pa.Table | pa.RecordBatch
@@ -101,7 +103,9 @@ def _case(expr: Case, table: Table, timezone: str) -> Datum:
     """The branches from the last to the first, each laid over what lies behind it."""
     value = _value(expr.otherwise, table, timezone)
     for condition, branch in reversed(expr.branches):
-        value = pc.if_else(logic.certain(_value(condition, table, timezone)), _value(branch, table, timezone), value)
+        value = pc.if_else(
+            logic.certain(_value(condition, table, timezone)), _value(branch, table, timezone), value
+        )
     return value
 
 
@@ -120,4 +124,6 @@ def _check_result(expr: UserCall, result: object, rows: int) -> None:
     if result.type != expr.type.arrow:
         raise AlgebraError(Problem(expr.name, f"returned values of {result.type}", f"{expr.type.arrow}"))
     if len(result) != rows:
-        raise AlgebraError(Problem(expr.name, f"returned {len(result)} values for {rows} rows", "as many as rows"))
+        raise AlgebraError(
+            Problem(expr.name, f"returned {len(result)} values for {rows} rows", "as many as rows")
+        )

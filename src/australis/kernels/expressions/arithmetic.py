@@ -1,0 +1,113 @@
+"""Arithmetic on int, long, double, decimal and timestamp: whole numbers wrap, and dividing by zero gives NULL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from australis.kernels.expressions import decimals, times
+from australis.kernels.expressions.arrays import (
+    Datum,
+    Implementation,
+    Mask,
+    Numbers,
+    Site,
+    arrow,
+    either,
+    nulls,
+    raw,
+)
+
+
+def add(site: Site, left: Datum, right: Datum) -> pa.Array:
+    if site.type.is_decimal:
+        return decimals.add(site, left, right)
+    if site.type.name == "timestamp":
+        return times.add(site, left, right)
+    return pc.add(left, right)
+
+
+def subtract(site: Site, left: Datum, right: Datum) -> pa.Array:
+    if site.type.is_decimal:
+        return decimals.subtract(site, left, right)
+    if pa.types.is_timestamp(left.type):
+        return times.subtract(site, left, right)
+    return pc.subtract(left, right)
+
+
+def multiply(site: Site, left: Datum, right: Datum) -> pa.Array:
+    return decimals.multiply(site, left, right) if site.type.is_decimal else pc.multiply(left, right)
+
+
+def divide(site: Site, left: Datum, right: Datum) -> pa.Array:
+    if site.type.is_decimal:
+        return decimals.divide(site, left, right)
+    return _by(left, right, np.divide)
+
+
+def remainder(site: Site, left: Datum, right: Datum) -> pa.Array:
+    return decimals.remainder(site, left, right) if site.type.is_decimal else _by(left, right, np.fmod)
+
+
+def positive_remainder(site: Site, left: Datum, right: Datum) -> pa.Array:
+    if site.type.is_decimal:
+        return decimals.positive_remainder(site, left, right)
+    return _by(left, right, _positive)
+
+
+def whole_quotient(site: Site, left: Datum, right: Datum) -> pa.Array:
+    if pa.types.is_decimal(left.type):
+        return decimals.whole_quotient(site, left, right)
+    return _by(left, right, _quotient)
+
+
+def negate(site: Site, value: Datum) -> pa.Array:
+    return decimals.negate(site, value) if site.type.is_decimal else pc.negate(value)
+
+
+def absolute(site: Site, value: Datum) -> pa.Array:
+    return decimals.absolute(site, value) if site.type.is_decimal else pc.abs(value)
+
+
+def _by(left: Datum, right: Datum, operation: Callable[[Numbers, Numbers], Numbers]) -> pa.Array:
+    """An operation that has no result where its right side is zero."""
+    first, second = raw(left), raw(right)
+    null, divisor = _without_zeros(second, nulls(left, right))
+    with np.errstate(all="ignore"):
+        values = operation(first, divisor)
+    return arrow(values, left.type, null)
+
+
+def _without_zeros(divisor: Numbers, null: Mask | None) -> tuple[Mask | None, Numbers]:
+    zero = divisor == 0
+    if not zero.any():
+        return null, divisor
+    return either(null, zero), np.where(zero, divisor.dtype.type(1), divisor)
+
+
+def _quotient(left: Numbers, right: Numbers) -> Numbers:
+    """The quotient rounded towards zero; the one that overflows, MIN div -1, wraps to MIN."""
+    down = np.floor_divide(left, right)
+    inexact = np.fmod(left, right) != 0
+    return down + (inexact & ((left < 0) != (right < 0)))
+
+
+def _positive(left: Numbers, right: Numbers) -> Numbers:
+    rest = np.fmod(left, right)
+    return np.where(rest < 0, np.fmod(rest + right, right), rest)
+
+
+FUNCTIONS: dict[str, Implementation] = {
+    "+": add,
+    "-": subtract,
+    "*": multiply,
+    "/": divide,
+    "%": remainder,
+    "pmod": positive_remainder,
+    "div": whole_quotient,
+    "negate": negate,
+    "abs": absolute,
+}

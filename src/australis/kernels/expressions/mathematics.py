@@ -1,0 +1,115 @@
+"""Rounding, and the functions of doubles that a mathematics library has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from australis.kernels.expressions import decimals, doubles
+from australis.kernels.expressions.arrays import (
+    Datum,
+    Implementation,
+    Mask,
+    Numbers,
+    Site,
+    arrow,
+    either,
+    nulls,
+    raw,
+)
+
+_DOUBLE = pa.float64()
+
+
+def ceiling(site: Site, value: Datum) -> pa.Array:
+    if site.type.is_decimal:
+        return decimals.ceiling(site, value)
+    return (
+        doubles.to_integers(pc.ceil(value), pa.int64()) if value.type == _DOUBLE else value.cast(pa.int64())
+    )
+
+
+def floor(site: Site, value: Datum) -> pa.Array:
+    if site.type.is_decimal:
+        return decimals.floor(site, value)
+    return (
+        doubles.to_integers(pc.floor(value), pa.int64()) if value.type == _DOUBLE else value.cast(pa.int64())
+    )
+
+
+def round_half_up(site: Site, value: Datum, digits: Datum = pa.scalar(0, pa.int32())) -> pa.Array:
+    places = int(digits.as_py() if isinstance(digits, pa.Scalar) else digits[0].as_py())
+    if site.type.is_decimal:
+        return decimals.round_half_up(site, value, places)
+    if value.type == _DOUBLE:
+        return arrow(doubles.rounded(raw(value), places), _DOUBLE, nulls(value))
+    return value if places >= 0 else _round_integers(value, -places)
+
+
+def power(_: Site, base: Datum, exponent: Datum) -> pa.Array:
+    left, right = raw(base), raw(exponent)
+    with np.errstate(all="ignore"):
+        values = np.power(left, right)
+    # C says that 1 to any power is 1; Java says NaN if the exponent is NaN, or infinite and the base 1 or -1.
+    strange = np.isnan(right) | (np.isinf(right) & (np.abs(left) == 1))
+    return arrow(np.where(strange, np.nan, values), _DOUBLE, nulls(base, exponent))
+
+
+def arc_tangent(_: Site, y: Datum, x: Datum) -> pa.Array:
+    # Adding zero makes -0.0 into 0.0, as Spark does.
+    return arrow(np.arctan2(raw(y) + 0.0, raw(x) + 0.0), _DOUBLE, nulls(y, x))
+
+
+def _of_double(function: Callable[[Numbers], Numbers]) -> Implementation:
+    """A function from double to double."""
+
+    def implementation(_: Site, value: Datum) -> pa.Array:
+        with np.errstate(all="ignore"):
+            return arrow(function(raw(value)), _DOUBLE, nulls(value))
+
+    return implementation
+
+
+def _logarithm(function: Callable[[Numbers], Numbers]) -> Implementation:
+    """A logarithm, which is NULL for zero and below."""
+
+    def implementation(_: Site, value: Datum) -> pa.Array:
+        values = raw(value)
+        none: Mask = values <= 0
+        with np.errstate(all="ignore"):
+            return arrow(function(values), _DOUBLE, either(nulls(value), none))
+
+    return implementation
+
+
+def _round_integers(value: pa.Array, places: int) -> pa.Array:
+    """Whole numbers to tens, hundreds and so on; a result that needs more bits wraps."""
+    rounded = decimals.raised(decimals.lowered(raw(value).astype(np.int64), places), places)
+    longs = decimals.longs(rounded, nulls(value))
+    return longs if value.type == pa.int64() else longs.cast(value.type, safe=False)
+
+
+FUNCTIONS: dict[str, Implementation] = {
+    "ceil": ceiling,
+    "floor": floor,
+    "round": round_half_up,
+    "pow": power,
+    "atan2": arc_tangent,
+    "sign": _of_double(np.sign),
+    "sqrt": _of_double(np.sqrt),
+    "exp": _of_double(np.exp),
+    "sin": _of_double(np.sin),
+    "cos": _of_double(np.cos),
+    "tan": _of_double(np.tan),
+    "asin": _of_double(np.arcsin),
+    "acos": _of_double(np.arccos),
+    "atan": _of_double(np.arctan),
+    "degrees": _of_double(np.degrees),
+    "radians": _of_double(np.radians),
+    "ln": _logarithm(np.log),
+    "log10": _logarithm(np.log10),
+    "log2": _logarithm(np.log2),
+}

@@ -1,0 +1,164 @@
+"""Functions of strings that count code points, pad, cut and join."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from australis.kernels.expressions.arrays import (
+    Datum,
+    Implementation,
+    Numbers,
+    Site,
+    arrow,
+    is_scalar,
+    length,
+    nulls,
+    raw,
+    spread,
+)
+from australis.kernels.expressions.points import points, strings_of, texts
+
+_INT_MAX = 2**31 - 1
+_SPACES = pa.scalar(" ")
+
+
+def length_in_points(_: Site, value: Datum) -> pa.Array:
+    return pc.utf8_length(value)
+
+
+def upper(_: Site, value: Datum) -> pa.Array:
+    return _in_case(value, pc.ascii_upper, str.upper)
+
+
+def lower(_: Site, value: Datum) -> pa.Array:
+    return _in_case(value, pc.ascii_lower, str.lower)
+
+
+def trim(_: Site, value: Datum) -> pa.Array:
+    return pc.utf8_trim(value, " ")
+
+
+def trim_left(_: Site, value: Datum) -> pa.Array:
+    return pc.utf8_ltrim(value, " ")
+
+
+def trim_right(_: Site, value: Datum) -> pa.Array:
+    return pc.utf8_rtrim(value, " ")
+
+
+def substring(
+    _: Site, value: Datum, position: Datum, size: Datum = pa.scalar(_INT_MAX, pa.int32())
+) -> pa.Array:
+    """From a position, counted from 1, or from the end if it is negative."""
+    data = (value, position, size)
+    found = points(value, length(*data))
+    place = raw(position).astype(np.int64)
+    start = np.where(place > 0, place - 1, np.where(place < 0, found.count + place, 0))
+    return found.cut(start, start + raw(size).astype(np.int64), nulls(*data))
+
+
+def left(_: Site, value: Datum, size: Datum) -> pa.Array:
+    found = points(value, length(value, size))
+    return found.cut(np.zeros(len(found.count), np.int64), raw(size).astype(np.int64), nulls(value, size))
+
+
+def right(_: Site, value: Datum, size: Datum) -> pa.Array:
+    found = points(value, length(value, size))
+    kept = np.maximum(raw(size).astype(np.int64), 0)
+    return found.cut(found.count - np.minimum(kept, found.count), found.count, nulls(value, size))
+
+
+def pad_left(site: Site, value: Datum, size: Datum, pad: Datum = _SPACES) -> pa.Array:
+    return pc.binary_join_element_wise(_padding(value, size, pad), left(site, value, size), "")
+
+
+def pad_right(site: Site, value: Datum, size: Datum, pad: Datum = _SPACES) -> pa.Array:
+    return pc.binary_join_element_wise(left(site, value, size), _padding(value, size, pad), "")
+
+
+def reverse(_: Site, value: pa.Array) -> pa.Array:
+    """The code points from the last to the first: their bytes sorted by string, then point backwards."""
+    rows = len(value)
+    found = points(value, rows)
+    offsets = np.concatenate([[0], np.cumsum(found.count)])
+    order = np.repeat(found.first + found.count - 1 + offsets[:-1], found.count) - np.arange(offsets[-1])
+    sizes = np.diff(found.begin)[order]
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    picks = np.arange(ends[-1]) + np.repeat(found.begin[order] - ends[:-1], sizes)
+    return strings_of(found.texts.data[picks], ends[offsets], nulls(value))
+
+
+def repeat(_: Site, value: Datum, times: Datum) -> pa.Array:
+    rows = length(value, times)
+    count = arrow(np.broadcast_to(np.maximum(raw(times), 0), (rows,)), pa.int32(), nulls(times))
+    return pc.binary_repeat(spread(value, rows), count)
+
+
+def concat(_: Site, *values: Datum) -> pa.Array:
+    return pc.binary_join_element_wise(*values, "")
+
+
+def first_point(_: Site, value: pa.Array) -> pa.Array:
+    """The number of the first code point, 0 for the empty string."""
+    held = texts(value, len(value))
+    data = np.append(held.data, np.zeros(4, np.uint8)).astype(np.int32)
+    lead, second, third, fourth = (data[held.starts + i] for i in range(4))
+    number = np.select(
+        [lead < 0x80, lead < 0xE0, lead < 0xF0],
+        [lead, (lead & 0x1F) << 6 | second & 0x3F, (lead & 0x0F) << 12 | (second & 0x3F) << 6 | third & 0x3F],
+        (lead & 0x07) << 18 | (second & 0x3F) << 12 | (third & 0x3F) << 6 | fourth & 0x3F,
+    )
+    return arrow(np.where(held.ends > held.starts, number, 0), pa.int32(), nulls(value))
+
+
+def _in_case(value: pa.Array, ascii: Callable[[pa.Array], pa.Array], full: Callable[[str], str]) -> pa.Array:
+    """Upper or lower case; one code point may become several, and Arrow changes only one into one.
+
+    So the distinct values that are not all ASCII are changed by Python, one at a time.
+    """
+    plain = pc.string_is_ascii(value)
+    if pc.all(plain).as_py() is not False:
+        return ascii(value)
+    coded = pc.dictionary_encode(pc.if_else(plain, pa.scalar(None, pa.string()), value))
+    changed = pa.array([full(text) for text in coded.dictionary.to_pylist()], pa.string())
+    return pc.if_else(plain, ascii(pc.if_else(plain, value, "")), changed.take(coded.indices))
+
+
+def _padding(value: Datum, size: Datum, pad: Datum) -> pa.Array:
+    """What is put beside a string so that it has a size: the pad, repeated and cut."""
+    rows = length(value, size, pad)
+    missing = np.maximum(raw(size).astype(np.int64) - _counts(value, rows), 0)
+    width = _counts(pad, rows)
+    times = np.where(width > 0, -(-missing // np.maximum(width, 1)), 0).astype(np.int32)
+    null = nulls(value, size, pad)
+    many = pc.binary_repeat(spread(pad, rows), arrow(np.broadcast_to(times, (rows,)), pa.int32(), null))
+    return points(many, rows).cut(np.zeros(rows, np.int64), np.broadcast_to(missing, (rows,)), null)
+
+
+def _counts(value: Datum, rows: int) -> Numbers:
+    if is_scalar(value):
+        return np.broadcast_to(np.int64(len(value.as_py())), (rows,))
+    return raw(pc.utf8_length(value)).astype(np.int64)
+
+
+FUNCTIONS: dict[str, Implementation] = {
+    "length": length_in_points,
+    "upper": upper,
+    "lower": lower,
+    "trim": trim,
+    "ltrim": trim_left,
+    "rtrim": trim_right,
+    "substring": substring,
+    "left": left,
+    "right": right,
+    "lpad": pad_left,
+    "rpad": pad_right,
+    "reverse": reverse,
+    "repeat": repeat,
+    "concat": concat,
+    "ascii": first_point,
+}

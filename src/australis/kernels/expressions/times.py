@@ -1,0 +1,245 @@
+"""Timestamps: their fields on the clock of a time zone, truncation, shifts and differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from australis.algebra.types import TIMESTAMP
+from australis.kernels.expressions import decimals
+from australis.kernels.expressions.arrays import (
+    Datum,
+    Implementation,
+    Mask,
+    Numbers,
+    Site,
+    arrow,
+    either,
+    is_scalar,
+    nulls,
+    raw,
+)
+from australis.kernels.expressions.zones import DAY_S, Zone, zone
+
+SECOND_US = 1_000_000
+DAY_US = DAY_S * SECOND_US
+_LAST_S, _LAST_US = divmod(2**63 - 1, SECOND_US)
+_FIRST_S, _FIRST_US = divmod(-(2**63), SECOND_US)
+_UNITS_US = {
+    "MICROSECOND": 1,
+    "MILLISECOND": 1_000,
+    "SECOND": SECOND_US,
+    "MINUTE": 60 * SECOND_US,
+    "HOUR": 3_600 * SECOND_US,
+    "DAY": DAY_US,
+    "WEEK": 7 * DAY_US,
+}
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What the clocks of a zone show: days since 1970 and seconds of the day; the parts of seconds are the instant's."""
+
+    day: Numbers
+    second: Numbers
+
+    @property
+    def seconds(self) -> Numbers:
+        return self.day * DAY_S + self.second
+
+    @property
+    def month(self) -> Numbers:
+        """Months since January of year 0."""
+        return self.day.astype("M8[D]").astype("M8[M]").astype(np.int64) + 1970 * 12
+
+
+def clock(instants: Numbers, where: Zone) -> Clock:
+    """What the clocks show at some instants in microseconds."""
+    seconds = instants // SECOND_US
+    seconds = seconds + where.at(seconds)
+    day = seconds // DAY_S
+    return Clock(day, seconds - day * DAY_S)
+
+
+def day_of_month(day: Numbers, month: str = "M8[M]") -> Numbers:
+    """The day since 1970 on which the month, or year, of a day begins."""
+    return day.astype("M8[D]").astype(month).astype("M8[D]").astype(np.int64)
+
+
+def joined(seconds: Numbers, micros: Numbers, null: Mask | None) -> pa.Array:
+    """The timestamps of some instants in seconds and microseconds; NULL where 64 bits do not hold one."""
+    over = (seconds > _LAST_S) | ((seconds == _LAST_S) & (micros > _LAST_US))
+    under = (seconds < _FIRST_S) | ((seconds == _FIRST_S) & (micros < _FIRST_US))
+    return arrow(seconds * SECOND_US + micros, TIMESTAMP.arrow, either(null, over | under))
+
+
+def _field(read: Callable[[Clock], Numbers]) -> Implementation:
+    def implementation(site: Site, value: pa.Array) -> pa.Array:
+        return arrow(read(clock(raw(value), zone(site.timezone))), pa.int32(), nulls(value))
+
+    return implementation
+
+
+def truncate(site: Site, unit: Datum, value: pa.Array) -> pa.Array:
+    name = (unit if is_scalar(unit) else unit[0]).as_py().upper()
+    instants, where, null = raw(value), zone(site.timezone), nulls(value)
+    if name in ("MICROSECOND", "MILLISECOND", "SECOND"):
+        return _floored(instants, _UNITS_US[name], null)
+    shown = clock(instants, where)
+    if name in ("MINUTE", "HOUR", "DAY"):
+        size = _UNITS_US[name] // SECOND_US
+        return joined(_retained(shown, shown.second % size, instants, where), np.int64(0), null)
+    return joined(where.day_starts(_BEGINNINGS[name](shown.day) * DAY_S), np.int64(0), null)
+
+
+def add(site: Site, value: Datum, interval: Datum) -> pa.Array:
+    return _shifted(site, value, interval, 1)
+
+
+def subtract(site: Site, value: Datum, interval: Datum) -> pa.Array:
+    return _shifted(site, value, interval, -1)
+
+
+def difference(site: Site, unit: Datum, start: Datum, end: Datum) -> pa.Array:
+    """How many whole units lie between what the clock shows at two instants."""
+    size = _UNITS_US[(unit if is_scalar(unit) else unit[0]).as_py().upper()]
+    first, second, where = raw(start), raw(end), zone(site.timezone)
+    seconds = clock(second, where).seconds - clock(first, where).seconds
+    micros = second % SECOND_US - first % SECOND_US
+    # A difference of opposite signs in seconds and micros is first brought to one sign, as units round towards zero.
+    seconds, micros = seconds + micros // SECOND_US, micros % SECOND_US
+    lent = (seconds < 0) & (micros > 0)
+    seconds, micros = seconds + lent, micros - lent * SECOND_US
+    if size >= SECOND_US:
+        whole = _towards_zero(seconds, size // SECOND_US)
+        return arrow(whole, pa.int64(), nulls(start, end))
+    each = SECOND_US // size
+    units = _towards_zero(micros, size)
+    most, rest = divmod(2**63 - 1, each)
+    over = (np.abs(seconds) > most) | ((np.abs(seconds) == most) & (np.abs(units) > rest + (seconds < 0)))
+    return arrow(seconds * each + units, pa.int64(), either(nulls(start, end), over))
+
+
+def _unix(size: int) -> Implementation:
+    def implementation(_: Site, value: pa.Array) -> pa.Array:
+        return arrow(raw(value) // size, pa.int64(), nulls(value))
+
+    return implementation
+
+
+def _from_unix(size: int) -> Implementation:
+    def implementation(_: Site, value: pa.Array) -> pa.Array:
+        return from_number(value, size)
+
+    return implementation
+
+
+def from_number(value: pa.Array, size: int) -> pa.Array:
+    """Timestamps from numbers of units of some microseconds; NULL where there is no exact timestamp in 64 bits."""
+    if pa.types.is_floating(value.type):
+        return from_seconds(value)
+    if pa.types.is_decimal(value.type):
+        return _from_exact(value)
+    numbers = raw(value).astype(np.int64)
+    limit = (2**63 - 1) // size
+    over = (numbers > limit) | (numbers < -limit - (size == 1))
+    return arrow(numbers * size, TIMESTAMP.arrow, either(nulls(value), over))
+
+
+def from_seconds(value: pa.Array) -> pa.Array:
+    """Timestamps from seconds in doubles: cut to microseconds, held within 64 bits; NULL if not finite."""
+    micros = pc.multiply(value, float(SECOND_US))
+    whole = pc.cast(pc.trunc(pc.if_else(_small(micros), micros, 0.0)), pa.int64())
+    edge = pc.if_else(pc.greater(micros, 0.0), pa.scalar(2**63 - 1), pa.scalar(-(2**63)))
+    held = pc.if_else(_small(micros), whole, edge)
+    return pc.if_else(pc.is_finite(value), held, pa.scalar(None, pa.int64())).cast(TIMESTAMP.arrow)
+
+
+def _small(micros: pa.Array) -> pa.Array:
+    return pc.less(pc.abs(micros), 2.0**63)
+
+
+def _from_exact(value: pa.Array) -> pa.Array:
+    unscaled, scale = decimals.raised(decimals.unscaled(value), 6), value.type.scale
+    divisor = 10**scale
+    if scale > 18:
+        unscaled = unscaled.astype(object)
+    whole = unscaled // divisor
+    wrong = (whole * divisor != unscaled) | (np.abs(whole) >= 2**63)
+    return decimals.longs(whole, either(nulls(value), wrong.astype(bool))).cast(TIMESTAMP.arrow)
+
+
+def _shifted(site: Site, value: Datum, interval: Datum, sign: int) -> pa.Array:
+    """A timestamp so many days later on the calendar, and then the rest of the interval."""
+    instants, length, where = raw(value), raw(interval) * sign, zone(site.timezone)
+    days = _towards_zero(length, DAY_US)
+    rest = length - days * DAY_US
+    seconds, micros = instants // SECOND_US, instants % SECOND_US
+    if np.any(days):
+        shown = clock(instants, where)
+        seconds = _same_offset(shown.seconds + days * DAY_S, where.at(seconds), where)
+    micros = micros + rest
+    return joined(seconds + micros // SECOND_US, micros % SECOND_US, nulls(value, interval))
+
+
+def _retained(shown: Clock, surplus: Numbers, instants: Numbers, where: Zone) -> Numbers:
+    """The instants of clock times with their surplus seconds taken away, on the same side of a change if possible."""
+    offset = where.at(instants // SECOND_US)
+    return _same_offset(shown.seconds - surplus, offset, where)
+
+
+def _same_offset(clocks: Numbers, offset: Numbers, where: Zone) -> Numbers:
+    """The instants of clock times: of two, the one with the offset given."""
+    wanted = clocks - offset
+    return np.where(where.at(wanted) == offset, wanted, where.instants(clocks))
+
+
+def _floored(instants: Numbers, size: int, null: Mask | None) -> pa.Array:
+    return arrow(instants - instants % size, TIMESTAMP.arrow, null)
+
+
+def _towards_zero(values: Numbers, size: int) -> Numbers:
+    return np.where(values < 0, -(-values // size), values // size)
+
+
+def _week(day: Numbers) -> Numbers:
+    """The Monday of a day; 1970 began on a Thursday."""
+    return day - (day + 3) % 7
+
+
+def _quarter(day: Numbers) -> Numbers:
+    month = day.astype("M8[D]").astype("M8[M]").astype(np.int64)
+    return (month // 3 * 3).astype("M8[M]").astype("M8[D]").astype(np.int64)
+
+
+_BEGINNINGS: dict[str, Callable[[Numbers], Numbers]] = {
+    "WEEK": _week,
+    "MONTH": day_of_month,
+    "QUARTER": _quarter,
+    "YEAR": lambda day: day_of_month(day, "M8[Y]"),
+}
+
+FUNCTIONS: dict[str, Implementation] = {
+    "year": _field(lambda shown: shown.month // 12),
+    "quarter": _field(lambda shown: shown.month % 12 // 3 + 1),
+    "month": _field(lambda shown: shown.month % 12 + 1),
+    "day": _field(lambda shown: shown.day - day_of_month(shown.day) + 1),
+    "dayofweek": _field(lambda shown: (shown.day + 4) % 7 + 1),
+    "dayofyear": _field(lambda shown: shown.day - day_of_month(shown.day, "M8[Y]") + 1),
+    "weekday": _field(lambda shown: (shown.day + 3) % 7),
+    "hour": _field(lambda shown: shown.second // 3600),
+    "minute": _field(lambda shown: shown.second // 60 % 60),
+    "second": _field(lambda shown: shown.second % 60),
+    "date_trunc": truncate,
+    "timestampdiff": difference,
+    "unix_seconds": _unix(SECOND_US),
+    "unix_millis": _unix(1_000),
+    "unix_micros": _unix(1),
+    "timestamp_seconds": _from_unix(SECOND_US),
+    "timestamp_millis": _from_unix(1_000),
+    "timestamp_micros": _from_unix(1),
+}
