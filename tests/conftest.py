@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from australis.engine.session import local_session
 
-# The default is for every change: few examples, the same in each run, so that a build goes red for its change.
+# The default is for every change: few examples, the same in each run: a build goes red for its change.
 # `deep` searches at random and long: HYPOTHESIS_PROFILE=deep, or `make test-conformance-deep`.
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("default", _COMMON, max_examples=50, derandomize=True)
