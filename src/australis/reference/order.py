@@ -63,7 +63,7 @@ def from_units(units: Number, order_type: DataType) -> Value:
 def is_value(units: Number, order_type: DataType) -> bool:
     """Whether a number of units is a value of the type: aligned windows may start below its least one."""
     if order_type.is_decimal:
-        return abs(units) < 10**order_type.precision
+        return bool(abs(units) < 10**order_type.precision)
     return order_type.name != "int" or -(2**31) <= units < 2**31
 
 
