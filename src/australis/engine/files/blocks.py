@@ -1,0 +1,152 @@
+"""Text files in blocks of whole records: opened, unpacked, and cut so that no record falls apart."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from australis.errors import EngineError, Problem
+
+STANDARD_STREAM = "-"
+BLOCK_BYTES = 4 << 20
+RECORD_BYTES_MAX = 64 << 20
+"""No record of a text file may be longer: a quote that is never closed would take in the whole file."""
+
+_QUOTE, _NEWLINE, _RETURN = b'"\n\r'
+Cut = Callable[[bytes], int]
+"""Gives the length of the whole records at the beginning of a block that starts with a record."""
+
+
+class TextSource:
+    """The bytes of a text file, unpacked, with the number of the line at which each block begins."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.line = 1
+        with self.trouble():
+            self._raw: BinaryIO = sys.stdin.buffer if path == STANDARD_STREAM else open(path, "rb")  # noqa: SIM115
+            self._stream: IO[bytes] = self._raw
+            if self._is_packed():
+                self._stream = cast(IO[bytes], gzip.GzipFile(fileobj=self._raw))
+
+    def _is_packed(self) -> bool:
+        """Whether the bytes are those of gzip, whatever the name says; a pipe may be packed, too."""
+        packed = hasattr(self._raw, "peek") and self._raw.peek(2)[:2] == b"\x1f\x8b"
+        if self.path.endswith(".gz") and not packed:
+            self.close()
+            raise gzip.BadGzipFile("it does not begin like one")
+        return packed
+
+    @contextmanager
+    def trouble(self) -> Iterator[None]:
+        """Say what a reading error means, and for which file."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise EngineError(Problem(self.path, "there is no such file")) from None
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise EngineError(Problem(self.path, f"is a damaged gzip file: {error}", "a whole one")) from None
+        except OSError as error:
+            raise EngineError(Problem(self.path, f"cannot be read: {error.strerror or error}")) from None
+
+    def readline(self) -> bytes:
+        """The next line; only used for the first ones, before `blocks`."""
+        with self.trouble():
+            self.line += 1
+            return self._stream.readline(RECORD_BYTES_MAX)
+
+    def blocks(self, cut: Cut) -> Iterator[tuple[int, bytes]]:
+        """The rest of the file in blocks of whole records, each with the number of its first line."""
+        rest = b""
+        while more := self._read(BLOCK_BYTES):
+            block = rest + more
+            length = cut(block)
+            if length:
+                yield self.line, block[:length]
+                self.line += block.count(b"\n", 0, length)
+            rest = block[length:]
+            if len(rest) > RECORD_BYTES_MAX:
+                raise EngineError(self._endless())
+        if rest:
+            yield self.line, rest
+
+    def _read(self, size: int) -> bytes:
+        with self.trouble():
+            return self._stream.read(size)
+
+    def _endless(self) -> Problem:
+        what = f"the record in line {self.line} does not end within {RECORD_BYTES_MAX >> 20} MiB"
+        return Problem(self.path, what, "a line end, or the closing quote")
+
+    def position(self) -> int:
+        return self._raw.tell() if self.size is not None else 0
+
+    @property
+    def size(self) -> int | None:
+        path = Path(self.path)
+        return path.stat().st_size if self.path != STANDARD_STREAM and path.is_file() else None
+
+    def close(self) -> None:
+        if self._raw is not sys.stdin.buffer:
+            self._stream.close()
+            self._raw.close()
+
+
+def cut_lines(block: bytes) -> int:
+    """The length of the whole lines of a block."""
+    return block.rfind(b"\n") + 1
+
+
+def cut_records(delimiter: str) -> Cut:
+    """A cut behind the last CSV record of a block, where fields in quotes may hold line ends."""
+
+    def cut(block: bytes) -> int:
+        if _QUOTE not in block:
+            return cut_lines(block)
+        data = np.frombuffer(block, np.uint8)
+        quotes = np.flatnonzero(data == _QUOTE)
+        if not _well_placed(data, quotes, ord(delimiter)):
+            return _slow_cut(block, delimiter)
+        newlines = np.flatnonzero(data == _NEWLINE)
+        outside = newlines[np.searchsorted(quotes, newlines) % 2 == 0]
+        return int(outside[-1]) + 1 if len(outside) else 0
+
+    return cut
+
+
+def _well_placed(data: npt.NDArray[np.uint8], quotes: npt.NDArray[np.intp], delimiter: int) -> bool:
+    """Whether quotes open and close in turn: each opens at the start of a field, or closes at its end.
+
+    A doubled quote inside a field is one that closes and one that opens again.
+    """
+    around = np.concatenate(([_NEWLINE], data, [_NEWLINE]))
+    before, behind = around[quotes[0::2]], around[quotes[1::2] + 2]
+    borders = np.array([delimiter, _NEWLINE, _RETURN, _QUOTE], np.uint8)
+    return bool(np.isin(before, borders).all() and np.isin(behind, borders).all())
+
+
+def _slow_cut(block: bytes, delimiter: str) -> int:
+    """The cut by reading every record: quotes in the middle of a field are letters like any other."""
+    lines = block.splitlines(keepends=True)
+    length = ended = 0
+    consumed = 0
+    records = csv.reader((line.decode("latin-1") for line in lines), delimiter=delimiter)
+    limit = csv.field_size_limit(RECORD_BYTES_MAX)
+    try:
+        for _ in records:
+            length += sum(map(len, lines[consumed : records.line_num]))
+            consumed = records.line_num
+            if lines[consumed - 1].endswith(b"\n") and consumed < len(lines):
+                ended = length
+    finally:
+        csv.field_size_limit(limit)
+    return ended

@@ -1,0 +1,74 @@
+"""Which format a file has, by its name, and the reader and writer for it."""
+
+from __future__ import annotations
+
+from australis.algebra.schema import Schema
+from australis.engine.files.blocks import STANDARD_STREAM
+from australis.engine.files.csv_reader import CsvReader
+from australis.engine.files.jsonl_reader import JsonReader
+from australis.engine.files.parquet_reader import ParquetReader
+from australis.engine.files.reader import Reader
+from australis.engine.files.writers import CsvWriter, JsonWriter, ParquetWriter, Target, Writer
+from australis.errors import EngineError, Problem
+
+FORMATS = ("csv", "tsv", "jsonl", "parquet")
+_EXTENSIONS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+}
+
+
+def format_of(path: str, stream_format: str | None = None) -> str:
+    """The format of a file by its name; `stream_format` is that of `-`.
+
+    >>> format_of("reports.csv.gz"), format_of("-", "jsonl")
+    ('csv', 'jsonl')
+    """
+    if path == STANDARD_STREAM:
+        if stream_format is None or stream_format == "parquet":
+            raise EngineError(
+                Problem(path, "the format of a stream is not known by its name", "csv, tsv or jsonl")
+            )
+        return stream_format
+    bare = path.lower().removesuffix(".gz")
+    for extension, name in _EXTENSIONS.items():
+        if bare.endswith(extension) and not (name == "parquet" and path.lower().endswith(".gz")):
+            return name
+    raise EngineError(
+        Problem(path, "its name tells no format", f"{', '.join(_EXTENSIONS)}; text formats also with .gz")
+    )
+
+
+def open_reader(
+    path: str, schema: Schema, *, timezone: str = "UTC", stream_format: str | None = None
+) -> Reader:
+    """A reader for tuples of a schema; times without a zone are local times of `timezone`."""
+    name = format_of(path, stream_format)
+    if name == "parquet":
+        return ParquetReader(path, schema, timezone)
+    if name == "jsonl":
+        return JsonReader(path, schema, timezone)
+    return CsvReader(path, schema, timezone, "\t" if name == "tsv" else ",")
+
+
+def open_writer(path: str, schema: Schema, *, stream_format: str | None = None) -> Writer:
+    """A writer for tuples of a schema; the file has its name only after `commit`."""
+    name = format_of(path, stream_format)
+    target = Target(path)
+    try:
+        return _writer(name, target, schema)
+    except BaseException:
+        target.discard()
+        raise
+
+
+def _writer(name: str, target: Target, schema: Schema) -> Writer:
+    if name == "parquet":
+        return ParquetWriter(target, schema)
+    if name == "jsonl":
+        return JsonWriter(target, schema)
+    return CsvWriter(target, schema, "\t" if name == "tsv" else ",")

@@ -1,0 +1,169 @@
+"""JSON lines: one object a line, read by Arrow in blocks; around a bad line they are read line by line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.json as pajson
+
+from australis.algebra.schema import Field, Schema
+from australis.algebra.types import DataType
+from australis.engine.files.blocks import TextSource, cut_lines
+from australis.engine.files.reader import Reader
+from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, shown
+from australis.engine.files.texts import convert, parse_value
+from australis.errors import EngineError, Problem
+
+_BOM = b"\xef\xbb\xbf"
+_SLOW_LINES = 256
+
+
+class JsonReader(Reader):
+    """A file of JSON objects, one a line. Attributes that an object lacks are NULL; others are ignored."""
+
+    def __init__(self, path: str, schema: Schema, timezone: str) -> None:
+        self._path, self._schema, self._timezone = path, schema, timezone
+        self._source = TextSource(path)
+        # Arrow would read a time without a zone as UTC, so it leaves timestamps to `convert`.
+        self._arrow = pa.schema(
+            [
+                (field.name, pa.string() if field.type.name == "timestamp" else field.type.arrow)
+                for field in schema
+            ]
+        )
+
+    def batches(self) -> Iterator[Batch]:
+        for line, block in self._source.blocks(cut_lines):
+            if line == 1:
+                block = block.removeprefix(_BOM)
+                self._check_first(block)
+            yield from self._halved(line, block)
+
+    def position(self) -> int:
+        return self._source.position()
+
+    @property
+    def size(self) -> int | None:
+        return self._source.size
+
+    def close(self) -> None:
+        self._source.close()
+
+    def _check_first(self, block: bytes) -> None:
+        if block[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in block[:1000]:
+            raise EngineError(Problem(self._path, "is no text in UTF-8", "JSON lines in UTF-8"))
+        if block.lstrip()[:1] == b"[":
+            raise EngineError(
+                Problem(self._path, "is a JSON array", "JSON lines: one object a line, without brackets")
+            )
+
+    def _halved(self, line: int, block: bytes) -> Iterator[Batch]:
+        """A block whole or, while something in it is wrong, half by half."""
+        fast = self._fast(block)
+        if fast is not None:
+            yield Batch(fast)
+            return
+        if block.count(b"\n") <= _SLOW_LINES:
+            yield self._careful(line, block)
+            return
+        # With that many line ends one lies in the second half, unless the first line is longer than the rest.
+        cut = block.find(b"\n", len(block) // 2) + 1 or block.rfind(b"\n", 0, len(block) // 2) + 1
+        yield from self._halved(line, block[:cut])
+        yield from self._halved(line + block.count(b"\n", 0, cut), block[cut:])
+
+    def _fast(self, block: bytes) -> pa.Table | None:
+        """The tuples of a block, or None if there is anything to be looked at more closely."""
+        lines = block.count(b"\n") + (not block.endswith(b"\n"))
+        options = pajson.ParseOptions(explicit_schema=self._arrow, unexpected_field_behavior="ignore")
+        try:
+            block.decode()
+            whole = pajson.ReadOptions(block_size=len(block) + 1)
+            texts = pajson.read_json(pa.BufferReader(block), whole, options).combine_chunks()
+        except (pa.ArrowInvalid, UnicodeDecodeError):
+            return None
+        columns = {
+            f.name: convert(_one_chunk(texts[f.name]), f.type, self._timezone) for f in self._timestamps()
+        }
+        if texts.num_rows != lines or any(c.bad_rows for c in columns.values()):
+            return None
+        arrays = {
+            f.name: columns[f.name].column if f.name in columns else _one_chunk(texts[f.name])
+            for f in self._schema
+        }
+        if null_faults(self._schema, arrays):
+            return None
+        return pa.table(list(arrays.values()), self._schema.arrow)
+
+    def _timestamps(self) -> Iterator[Field]:
+        return (field for field in self._schema if field.type.name == "timestamp")
+
+    def _careful(self, line: int, block: bytes) -> Batch:
+        rows: list[dict[str, Any]] = []
+        rejected = []
+        for number, text in enumerate(block.split(b"\n"), line):
+            if not text.strip():
+                continue
+            try:
+                rows.append(self._row(text))
+            except ValueError as error:
+                shown_text = as_json(text.decode("utf-8", "backslashreplace").rstrip("\r"))
+                rejected.append(Rejected(f"line {number}: {error}", shown_text))
+        columns = [pa.array([row[f.name] for row in rows], f.type.arrow) for f in self._schema]
+        return Batch(pa.table(columns, self._schema.arrow), tuple(rejected))
+
+    def _row(self, line: bytes) -> dict[str, Any]:
+        try:
+            found = json.loads(line.decode(), parse_float=Decimal, object_pairs_hook=_unique)
+        except UnicodeDecodeError:
+            raise ValueError("is not UTF-8") from None
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise ValueError(f"is no JSON: {error}") from None
+        if not isinstance(found, dict):
+            raise ValueError(f"is {shown(found)}, no JSON object")
+        return {field.name: self._value(found.get(field.name), field) for field in self._schema}
+
+    def _value(self, value: object, field: Field) -> object:
+        if value is None:
+            if not field.nullable:
+                raise ValueError(f"attribute {field.name} is NULL, but declared not null")
+            return None
+        try:
+            return _checked(value, field.type, self._timezone)
+        except ValueError:
+            text = str(value) if isinstance(value, Decimal) else shown(value)
+            raise ValueError(f"{text} in attribute {field.name} is no {field.type}") from None
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("names an attribute twice")
+    return found
+
+
+def _checked(value: object, data_type: DataType, timezone: str) -> object:
+    """A JSON value as a value of a type; numbers that JSON cannot write may be texts."""
+    if isinstance(value, bool) or data_type.name == "boolean":
+        if isinstance(value, bool) and data_type.name == "boolean":
+            return value
+        raise ValueError
+    if data_type.name == "string":
+        if not isinstance(value, str):
+            raise ValueError
+        value.encode()
+        return value
+    if isinstance(value, str):
+        if data_type.is_integral or not value.strip():
+            raise ValueError
+        return parse_value(value, data_type, timezone)
+    if data_type.name == "timestamp" or not isinstance(value, int | float | Decimal):
+        raise ValueError
+    return parse_value(str(value), data_type, timezone)
+
+
+def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)

@@ -1,0 +1,135 @@
+"""Parquet: the types are checked once, when the file is opened; only NULLs can be wrong in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from australis.algebra.schema import Field, Schema
+from australis.algebra.types import DataType
+from australis.engine.files.reader import Reader, check_columns
+from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, without
+from australis.errors import EngineError, Problem
+
+BATCH_ROWS = 65_536
+_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
+_BITS = {"int": 32, "long": 64, "double": 53}
+
+
+class ParquetReader(Reader):
+    """A Parquet file whose columns hold the schema's attributes without loss."""
+
+    def __init__(self, path: str, schema: Schema, timezone: str) -> None:
+        self._path, self._schema, self._timezone = path, schema, timezone
+        self._file = _opened(path)
+        self._rows_read = 0
+        try:
+            found = self._file.schema_arrow
+            self.notes = check_columns(path, schema, found.names, "the Parquet file")
+            self._check_types(found)
+        except BaseException:
+            self.close()
+            raise
+
+    def batches(self) -> Iterator[Batch]:
+        try:
+            for record_batch in self._file.iter_batches(BATCH_ROWS, columns=list(self._schema.names)):
+                yield self._batch(record_batch)
+                self._rows_read += record_batch.num_rows
+        except (pa.ArrowException, OSError) as error:
+            raise EngineError(Problem(self._path, f"is a damaged Parquet file: {error}")) from None
+
+    def position(self) -> int:
+        return self._rows_read
+
+    @property
+    def size(self) -> int | None:
+        return int(self._file.metadata.num_rows)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _check_types(self, found: pa.Schema) -> None:
+        for field in self._schema:
+            given = found.field(field.name).type
+            if not fits(given, field.type):
+                raise EngineError(
+                    Problem(
+                        self._path,
+                        f"column {field.name!r} is {given}",
+                        f"what a {field.type} can hold without loss",
+                    )
+                )
+
+    def _batch(self, batch: pa.RecordBatch) -> Batch:
+        columns = {f.name: self._column(batch.column(f.name), f) for f in self._schema}
+        table = pa.table(list(columns.values()), self._schema.arrow)
+        faults = null_faults(self._schema, columns)
+        rejected = (self._rejected(table, row, reason) for row, reason in sorted(faults.items()))
+        return Batch(without(table, faults), tuple(rejected))
+
+    def _column(self, column: pa.Array, field: Field) -> pa.Array:
+        if pa.types.is_timestamp(column.type):
+            micros = column.cast(pa.timestamp("us", column.type.tz), safe=column.type.unit != "ns")
+            if column.type.tz is None:
+                micros = pc.assume_timezone(
+                    micros, self._timezone, ambiguous="earliest", nonexistent="latest"
+                )
+            return micros.cast(field.type.arrow)
+        if pa.types.is_integer(column.type) and field.type.is_decimal:
+            column = column.cast(pa.decimal128(38, 0))
+        return column.cast(field.type.arrow)
+
+    def _rejected(self, table: pa.Table, row: int, reason: str) -> Rejected:
+        return Rejected(
+            f"row {self._rows_read + row + 1}: {reason}", as_json(table.slice(row, 1).to_pylist()[0])
+        )
+
+
+def fits(given: pa.DataType, wanted: DataType) -> bool:
+    """Whether every value of an Arrow type is a value of ours.
+
+    >>> from australis.algebra.types import INT, LONG
+    >>> fits(pa.int32(), LONG), fits(pa.int64(), INT)
+    (True, False)
+    """
+    if pa.types.is_dictionary(given):
+        return fits(given.value_type, wanted)
+    if pa.types.is_null(given) or given == wanted.arrow:
+        return True
+    if wanted.name == "string":
+        return bool(pa.types.is_large_string(given) or pa.types.is_string_view(given))
+    if wanted.name == "timestamp":
+        return bool(pa.types.is_timestamp(given))
+    return _number_fits(given, wanted)
+
+
+def _number_fits(given: pa.DataType, wanted: DataType) -> bool:
+    whole_digits = wanted.precision - wanted.scale
+    if pa.types.is_integer(given):
+        bits = int(given.bit_width) + int(pa.types.is_unsigned_integer(given))
+        return (
+            _DIGITS[given.bit_width] <= whole_digits
+            if wanted.is_decimal
+            else bits <= _BITS.get(wanted.name, 0)
+        )
+    if pa.types.is_decimal(given) and wanted.is_decimal:
+        return int(given.scale) <= wanted.scale and int(given.precision - given.scale) <= whole_digits
+    return bool(pa.types.is_floating(given)) and wanted.name == "double"
+
+
+def _opened(path: str) -> pq.ParquetFile:
+    if not Path(path).exists():
+        raise EngineError(Problem(path, "there is no such file"))
+    try:
+        return pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise EngineError(
+            Problem(path, f"is no Parquet file: {error}", "one that was written to its end")
+        ) from None
+    except OSError as error:
+        raise EngineError(Problem(path, f"cannot be read: {error.strerror or error}")) from None

@@ -1,0 +1,68 @@
+"""What every reader is: an iterator of batches that knows how far it has come and what it has to remark."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Self
+
+from australis.algebra.schema import Schema
+from australis.engine.files.rows import Batch
+from australis.errors import EngineError, Problem
+
+_SHOWN_COLUMNS = 20
+
+
+class Reader(ABC):
+    """Reads a file batch by batch; a context manager that closes it."""
+
+    notes: tuple[str, ...] = ()
+    """Remarks that are no errors, such as columns that no attribute has."""
+
+    @abstractmethod
+    def batches(self) -> Iterator[Batch]:
+        """The rows of the file, in their order."""
+
+    @abstractmethod
+    def position(self) -> int:
+        """How much of the file has been read, in the units of `size`."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int | None:
+        """How much there is to read, or None where that is unknown."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let the file go."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def check_columns(path: str, schema: Schema, columns: Sequence[str], what: str) -> tuple[str, ...]:
+    """Refuse a file that lacks an attribute or has it twice; remark on columns that are no attributes."""
+    missing = [name for name in schema.names if name not in columns]
+    if missing:
+        found = (
+            ", ".join([*columns[:_SHOWN_COLUMNS], *(["..."] if len(columns) > _SHOWN_COLUMNS else [])])
+            or "nothing"
+        )
+        raise EngineError(
+            Problem(path, f"{what} lacks {_listed(missing)}: it has {found}", ", ".join(schema.names))
+        )
+    twice = [name for name in schema.names if list(columns).count(name) > 1]
+    if twice:
+        raise EngineError(Problem(path, f"{what} has {_listed(twice)} more than once", "each attribute once"))
+    extra = [name for name in columns if name not in schema]
+    return (f"{path}: ignored {_listed(extra)}: no attribute of the schema",) if extra else ()
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"

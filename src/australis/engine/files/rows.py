@@ -1,0 +1,62 @@
+"""What comes out of a file: tuples that fit the schema, and rows that do not, with the reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from australis.algebra.schema import Schema
+
+_SHOWN_CHARACTERS = 60
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A row that is no tuple of the schema: where it is and why, and what it holds, as JSON."""
+
+    reason: str
+    tuple: str
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Consecutive rows of a file: those that fit the schema, and those that do not."""
+
+    table: pa.Table
+    rejected: tuple[Rejected, ...] = ()
+
+
+def as_json(value: object) -> str:
+    """A row as JSON; what JSON does not know is written as its text."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: not too long."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+
+
+def null_faults(schema: Schema, columns: Mapping[str, pa.Array]) -> dict[int, str]:
+    """The rows with a NULL where the schema allows none, each with the reason."""
+    faults: dict[int, str] = {}
+    for field in schema:
+        column = columns[field.name]
+        if not field.nullable and column.null_count:
+            for row in pc.indices_nonzero(column.is_null()).to_pylist():
+                faults.setdefault(row, f"attribute {field.name} is NULL, but declared not null")
+    return faults
+
+
+def without(table: pa.Table, rows: Collection[int]) -> pa.Table:
+    """The table without some of its rows."""
+    if not rows:
+        return table
+    kept = np.ones(table.num_rows, bool)
+    kept[list(rows)] = False
+    return table.filter(pa.array(kept))

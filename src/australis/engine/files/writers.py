@@ -1,0 +1,156 @@
+"""Writers: a file appears under its name only when it is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from australis.algebra.schema import Schema
+from australis.engine.files.blocks import STANDARD_STREAM
+from australis.engine.files.render import csv_header, csv_rows, json_rows
+from australis.errors import EngineError, Problem
+
+
+class Target:
+    """A place to write to: a temporary file that takes the target's name at the end, or a stream as it is."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._final = Path(path).resolve()
+        self._temporary: Path | None = None
+        with self.trouble():
+            self.stream: IO[bytes] = self._opened()
+
+    def _opened(self) -> IO[bytes]:
+        if self.path == STANDARD_STREAM:
+            return sys.stdout.buffer
+        if self._final.exists() and not self._final.is_file():
+            return open(self._final, "wb")  # a device or a pipe; a folder is refused here
+        self._temporary = self._final.with_name(f".{self._final.name}.{os.getpid()}.part")
+        return open(self._temporary, "wb")
+
+    @contextmanager
+    def trouble(self) -> Iterator[None]:
+        """Say what a writing error means, and for which file."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise EngineError(Problem(self.path, f"cannot be written: {error.strerror or error}")) from None
+
+    def commit(self) -> None:
+        """Make what was written the file."""
+        with self.trouble():
+            self.stream.flush()
+            if self._temporary is not None:
+                os.fsync(self.stream.fileno())
+            self._close()
+            if self._temporary is not None:
+                os.replace(self._temporary, self._final)
+
+    def discard(self) -> None:
+        """Leave nothing behind; whatever was there under the name before stays."""
+        with contextlib.suppress(OSError):
+            self._close()
+        if self._temporary is not None:
+            self._temporary.unlink(missing_ok=True)
+
+    def _close(self) -> None:
+        if self.path != STANDARD_STREAM:
+            self.stream.close()
+
+
+class Writer(ABC):
+    """Writes tables of one schema to a target."""
+
+    def __init__(self, target: Target, schema: Schema) -> None:
+        self._target, self._schema = target, schema
+
+    def write(self, table: pa.Table) -> None:
+        """Append the attributes of a table; hidden columns are left out."""
+        if not table.num_rows:
+            return
+        with self._target.trouble():
+            try:
+                self._write(table)
+            except EngineError as error:
+                raise EngineError(error.problem.under(self._target.path)) from None
+
+    def commit(self) -> None:
+        """Finish the file and give it its name."""
+        with self._target.trouble():
+            self._finish()
+        self._target.commit()
+
+    def discard(self) -> None:
+        """Drop what was written."""
+        with contextlib.suppress(Exception):
+            self._finish()
+        self._target.discard()
+
+    @abstractmethod
+    def _write(self, table: pa.Table) -> None: ...
+
+    @abstractmethod
+    def _finish(self) -> None: ...
+
+
+class TextWriter(Writer):
+    """What CSV and JSON lines have in common: bytes in a row, packed if the name says so."""
+
+    def __init__(self, target: Target, schema: Schema) -> None:
+        super().__init__(target, schema)
+        self._packed = target.path.endswith(".gz")
+        # Without a time and a name inside, the same tuples make the same file.
+        packed = gzip.GzipFile("", "wb", 6, target.stream, mtime=0) if self._packed else target.stream
+        self._stream = cast(IO[bytes], packed)
+
+    def _finish(self) -> None:
+        if self._packed:
+            self._stream.close()
+
+
+class CsvWriter(TextWriter):
+    """CSV or TSV with a header."""
+
+    def __init__(self, target: Target, schema: Schema, delimiter: str = ",") -> None:
+        super().__init__(target, schema)
+        self._delimiter = delimiter
+        with target.trouble():
+            self._stream.write(csv_header(schema, delimiter))
+
+    def _write(self, table: pa.Table) -> None:
+        self._stream.write(csv_rows(table, self._schema, self._delimiter))
+
+
+class JsonWriter(TextWriter):
+    """JSON lines."""
+
+    def _write(self, table: pa.Table) -> None:
+        self._stream.write(json_rows(table, self._schema))
+
+
+class ParquetWriter(Writer):
+    """Parquet."""
+
+    def __init__(self, target: Target, schema: Schema) -> None:
+        super().__init__(target, schema)
+        with target.trouble():
+            self._file = pq.ParquetWriter(target.stream, schema.arrow)
+
+    def _write(self, table: pa.Table) -> None:
+        self._file.write_table(table.select(list(self._schema.names)).cast(self._schema.arrow))
+
+    def _finish(self) -> None:
+        self._file.close()
