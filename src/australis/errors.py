@@ -79,6 +79,14 @@ class FormError(AlgebraError):
     """A JSON or YAML text that is not a network of a known version."""
 
 
+class KernelError(AustralisError):
+    """A state that is damaged or of another kernel, or a user's aggregate that broke its promise."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(str(problem))
+
+
 class EngineError(AustralisError):
     """The real world refused: no Java, a file that cannot be written, a damaged one."""
 

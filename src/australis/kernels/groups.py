@@ -68,7 +68,8 @@ def normalised(keys: pa.Array) -> pa.Array:
 def dense(*parts: pa.Array) -> Indexes:
     """Dense numbers for the normalised keys in some arrays, one behind the other, by first occurrence."""
     chunks = pa.chunked_array(list(parts)).dictionary_encode(null_encoding="encode").chunks
-    return np.concatenate([chunk.indices.to_numpy() for chunk in chunks]).astype(np.int64)
+    nothing = np.empty(0, np.int64)  # There are no chunks at all where all parts are empty.
+    return np.concatenate([nothing, *(chunk.indices.to_numpy() for chunk in chunks)])
 
 
 def _codes(known: list[pa.Array], given: list[pa.Array]) -> Indexes:

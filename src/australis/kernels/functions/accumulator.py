@@ -1,0 +1,131 @@
+"""What every window function does: it accumulates rows into many windows at once, each known by its slot.
+
+In come pairs (slot, row) in the order of release, and columns of the state with one row for each window that
+is open already; out go the results of closed windows and the columns of the next state.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from australis.algebra.expr import WindowCall
+from australis.kernels.columns import Indexes, Mask, Numbers, grown, numbers, present
+from australis.kernels.expressions.arrays import arrow
+
+
+class Accumulator(ABC):
+    """A window function over the windows of one box; it lives as long as one event of the box.
+
+    `args` are the columns whose rows `add` will name. Slots are numbered from 0; those of the windows in
+    `stored` come first. Rows are added to a window one after the other, so results do not depend on how
+    batches were cut, down to the last bit.
+    """
+
+    def __init__(self, call: WindowCall, args: Sequence[pa.Array]) -> None:
+        self.call = call
+        self.args = args
+        self._present: Mask | None = present(args[0]) if len(args) == 1 else None
+
+    @staticmethod
+    @abstractmethod
+    def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:
+        """The types of the columns that keep a window's accumulation in the state."""
+
+    @abstractmethod
+    def load(self, stored: Sequence[pa.Array]) -> None:
+        """Begin with the windows of the state in the first slots; called once, before the others."""
+
+    @abstractmethod
+    def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
+        """Add rows to windows, one pair after the other; from now on there are `count` slots."""
+
+    @abstractmethod
+    def finish(self, slots: Indexes) -> pa.Array:
+        """The results of some windows."""
+
+    @abstractmethod
+    def keep(self, slots: Indexes) -> None:
+        """Forget all other windows; the window in `slots[i]` is in slot i from now on."""
+
+    @abstractmethod
+    def stored(self) -> list[pa.Array]:
+        """The columns for the state, one row for each slot."""
+
+    def without_nulls(self, slots: Indexes, rows: Indexes) -> tuple[Indexes, Indexes]:
+        """The pairs whose argument is not NULL."""
+        if self._present is None:
+            return slots, rows
+        kept = self._present[rows]
+        return slots[kept], rows[kept]
+
+
+class Tally(Accumulator):
+    """An accumulation of a few numbers for each window, each a column of the state."""
+
+    starts: ClassVar[tuple[int | float, ...]]
+    """What each number is in a window without tuples; its type is also the number's."""
+
+    def __init__(self, call: WindowCall, args: Sequence[pa.Array]) -> None:
+        super().__init__(call, args)
+        self.tallies: list[Numbers] = []
+
+    @classmethod
+    def number_types(cls, call: WindowCall) -> tuple[type[int] | type[float], ...]:
+        """Whether each number is whole or a double."""
+        return tuple(type(start) for start in cls.starts)
+
+    @classmethod
+    def stored_types(cls, call: WindowCall) -> tuple[pa.DataType, ...]:
+        return tuple(pa.float64() if kind is float else pa.int64() for kind in cls.number_types(call))
+
+    def load(self, stored: Sequence[pa.Array]) -> None:
+        self.tallies = [numbers(array).copy() for array in stored]
+
+    def grow(self, count: int) -> None:
+        """Make room for windows without tuples."""
+        pairs = zip(self.tallies, self.starts, strict=True)
+        self.tallies = [grown(tally, count, start) for tally, start in pairs]
+
+    def keep(self, slots: Indexes) -> None:
+        self.tallies = [tally[slots] for tally in self.tallies]
+
+    def stored(self) -> list[pa.Array]:
+        types = self.stored_types(self.call)
+        return [arrow(tally, kind) for tally, kind in zip(self.tallies, types, strict=True)]
+
+
+class Chosen(Accumulator):
+    """An accumulation that is one of the window's own values, known by its row: `min`, `first` and the like.
+
+    The values of the state and the argument lie in one pool, so that a choice is a number of a row.
+    """
+
+    pool: pa.Array
+    rows: Indexes
+    """For each slot the chosen row of the pool, -1 for none."""
+    loaded: int
+    """How many rows of the state lie in the pool before those of the argument."""
+
+    @staticmethod
+    def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:
+        return (call.args[0].type.arrow,)
+
+    def load(self, stored: Sequence[pa.Array]) -> None:
+        self.pool = pa.concat_arrays([stored[0], self.args[0]]) if len(stored[0]) else self.args[0]
+        self.loaded = len(stored[0])
+        self.rows = np.arange(self.loaded)
+
+    def keep(self, slots: Indexes) -> None:
+        self.rows = self.rows[slots]
+
+    def finish(self, slots: Indexes) -> pa.Array:
+        rows = self.rows[slots]
+        return self.pool.take(arrow(rows, pa.int64(), rows < 0))
+
+    def stored(self) -> list[pa.Array]:
+        return [self.finish(np.arange(len(self.rows)))]

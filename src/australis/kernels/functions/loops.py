@@ -1,0 +1,143 @@
+"""The compiled loops of the window functions: one pass over pairs (slot, row), in order."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from australis.kernels.columns import Indexes, Mask, Numbers
+
+
+@njit(cache=True, nogil=True)
+def add_numbers(sums: Numbers, counts: Indexes, slots: Indexes, rows: Indexes, values: Numbers) -> None:
+    """Add values one after the other, and count them; whole numbers wrap around at 64 bits."""
+    for pair in range(slots.shape[0]):
+        sums[slots[pair]] += values[rows[pair]]
+        counts[slots[pair]] += 1
+
+
+@njit(cache=True, nogil=True)
+def add_deviations(
+    counts: Numbers, means: Numbers, squares: Numbers, slots: Indexes, rows: Indexes, values: Numbers
+) -> None:
+    """Update mean and squared differences with each value, as Welford does."""
+    for pair in range(slots.shape[0]):
+        slot = slots[pair]
+        counts[slot] += 1.0
+        difference = values[rows[pair]] - means[slot]
+        step = difference / counts[slot]
+        means[slot] += step
+        squares[slot] += difference * (difference - step)
+
+
+@njit(cache=True, nogil=True)
+def choose_least(chosen: Indexes, slots: Indexes, rows: Indexes, keys: Indexes) -> None:
+    """Choose for each slot the row with the least key, of equals the first."""
+    for pair in range(slots.shape[0]):
+        slot, row = slots[pair], rows[pair]
+        if chosen[slot] < 0 or keys[row] < keys[chosen[slot]]:
+            chosen[slot] = row
+
+
+@njit(cache=True, nogil=True)
+def choose_first(chosen: Indexes, slots: Indexes, rows: Indexes) -> None:
+    """Choose for each slot the first row."""
+    for pair in range(slots.shape[0]):
+        if chosen[slots[pair]] < 0:
+            chosen[slots[pair]] = rows[pair]
+
+
+@njit(cache=True, nogil=True)
+def choose_last(chosen: Indexes, slots: Indexes, rows: Indexes) -> None:
+    """Choose for each slot the last row."""
+    for pair in range(slots.shape[0]):
+        chosen[slots[pair]] = rows[pair]
+
+
+@njit(cache=True, nogil=True)
+def least(best: Indexes, slots: Indexes, rows: Indexes, values: Indexes) -> None:
+    """Lower each slot's number to the least of its rows' values."""
+    for pair in range(slots.shape[0]):
+        best[slots[pair]] = min(best[slots[pair]], values[rows[pair]])
+
+
+@njit(cache=True, nogil=True)
+def add_decimals(
+    sums: Numbers,
+    counts: Indexes,
+    overflown: Mask,
+    slots: Indexes,
+    rows: Indexes,
+    low: Numbers,
+    high: Indexes,
+    bound: Numbers,
+) -> None:
+    """Add 128-bit numbers exactly in 192 bits, three words to a slot, the lowest first.
+
+    A slot is marked as soon as its sum is not between the negative and the positive `bound`, both exclusive.
+    """
+    for pair in range(slots.shape[0]):
+        slot, row = slots[pair], rows[pair]
+        extension = np.uint64(high[row] >> 63)
+        _add_words(sums[slot], low[row], np.uint64(high[row]), extension)
+        counts[slot] += 1
+        if not _is_within(sums[slot], bound):
+            overflown[slot] = 1
+
+
+@njit(cache=True, nogil=True)
+def _add_words(total: Numbers, low: int, middle: int, high: int) -> None:
+    """Add a number of three words to another; a word that wrapped around is less than what was added."""
+    total[0] += low
+    carry = np.uint64(1) if total[0] < low else np.uint64(0)
+    total[1] += middle
+    carry_on = np.uint64(1) if total[1] < middle else np.uint64(0)
+    total[1] += carry
+    if carry and total[1] == 0:
+        carry_on = np.uint64(1)
+    total[2] += high + carry_on
+
+
+@njit(cache=True, nogil=True)
+def _is_within(total: Numbers, bound: Numbers) -> bool:
+    """Whether the magnitude of a number of three words is less than a bound of two."""
+    low, middle, high = total[0], total[1], total[2]
+    if np.int64(high) < 0:
+        low, middle, high = ~low, ~middle, ~high
+        low += np.uint64(1)
+        if low == 0:
+            middle += np.uint64(1)
+            if middle == 0:
+                high += np.uint64(1)
+    if high != 0 or middle > bound[1]:
+        return False
+    return bool(middle < bound[1] or low < bound[0])
+
+
+@njit(cache=True, nogil=True)
+def arrange(slots: Indexes, count: int) -> tuple[Indexes, Indexes]:
+    """The pairs by slot, each slot's in their order, and where each slot's begin and the last one's end."""
+    starts = np.zeros(count + 1, np.int64)
+    for pair in range(slots.shape[0]):
+        starts[slots[pair] + 1] += 1
+    for slot in range(count):
+        starts[slot + 1] += starts[slot]
+    free = starts[:-1].copy()
+    pairs = np.empty(slots.shape[0], np.int64)
+    for pair in range(slots.shape[0]):
+        pairs[free[slots[pair]]] = pair
+        free[slots[pair]] += 1
+    return pairs, starts
+
+
+@njit(cache=True, nogil=True)
+def medians(values: Numbers, starts: Indexes, slots: Indexes) -> Numbers:
+    """The median of each of some slots, whose values lie together; NaN is greater than all other numbers."""
+    results = np.zeros(slots.shape[0], np.float64)
+    for index in range(slots.shape[0]):
+        first, end = starts[slots[index]], starts[slots[index] + 1]
+        if end > first:
+            sorted_values = np.sort(values[first:end])
+            low, high = sorted_values[(end - first - 1) // 2], sorted_values[(end - first) // 2]
+            results[index] = low if low == high else 0.5 * low + 0.5 * high
+    return results

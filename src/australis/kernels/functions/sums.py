@@ -1,0 +1,141 @@
+"""`count`, `sum`, `avg` and `stddev`: a few numbers for each window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from australis.algebra.expr import WindowCall
+from australis.kernels.columns import Indexes, Numbers, grown, numbers
+from australis.kernels.expressions.arrays import arrow, validity, words
+from australis.kernels.functions.accumulator import Accumulator, Tally
+from australis.kernels.functions.loops import add_decimals, add_deviations, add_numbers
+
+_EXACT_DIGITS = 100
+"""More digits than any sum or quotient of a window needs, so that only the result is rounded."""
+
+
+class Count(Tally):
+    """`count(*)`, or `count(x)` without NULLs."""
+
+    starts = (0,)
+
+    def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
+        self.grow(count)
+        slots, _ = self.without_nulls(slots, rows)
+        self.tallies[0] += np.bincount(slots, minlength=count)
+
+    def finish(self, slots: Indexes) -> pa.Array:
+        return arrow(self.tallies[0][slots], pa.int64())
+
+
+class LongSum(Tally):
+    """`sum` of whole numbers, which wraps around at 64 bits; NULL without values."""
+
+    starts: ClassVar[tuple[int | float, ...]] = (0, 0)
+
+    def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
+        self.grow(count)
+        slots, rows = self.without_nulls(slots, rows)
+        add_numbers(*self.tallies, slots, rows, numbers(self.args[0]))
+
+    def finish(self, slots: Indexes) -> pa.Array:
+        sums, counts = (tally[slots] for tally in self.tallies)
+        return arrow(sums, self.call.type.arrow, counts == 0)
+
+
+class DoubleSum(LongSum):
+    """`sum` of doubles, added one after the other."""
+
+    starts = (0.0, 0)
+
+
+class Average(DoubleSum):
+    """`avg`: the sum in doubles divided by the count."""
+
+    def finish(self, slots: Indexes) -> pa.Array:
+        sums, counts = (tally[slots] for tally in self.tallies)
+        return arrow(sums / np.maximum(counts, 1), pa.float64(), counts == 0)
+
+
+class Deviation(Tally):
+    """`stddev`: the running sample deviation; NULL for fewer than two values."""
+
+    starts = (0.0, 0.0, 0.0)
+
+    def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
+        self.grow(count)
+        slots, rows = self.without_nulls(slots, rows)
+        add_deviations(*self.tallies, slots, rows, numbers(self.args[0]))
+
+    def finish(self, slots: Indexes) -> pa.Array:
+        counts, _, squares = (tally[slots] for tally in self.tallies)
+        return arrow(np.sqrt(squares / np.maximum(counts - 1.0, 1.0)), pa.float64(), counts < 2.0)
+
+
+class DecimalSum(Accumulator):
+    """`sum` of decimals: exact, and NULL once it has had more digits than its type."""
+
+    @staticmethod
+    def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:
+        return (pa.int64(),) * 5
+
+    def load(self, stored: Sequence[pa.Array]) -> None:
+        parts = [numbers(array) for array in stored]
+        self.sums = np.stack(parts[:3], axis=1).view(np.uint64)
+        self.counts = parts[3].copy()
+        self.overflown = parts[4].copy()
+        self.bound = np.array(_two_words(10**self.call.type.precision), np.uint64)
+
+    def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
+        new = np.zeros((count - len(self.counts), 3), np.uint64)
+        self.sums = np.concatenate([self.sums, new])
+        self.counts, self.overflown = grown(self.counts, count), grown(self.overflown, count)
+        slots, rows = self.without_nulls(slots, rows)
+        low, high = (np.ascontiguousarray(part) for part in words(self.args[0]))
+        add_decimals(self.sums, self.counts, self.overflown, slots, rows, low, high, self.bound)
+
+    def finish(self, slots: Indexes) -> pa.Array:
+        null = (self.counts[slots] == 0) | (self.overflown[slots] != 0)
+        data = np.ascontiguousarray(self.sums[slots, :2])
+        buffers = [validity(null), pa.py_buffer(data)]
+        return pa.Array.from_buffers(self.call.type.arrow, len(slots), buffers)
+
+    def keep(self, slots: Indexes) -> None:
+        self.sums, self.counts, self.overflown = self.sums[slots], self.counts[slots], self.overflown[slots]
+
+    def stored(self) -> list[pa.Array]:
+        signed: Numbers = self.sums.view(np.int64)
+        columns = [*(signed[:, word] for word in range(3)), self.counts, self.overflown]
+        return [arrow(np.ascontiguousarray(values), pa.int64()) for values in columns]
+
+
+class DecimalAverage(DecimalSum):
+    """`avg` of decimals: the exact sum by the count, rounded half up; NULL if it does not fit its type."""
+
+    def finish(self, slots: Indexes) -> pa.Array:
+        sums, counts = self.sums[slots].tolist(), self.counts[slots].tolist()
+        return pa.array(map(self._quotient, sums, counts), self.call.type.arrow, size=len(slots))
+
+    def _quotient(self, sum_words: list[int], count: int) -> Decimal | None:
+        if not count:
+            return None
+        argument, result = self.call.args[0].type, self.call.type
+        with localcontext(prec=_EXACT_DIGITS):
+            total = Decimal(_signed(sum_words)).scaleb(-argument.scale)
+            quotient = (total / count).quantize(Decimal(1).scaleb(-result.scale), rounding=ROUND_HALF_UP)
+            fits = abs(quotient) < Decimal(10) ** (result.precision - result.scale)
+        return quotient if fits else None
+
+
+def _two_words(number: int) -> tuple[int, int]:
+    return number % 2**64, number >> 64
+
+
+def _signed(three_words: list[int]) -> int:
+    number = sum(word << (64 * place) for place, word in enumerate(three_words))
+    return number - 2**192 if number >= 2**191 else number

@@ -1,0 +1,66 @@
+"""Registered aggregates, `Agg(init, incr, final)` of Aurora, footnote 6: Python for each tuple, only here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from australis.algebra.expr import WindowCall
+from australis.algebra.expr.tree import Value
+from australis.algebra.functions import user_aggregate
+from australis.errors import KernelError, Problem
+from australis.kernels.columns import Indexes
+from australis.kernels.functions.accumulator import Accumulator
+
+
+class UserAccumulator(Accumulator):
+    """The states of a registered aggregate; in the state of the kernel they are JSON texts."""
+
+    states: list[Any]
+
+    def __init__(self, call: WindowCall, args: Sequence[pa.Array]) -> None:
+        super().__init__(call, args)
+        self._aggregate = user_aggregate(call.function)
+        self._columns = [plain(array) for array in args]
+
+    @staticmethod
+    def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:
+        return (pa.string(),)
+
+    def load(self, stored: Sequence[pa.Array]) -> None:
+        self.states = [json.loads(text) for text in stored[0].to_pylist()]
+
+    def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
+        self.states += [self._aggregate.init() for _ in range(count - len(self.states))]
+        for slot, row in zip(slots.tolist(), rows.tolist(), strict=True):
+            values = [column[row] for column in self._columns]
+            self.states[slot] = self._aggregate.incr(self.states[slot], *values)
+
+    def finish(self, slots: Indexes) -> pa.Array:
+        results = [self._aggregate.final(self.states[slot]) for slot in slots.tolist()]
+        try:
+            return pa.array(results, self.call.type.arrow)
+        except (pa.ArrowException, TypeError, OverflowError) as error:
+            expected = f"a {self.call.type} or None from every final()"
+            raise KernelError(Problem(self.call.function, f"gave a bad result: {error}", expected)) from error
+
+    def keep(self, slots: Indexes) -> None:
+        self.states = [self.states[slot] for slot in slots.tolist()]
+
+    def stored(self) -> list[pa.Array]:
+        try:
+            return [pa.array([json.dumps(state) for state in self.states], pa.string())]
+        except (TypeError, ValueError) as error:
+            expected = "states made of JSON values, so that they can be kept and moved"
+            raise KernelError(Problem(self.call.function, f"made a bad state: {error}", expected)) from error
+
+
+def plain(array: pa.Array) -> list[Value]:
+    """The values of an array in plain Python: timestamps are microseconds, decimals are `Decimal`s."""
+    if pa.types.is_timestamp(array.type) or pa.types.is_duration(array.type):
+        array = array.view(pa.int64())
+    values: list[Value] = array.to_pylist()
+    return values

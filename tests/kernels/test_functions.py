@@ -1,0 +1,178 @@
+"""Each window function over windows given as pairs (slot, row), against results worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from australis.algebra.expr import WindowCall, parse_window
+from australis.algebra.functions import register_aggregate
+from australis.algebra.schema import parse_schema
+from australis.errors import KernelError
+from australis.kernels.expressions import evaluate
+from australis.kernels.functions import apply, opened, stored_types
+
+SCHEMA = parse_schema(
+    "i int, l long, x double, s string, b boolean, t timestamp, d decimal(6,2), w decimal(38,2)"
+)
+NAN = float("nan")
+HUGE = Decimal("9" * 36 + ".99")
+LEAST = HUGE.copy_negate()
+
+# Window 0 has rows 0, 2, 4 and window 1 rows 1, 3; rows are added in this order, window 2 has none.
+SLOTS = np.array([0, 1, 0, 1, 0])
+ROWS = np.arange(5)
+
+
+def windows(text: str, name: str, values: list[Any], slots: Any = SLOTS, count: int = 3) -> list[Any]:
+    """The results of a call over the windows: at once and also cut at every place, which must agree."""
+    call = parse_window(text).bind(SCHEMA)
+    table = pa.table({name: pa.array(values, SCHEMA[name].type.arrow)})
+    args = [evaluate(arg, table) for arg in call.args]
+    whole = apply(call, args, slots, np.arange(len(slots)), count).to_pylist()
+    for cut in range(len(slots) + 1):
+        assert str(in_two_steps(call, args, slots, count, cut)) == str(whole)
+    return whole
+
+
+def in_two_steps(call: WindowCall, args: list[pa.Array], slots: Any, count: int, cut: int) -> list[Any]:
+    """The results when the rows come in two batches; the state between them has the windows with tuples."""
+    nothing = [pa.array([], kind) for kind in stored_types(call)]
+    first = opened(call, nothing, [arg[:cut] for arg in args])
+    first.add(slots[:cut], np.arange(cut), count)
+    used = np.unique(slots[:cut])[::-1]
+    first.keep(used)
+    stored = first.stored()
+    assert tuple(array.type for array in stored) == stored_types(call)
+    second = opened(call, stored, [arg[cut:] for arg in args])
+    moved = np.argsort([*used, *sorted({*range(count)} - {*used})])
+    second.add(moved[slots[cut:]], np.arange(len(slots) - cut), count)
+    return second.finish(moved).to_pylist()  # type: ignore[no-any-return]
+
+
+def test_counts_ignore_nulls_unless_of_rows() -> None:
+    assert windows("count(*)", "x", [1.0, None, 2.0, None, None]) == [3, 2, 0]
+    assert windows("count(x)", "x", [1.0, None, 2.0, None, None]) == [2, 0, 0]
+
+
+def test_sum_of_whole_numbers_wraps_around() -> None:
+    assert windows("sum(i)", "i", [1, None, 2, None, -5]) == [-2, None, None]
+    assert windows("sum(l)", "l", [2**63 - 1, 7, 1, 8, None]) == [-(2**63), 15, None]
+
+
+def test_sum_of_doubles_is_added_in_order() -> None:
+    assert windows("sum(x)", "x", [0.1, 5.0, 0.2, NAN, 0.3])[0] == (0.1 + 0.2) + 0.3
+    assert math.isnan(windows("sum(x)", "x", [0.1, 5.0, 0.2, NAN, 0.3])[1])
+    assert windows("sum(x)", "x", [1e16, 0.0, 1.0, 0.0, -1e16])[0] == 0.0
+
+
+def test_average() -> None:
+    assert windows("avg(x)", "x", [1.0, None, 2.0, None, 6.0]) == [3.0, None, None]
+    assert windows("avg(i)", "i", [1, 1, 2, 2, None]) == [1.5, 1.5, None]
+
+
+def test_sum_of_decimals_is_exact_and_null_on_overflow() -> None:
+    found = windows(
+        "sum(d)", "d", [Decimal("0.01"), Decimal("-9999.99"), Decimal("0.02"), None, Decimal("9999.99")]
+    )
+    assert found == [Decimal("10000.02"), Decimal("-9999.99"), None]
+    assert windows("sum(w)", "w", [HUGE, LEAST, LEAST, LEAST, HUGE]) == [HUGE, None, None]
+    assert windows("sum(w)", "w", [HUGE, LEAST, Decimal("0.01"), HUGE, Decimal("-0.01")]) == [
+        None,
+        Decimal("0.00"),
+        None,
+    ]
+
+
+def test_average_of_decimals_is_rounded_half_up() -> None:
+    thirds = [Decimal("0.01"), Decimal("-0.01"), Decimal("0.01"), Decimal("-0.01"), Decimal("0.03")]
+    assert windows("avg(d)", "d", thirds) == [Decimal("0.016667"), Decimal("-0.010000"), None]
+    assert windows("avg(w)", "w", [HUGE, HUGE, HUGE, LEAST, LEAST])[1] == Decimal(0)
+
+
+def test_least_and_greatest() -> None:
+    assert windows("min(x)", "x", [2.0, NAN, 1.0, None, NAN])[:1] == [1.0]
+    assert math.isnan(windows("min(x)", "x", [2.0, NAN, 1.0, None, NAN])[1])
+    assert math.isnan(windows("max(x)", "x", [2.0, -math.inf, 1.0, math.inf, NAN])[0])
+    assert windows("max(x)", "x", [2.0, -math.inf, 1.0, math.inf, None])[1:] == [math.inf, None]
+    assert windows("min(i)", "i", [-3, 5, -4, None, 0]) == [-4, 5, None]
+    assert windows("max(b)", "b", [False, False, True, None, False]) == [True, False, None]
+    assert windows("max(d)", "d", [Decimal("1.5"), None, Decimal("-2"), None, None]) == [
+        Decimal("1.50"),
+        None,
+        None,
+    ]
+    assert windows("min(w)", "w", [Decimal("9" * 36), None, Decimal("-1"), None, None])[0] == Decimal("-1.00")
+
+
+def test_texts_compare_by_their_bytes() -> None:
+    values = ["b", "é", "z", None, "é"]
+    assert windows("max(s)", "s", values) == ["é", "é", None]
+    assert windows("min(s)", "s", values) == ["b", "é", None]
+    # In UTF-16 units, but not in UTF-8 bytes, the second would come first.
+    assert windows("max(s)", "s", ["\uffff", "", "\U0001f600", "", ""])[0] == "\U0001f600"
+
+
+def test_of_equal_zeros_the_first_is_kept() -> None:
+    assert math.copysign(1.0, windows("min(x)", "x", [-0.0, 1.0, 0.0, 1.0, 0.0])[0]) == -1.0
+    assert math.copysign(1.0, windows("max(x)", "x", [0.0, 1.0, -0.0, 1.0, -0.0])[0]) == 1.0
+
+
+def test_first_and_last_see_nulls() -> None:
+    assert windows("first(s)", "s", [None, "b", "c", None, "e"]) == [None, "b", None]
+    assert windows("last(s)", "s", [None, "b", "c", None, "e"]) == ["e", None, None]
+
+
+def test_deviation_needs_two_values() -> None:
+    assert windows("stddev(x)", "x", [1.0, 4.0, 3.0, None, 5.0]) == [2.0, None, None]
+
+
+def test_median_interpolates() -> None:
+    assert windows("median(x)", "x", [5.0, 4.0, 1.0, 1.0, 3.0]) == [3.0, 2.5, None]
+    assert windows("median(i)", "i", [5, None, 1, None, None]) == [3.0, None, None]
+    assert windows("median(x)", "x", [NAN, 4.0, 1.0, 1.0, 3.0])[0] == 3.0
+
+
+def test_distinct_values_are_equal_as_in_group_by() -> None:
+    assert windows("count(distinct x)", "x", [0.0, NAN, -0.0, NAN, None]) == [1, 1, 0]
+    assert windows("count(distinct s)", "s", ["a", "a", "b", "a", "a"]) == [2, 1, 0]
+    assert windows("count(distinct d)", "d", [Decimal(1), None, Decimal("1.00"), None, Decimal(2)]) == [
+        2,
+        0,
+        0,
+    ]
+
+
+def test_user_aggregates_see_every_tuple() -> None:
+    register_aggregate(
+        "test_functions:span",
+        init=lambda: [],
+        incr=lambda state, value: [*state, value],
+        final=lambda state: len(state) if None in state else sum(state),
+        takes=("double",),
+        returns="double",
+    )
+    assert windows("`test_functions:span`(x)", "x", [1.0, 2.0, 3.0, None, 5.0]) == [9.0, 2.0, 0.0]
+
+
+def test_a_user_aggregate_that_breaks_its_promise_is_named() -> None:
+    register_aggregate(
+        "test_functions:liar",
+        init=lambda: {1, 2},
+        incr=lambda state, value: state,
+        final=lambda state: "no number",
+        takes=("double",),
+        returns="double",
+    )
+    call = parse_window("`test_functions:liar`(x)").bind(SCHEMA)
+    with pytest.raises(KernelError, match=r"test_functions:liar.*bad result"):
+        apply(call, [pa.array([1.0])], np.array([0]), np.array([0]), 1)
+    accumulator = opened(call, [pa.array([], pa.string())], [pa.array([1.0])])
+    accumulator.add(np.array([0]), np.array([0]), 1)
+    with pytest.raises(KernelError, match=r"test_functions:liar.*bad state"):
+        accumulator.stored()
