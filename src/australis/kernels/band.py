@@ -1,0 +1,142 @@
+"""Ranges along an order: who lies within a distance of whom, for all groups at once.
+
+Tuples are laid out by (group code, order value, arrival). All that is near a value then lies in one range, to
+be sought from where the last search of the group ended: a stream is nearly in order, so that is not far away.
+A difference of two order values fits 64 bits, and is rounded once if they are doubles.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+INSERTION_STEPS_MAX = 8
+"""Steps per tuple after which an insertion sort gives way to a merge sort."""
+
+
+def distance(size: int | float) -> int | float:
+    """A size that can be compared with differences of order values, which are less than 2^63."""
+    return size if isinstance(size, float) else min(size, 2**63 - 1)
+
+
+@numba.njit(cache=True, nogil=True)
+def arrange(codes: Any, values: Any, groups: int) -> tuple[Any, Any]:
+    """Where the rows of each code start, and the rows by code, value and row, codes below 0 left out."""
+    starts = np.zeros(groups + 1, np.int64)
+    for code in codes:
+        if code >= 0:
+            starts[code + 1] += 1
+    for group in range(groups):
+        starts[group + 1] += starts[group]
+    free = starts[:-1].copy()
+    rows = np.empty(starts[groups], np.int64)
+    for row in range(len(codes)):
+        code = codes[row]
+        if code >= 0:
+            rows[free[code]] = row
+            free[code] += 1
+    for group in range(groups):
+        _sort(rows[starts[group] : starts[group + 1]], values)
+    return starts, rows
+
+
+@numba.njit(cache=True, nogil=True)
+def _sort(rows: Any, values: Any) -> None:
+    """Sort rows by value, stably, in place: by insertion while they are nearly in order, else by merging."""
+    steps = 0
+    for at in range(1, len(rows)):
+        row, value = rows[at], values[rows[at]]
+        to = at
+        while to > 0 and values[rows[to - 1]] > value:
+            rows[to] = rows[to - 1]
+            to -= 1
+        rows[to] = row
+        steps += at - to
+        if steps > INSERTION_STEPS_MAX * len(rows):
+            # Insertion has kept rows of equal values in order, so a stable sort may go on from here.
+            rows[:] = rows[np.argsort(values[rows], kind="mergesort")]
+            return
+
+
+@numba.njit(cache=True, nogil=True)
+def near(codes: Any, values: Any, starts: Any, sorted_values: Any, size: Any) -> tuple[Any, Any]:
+    """For each value the range of its group's sorted values that are at most `size` away."""
+    lows, highs = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
+    low_at, high_at = starts[:-1].copy(), starts[:-1].copy()
+    for row in range(len(codes)):
+        code = codes[row]
+        if code < 0 or code >= len(low_at):
+            continue
+        first, last, value = starts[code], starts[code + 1], values[row]
+        low_at[code] = _first_near(sorted_values, first, last, low_at[code], value, size)
+        high_at[code] = _first_behind(sorted_values, first, last, high_at[code], value, size)
+        lows[row], highs[row] = low_at[code], high_at[code]
+    return lows, highs
+
+
+@numba.njit(cache=True, nogil=True)
+def _first_near(values: Any, first: int, last: int, guess: int, value: Any, size: Any) -> int:
+    """The first place of [first, last) not more than `size` before a value, sought around a guess."""
+    step = 1
+    if guess < last and value - values[guess] > size:
+        low = guess + 1
+        while low + step < last and value - values[low + step] > size:
+            low, step = low + step + 1, step * 2
+        high = min(low + step, last)
+    else:
+        high = guess
+        while high - step >= first and value - values[high - step] <= size:
+            high, step = high - step, step * 2
+        low = max(high - step, first)
+    while low < high:
+        middle = (low + high) // 2
+        if value - values[middle] > size:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@numba.njit(cache=True, nogil=True)
+def _first_behind(values: Any, first: int, last: int, guess: int, value: Any, size: Any) -> int:
+    """The first place of [first, last) more than `size` behind a value, sought around a guess."""
+    step = 1
+    if guess < last and values[guess] - value <= size:
+        low = guess + 1
+        while low + step < last and values[low + step] - value <= size:
+            low, step = low + step + 1, step * 2
+        high = min(low + step, last)
+    else:
+        high = guess
+        while high - step >= first and values[high - step] - value > size:
+            high, step = high - step, step * 2
+        low = max(high - step, first)
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] - value > size:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@numba.njit(cache=True, nogil=True)
+def members(lows: Any, ends: Any, begin: int, stop: int) -> tuple[Any, Any]:
+    """The members numbered from `begin` to `stop` of all ranges laid end to end, each with its range.
+
+    `lows` is where each range starts; `ends` the number of members up to its end.
+    """
+    owners, places = np.empty(stop - begin, np.int64), np.empty(stop - begin, np.int64)
+    owner = np.searchsorted(ends, begin, side="right")
+    number = begin
+    while number < stop:
+        behind = min(ends[owner], stop)
+        base = lows[owner] - (ends[owner - 1] if owner else 0)
+        for member in range(number, behind):
+            owners[member - begin] = owner
+            places[member - begin] = base + member
+        number = max(number, behind)
+        owner += 1
+    return owners, places
