@@ -39,14 +39,14 @@ def is_scalar(datum: Datum) -> bool:
 
 
 def raw(datum: Datum) -> Numbers:
-    """The numbers of a datum: a view of an array's buffer, or an array without dimensions for a scalar.
+    """The numbers of a datum: a view of an array's buffer, or for a scalar the one number that all rows share.
 
     >>> raw(pa.array([1, None, 3], pa.int32())).dtype
     dtype('int32')
     """
     if is_scalar(datum):
         value = datum.value if pa.types.is_temporal(datum.type) else datum.as_py()
-        return np.array(0 if value is None else value, dtype=_numpy_type(datum.type))
+        return np.array([0 if value is None else value], dtype=_numpy_type(datum.type))
     return _buffer(datum, _numpy_type(datum.type), 1)
 
 
@@ -59,7 +59,7 @@ def words(decimals: pa.Array) -> tuple[Numbers, Numbers]:
 def truths(datum: Datum) -> Mask:
     """Where a boolean datum is true; NULL is not."""
     if is_scalar(datum):
-        return np.array(bool(datum.as_py()))
+        return np.array([bool(datum.as_py())])
     filled = datum.fill_null(False) if datum.null_count else datum
     return filled.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
@@ -95,14 +95,14 @@ def arrow(values: Numbers, type: pa.DataType, null: Mask | None = None) -> pa.Ar
         data = np.packbits(values, bitorder="little")
     else:
         data = np.ascontiguousarray(values, dtype=_numpy_type(type))
-    return pa.Array.from_buffers(type, len(values), [validity(null), pa.py_buffer(data)])
+    return pa.Array.from_buffers(type, len(values), [validity(null, len(values)), pa.py_buffer(data)])
 
 
-def validity(null: Mask | None) -> pa.Buffer | None:
-    """The bitmap of a mask of NULLs."""
+def validity(null: Mask | None, rows: int) -> pa.Buffer | None:
+    """The bitmap of a mask of NULLs, which may be one for all rows."""
     if null is None or not null.any():
         return None
-    return pa.py_buffer(np.packbits(~null, bitorder="little"))
+    return pa.py_buffer(np.packbits(np.broadcast_to(~null, (rows,)), bitorder="little"))
 
 
 def null_where(condition: Mask, datum: pa.Array) -> pa.Array:

@@ -108,7 +108,7 @@ def _is_double(datum: Datum) -> bool:
 
 def _is_number(datum: Datum) -> bool:
     """Whether a datum is one constant double that is not NaN."""
-    return is_scalar(datum) and datum.is_valid and not np.isnan(raw(datum))
+    return is_scalar(datum) and datum.is_valid and not np.isnan(datum.as_py())
 
 
 def _plain(member: pa.Scalar) -> bool:

@@ -37,13 +37,14 @@ def unscaled(datum: Datum) -> Numbers:
     array([150,   0,  -1])
     """
     if is_scalar(datum):
-        return unscaled(pa.repeat(datum, 1)).reshape(())
+        return unscaled(pa.repeat(datum, 1))
     low, high = words(datum)
     null = nulls(datum)
     if null is not None:
         low, high = np.where(null, 0, low), np.where(null, 0, high)
     short = low.view(np.int64)
-    if np.array_equal(short >> 63, high):
+    # The least int64 has no opposite in an int64.
+    if np.array_equal(short >> 63, high) and not np.any(short == -_LONG):
         return short
     whole: Numbers = high.astype(object) * (1 << 64) + low.astype(object)
     return whole
@@ -61,7 +62,7 @@ def decimals(values: Numbers, type: pa.DataType, null: Mask | None = None) -> pa
         both[:, 1] = (values >> 64).astype(np.int64)
     else:
         both[:, 0], both[:, 1] = values, values >> 63
-    return pa.Array.from_buffers(type, len(values), [validity(null), pa.py_buffer(both)])
+    return pa.Array.from_buffers(type, len(values), [validity(null, len(values)), pa.py_buffer(both)])
 
 
 def magnitude(values: Numbers) -> int:
@@ -84,7 +85,7 @@ def raised(values: Numbers, digits: int) -> Numbers:
 def lowered(values: Numbers, digits: int) -> Numbers:
     """The numbers divided by a power of ten, rounded half up."""
     return (
-        halved_up(values, np.array(10**digits, dtype=object if digits > 18 else np.int64))
+        halved_up(values, np.array([10**digits], dtype=object if digits > 18 else np.int64))
         if digits
         else values
     )
@@ -97,7 +98,7 @@ def rescaled(values: Numbers, scale: int, new_scale: int) -> Numbers:
 
 def halved_up(values: Numbers, divisor: Numbers) -> Numbers:
     """The quotients rounded to the nearest whole number, halves away from zero; a divisor is not zero."""
-    if values.dtype == object or divisor.dtype == object or magnitude(divisor) >= _LONG // 2:
+    if object in (values.dtype, divisor.dtype) or magnitude(values) >= _LONG or magnitude(divisor) >= _LONG // 2:
         values, divisor = values.astype(object), divisor.astype(object)
     size, by = np.abs(values), np.abs(divisor)
     rest = size % by
@@ -170,7 +171,7 @@ def longs(values: Numbers, null: Mask | None) -> pa.Array:
     """The low 64 bits of some whole numbers."""
     low = (values & _WORD).astype(np.uint64).view(np.int64) if values.dtype == object else values
     return pa.Array.from_buffers(
-        pa.int64(), len(low), [validity(null), pa.py_buffer(np.ascontiguousarray(low, dtype=np.int64))]
+        pa.int64(), len(low), [validity(null, len(low)), pa.py_buffer(np.ascontiguousarray(low, dtype=np.int64))]
     )
 
 

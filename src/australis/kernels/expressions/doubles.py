@@ -71,7 +71,7 @@ def shortest(values: Numbers) -> tuple[Numbers, Numbers]:
     parts = pc.extract_regex(pa.array(values).cast(pa.string()), _TEXT)
     whole, fraction, exponent = (_or_empty(parts.field(i)) for i in range(3))
     digits = pc.binary_join_element_wise(whole, fraction, "").cast(pa.int64())
-    power = pc.if_else(pc.equal(exponent, ""), "0", exponent).cast(pa.int64())
+    power = pc.if_else(pc.equal(exponent, ""), "0", pc.utf8_ltrim(exponent, "+")).cast(pa.int64())
     return raw(digits), raw(power) - raw(pc.binary_length(fraction).cast(pa.int64()))
 
 

@@ -50,9 +50,9 @@ def round_half_up(site: Site, value: Datum, digits: Datum = pa.scalar(0, pa.int3
 
 
 def power(_: Site, base: Datum, exponent: Datum) -> pa.Array:
+    # Arrow's power is the C library's; numpy's is a square root for 0.5, which is not the same below zero.
+    values = raw(pc.power(base, exponent))
     left, right = raw(base), raw(exponent)
-    with np.errstate(all="ignore"):
-        values = np.power(left, right)
     # C says that 1 to any power is 1; Java says NaN if the exponent is NaN, or infinite and the base 1 or -1.
     strange = np.isnan(right) | (np.isinf(right) & (np.abs(left) == 1))
     return arrow(np.where(strange, np.nan, values), _DOUBLE, nulls(base, exponent))

@@ -80,7 +80,7 @@ def strings_of(data: Numbers, offsets: Numbers, null: Mask | None) -> pa.Array:
     if offsets[-1] > np.iinfo(np.int32).max:
         raise OverflowError("the strings of one train hold more than 2 GB; make trains shorter")
     buffers = [
-        validity(null),
+        validity(null, len(offsets) - 1),
         pa.py_buffer(offsets.astype(np.int32)),
         pa.py_buffer(np.ascontiguousarray(data, dtype=np.uint8)),
     ]

@@ -73,10 +73,12 @@ def right(_: Site, value: Datum, size: Datum) -> pa.Array:
 
 
 def pad_left(site: Site, value: Datum, size: Datum, pad: Datum = _SPACES) -> pa.Array:
+    value = spread(value, length(value, size, pad))
     return pc.binary_join_element_wise(_padding(value, size, pad), left(site, value, size), "")
 
 
 def pad_right(site: Site, value: Datum, size: Datum, pad: Datum = _SPACES) -> pa.Array:
+    value = spread(value, length(value, size, pad))
     return pc.binary_join_element_wise(left(site, value, size), _padding(value, size, pad), "")
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from australis.algebra.expr.literals import INSTANT_MAX_US, UNITS_US
 from australis.algebra.types import TIMESTAMP
-from australis.kernels.expressions import decimals
+from australis.kernels.expressions import decimals, doubles
 from australis.kernels.expressions.arrays import (
     Datum,
     Implementation,
@@ -29,15 +30,6 @@ SECOND_US = 1_000_000
 DAY_US = DAY_S * SECOND_US
 _LAST_S, _LAST_US = divmod(2**63 - 1, SECOND_US)
 _FIRST_S, _FIRST_US = divmod(-(2**63), SECOND_US)
-_UNITS_US = {
-    "MICROSECOND": 1,
-    "MILLISECOND": 1_000,
-    "SECOND": SECOND_US,
-    "MINUTE": 60 * SECOND_US,
-    "HOUR": 3_600 * SECOND_US,
-    "DAY": DAY_US,
-    "WEEK": 7 * DAY_US,
-}
 
 
 @dataclass(frozen=True)
@@ -86,12 +78,12 @@ def _field(read: Callable[[Clock], Numbers]) -> Implementation:
 
 def truncate(site: Site, unit: Datum, value: pa.Array) -> pa.Array:
     name = (unit if is_scalar(unit) else unit[0]).as_py().upper()
-    instants, where, null = raw(value), zone(site.timezone), nulls(value)
+    instants, where, null = raw(value), zone(site.timezone), _reach(value)
     if name in ("MICROSECOND", "MILLISECOND", "SECOND"):
-        return _floored(instants, _UNITS_US[name], null)
+        return _floored(instants, UNITS_US[name], null)
     shown = clock(instants, where)
     if name in ("MINUTE", "HOUR", "DAY"):
-        size = _UNITS_US[name] // SECOND_US
+        size = UNITS_US[name] // SECOND_US
         return joined(_retained(shown, shown.second % size, instants, where), np.int64(0), null)
     return joined(where.day_starts(_BEGINNINGS[name](shown.day) * DAY_S), np.int64(0), null)
 
@@ -106,8 +98,9 @@ def subtract(site: Site, value: Datum, interval: Datum) -> pa.Array:
 
 def difference(site: Site, unit: Datum, start: Datum, end: Datum) -> pa.Array:
     """How many whole units lie between what the clock shows at two instants."""
-    size = _UNITS_US[(unit if is_scalar(unit) else unit[0]).as_py().upper()]
+    size = UNITS_US[(unit if is_scalar(unit) else unit[0]).as_py().upper()]
     first, second, where = raw(start), raw(end), zone(site.timezone)
+    null = either(_reach(start), _reach(end))
     seconds = clock(second, where).seconds - clock(first, where).seconds
     micros = second % SECOND_US - first % SECOND_US
     # A difference of opposite signs in seconds and micros is first brought to one sign, as units round towards zero.
@@ -115,13 +108,8 @@ def difference(site: Site, unit: Datum, start: Datum, end: Datum) -> pa.Array:
     lent = (seconds < 0) & (micros > 0)
     seconds, micros = seconds + lent, micros - lent * SECOND_US
     if size >= SECOND_US:
-        whole = _towards_zero(seconds, size // SECOND_US)
-        return arrow(whole, pa.int64(), nulls(start, end))
-    each = SECOND_US // size
-    units = _towards_zero(micros, size)
-    most, rest = divmod(2**63 - 1, each)
-    over = (np.abs(seconds) > most) | ((np.abs(seconds) == most) & (np.abs(units) > rest + (seconds < 0)))
-    return arrow(seconds * each + units, pa.int64(), either(nulls(start, end), over))
+        return arrow(_towards_zero(seconds, size // SECOND_US), pa.int64(), null)
+    return arrow(seconds * (SECOND_US // size) + _towards_zero(micros, size), pa.int64(), null)
 
 
 def _unix(size: int) -> Implementation:
@@ -152,25 +140,16 @@ def from_number(value: pa.Array, size: int) -> pa.Array:
 
 def from_seconds(value: pa.Array) -> pa.Array:
     """Timestamps from seconds in doubles: cut to microseconds, held within 64 bits; NULL if not finite."""
-    micros = pc.multiply(value, float(SECOND_US))
-    whole = pc.cast(pc.trunc(pc.if_else(_small(micros), micros, 0.0)), pa.int64())
-    edge = pc.if_else(pc.greater(micros, 0.0), pa.scalar(2**63 - 1), pa.scalar(-(2**63)))
-    held = pc.if_else(_small(micros), whole, edge)
-    return pc.if_else(pc.is_finite(value), held, pa.scalar(None, pa.int64())).cast(TIMESTAMP.arrow)
-
-
-def _small(micros: pa.Array) -> pa.Array:
-    return pc.less(pc.abs(micros), 2.0**63)
+    micros = doubles.to_integers(pc.multiply(value, float(SECOND_US)), pa.int64())
+    strange = ~np.isfinite(raw(value))
+    return arrow(raw(micros), TIMESTAMP.arrow, either(nulls(value), strange))
 
 
 def _from_exact(value: pa.Array) -> pa.Array:
-    unscaled, scale = decimals.raised(decimals.unscaled(value), 6), value.type.scale
-    divisor = 10**scale
-    if scale > 18:
-        unscaled = unscaled.astype(object)
-    whole = unscaled // divisor
-    wrong = (whole * divisor != unscaled) | (np.abs(whole) >= 2**63)
-    return decimals.longs(whole, either(nulls(value), wrong.astype(bool))).cast(TIMESTAMP.arrow)
+    """Decimals of at most six digits behind the point."""
+    micros = decimals.rescaled(decimals.unscaled(value), value.type.scale, 6)
+    over = np.abs(micros) > (2**63 - 1) // SECOND_US * SECOND_US
+    return decimals.longs(micros, either(nulls(value), over.astype(bool))).cast(TIMESTAMP.arrow)
 
 
 def _shifted(site: Site, value: Datum, interval: Datum, sign: int) -> pa.Array:
@@ -183,7 +162,7 @@ def _shifted(site: Site, value: Datum, interval: Datum, sign: int) -> pa.Array:
         shown = clock(instants, where)
         seconds = _same_offset(shown.seconds + days * DAY_S, where.at(seconds), where)
     micros = micros + rest
-    return joined(seconds + micros // SECOND_US, micros % SECOND_US, nulls(value, interval))
+    return joined(seconds + micros // SECOND_US, micros % SECOND_US, either(_reach(value), nulls(interval)))
 
 
 def _retained(shown: Clock, surplus: Numbers, instants: Numbers, where: Zone) -> Numbers:
@@ -196,6 +175,13 @@ def _same_offset(clocks: Numbers, offset: Numbers, where: Zone) -> Numbers:
     """The instants of clock times: of two, the one with the offset given."""
     wanted = clocks - offset
     return np.where(where.at(wanted) == offset, wanted, where.instants(clocks))
+
+
+def _reach(value: Datum) -> Mask | None:
+    """Where a timestamp is NULL, or so far away that the calendar's arithmetic could overflow."""
+    instants = raw(value)
+    far = (instants > INSTANT_MAX_US) | (instants < -INSTANT_MAX_US)
+    return either(nulls(value), far) if far.any() else nulls(value)
 
 
 def _floored(instants: Numbers, size: int, null: Mask | None) -> pa.Array:

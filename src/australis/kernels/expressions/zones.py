@@ -65,7 +65,7 @@ class Zone:
 
     def _look(self, limits: Numbers, seconds: Numbers) -> Numbers:
         if len(limits) == 0 or seconds.size == 0:
-            return np.broadcast_to(self.offsets[:1], seconds.shape)
+            return np.broadcast_to(self.offsets[0], seconds.shape)
         low, high = seconds.min(), seconds.max()
         if high >= _LAST:
             beyond = np.maximum(seconds - (_LAST - _CYCLE), 0) // _CYCLE
@@ -74,7 +74,7 @@ class Zone:
         # Tuples that arrive together seldom lie on both sides of a change.
         first, last = np.searchsorted(limits, [low, high], side="right")
         if first == last:
-            return np.broadcast_to(self.offsets[first : first + 1], seconds.shape)
+            return np.broadcast_to(self.offsets[first], seconds.shape)
         return self.offsets[np.searchsorted(limits, seconds, side="right")]
 
 

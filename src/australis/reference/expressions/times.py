@@ -1,0 +1,219 @@
+"""Timestamps: microseconds since 1970 in UTC, and what the clocks of a time zone show then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from australis.algebra.expr.literals import INSTANT_MAX_US, UNITS_US
+from australis.algebra.expr.tree import Value
+from australis.algebra.types import LONG
+from australis.reference.expressions import exact
+from australis.reference.expressions.site import Function, Number, Site
+
+SECOND_US, DAY_S = 1_000_000, 86_400
+DAY_US = DAY_S * SECOND_US
+LONG_MAX = 2**63 - 1
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
+_CYCLE_DAYS = 146_097
+"""The days of 400 years, after which the calendar and the rules of time zones repeat themselves."""
+_FAR_S = 365 * 530 * DAY_S
+"""About the year 2500, after which every year is like one 400 years before."""
+
+Zone = str | int
+"""A region's name, or an offset in seconds."""
+
+
+class Moment(NamedTuple):
+    """What a clock shows, and the days since 1970."""
+
+    year: int
+    month: int
+    day: int
+    hour: int
+    minute: int
+    second: int
+    days: int
+
+
+def offset_at(second: int, zone: Zone) -> int:
+    """How many seconds the clocks of a zone are before UTC at a second since 1970.
+
+    >>> offset_at(1_720_000_000, "Europe/Helsinki")
+    10800
+    """
+    if isinstance(zone, int):
+        return zone
+    cycle = _CYCLE_DAYS * DAY_S
+    if second > _FAR_S:
+        second = _FAR_S - cycle + (second - _FAR_S) % cycle
+    elif second < -_FAR_S:
+        second = -_FAR_S
+    shown = (_EPOCH + timedelta(seconds=second)).astimezone(ZoneInfo(zone))
+    return round((shown.utcoffset() or timedelta()).total_seconds())
+
+
+def instant_of(clock: int, zone: Zone) -> int:
+    """The second since 1970 at which the clocks show a time, given in seconds as if they were those of UTC.
+
+    A time that is shown twice is the first of the two; one that is skipped is read with the offset before the gap.
+    """
+    before, after = offset_at(clock - DAY_S, zone), offset_at(clock + DAY_S, zone)
+    for offset in (before, after):
+        if offset_at(clock - offset, zone) == offset:
+            return clock - offset
+    return clock - before
+
+
+def date_of(days: int) -> tuple[int, int, int]:
+    """The year, month and day that lie some days after 1970-01-01."""
+    cycles, rest = divmod(days, _CYCLE_DAYS)
+    found = date.fromordinal(_EPOCH_DAY + rest)
+    return found.year + 400 * cycles, found.month, found.day
+
+
+def days_of(year: int, month: int, day: int) -> int | None:
+    """The days from 1970-01-01 to a date, or None if there is no such date."""
+    cycles, rest = divmod(year - 1970, 400)
+    try:
+        found = date(1970 + rest, month, day)
+    except ValueError:
+        return None
+    return found.toordinal() - _EPOCH_DAY + cycles * _CYCLE_DAYS
+
+
+def shown(micros: int, zone: Zone) -> Moment:
+    """What the clocks of a zone show at an instant."""
+    clock = clock_of(micros, zone)
+    days, second = divmod(clock, DAY_S)
+    return Moment(*date_of(days), second // 3600, second // 60 % 60, second % 60, days)
+
+
+def clock_of(micros: int, zone: Zone) -> int:
+    """The seconds that the clocks of a zone show, since 1970-01-01 00:00 on the clock."""
+    second = micros // SECOND_US
+    return second + offset_at(second, zone)
+
+
+def shifted(micros: int, interval: int, zone: Zone) -> int | None:
+    """An instant so many days later on the calendar, and then the rest of an interval."""
+    if abs(micros) > INSTANT_MAX_US:
+        return None
+    days = int(Decimal(interval) / DAY_US)
+    rest = interval - days * DAY_US
+    if days:
+        micros = _moved(micros, days * DAY_S, zone) * SECOND_US + micros % SECOND_US
+    return held(micros + rest)
+
+
+def held(micros: int) -> int | None:
+    """A timestamp, or None if 64 bits do not hold it."""
+    return micros if -LONG_MAX - 1 <= micros <= LONG_MAX else None
+
+
+def truncate(site: Site, unit: str, micros: int) -> Value:
+    """The beginning of the unit of time in which an instant lies."""
+    if abs(micros) > INSTANT_MAX_US:
+        return None
+    if unit in ("MICROSECOND", "MILLISECOND", "SECOND"):
+        return micros - micros % UNITS_US[unit]
+    zone = site.timezone
+    if unit in ("MINUTE", "HOUR", "DAY"):
+        surplus = clock_of(micros, zone) % (UNITS_US[unit] // SECOND_US)
+        return _moved(micros, -surplus, zone) * SECOND_US
+    moment = shown(micros, zone)
+    return _day_start(_BEGINNINGS[unit](moment), zone) * SECOND_US
+
+
+def difference(site: Site, unit: str, start: int, end: int) -> Value:
+    """How many whole units lie between what the clock shows at two instants."""
+    if max(abs(start), abs(end)) > INSTANT_MAX_US:
+        return None
+    first, second = (clock_of(t, site.timezone) * SECOND_US + t % SECOND_US for t in (start, end))
+    units = abs(second - first) // UNITS_US[unit]
+    return units if second >= first else -units
+
+
+def from_number(site: Site, value: Number) -> Value:
+    """Seconds since 1970 as a timestamp."""
+    if isinstance(value, float):
+        return from_seconds(value)
+    return held(int(value * SECOND_US)) if abs(value) <= LONG_MAX // SECOND_US else None
+
+
+def from_millis(_: Site, value: int) -> Value:
+    return value * 1000 if abs(value) <= LONG_MAX // 1000 else None
+
+
+def from_seconds(value: float) -> int | None:
+    """Seconds since 1970 in a double, cut to microseconds."""
+    if value != value or abs(value) == float("inf"):
+        return None
+    return exact.saturated(value * SECOND_US, LONG)
+
+
+def _moved(micros: int, seconds: int, zone: Zone) -> int:
+    """The second at which the clock shows so much more; of two such, the one with the offset of now."""
+    clock, offset = clock_of(micros, zone) + seconds, offset_at(micros // SECOND_US, zone)
+    if offset_at(clock - offset, zone) == offset:
+        return clock - offset
+    return instant_of(clock, zone)
+
+
+def _day_start(days: int, zone: Zone) -> int:
+    """The second at which a day begins: if midnight is skipped, the first second after the gap."""
+    second = instant_of(days * DAY_S, zone)
+    if second + offset_at(second, zone) == days * DAY_S:
+        return second
+    before, after = second - DAY_S, second
+    while after - before > 1:
+        middle = (before + after) // 2
+        if offset_at(middle, zone) == offset_at(second, zone):
+            after = middle
+        else:
+            before = middle
+    return after
+
+
+def _first_of(year: int, month: int) -> int:
+    found = days_of(year, month, 1)
+    assert found is not None
+    return found
+
+
+_BEGINNINGS: dict[str, Callable[[Moment], int]] = {
+    "WEEK": lambda moment: moment.days - (moment.days + 3) % 7,
+    "MONTH": lambda moment: _first_of(moment.year, moment.month),
+    "QUARTER": lambda moment: _first_of(moment.year, (moment.month - 1) // 3 * 3 + 1),
+    "YEAR": lambda moment: _first_of(moment.year, 1),
+}
+
+
+def _field(read: Callable[[Moment], int]) -> Function:
+    return lambda site, micros: read(shown(micros, site.timezone))
+
+
+FUNCTIONS: dict[str, Function] = {
+    "year": _field(lambda moment: moment.year),
+    "quarter": _field(lambda moment: (moment.month - 1) // 3 + 1),
+    "month": _field(lambda moment: moment.month),
+    "day": _field(lambda moment: moment.day),
+    "dayofweek": _field(lambda moment: (moment.days + 4) % 7 + 1),
+    "dayofyear": _field(lambda moment: moment.days - _first_of(moment.year, 1) + 1),
+    "weekday": _field(lambda moment: (moment.days + 3) % 7),
+    "hour": _field(lambda moment: moment.hour),
+    "minute": _field(lambda moment: moment.minute),
+    "second": _field(lambda moment: moment.second),
+    "date_trunc": truncate,
+    "timestampdiff": difference,
+    "unix_seconds": lambda _, micros: micros // SECOND_US,
+    "unix_millis": lambda _, micros: micros // 1000,
+    "unix_micros": lambda _, micros: micros,
+    "timestamp_seconds": from_number,
+    "timestamp_millis": from_millis,
+    "timestamp_micros": lambda _, micros: micros,
+}
