@@ -1,0 +1,81 @@
+"""The command `australis`: finds the subcommand, and turns errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import NamedTuple
+
+import click
+
+from australis.errors import AlgebraError, AustralisError
+
+FAILED, REFUSED, INTERRUPTED = 1, 2, 130
+"""Exit codes: the run failed; the network or the arguments are wrong; Ctrl-C."""
+
+
+class Place(NamedTuple):
+    """Where a subcommand is, and its line in `australis --help`, for which it need not be loaded."""
+
+    module: str
+    summary: str
+
+
+COMMANDS = {
+    "check": Place("australis.app.check", "Say whether a network is valid, and what is wrong with it."),
+    "explain": Place("australis.app.explain", "Show a network: as a tree, a picture, Mermaid or JSON."),
+    "run": Place("australis.app.run", "Run files of tuples through a network."),
+    "demo": Place("australis.app.demo", "Watch a network find intruders in a stream of connections."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose subcommands are loaded when they are called: Arrow and numba take their time."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(COMMANDS[cmd_name].module).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, place.summary) for name, place in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the subcommand; an error that Australis knows is a message, not a traceback."""
+        try:
+            return super().invoke(ctx)
+        except AustralisError as error:
+            click.echo(f"australis: {error}", err=True)
+            ctx.exit(REFUSED if isinstance(error, AlgebraError) else FAILED)
+        except BrokenPipeError:
+            # Whoever read the output has gone, as `head` does; what Python still holds back goes nowhere.
+            sys.stdout = None
+            ctx.exit(FAILED)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="australis")
+def main() -> None:
+    """Aurora-model stream networks: boxes and arrows, checked, drawn and run.
+
+    \b
+    Examples:
+      australis check examples/soldiers.yaml
+      australis explain examples/soldiers.yaml
+      australis run examples/soldiers.yaml --input reports=reports.csv --output alarms=alarms.csv --flush
+
+    NET is a .json or .yaml file, or Python: FILE.py:NAME or MODULE:NAME.
+
+    \b
+    Exit codes: 0 all is well, 1 the run failed, 2 the network or the arguments are wrong, 130 interrupted.
+    """
+
+
+if __name__ == "__main__":
+    main()

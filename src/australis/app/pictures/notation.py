@@ -1,0 +1,128 @@
+"""Boxes in the papers' notation: `Aggregate(avg(price) -> average, Assuming Order(On time), Size 1 hour)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from australis.algebra.boxes import (
+    Aggregate,
+    Box,
+    BSort,
+    Drop,
+    Filter,
+    Join,
+    Map,
+    Resample,
+    Slide,
+    Tumble,
+    Union,
+    WSort,
+    XSection,
+)
+from australis.algebra.boxes.box import NamedTexts
+from australis.algebra.order import Order
+from australis.algebra.schema import TUP
+
+
+@dataclass(frozen=True)
+class Notation:
+    """The name of a box and its parameters."""
+
+    name: str
+    parameters: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(self.parameters)})" if self.parameters else self.name
+
+
+def notation(box: Box) -> Notation:
+    """A box as the papers write it.
+
+    >>> from australis.algebra.order import Order
+    >>> box = Aggregate({"average": "avg(price)"}, Order("time", 1, ("sid",)), size="1 hour")
+    >>> print(notation(box))
+    Aggregate(avg(price) -> average, Assuming Order(On time, Slack 1, GroupBy sid), Size 1 hour)
+    """
+    parameters = _PARAMETERS[type(box)](box)
+    return Notation(type(box).__name__, tuple(part for part in parameters if part))
+
+
+def order_text(order: Order) -> str:
+    """An order specification (Aurora 5.2.2); what has its default value is left out."""
+    parts = [f"On {order.on}"]
+    if order.slack:
+        parts.append(f"Slack {order.slack}")
+    if order.group_by:
+        parts.append(_group_by(order.group_by))
+    return f"Order({', '.join(parts)})"
+
+
+def _group_by(names: tuple[str, ...]) -> str:
+    return f"GroupBy {', '.join(names)}"
+
+
+def _functions(functions: NamedTexts) -> list[str]:
+    return [f"{text} -> {name}" for name, text in functions]
+
+
+def _optional(word: str, value: object) -> str:
+    return "" if value is None else f"{word} {value}"
+
+
+def _aggregate(box: Aggregate) -> list[str]:
+    return [
+        *_functions(box.functions),
+        f"Assuming {order_text(box.order)}",
+        f"Size {box.size}",
+        _optional("Advance", box.advance),
+        _optional("Advance when", box.advance_when),
+        "Aligned" if box.align else "",
+        _optional("Timeout", box.timeout),
+    ]
+
+
+def _tumble(box: Tumble) -> list[str]:
+    return [*_functions(box.functions), _group_by(box.group_by), _optional("Timeout", box.timeout)]
+
+
+def _slide(box: Slide) -> list[str]:
+    order = "" if box.order == Order(TUP) else f"Assuming {order_text(box.order)}"
+    sizes = [f"Size {box.size}", f"Advance {box.advance}", _optional("Timeout", box.timeout)]
+    return [*_functions(box.functions), order, *sizes]
+
+
+def _xsection(box: XSection) -> list[str]:
+    slack = f"Slack {box.slack}" if box.slack else ""
+    timeout = _optional("Timeout", box.timeout)
+    return [*_functions(box.functions), f"On {box.on}", f"Size {box.size}", slack, timeout]
+
+
+def _side(word: str, order: Order | None) -> str:
+    return f"{word} a stored table" if order is None else f"{word} Assuming {order_text(order)}"
+
+
+def _join(box: Join) -> list[str]:
+    return [box.predicate, _optional("Size", box.size), _side("Left", box.left), _side("Right", box.right)]
+
+
+def _resample(box: Resample) -> list[str]:
+    sides = [_side("Left", box.left), _side("Right", box.right)]
+    return [*_functions(box.functions), f"Size {box.size}", *sides]
+
+
+_PARAMETERS: dict[type[Box], Callable[[Any], list[str]]] = {
+    Filter: lambda box: list(box.predicates),
+    Map: lambda box: [f"{name} = {text}" if name != text else name for name, text in box.attributes],
+    Union: lambda box: [],
+    BSort: lambda box: [f"Assuming {order_text(box.order)}"],
+    WSort: lambda box: [*box.by, f"Timeout {box.timeout}"],
+    Aggregate: _aggregate,
+    Tumble: _tumble,
+    Slide: _slide,
+    XSection: _xsection,
+    Join: _join,
+    Resample: _resample,
+    Drop: lambda box: [f"Rate {box.rate}"],
+}

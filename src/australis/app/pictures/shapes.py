@@ -1,0 +1,134 @@
+"""The shapes of a picture before they have a place: their sizes, their texts, where arcs touch them."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+from australis.algebra.network import Network, Ref
+from australis.app.pictures.notation import notation
+
+TITLE_SIZE, TEXT_SIZE, LABEL_SIZE = 13.0, 11.0, 9.5
+LINE_HEIGHT = 15.0
+PADDING = 10.0
+PORT_WIDTH = 8.0
+DOT_WIDTH = 20.0
+# The widest letters on average of the fonts that a viewer may have, as a part of the font's size.
+_TITLE_LETTER, _TEXT_LETTER = 0.68, 0.61
+_LINE_CHARACTERS, _LINES_MAX, _TITLE_CHARACTERS, _LABEL_CHARACTERS = 36, 7, 30, 20
+ELLIPSIS = "…"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """An input, a stored table, a box or an output."""
+
+    kind: str
+    name: str
+    title: str
+    lines: tuple[str, ...]
+    tooltip: str
+    width: float
+    height: float
+    inlets: tuple[float, ...]
+    outlets: tuple[float, ...]
+    inlet_texts: tuple[str, ...] = ()
+    outlet_texts: tuple[str, ...] = ()
+
+
+def shapes_of(network: Network) -> dict[str, Shape]:
+    """Every shape of a network by `kind:name`, in the order of the network."""
+    shapes = {f"input:{name}": _end(network, "input", name) for name in network.inputs}
+    shapes |= {f"box:{box_id}": _box(network, box_id) for box_id in network.boxes}
+    return shapes | {f"output:{name}": _end(network, "output", name) for name in network.outputs}
+
+
+def label_of(network: Network, ref: Ref) -> str:
+    """The attributes of a stream, shown where they are new: behind inputs and boxes that change them."""
+    node = network.boxes.get(ref.id)
+    if node is not None and network.schemas[ref].names == network.schemas[node.sources[0]].names:
+        return ""
+    return elided(", ".join(network.schemas[ref].names), _LABEL_CHARACTERS)
+
+
+def label_width(network: Network, ref: Ref) -> float:
+    """How much straight arc the label of a stream needs, and the dot of a connection point."""
+    label = label_of(network, ref)
+    letters = len(label) * LABEL_SIZE * _TEXT_LETTER + 10.0 if label else 0.0
+    return letters + (DOT_WIDTH if has_point(network, ref) else 0.0)
+
+
+def has_point(network: Network, ref: Ref) -> bool:
+    """Whether an arc is a connection point."""
+    return any(point.at == ref for point in network.connection_points.values())
+
+
+def is_read(network: Network, ref: Ref) -> bool:
+    """Whether an arc begins here."""
+    ends = [output.source for output in network.outputs.values()]
+    ends += [point.at for point in network.connection_points.values()]
+    return bool(network.consumers[ref]) or ref in ends
+
+
+def elided(text: str, length: int) -> str:
+    """A text cut to a length, with a sign that it was.
+
+    >>> elided("time, price, volume", 12)
+    'time, price…'
+    """
+    return text if len(text) <= length else text[: length - 1].rstrip(" ,") + ELLIPSIS
+
+
+def _box(network: Network, box_id: str) -> Shape:
+    node = network.boxes[box_id]
+    described = notation(node.box)
+    title = elided(box_id.rpartition(".")[2], _TITLE_CHARACTERS)
+    lines = (described.name, *_wrapped(described.parameters))
+    width = max(96.0, _title_width(title), *(_text_width(line) for line in lines)) + 2 * PADDING
+    width += (PORT_WIDTH if node.box.arity == (2, 2) else 0.0) + (PORT_WIDTH if node.box.outputs > 1 else 0.0)
+    height = 2 * PADDING + LINE_HEIGHT * (1 + len(lines))
+    sides = ("L", "R") if node.box.arity == (2, 2) else ()
+    several = node.box.outputs > 1
+    ports = tuple(
+        str(n) if several and is_read(network, Ref(box_id, n)) else "" for n in range(node.box.outputs)
+    )
+    tooltip = "\n".join(text for text in (f"{box_id}: {described}", node.tag, node.description) if text)
+    inlets, outlets = _spread(len(node.sources), height), _spread(node.box.outputs, height)
+    return Shape("box", box_id, title, lines, tooltip, width, height, inlets, outlets, sides, ports)
+
+
+def _end(network: Network, kind: str, name: str) -> Shape:
+    if kind == "input":
+        given = network.inputs[name]
+        kind, schema, description = "table" if given.table else "input", given.schema, given.description
+    else:
+        output = network.outputs[name]
+        schema, description = network.output_schema(name), output.description
+    title = elided(name, _TITLE_CHARACTERS)
+    width = max(56.0, _title_width(title)) + 2 * PADDING + 8.0
+    height = 46.0 if kind == "table" else 32.0
+    word = {"table": "stored table", "input": "input", "output": "output"}[kind]
+    tooltip = "\n".join(text for text in (f"{word} {name} ({schema})", description) if text)
+    return Shape(kind, name, title, (), tooltip, width, height, (height / 2,), (height / 2,))
+
+
+def _wrapped(parameters: tuple[str, ...]) -> list[str]:
+    """Each parameter on lines of its own, not too long and not too many."""
+    lines = []
+    for parameter in parameters:
+        lines += textwrap.wrap(parameter, _LINE_CHARACTERS, subsequent_indent="  ") or [""]
+    lines = [elided(line, _LINE_CHARACTERS) for line in lines]
+    return lines if len(lines) <= _LINES_MAX else [*lines[: _LINES_MAX - 1], ELLIPSIS]
+
+
+def _spread(count: int, height: float) -> tuple[float, ...]:
+    """Places evenly down a side."""
+    return tuple(height * (number + 1) / (count + 1) for number in range(count))
+
+
+def _title_width(text: str) -> float:
+    return len(text) * TITLE_SIZE * _TITLE_LETTER
+
+
+def _text_width(text: str) -> float:
+    return len(text) * TEXT_SIZE * _TEXT_LETTER

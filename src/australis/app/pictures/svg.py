@@ -1,0 +1,199 @@
+"""A network as SVG, drawn by ourselves: legible on white and on dark pages, without scripts or fonts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.sax.saxutils import escape, quoteattr
+
+from australis.algebra.network import ConnectionPoint, Network
+from australis.app.pictures.coordinates import Point
+from australis.app.pictures.scene import Frame, Scene, Wire, scene_of
+from australis.app.pictures.shapes import (
+    DOT_WIDTH,
+    LABEL_SIZE,
+    LINE_HEIGHT,
+    PADDING,
+    PORT_WIDTH,
+    TEXT_SIZE,
+    TITLE_SIZE,
+    Shape,
+    has_point,
+)
+
+_MARGIN = 20.0
+_SANS = "system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif"
+_MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+# A grey in the middle stands out from white and from black; shapes bring a light ground for dark letters.
+_LINE, _INK, _QUIET = "#7d8590", "#1c2128", "#57606a"
+_PAINTS = {
+    "input": {"fill": "#d7f0dd", "stroke": "#2f855a"},
+    "table": {"fill": "#d7f0dd", "stroke": "#2f855a"},
+    "output": {"fill": "#fde3cf", "stroke": "#c2560c"},
+    "stateless": {"fill": "#e3edfb", "stroke": "#3b6fb5"},
+    "ordered": {"fill": "#efe6fb", "stroke": "#7c55b8"},
+}
+_STYLE = f"""<style>
+text {{ font-family: {_SANS}; fill: {_INK}; }}
+.title {{ font-size: {TITLE_SIZE}px; font-weight: 600; }}
+.line, .kind {{ font-family: {_MONO}; font-size: {TEXT_SIZE}px; white-space: pre; }}
+.kind {{ font-weight: 700; fill: {_QUIET}; }}
+.port {{ font-size: {LABEL_SIZE}px; fill: {_QUIET}; }}
+.label {{ font-family: {_MONO}; font-size: {LABEL_SIZE}px; fill: {_LINE}; }}
+.group {{ font-size: {TEXT_SIZE}px; font-weight: 600; fill: {_LINE}; }}
+.wire {{ fill: none; stroke: {_LINE}; stroke-width: 1.5; }}
+.frame {{ fill: {_LINE}; fill-opacity: 0.08; stroke: {_LINE}; stroke-dasharray: 5 4; }}
+</style>
+<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">\
+<path d="M0 0 L10 5 L0 10 z" fill="{_LINE}"/></marker></defs>"""
+
+
+def svg(network: Network) -> str:
+    """The picture of a network."""
+    scene = scene_of(network)
+    width, height = _n(scene.width + 2 * _MARGIN), _n(scene.height + 2 * _MARGIN)
+    count = len(network.boxes)
+    alternative = f"{network.name}: a network of {count} {'box' if count == 1 else 'boxes'}"
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img" '
+        f'viewBox="{_n(-_MARGIN)} {_n(-_MARGIN)} {width} {height}" aria-label={quoteattr(alternative)}>',
+        f"<title>{escape(network.name)}</title>",
+        _STYLE,
+        *(line for frame in scene.frames for line in _frame(network, frame)),
+        *(line for wire in scene.wires for line in _wire(network, wire)),
+        *(_label(network, wire) for wire in _labelled(scene)),
+        *(line for shape, place in scene.shapes for line in _shape(network, shape, place)),
+        *_points(network, scene),
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _frame(network: Network, frame: Frame) -> Iterator[str]:
+    x, y = frame.corner
+    group = network.groups.get(frame.group)
+    texts = (frame.group, group.tag, group.description) if group else (frame.group,)
+    yield _opened("\n".join(text for text in texts if text))
+    yield _tag("rect", kind="frame", x=x, y=y, width=frame.width, height=frame.height, rx=10.0)
+    yield _text("group", x + 10, y + 17, frame.group.rpartition(".")[2]) + "</g>"
+
+
+def _wire(network: Network, wire: Wire) -> Iterator[str]:
+    yield _opened(f"{wire.ref} ({network.schemas[wire.ref]})")
+    head = {"marker-end": "url(#head)"} if wire.has_head else {}
+    yield _tag("path", kind="wire", d=_path(wire.points), **head) + "</g>"
+
+
+def _path(points: tuple[Point, ...]) -> str:
+    """Straight lines out of shapes and through columns, curves between columns."""
+    steps = [f"M{_p(points[0])}"]
+    for number, end in enumerate(points[1:], 1):
+        start = points[number - 1]
+        if number % 2 or start[1] == end[1]:
+            steps.append(f"L{_p(end)}")
+        else:
+            middle = (start[0] + end[0]) / 2
+            steps.append(f"C{_p((middle, start[1]))} {_p((middle, end[1]))} {_p(end)}")
+    return " ".join(steps)
+
+
+def _labelled(scene: Scene) -> list[Wire]:
+    """One wire for each label: streams with several readers are labelled once."""
+    return list({(wire.ref, wire.points[0]): wire for wire in scene.wires if wire.label}.values())
+
+
+def _label(network: Network, wire: Wire) -> str:
+    x, y = wire.points[0]
+    dot = DOT_WIDTH if has_point(network, wire.ref) else 0.0
+    return _text("label", x + 5 + dot, y - 5, wire.label)
+
+
+def _shape(network: Network, shape: Shape, place: Point) -> Iterator[str]:
+    yield _opened(shape.tooltip)
+    if shape.kind == "box":
+        yield from _box(shape, place, "ordered" if network.boxes[shape.name].box.ordered else "stateless")
+    else:
+        yield from _end(shape, place)
+    yield "</g>"
+
+
+def _box(shape: Shape, place: Point, paint: str) -> Iterator[str]:
+    x, y = place
+    yield _tag("rect", x=x, y=y, width=shape.width, height=shape.height, rx=5.0, **_PAINTS[paint])
+    left = x + PADDING + (PORT_WIDTH if shape.inlet_texts else 0)
+    baseline = y + PADDING + 11
+    yield _text("title", left, baseline, shape.title)
+    for number, line in enumerate(shape.lines, 1):
+        yield _text("kind" if number == 1 else "line", left, baseline + number * LINE_HEIGHT, line)
+    for text, down in zip(shape.inlet_texts, shape.inlets, strict=False):
+        yield _text("port", x + 4, y + down + 3, text)
+    for text, down in zip(shape.outlet_texts, shape.outlets, strict=False):
+        if text:
+            yield _text("port", x + shape.width - 4, y + down + 3, text, "end")
+
+
+def _end(shape: Shape, place: Point) -> Iterator[str]:
+    """Inputs are round, outputs point to the right, stored tables are cylinders."""
+    x, y = place
+    right, bottom, paint = x + shape.width, y + shape.height, _PAINTS[shape.kind]
+    middle, baseline = x + shape.width / 2, y + shape.height / 2 + 4.5
+    if shape.kind == "input":
+        half = shape.height / 2
+        yield _tag("rect", x=x, y=y, width=shape.width, height=shape.height, rx=half, **paint)
+    elif shape.kind == "output":
+        corners = ((x, y), (right - 12, y), (right, y + shape.height / 2), (right - 12, bottom), (x, bottom))
+        yield _tag("path", d=f"M{' L'.join(map(_p, corners))} z", **paint)
+        middle -= 4
+    else:
+        lid, bow = 6.0, f"A{_n(shape.width / 2)} 6 0 0"
+        upper = f"M{_p((x, y + lid))} {bow} 1 {_p((right, y + lid))}"
+        body = f"{upper} L{_p((right, bottom - lid))} {bow} 1 {_p((x, bottom - lid))} z"
+        yield _tag("path", d=body, **paint)
+        yield _tag("path", d=f"M{_p((x, y + lid))} {bow} 0 {_p((right, y + lid))}", **paint)
+        baseline += 4
+    yield _text("title", middle, baseline, shape.title, "middle")
+
+
+def _points(network: Network, scene: Scene) -> Iterator[str]:
+    """Connection points: dark dots on their arcs, or at the end of a stub where nothing reads the arc."""
+    for name, point in network.connection_points.items():
+        x, y = scene.outlet(point.at)
+        yield _opened(_point_text(name, point))
+        if not any(wire.ref == point.at for wire in scene.wires):
+            yield _tag("path", kind="wire", d=f"M{_p((x, y))} L{_p((x + DOT_WIDTH / 2, y))}")
+        ring = {"stroke": "#ffffff", "stroke-width": "1.5"}
+        yield _tag("circle", cx=x + DOT_WIDTH / 2, cy=y, r=5.0, fill=_INK, **ring)
+        yield _text("label", x + 5, y + 17, name) + "</g>"
+
+
+def _point_text(name: str, point: ConnectionPoint) -> str:
+    kept = "" if point.history is None else f"history {point.history}"
+    key = "" if point.key is None else f"key {point.key}"
+    texts = (f"connection point {name} at {point.at}", kept, key, point.description)
+    return "\n".join(text for text in texts if text)
+
+
+def _opened(tooltip: str) -> str:
+    """The beginning of a group of elements that share a tooltip."""
+    return f"<g><title>{escape(tooltip)}</title>"
+
+
+def _text(kind: str, x: float, y: float, text: str, anchor: str = "") -> str:
+    anchored = f' text-anchor="{anchor}"' if anchor else ""
+    return f'<text class="{kind}" x="{_n(x)}" y="{_n(y)}"{anchored}>{escape(text)}</text>'
+
+
+def _tag(name: str, kind: str = "", **attributes: str | float) -> str:
+    """An empty element; `kind` is its class."""
+    written = {"class": kind} if kind else {}
+    written |= {key: _n(value) if isinstance(value, float) else value for key, value in attributes.items()}
+    return f"<{name} {' '.join(f'{key}={quoteattr(value)}' for key, value in written.items())}/>"
+
+
+def _p(point: Point) -> str:
+    return f"{_n(point[0])} {_n(point[1])}"
+
+
+def _n(number: float) -> str:
+    """A number with at most one decimal, written the same on every machine; there is no -0."""
+    text = f"{number:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text

@@ -1,0 +1,80 @@
+"""A network as a tree for the terminal: inputs, behind them the boxes that read them, and so on."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from rich.tree import Tree
+
+from australis.algebra.network import Network, Ref
+from australis.app.pictures.notation import notation
+
+_SIDES = ("left", "right")
+
+
+def network_tree(network: Network) -> Tree:
+    """The whole network; a box with several inputs stands behind the first, and behind the others its name.
+
+    Under each stream stands its schema; a stream of a box with several outputs has the number of its port.
+    """
+    return _Drawing(network).tree()
+
+
+class _Drawing:
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._drawn: set[str] = set()
+
+    def tree(self) -> Tree:
+        network = self._network
+        head = Text.assemble(
+            (network.name, "bold"), f": {network.description}" if network.description else ""
+        )
+        root = Tree(head, guide_style="dim")
+        for name, given in network.inputs.items():
+            kind = "stored table" if given.table else "input"
+            label = _label(name, kind, "cyan", str(network.schemas[Ref(name)]))
+            self._behind(root.add(label), Ref(name))
+        return root
+
+    def _behind(self, stream_tree: Tree, ref: Ref) -> None:
+        """What reads a stream, and where its history is kept."""
+        network = self._network
+        for name, point in network.connection_points.items():
+            if point.at == ref:
+                kept = "" if point.history is None else f", history {point.history}"
+                stream_tree.add(Text.assemble(("● ", "bold"), f"connection point {name}{kept}"))
+        for box_id, port in network.consumers[ref]:
+            self._box(stream_tree, box_id, port)
+        for name, output in network.outputs.items():
+            if output.source == ref:
+                stream_tree.add(_label(name, "output", "green"))
+
+    def _box(self, parent: Tree, box_id: str, port: int) -> None:
+        node = self._network.boxes[box_id]
+        side = _SIDES[port] if node.box.arity == (2, 2) else f"input {port}"
+        if box_id in self._drawn:
+            parent.add(Text.assemble((box_id, "bold"), f" ({side}, see above)"))
+            return
+        self._drawn.add(box_id)
+        where = f" ({side})" if len(node.sources) > 1 else ""
+        schemas = "" if node.box.outputs > 1 else str(self._network.schemas[Ref(box_id)])
+        tree = parent.add(_label(f"{box_id}{where}", str(notation(node.box)), "default", schemas))
+        if node.box.outputs == 1:
+            self._behind(tree, Ref(box_id))
+            return
+        for number in range(node.box.outputs):
+            self._port(tree, Ref(box_id, number))
+
+    def _port(self, tree: Tree, ref: Ref) -> None:
+        read = bool(self._network.consumers[ref]) or any(
+            o.source == ref for o in self._network.outputs.values()
+        )
+        read = read or any(point.at == ref for point in self._network.connection_points.values())
+        if read:
+            label = Text.assemble((f"port {ref.port} ", "bold"), (f"({self._network.schemas[ref]})", "dim"))
+            self._behind(tree.add(label), ref)
+
+
+def _label(name: str, what: str, style: str, schema: str = "") -> Text:
+    lines = [(name, f"bold {style}"), ": ", what]
+    return Text.assemble(*lines, *([("\n(" + schema + ")", "dim")] if schema else []))  # type: ignore[arg-type]
