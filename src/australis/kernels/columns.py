@@ -29,19 +29,27 @@ def joined(*parts: pa.Array) -> pa.Array:
     return filled[0] if len(filled) == 1 else pa.concat_arrays(filled)
 
 
+def frozen(values: Numbers) -> Numbers:
+    """A view that cannot be written: so compiled loops need only one form for what they read."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
 def numbers(array: pa.Array) -> Numbers:
     """An array as int64 (whole numbers, timestamps, booleans, decimals of up to 18 digits) or float64.
 
-    What stands at the place of a NULL is arbitrary.
+    What stands at the place of a NULL is arbitrary. The numbers are only for reading.
 
     >>> numbers(pa.array([True, False]))
     array([1, 0])
     """
     if pa.types.is_boolean(array.type):
-        return truths(array).astype(np.int64)
+        return frozen(truths(array).astype(np.int64))
     if pa.types.is_decimal(array.type):
-        return np.ascontiguousarray(words(array)[0]).view(np.int64)
-    return raw(array).astype(np.float64 if pa.types.is_floating(array.type) else np.int64, copy=False)
+        return frozen(np.ascontiguousarray(words(array)[0]).view(np.int64))
+    kind = np.float64 if pa.types.is_floating(array.type) else np.int64
+    return frozen(raw(array).astype(kind, copy=False))
 
 
 def array_of(values: Numbers, type_: pa.DataType, null: Mask | None = None) -> pa.Array:

@@ -15,7 +15,7 @@ from numba import njit
 
 from australis.algebra.rendering import GREATEST_ADVANCES, ORDER_LIMIT, order_reason
 from australis.algebra.types import DataType
-from australis.kernels.columns import Indexes, Mask, Numbers, array_of, column, numbers, rows_of
+from australis.kernels.columns import Indexes, Mask, Numbers, array_of, column, frozen, numbers, rows_of
 from australis.kernels.expressions.arrays import arrow, nulls
 from australis.kernels.kernel import REASON
 
@@ -118,33 +118,39 @@ class Released:
     rows: Indexes
     causes: Indexes
     """For each released row, the row of the batch whose arrival released it."""
-    late: Mask
-    """Whether it is late; a late tuple is released by its own arrival, and its group passes nothing by it."""
+    late: int
+    """How many rows of the batch are late."""
     waiting: Indexes
     """The rows that still wait, in order of arrival."""
     passed: Indexes
     """The sort key of what each group has passed: that of its last released tuple that was not late."""
 
 
-def release(codes: Indexes, keys: Indexes, waiting: int, passed: Indexes, slack: int) -> Released:
+def release(
+    codes: Indexes, keys: Indexes, waiting: int, passed: Indexes, slack: int, *, drop_late: bool
+) -> Released:
     """Run waiting and new rows through each group's buffer of `slack` tuples, the greatest that it has seen.
 
     The first `waiting` rows wait from before. `codes` are groups below `len(passed)`, `keys` sort keys.
     When a tuple finds its group's buffer full, the least of them all leaves, of equals the first to arrive.
+    A late tuple is that itself; its group passes nothing by it.
 
     >>> values = np.array([1, 3, 1, 2, 4, 4, 8, 3, 4, 4])  # the example of Aurora 5.2.2.1, slack 2
-    >>> found = release(np.zeros(10, np.int64), values, 0, np.array([NOTHING]), 2)
-    >>> values[found.rows].tolist(), values[found.waiting].tolist(), found.passed.tolist()
-    ([1, 1, 2, 3, 4, 3, 4, 4], [8, 4], [4])
+    >>> found = release(np.zeros(10, np.int64), values, 0, np.array([NOTHING]), 2, drop_late=False)
+    >>> values[found.rows].tolist(), values[found.waiting].tolist(), found.late
+    ([1, 1, 2, 3, 4, 3, 4, 4], [8, 4], 1)
     """
     fresh, passed = len(codes) - waiting, passed.copy()
+    codes, keys = frozen(codes), frozen(keys)
     used = np.minimum(np.bincount(codes, minlength=len(passed)), slack)
     first = np.cumsum(used) - used
     held_keys, held_rows = np.empty(used.sum(), np.int64), np.full(used.sum(), -1, np.int64)
-    rows, causes, late = np.empty(fresh, np.int64), np.empty(fresh, np.int64), np.empty(fresh, np.bool_)
-    count = _release(codes, keys, waiting, passed, slack, first, held_keys, held_rows, rows, causes, late)
+    rows, causes = np.empty(fresh, np.int64), np.empty(fresh, np.int64)
+    count, late = _release(
+        codes, keys, waiting, passed, slack, drop_late, first, held_keys, held_rows, rows, causes
+    )
     held = np.sort(held_rows[held_rows >= 0])
-    return Released(rows[:count], causes[:count], late[:count], held, passed)
+    return Released(rows[:count], causes[:count], late, held, passed)
 
 
 @njit(cache=True, nogil=True)
@@ -154,21 +160,24 @@ def _release(
     waiting: int,
     passed: Indexes,
     slack: int,
+    drop_late: bool,
     first: Indexes,
     held_keys: Indexes,
     held_rows: Indexes,
     rows: Indexes,
     causes: Indexes,
-    late: Mask,
-) -> int:
-    """Fill `rows`, `causes` and `late`; a group's heap by (key, row) is in `held_*` from `first[group]`."""
+) -> tuple[int, int]:
+    """Fill `rows` and `causes`; a group's heap by (key, row) is in `held_*` from `first[group]` on."""
     filled = np.zeros(passed.shape[0], np.int64)
-    count = 0
+    count = late = 0
     for row in range(codes.shape[0]):
         group, key = codes[row], keys[row]
         leaves = row
-        is_late = key < passed[group]
-        if not is_late:
+        if key < passed[group]:
+            late += 1
+            if drop_late:
+                continue
+        else:
             heap = first[group]
             if filled[group] < slack:
                 _push(held_keys, held_rows, heap, filled[group], key, row)
@@ -182,9 +191,8 @@ def _release(
                 passed[group] = key
         rows[count] = leaves
         causes[count] = row - waiting
-        late[count] = is_late
         count += 1
-    return count
+    return count, late
 
 
 @njit(cache=True, nogil=True)
