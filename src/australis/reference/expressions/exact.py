@@ -49,7 +49,8 @@ def fitted(value: Decimal, type_: DataType) -> Decimal | None:
 
 def places(value: Decimal, digits: int) -> Decimal:
     """A decimal rounded half up to some digits behind the point, or before it if they are negative."""
-    return value.quantize(Decimal(1).scaleb(-digits, _EXACT), context=_EXACT)
+    rounded = value.quantize(Decimal(1).scaleb(-digits, _EXACT), context=_EXACT)
+    return rounded or rounded.copy_abs()  # There is no negative zero among decimals.
 
 
 def of_double(value: float) -> Decimal:
