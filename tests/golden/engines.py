@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
+import pyarrow as pa
+
 from australis.algebra.expr.tree import Value
 from australis.algebra.network import Network
+from australis.algebra.schema import TS
 from australis.algebra.spans import microseconds
-from australis.reference.network import ReferenceRun
+from australis.kernels.run import PipelineRun
+from australis.reference.network import Emission, ReferenceRun
+from australis.reference.row import Row
 
 Rows = list[dict[str, Value]]
 
@@ -68,6 +73,56 @@ Engine = Callable[[Network], Trace]
 def reference(network: Network) -> Trace:
     """A network run by its meaning."""
     return Trace(ReferenceRun(network))
+
+
+def kernels(network: Network) -> Trace:
+    """A network run by the kernels."""
+    return Trace(KernelRun(network))
+
+
+class KernelRun:
+    """A network on kernels that takes and gives plain rows, as the reference does."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._run = PipelineRun(network)
+
+    def push_batch(self, input_name: str, rows: Iterable[tuple[Row, int]], now: int) -> list[Emission]:
+        """Tuples, each with its ts, arrive together on an input."""
+        return _emissions(self._run.push(input_name, self._table(input_name, rows), now))
+
+    def load(self, table: str, rows: Iterable[Row]) -> list[Emission]:
+        """A stored table is read."""
+        return _emissions(self._run.load(table, self._table(table, [(row, 0) for row in rows])))
+
+    def tick(self, now: int) -> list[Emission]:
+        """Time passes."""
+        return _emissions(self._run.tick(now))
+
+    def flush(self, now: int) -> list[Emission]:
+        """The streams end."""
+        return _emissions(self._run.flush(now))
+
+    def _table(self, input_name: str, rows: Iterable[tuple[Row, int]]) -> pa.Table:
+        schema = self._network.inputs[input_name].schema.arrow_with_ts
+        return pa.Table.from_pylist([{**row, TS: ts} for row, ts in rows], schema=schema)
+
+
+def _emissions(outputs: Mapping[str, pa.Table]) -> list[Emission]:
+    emissions = []
+    for name, table in outputs.items():
+        for row in _plain(table).to_pylist():
+            ts = row.pop(TS)
+            emissions.append(Emission(name, row, ts))
+    return emissions
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """The table with timestamps as whole microseconds."""
+    for index, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type):
+            table = table.set_column(index, field.name, table[field.name].cast(pa.int64()))
+    return table
 
 
 def clock(text: str) -> int:

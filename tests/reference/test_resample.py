@@ -169,6 +169,17 @@ def test_a_right_tuple_is_forgotten_when_no_window_can_need_it() -> None:
     assert run.machine.kept == (1, 1)
 
 
+def test_a_right_tuple_is_not_kept_for_left_tuples_that_wait_for_other_groups() -> None:
+    run = counting()
+    left(run, 10)
+    right(run, "y", 10)
+    right(run, "x", 10)
+    right(run, "x", 21)
+    assert run.machine.kept == (1, 3)  # a left tuple at 10 may come again
+    left(run, 40)
+    assert run.machine.kept == (2, 1)  # the left tuple at 10 waits for y only
+
+
 def test_memory_does_not_grow_on_ordered_streams() -> None:
     run = counting()
     for time in range(1000):
@@ -186,6 +197,7 @@ def test_memory_does_not_grow_on_ordered_streams() -> None:
         ("linear(v)", [(96, 1.0), (104, 3.0)], 2.0),
         ("linear(v)", [(99, 1.0), (103, 3.0)], 1.5),
         ("linear(v)", [(96, 1.0), (100, 7.0), (104, 3.0)], 7.0),
+        ("linear(v)", [(100, 7.0), (104, float("inf"))], 7.0),
         ("linear(v)", [(96, 1.0)], 1.0),
         ("linear(v)", [(104, 3.0), (105, 4.0)], 3.0),
         ("linear(v)", [(96, 1.0), (98, None), (104, 3.0)], 2.0),

@@ -47,6 +47,11 @@ def test_drop_drops_about_its_rate(rate: float, seed: int) -> None:
     assert kept == pytest.approx(4000 * (1 - rate), abs=120 if 0 < rate < 1 else 0)
 
 
+def test_drop_keeps_a_tuple_whose_fraction_is_just_the_rate() -> None:
+    machine = machine_of(Drop(fraction(0, 0), seed=0), (parse_schema("a int"),))
+    assert len(machine.push(0, Tuple({"a": 1}, 0), 0)) == 1
+
+
 def test_drop_chooses_by_the_number_of_the_tuple() -> None:
     machine = machine_of(Drop(0.5, seed=3), (parse_schema("a int"),))
     kept = [number for number in range(50) if machine.push(0, Tuple({"a": number}, 0), 0)]

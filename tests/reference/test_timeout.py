@@ -181,6 +181,14 @@ def test_a_run_is_emitted_early_and_its_rest_is_ignored() -> None:
     assert run.flush() == [{"g": 1, "n": 1}]
 
 
+def test_each_run_begins_with_its_first_tuple() -> None:
+    run = Run(Tumble({"n": "count(*)"}, ("g",), timeout="5 s"), "g int")
+    run.push(now=0, g=1)
+    assert run.push(now=4 * SECOND, g=2) == [{"g": 1, "n": 1}]
+    assert run.tick(9 * SECOND) == []
+    assert run.tick(9 * SECOND + 1) == [{"g": 2, "n": 1}]
+
+
 def test_a_timed_out_run_is_not_emitted_at_the_end() -> None:
     run = Run(Tumble({"n": "count(*)"}, ("g",), timeout="5 s"), "g int")
     run.push(now=0, g=1)
