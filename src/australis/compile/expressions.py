@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import Column
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.functions import arrow_udf
 
 from australis.algebra.expr import Attribute, Call, Case, Cast, Expr, Literal, UserCall
 from australis.algebra.expr.literals import INSTANT_MAX_US, LONG_MAX
@@ -65,9 +66,9 @@ def _user_function(function: RowFunction) -> Callable[..., Column]:
     def evaluate(*arrays: pa.Array) -> pa.Array:
         return call(*(array.cast(type_) for array, type_ in zip(arrays, takes, strict=True))).cast(returns)
 
-    # PySpark's annotations do not know arrow_udf yet.
-    arrow_udf, kind = vars(F)["arrow_udf"], vars(F)["ArrowUDFType"].SCALAR
-    udf: Callable[..., Column] = arrow_udf(evaluate, spark_type(function.returns), kind)
+    # PySpark's annotations want the kind of UDF told, which at run time it warns about: the hints above say it.
+    make: Any = arrow_udf
+    udf: Callable[..., Column] = make(evaluate, spark_type(function.returns))
     return udf
 
 
@@ -108,6 +109,24 @@ def _shifted(operator: Callable[[Column, Column], Column]) -> Compiled:
     def compiled(one: Expr, other: Expr) -> Column:
         result = operator(column(one), column(other))
         return F.when(_near(one), result) if one.type == TIMESTAMP else result
+
+    return compiled
+
+
+def _signed(function: Callable[[Column], Column]) -> Compiled:
+    """Negation or the absolute value of a number.
+
+    Spark rounds these to 34 digits, or stops if that does not fit, so longer decimals do it as text.
+    """
+
+    def compiled(arg: Expr) -> Column:
+        value = column(arg)
+        if arg.type.precision <= 34:
+            return function(value)
+        text = value.cast("string")
+        opposite = F.when(value < 0, F.substring(text, 2, 50)).otherwise(F.concat(F.lit("-"), text))
+        exact = opposite.cast(spark_type(arg.type))
+        return exact if function is F.negate else F.when(value < 0, exact).otherwise(value)
 
     return compiled
 
@@ -157,7 +176,7 @@ CALLS: dict[str, Compiled] = {
     "/": _of(lambda one, other: one / other),
     "%": _of(lambda one, other: one % other),
     "div": _of(lambda one, other: F.call_function("div", one, other)),
-    "negate": _of(F.negate),
+    "negate": _signed(F.negate),
     "=": _of(lambda one, other: one == other),
     "<>": _of(lambda one, other: one != other),
     "<": _of(lambda one, other: one < other),
@@ -171,7 +190,7 @@ CALLS: dict[str, Compiled] = {
     "is_null": _of(F.isnull),
     "in": _of(lambda value, *members: value.isin(*members)),
     "like": lambda text, pattern: column(text).like(_text(pattern)),
-    "abs": _of(F.abs),
+    "abs": _signed(F.abs),
     "ceil": _of(F.ceil),
     "floor": _of(F.floor),
     "round": lambda arg, digits=None: F.round(column(arg), 0 if digits is None else _whole(digits)),

@@ -6,26 +6,21 @@ Precedence is Spark SQL's, loosest first: OR; AND; NOT; one of BETWEEN, IN, LIKE
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from australis.algebra.expr.operands import Operands
-from australis.algebra.expr.syntax import DEPTH_MAX, Constant, Syntax
+from australis.algebra.expr.syntax import Apply, Constant, Syntax
 from australis.algebra.expr.tokens import Kind
 from australis.algebra.types import BOOLEAN
 
-_COMPARISONS = {
-    "=": "=",
-    "==": "=",
-    "<>": "<>",
-    "!=": "<>",
-    "<": "<",
-    "<=": "<=",
-    ">": ">",
-    ">=": ">=",
-    "<=>": "<=>",
+_OR, _AND, _NOT, _PREDICATE, _COMPARISON, _SUM, _PRODUCT, _TIGHTEST = range(1, 9)
+_LEVELS = {
+    "OR": _OR,
+    "AND": _AND,
+    **dict.fromkeys(("NOT", "BETWEEN", "IN", "LIKE", "IS"), _PREDICATE),
+    **dict.fromkeys(("=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"), _COMPARISON),
+    **dict.fromkeys(("+", "-", "||"), _SUM),
+    **dict.fromkeys(("*", "/", "%", "DIV"), _PRODUCT),
 }
-_SUMS = {"+": "+", "-": "-", "||": "concat"}
-_PRODUCTS = {"*": "*", "/": "/", "%": "%", "DIV": "div"}
+_NAMES = {"==": "=", "!=": "<>"}
 
 
 class Grammar(Operands):
@@ -35,10 +30,6 @@ class Grammar(Operands):
     '>'
     """
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self._open = 0
-
     def whole(self) -> Syntax:
         """The expression that the whole text is."""
         node = self.expression()
@@ -46,56 +37,80 @@ class Grammar(Operands):
         return node
 
     def expression(self) -> Syntax:
-        """Any expression; everything in parentheses comes through here, so depth is guarded here."""
-        self._open += 1
-        if self._open > DEPTH_MAX:
-            self.refuse_depth(self.here.position)
-        node = self._chain(self._conjunction, {"OR": "or"})
-        self._open -= 1
+        """Any expression."""
+        return self._operators(_OR)
+
+    def _operators(self, loosest: int) -> Syntax:
+        """An expression whose operators bind as tightly as a level, or tighter."""
+        self.enter()
+        node = self._negation() if loosest <= _NOT and self.at("NOT", "!") else self._signed()
+        tightest = _TIGHTEST
+        while loosest <= (level := self._level()) <= tightest:
+            if level == _PREDICATE:
+                node = self._predicate(node)
+                tightest = _NOT  # Spark has no predicate of a predicate: x IS NULL IS NULL.
+            else:
+                node = self._junction(node, level) if level <= _AND else self._operation(node, level)
+        self.leave()
         return node
 
-    def _conjunction(self) -> Syntax:
-        return self._chain(self._negation, {"AND": "and"})
+    def _level(self) -> int:
+        return _LEVELS.get(self.here.value, 0) if self.here.kind in (Kind.WORD, Kind.SIGN) else 0
+
+    def _operation(self, node: Syntax, level: int) -> Syntax:
+        token = self.advance()
+        name = _NAMES.get(token.value, token.value.lower())
+        other = self._operators(level + 1)
+        if name == "||":
+            # a || b || c is one concatenation of three.
+            before = node.args if isinstance(node, Apply) and node.function == "concat" else (node,)
+            return self.apply(token.position, "concat", *before, other)
+        return self.apply(token.position, name, node, other)
+
+    def _junction(self, node: Syntax, level: int) -> Syntax:
+        """A chain of ANDs or ORs, as a balanced tree: it may be long without being deep."""
+        nodes, positions = [node], []
+        name = self.here.value
+        while token := self.take(name):
+            positions.append(token.position)
+            nodes.append(self._operators(level + 1))
+        return self._balanced(name.lower(), nodes, positions)
+
+    def _balanced(self, name: str, nodes: list[Syntax], positions: list[int]) -> Syntax:
+        if len(nodes) == 1:
+            return nodes[0]
+        half = (len(nodes) + 1) // 2
+        left = self._balanced(name, nodes[:half], positions[: half - 1])
+        right = self._balanced(name, nodes[half:], positions[half:])
+        return self.apply(positions[half - 1], name, left, right)
 
     def _negation(self) -> Syntax:
-        negations = []
-        while token := self.take("NOT", "!"):
-            negations.append(token.position)
-        node = self._predicate()
-        for position in reversed(negations):
-            node = self.apply(position, "not", node)
-        return node
+        token = self.advance()
+        return self.apply(token.position, "not", self._operators(_NOT))
 
-    def _predicate(self) -> Syntax:
-        value = self._comparison()
-        token = self.here
+    # --- predicates
+
+    def _predicate(self, value: Syntax) -> Syntax:
+        position = self.here.position
         negated = self.take("NOT") is not None
-        node = self._predicate_of(value)
-        if node is None and negated:
+        if not negated and self.take("IS"):
+            return self._is(value, position)
+        if self.take("BETWEEN"):
+            node = self._between(value, position)
+        elif self.take("IN"):
+            node = self.apply(position, "in", value, *self.arguments())
+        elif self.take("LIKE"):
+            node = self.apply(position, "like", value, self._operators(_COMPARISON))
+        else:
             self.refuse_here("BETWEEN, IN or LIKE")
-        if node is None:
-            return value
-        return self.apply(token.position, "not", node) if negated else node
-
-    def _predicate_of(self, value: Syntax) -> Syntax | None:
-        if token := self.take("BETWEEN"):
-            return self._between(value, token.position)
-        if token := self.take("IN"):
-            return self.apply(token.position, "in", value, *self.arguments())
-        if token := self.take("LIKE"):
-            return self.apply(token.position, "like", value, self._comparison())
-        if token := self.take("IS"):
-            return self._is(value, token.position)
-        return None
+        return self.apply(position, "not", node) if negated else node
 
     def _between(self, value: Syntax, position: int) -> Syntax:
-        low = self._comparison()
+        low = self._operators(_COMPARISON)
         self.expect("AND")
-        high = self._comparison()
-        at_least, at_most = (
-            self.apply(position, sign, value, end) for sign, end in ((">=", low), ("<=", high))
-        )
-        return self.apply(position, "and", at_least, at_most)
+        high = self._operators(_COMPARISON)
+        ends = ((">=", low), ("<=", high))
+        return self.apply(position, "and", *(self.apply(position, sign, value, end) for sign, end in ends))
 
     def _is(self, value: Syntax, position: int) -> Syntax:
         negated = self.take("NOT") is not None
@@ -106,26 +121,11 @@ class Grammar(Operands):
             node = self.apply(position, "<=>", value, truth)
         elif self.take("DISTINCT"):
             self.expect("FROM")
-            node = self.apply(position, "<=>", value, self._comparison())
+            node = self.apply(position, "<=>", value, self._operators(_COMPARISON))
             negated = not negated
         else:
             self.refuse_here("NULL, TRUE, FALSE or DISTINCT FROM")
         return self.apply(position, "not", node) if negated else node
-
-    def _comparison(self) -> Syntax:
-        return self._chain(self._sum, _COMPARISONS)
-
-    def _sum(self) -> Syntax:
-        return self._chain(self._product, _SUMS)
-
-    def _product(self) -> Syntax:
-        return self._chain(self._signed, _PRODUCTS)
-
-    def _chain(self, operand: Callable[[], Syntax], signs: dict[str, str]) -> Syntax:
-        node = operand()
-        while token := self.take(*signs):
-            node = self.apply(token.position, signs[token.value], node, operand())
-        return node
 
     def _signed(self) -> Syntax:
         negations = []

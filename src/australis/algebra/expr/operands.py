@@ -172,6 +172,12 @@ class Operands(Reader):
         return sign + token.value.strip()
 
     def _function(self, token: Token) -> Syntax:
+        self.enter()
+        node = self._function_of(token)
+        self.leave()
+        return node
+
+    def _function_of(self, token: Token) -> Syntax:
         name = token.text.lower()
         match name:
             case "cast":

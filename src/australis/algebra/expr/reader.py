@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import NoReturn
 
 from australis.algebra.expr.failure import refuse
-from australis.algebra.expr.syntax import DEPTH_MAX, SIZE_MAX, Apply, Syntax
+from australis.algebra.expr.syntax import DEPTH_MAX, HEIGHT_MAX, SIZE_MAX, Apply, Syntax
 from australis.algebra.expr.tokens import Kind, Token, tokens
 
 LENGTH_MAX = 10_000
 """How many characters a text may have."""
+OPEN_MAX = 4 * DEPTH_MAX + 16
+"""How many constructs may be open at once: a level has at most a function, its cast and parentheses."""
 
 _REASONS = {
     "OVER": "no OVER: windows belong to Aggregate, Tumble and Resample boxes",
@@ -37,6 +39,17 @@ class Reader:
         self.text = text
         self._tokens = tokens(text)
         self._index = 0
+        self._open = 0
+
+    def enter(self) -> None:
+        """Open a construct; all recursion comes through here, so the stack is never exhausted."""
+        self._open += 1
+        if self._open > OPEN_MAX:
+            self.refuse_depth(self.here.position)
+
+    def leave(self) -> None:
+        """Close a construct."""
+        self._open -= 1
 
     @property
     def here(self) -> Token:
@@ -80,9 +93,11 @@ class Reader:
         return self.limited(Apply(function, args, position=position))
 
     def limited(self, node: Syntax) -> Syntax:
-        """The node, if it is neither too deep nor too large."""
+        """The node, if it is not too deep, too high or too large."""
         if node.depth > DEPTH_MAX:
             self.refuse_depth(node.position)
+        if node.height > HEIGHT_MAX:
+            refuse(self.text, node.position, "a chain that is too long", f"at most {HEIGHT_MAX} operations")
         if node.size > SIZE_MAX:
             refuse(
                 self.text, node.position, "an expression that is too large", f"at most {SIZE_MAX} operations"

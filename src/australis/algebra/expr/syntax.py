@@ -1,7 +1,8 @@
 """The tree of an expression's text before its schema is known: names without types, sugar already gone.
 
-Every node knows its position in the text, its depth and its size. Both are limited: a text of a stranger must
-not exhaust the stack, nor grow without bounds where sugar writes a part twice (BETWEEN, NULLIF, CASE x WHEN).
+Every node knows its position in the text, and how deep, high and large it is. All are limited: a text of a
+stranger must not exhaust the stack, nor grow without bounds where sugar writes a part twice (BETWEEN, NULLIF,
+CASE x WHEN). Casts do not count: binding puts more of them in, and the text of what is bound must parse.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ from dataclasses import dataclass, field
 from australis.algebra.expr.tree import Value
 from australis.algebra.types import DataType
 
-DEPTH_MAX = 100
-"""How deep expressions may be nested; a + b + c is nested twice."""
+DEPTH_MAX = 32
+"""How deep operations may be nested; a chain such as a + b - c is one level, and AND and OR are balanced."""
+HEIGHT_MAX = 150
+"""How many operations may follow each other in a chain."""
 SIZE_MAX = 10_000
-"""How many nodes an expression may have."""
+"""How many operations and operands an expression may have."""
+CHAINED = frozenset({"+", "-", "*", "/", "%", "div"})
+"""Operators whose chains are written, and read, without nesting."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,16 +29,24 @@ class Syntax:
 
     position: int
     depth: int = field(init=False, repr=False, compare=False)
+    height: int = field(init=False, repr=False, compare=False)
     size: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         parts = self.parts()
-        object.__setattr__(self, "depth", 1 + max((part.depth for part in parts), default=0))
+        object.__setattr__(self, "depth", self._depth(parts))
+        object.__setattr__(self, "height", self._level() + max((part.height for part in parts), default=0))
         object.__setattr__(self, "size", 1 + sum(part.size for part in parts))
 
     def parts(self) -> tuple[Syntax, ...]:
         """The nodes directly inside this one."""
         return ()
+
+    def _level(self) -> int:
+        return 1
+
+    def _depth(self, parts: tuple[Syntax, ...]) -> int:
+        return self._level() + max((part.depth for part in parts), default=0)
 
 
 @dataclass(frozen=True)
@@ -65,6 +78,11 @@ class Apply(Syntax):
 
     def parts(self) -> tuple[Syntax, ...]:
         return self.args
+
+    def _depth(self, parts: tuple[Syntax, ...]) -> int:
+        if self.function in CHAINED and is_chain(parts[0]):
+            return max(parts[0].depth, 1 + max(part.depth for part in parts[1:]))
+        return super()._depth(parts)
 
 
 @dataclass(frozen=True)
@@ -98,6 +116,16 @@ class Convert(Syntax):
 
     def parts(self) -> tuple[Syntax, ...]:
         return (self.arg,)
+
+    def _level(self) -> int:
+        return 0
+
+
+def is_chain(node: Syntax) -> bool:
+    """Whether a node is an operation that a chain can go on from."""
+    while isinstance(node, Convert):
+        node = node.arg
+    return isinstance(node, Apply) and node.function in CHAINED
 
 
 def names(node: Syntax) -> Iterator[Name]:

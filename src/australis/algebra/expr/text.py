@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from australis.algebra.expr.literals import decimal_type_of, interval_text, timestamp_text
 from australis.algebra.expr.operands import RESERVED
+from australis.algebra.expr.syntax import CHAINED
 from australis.algebra.expr.table import OPERATORS
 from australis.algebra.expr.tree import Attribute, Call, Case, Cast, Expr, Literal, UserCall
 from australis.algebra.types import DataType
@@ -16,7 +17,7 @@ _ESCAPES = str.maketrans({"\\": r"\\", "'": r"\'", "\0": r"\0", "\n": r"\n", "\r
 
 
 def text_of(expr: Expr) -> str:
-    """The text of a typed tree, with a pair of parentheses around every operator.
+    """The text of a typed tree, with parentheses around every operator but inside a chain such as a + b - c.
 
     >>> from australis.algebra.expr.parse import parse
     >>> from australis.algebra.schema import parse_schema
@@ -29,13 +30,30 @@ def text_of(expr: Expr) -> str:
         case Attribute():
             return _attribute(expr)
         case Call(function=function, args=args):
-            return _call(function, [text_of(arg) for arg in args])
+            texts = [text_of(arg) for arg in args]
+            return _call(function, [_chained(function, args[0], texts[0]), *texts[1:]])
         case Case():
             return _case(expr)
         case Cast(arg=arg, type=type_):
             return f"CAST({text_of(arg)} AS {type_})"
         case UserCall(name=name, args=args):
             return f"`{name}`({', '.join(map(text_of, args))})"
+
+
+def _chained(function: str, first: Expr, text: str) -> str:
+    """The text of a first operand, without the parentheses that a chain of operators does not need."""
+    if (
+        isinstance(first, Call)
+        and first.function in CHAINED
+        and _tightness(first.function) >= _tightness(function)
+    ):
+        return text[1:-1]
+    return text
+
+
+def _tightness(function: str) -> int:
+    """How tightly an operator of a chain binds; what is no such operator binds more tightly than any."""
+    return 1 if function in ("+", "-") else 2 if function in CHAINED else 3
 
 
 def _call(function: str, args: list[str]) -> str:
