@@ -61,23 +61,35 @@ def _sort(rows: Any, values: Any) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def near(codes: Any, values: Any, starts: Any, sorted_values: Any, size: Any) -> tuple[Any, Any]:
-    """For each value the range of its group's sorted values that are at most `size` away."""
-    lows, highs = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
-    low_at, high_at = starts[:-1].copy(), starts[:-1].copy()
+def first_near(codes: Any, values: Any, starts: Any, laid_out: Any, size: Any) -> Any:
+    """For each value the first place in its group that is not more than `size` before it.
+
+    `laid_out` are the values by group, ascending from `starts[code]` on. Where there is none, the place is
+    the end of the group; for codes without a group it is 0.
+    """
+    places, guesses = np.zeros(len(codes), np.int64), starts[:-1].copy()
     for row in range(len(codes)):
         code = codes[row]
-        if code < 0 or code >= len(low_at):
-            continue
-        first, last, value = starts[code], starts[code + 1], values[row]
-        low_at[code] = _first_near(sorted_values, first, last, low_at[code], value, size)
-        high_at[code] = _first_behind(sorted_values, first, last, high_at[code], value, size)
-        lows[row], highs[row] = low_at[code], high_at[code]
-    return lows, highs
+        if 0 <= code < len(guesses):
+            found = seek_near(laid_out, starts[code], starts[code + 1], guesses[code], values[row], size)
+            places[row] = guesses[code] = found
+    return places
 
 
 @numba.njit(cache=True, nogil=True)
-def _first_near(values: Any, first: int, last: int, guess: int, value: Any, size: Any) -> int:
+def first_behind(codes: Any, values: Any, starts: Any, laid_out: Any, size: Any) -> Any:
+    """For each value the first place in its group that is more than `size` behind it; see `first_near`."""
+    places, guesses = np.zeros(len(codes), np.int64), starts[:-1].copy()
+    for row in range(len(codes)):
+        code = codes[row]
+        if 0 <= code < len(guesses):
+            found = seek_behind(laid_out, starts[code], starts[code + 1], guesses[code], values[row], size)
+            places[row] = guesses[code] = found
+    return places
+
+
+@numba.njit(cache=True, nogil=True)
+def seek_near(values: Any, first: int, last: int, guess: int, value: Any, size: Any) -> int:
     """The first place of [first, last) not more than `size` before a value, sought around a guess."""
     step = 1
     if guess < last and value - values[guess] > size:
@@ -100,7 +112,7 @@ def _first_near(values: Any, first: int, last: int, guess: int, value: Any, size
 
 
 @numba.njit(cache=True, nogil=True)
-def _first_behind(values: Any, first: int, last: int, guess: int, value: Any, size: Any) -> int:
+def seek_behind(values: Any, first: int, last: int, guess: int, value: Any, size: Any) -> int:
     """The first place of [first, last) more than `size` behind a value, sought around a guess."""
     step = 1
     if guess < last and values[guess] - value <= size:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from australis.algebra.boxes import Join, equalities
 from australis.algebra.schema import Schema
-from australis.kernels.band import arrange, distance, near
+from australis.kernels.band import arrange, distance, first_behind, first_near
 from australis.kernels.columns import Indexes, column, numbers, stacked
 from australis.kernels.expressions.arrays import arrow
 from australis.kernels.kernel import Kernel, State, Step
@@ -56,7 +56,9 @@ class JoinKernel(Kernel):
         partners = state[SIDES[1 - port]]
         values = numbers(column(partners, ORDER))
         starts, layout = arrange(numbers(column(partners, KEY)), values, self._keys.count(state[KEYS]))
-        lows, highs = near(codes, arrived.values, starts, values[layout], self._size)
+        laid_out = values[layout]
+        lows = first_near(codes, arrived.values, starts, laid_out, self._size)
+        highs = first_behind(codes, arrived.values, starts, laid_out, self._size)
         return Meeting(port, arrived.batch, arrived.rows, partners, layout, lows, highs)
 
     # --- what is kept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -10,13 +10,11 @@ import pyarrow as pa
 from australis.algebra.order import Order
 from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
-from australis.kernels.columns import Indexes, Mask, Numbers, column, grown, numbers
+from australis.kernels.columns import Indexes, Mask, Numbers, column, grown, numbers, rows_of
 from australis.kernels.groups import Groups, encode
 from australis.kernels.kernel import State
 from australis.kernels.order import (
     NOTHING,
-    Placed,
-    Released,
     from_sort_keys,
     passed_array,
     passed_keys,
@@ -97,13 +95,25 @@ class Side:
         codes = np.concatenate([numbers(column(waiting, GROUP)), found.codes])
         keys = sort_keys(np.concatenate([numbers(column(waiting, VALUE)), placed.values]))
         passed = grown(passed_keys(column(state[self._groups], PASSED)), found.count, NOTHING)
-        released = release(codes, keys, waiting.num_rows, passed, self.order.slack)
+        released = release(codes, keys, waiting.num_rows, passed, self.order.slack, drop_late=True)
         after = {
             self._groups: self._groups_table(found, released.passed),
             self._waiting: self._waiting_table(codes[released.waiting], keys[released.waiting]),
         }
-        moved = from_sort_keys(keys[released.rows[~released.late]], self.values_dtype)
-        return _arrived(after, placed, found.codes, released, moved)
+        in_order = np.concatenate([released.rows, released.waiting]) - waiting.num_rows
+        moved = from_sort_keys(keys[released.rows], self.values_dtype)
+        arrived = Arrived(
+            after,
+            placed.batch,
+            placed.values,
+            placed.rows,
+            found.codes,
+            released.causes,
+            moved,
+            placed.rejected,
+            released.late,
+        )
+        return _without_late(arrived, np.sort(in_order[in_order >= 0])) if released.late else arrived
 
     def _groups_table(self, found: Groups, passed: Indexes) -> pa.Table:
         keys = [column(found.keys, field.name) for field in self._keys]
@@ -115,25 +125,13 @@ class Side:
         return pa.table({GROUP: pa.array(codes), VALUE: pa.array(values)})
 
 
-def _arrived(after: State, placed: Placed, codes: Indexes, released: Released, moved: Numbers) -> Arrived:
-    """What remains of a batch without its late tuples."""
-    movers = released.causes[~released.late]
-    late = released.causes[released.late]
-    if not len(late):
-        return Arrived(
-            after, placed.batch, placed.values, placed.rows, codes, movers, moved, placed.rejected, 0
-        )
-    is_late = np.zeros(len(codes), np.bool_)
-    is_late[late] = True
-    kept = np.flatnonzero(~is_late)
-    return Arrived(
-        after,
-        placed.batch.take(pa.array(kept)),
-        placed.values[kept],
-        placed.rows[kept],
-        codes[kept],
-        np.searchsorted(kept, movers),
-        moved,
-        placed.rejected,
-        len(late),
+def _without_late(arrived: Arrived, in_order: Indexes) -> Arrived:
+    """Only the tuples in order; late ones have moved nothing."""
+    return replace(
+        arrived,
+        batch=rows_of(arrived.batch, in_order),
+        values=arrived.values[in_order],
+        rows=arrived.rows[in_order],
+        codes=arrived.codes[in_order],
+        movers=np.searchsorted(in_order, arrived.movers),
     )

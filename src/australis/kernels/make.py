@@ -1,0 +1,58 @@
+"""From a box to the kernel that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from australis.algebra.boxes import (
+    Aggregate,
+    Box,
+    BSort,
+    Drop,
+    Filter,
+    Join,
+    Map,
+    Resample,
+    Tumble,
+    Union,
+    WSort,
+)
+from australis.algebra.schema import Schema
+from australis.kernels.aggregate import AggregateKernel
+from australis.kernels.bsort import BSortKernel
+from australis.kernels.drop import DropKernel
+from australis.kernels.join import JoinKernel
+from australis.kernels.kernel import Kernel
+from australis.kernels.resample import ResampleKernel
+from australis.kernels.stateless import FilterKernel, MapKernel, UnionKernel
+from australis.kernels.table_join import TableJoinKernel
+from australis.kernels.tumble import TumbleKernel
+from australis.kernels.wsort import WSortKernel
+
+Schemas = tuple[Schema, ...]
+
+
+def _join(box: Join, schemas: Schemas, timezone: str) -> Kernel:
+    kind = JoinKernel if box.table_side is None else TableJoinKernel
+    return kind(box, schemas, timezone)
+
+
+KERNELS: dict[type[Box], Callable[[Any, Schemas, str], Kernel]] = {
+    Filter: FilterKernel,
+    Map: MapKernel,
+    Union: UnionKernel,
+    BSort: BSortKernel,
+    WSort: WSortKernel,
+    Aggregate: AggregateKernel,
+    Tumble: TumbleKernel,
+    Join: _join,
+    Resample: ResampleKernel,
+    Drop: DropKernel,
+}
+"""What makes the kernel of every core box."""
+
+
+def kernel_for(box: Box, schemas: Schemas, timezone: str = "UTC") -> Kernel:
+    """The kernel that runs a box on inputs of these schemas."""
+    return KERNELS[type(box.core)](box.core, schemas, timezone)

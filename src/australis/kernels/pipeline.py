@@ -1,0 +1,194 @@
+"""A whole network on kernels: one event at a time travels through the boxes, each visited once.
+
+In come batches on inputs, the passing of time, the end; out go the batches of the outputs. A `Pipeline` has
+no state of its own: it takes that of the network, a mapping from box ids to states, and gives the next one.
+See "How a batch travels" in docs/semantics.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from australis.algebra.network import QUARANTINE, Network, Ref
+from australis.algebra.schema import TS, Schema
+from australis.algebra.types import TIMESTAMP
+from australis.errors import AlgebraError, Problem
+from australis.kernels.columns import stacked
+from australis.kernels.kernel import CAUSE, Kernel, State, Step
+from australis.kernels.make import kernel_for
+from australis.kernels.quarantine import QUARANTINE_ARROW, admitted, quarantined
+
+PipelineState = Mapping[str, State]
+"""The state of every box by its id."""
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What went through a box."""
+
+    received: int = 0
+    emitted: int = 0
+    late: int = 0
+    ignored: int = 0
+    rejected: int = 0
+
+    def __add__(self, other: Counters) -> Counters:
+        return Counters(*(getattr(self, name) + getattr(other, name) for name in vars(self)))
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What one event did: the state after it, the batches of the outputs, and what went through each box."""
+
+    state: PipelineState
+    outputs: dict[str, pa.Table]
+    counters: dict[str, Counters]
+
+
+@dataclass
+class _Event:
+    """What an event has put on each stream so far."""
+
+    now: int
+    ending: bool = False
+    streams: dict[Ref, pa.Table] = field(default_factory=dict)
+    quarantine: list[pa.Table] = field(default_factory=list)
+    counters: dict[str, Counters] = field(default_factory=dict)
+
+
+class Pipeline:
+    """The kernels of a network's boxes, in an order in which batches can travel through them."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.kernels: dict[str, Kernel] = {
+            box_id: kernel_for(network.boxes[box_id].box, network.input_schemas(box_id), network.timezone)
+            for box_id in network.order
+        }
+
+    def start(self) -> PipelineState:
+        """The state before the first event."""
+        return {box_id: kernel.start() for box_id, kernel in self.kernels.items()}
+
+    # --- events
+
+    def load(self, state: PipelineState, name: str, rows: pa.Table) -> Passage:
+        """Read rows of a stored table, before the first event of a stream."""
+        event = _Event(0)
+        table = self._admitted(event, name, rows)
+        after = dict(state)
+        for box_id, port in self.network.consumers[Ref(name)]:
+            after[box_id] = self.kernels[box_id].step(state[box_id], port, table, 0).state
+        return Passage(after, self._outputs(event), {})
+
+    def push(self, state: PipelineState, name: str, batch: pa.Table, now: int) -> Passage:
+        """Tuples arrive together on an input; where they bring no TS, they have that of `now`."""
+        event = _Event(now)
+        event.streams[Ref(name)] = self._admitted(event, name, batch)
+        return self._run(state, event)
+
+    def tick(self, state: PipelineState, now: int) -> Passage:
+        """Time passes."""
+        return self._run(state, _Event(now))
+
+    def flush(self, state: PipelineState, now: int) -> Passage:
+        """All streams end."""
+        return self._run(state, _Event(now, ending=True))
+
+    def deadline(self, state: PipelineState) -> int | None:
+        """The earliest local time at which a timeout of some box will be due; None for never."""
+        deadlines = (kernel.deadline(state[box_id]) for box_id, kernel in self.kernels.items())
+        return min((deadline for deadline in deadlines if deadline is not None), default=None)
+
+    # --- how a batch travels
+
+    def _run(self, state: PipelineState, event: _Event) -> Passage:
+        after = {box_id: self._visit(box_id, state[box_id], event) for box_id in self.kernels}
+        return Passage(after, self._outputs(event), event.counters)
+
+    def _visit(self, box_id: str, state: State, event: _Event) -> State:
+        """Let a box take what the event has put on its ports, and put what it emits on its streams."""
+        emitted: list[tuple[pa.Table, ...]] = []
+        counted = Counters()
+        for step, port, received in self._steps(box_id, state, event):
+            state = step.state
+            emitted.append(step.outputs)
+            counted += Counters(received, sum(map(len, step.outputs)), step.late, step.ignored)
+            if step.rejected is not None and step.rejected.num_rows:
+                counted += Counters(rejected=step.rejected.num_rows)
+                schema = self.network.input_schemas(box_id)[port]
+                event.quarantine.append(quarantined(step.rejected, self._path(box_id), schema))
+        for port, batches in enumerate(zip(*emitted, strict=True)):
+            event.streams[Ref(box_id, port)] = stacked(batches).drop_columns([CAUSE])
+        event.counters[box_id] = counted
+        return state
+
+    def _steps(self, box_id: str, state: State, event: _Event) -> Iterator[tuple[Step, int, int]]:
+        """The steps of a box, each with the port and the number of tuples it took."""
+        kernel = self.kernels[box_id]
+        if kernel.deadline(state) is not None:
+            step = kernel.tick(state, event.now)
+            state = step.state
+            yield step, 0, 0
+        for port, source in enumerate(self.network.boxes[box_id].sources):
+            batch = event.streams.get(source)
+            if batch is not None and batch.num_rows:
+                step = kernel.step(state, port, batch, event.now)
+                state = step.state
+                yield step, port, batch.num_rows
+        if event.ending:
+            yield kernel.flush(state, event.now), 0, 0
+
+    # --- the ends
+
+    def _admitted(self, event: _Event, name: str, batch: pa.Table) -> pa.Table:
+        """The tuples that fit an input, in the form of its schema; the others go to the quarantine."""
+        if name not in self.network.inputs:
+            known = ", ".join(self.network.inputs)
+            raise AlgebraError(Problem(self.network.name, f"there is no input {name!r}", f"one of {known}"))
+        schema = self.network.inputs[name].schema
+        stamped = _stamped(self._checked(name, batch, schema), event.now)
+        fitting, rejected = admitted(stamped, schema)
+        if rejected is not None:
+            event.quarantine.append(quarantined(rejected, self._path(name), schema))
+        return _shaped(fitting, schema)
+
+    def _checked(self, name: str, batch: pa.Table, schema: Schema) -> pa.Table:
+        missing = [each for each in schema.names if each not in batch.column_names]
+        if missing:
+            given = ", ".join(batch.column_names) or "no columns"
+            raise AlgebraError(
+                Problem(
+                    self._path(name), f"the batch has no column {missing[0]!r}, but {given}", f"({schema})"
+                )
+            )
+        return batch
+
+    def _outputs(self, event: _Event) -> dict[str, pa.Table]:
+        outputs = {
+            name: event.streams.get(
+                output.source, self.network.output_schema(name).arrow_with_ts.empty_table()
+            )
+            for name, output in self.network.outputs.items()
+        }
+        return {**outputs, QUARANTINE: stacked([*event.quarantine, QUARANTINE_ARROW.empty_table()])}
+
+    def _path(self, place: str) -> str:
+        return f"{self.network.name}.{place}"
+
+
+def _stamped(batch: pa.Table, now: int) -> pa.Table:
+    """The batch with a TS."""
+    if TS in batch.column_names:
+        return batch
+    return batch.append_column(TS, pa.repeat(pa.scalar(now, TIMESTAMP.arrow), batch.num_rows))
+
+
+def _shaped(batch: pa.Table, schema: Schema) -> pa.Table:
+    """The batch with the columns of a schema, of its types and in one piece each."""
+    target = schema.arrow_with_ts
+    columns = [batch[field.name].combine_chunks().cast(field.type) for field in target]
+    return pa.Table.from_arrays(columns, schema=target)

@@ -1,0 +1,60 @@
+"""The quarantine: tuples that could not be processed, with the path, the reason and the tuple as JSON text.
+
+Such tuples are rare, so they are rendered one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from australis.algebra.network import QUARANTINE_SCHEMA
+from australis.algebra.rendering import null_reason, tuple_as_json
+from australis.algebra.schema import TS, Schema
+from australis.kernels.expressions.arrays import nulls
+from australis.kernels.kernel import REASON
+
+QUARANTINE_ARROW = QUARANTINE_SCHEMA.arrow_with_ts
+"""The form of the quarantine's batches."""
+
+
+def quarantined(rejected: pa.Table, path: str, schema: Schema) -> pa.Table:
+    """What the quarantine holds of rejected tuples of a schema, which carry a reason and their TS.
+
+    >>> from australis.algebra.schema import parse_schema
+    >>> schema = parse_schema("pos long")
+    >>> tuples = pa.Table.from_arrays([[7], [0]], schema=schema.arrow_with_ts)
+    >>> rejected = tuples.append_column(REASON, [["too far"]])
+    >>> quarantined(rejected, "soldiers.across", schema)["tuple"].to_pylist()
+    ['{"pos": 7}']
+    """
+    columns = {name: _plain(rejected[name]) for name in schema.names}
+    texts = [
+        tuple_as_json({name: column[row] for name, column in columns.items()}, schema)
+        for row in range(rejected.num_rows)
+    ]
+    paths = pa.repeat(path, rejected.num_rows)
+    return pa.table([paths, rejected[REASON], pa.array(texts, pa.string()), rejected[TS]], QUARANTINE_ARROW)
+
+
+def admitted(batch: pa.Table, schema: Schema) -> tuple[pa.Table, pa.Table | None]:
+    """The tuples that fit a schema, and those with a NULL where a value must be, with the reason."""
+    reasons: list[str | None] | None = None
+    for field in schema:
+        column = batch[field.name].combine_chunks()
+        missing = None if field.nullable else nulls(column)
+        if missing is not None:
+            reasons = reasons or [None] * batch.num_rows
+            for row in np.flatnonzero(missing):
+                reasons[row] = reasons[row] or null_reason(field.name)
+    if reasons is None:
+        return batch, None
+    given = pa.array(reasons, pa.string())
+    return batch.filter(given.is_null()), batch.append_column(REASON, given).filter(given.is_valid())
+
+
+def _plain(column: pa.ChunkedArray) -> list[Any]:
+    """Values as expressions know them: timestamps are whole microseconds."""
+    return (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
