@@ -66,7 +66,7 @@ def _user_function(function: RowFunction) -> Callable[..., Column]:
     def evaluate(*arrays: pa.Array) -> pa.Array:
         return call(*(array.cast(type_) for array, type_ in zip(arrays, takes, strict=True))).cast(returns)
 
-    # PySpark's annotations want the kind of UDF told, which at run time it warns about: the hints above say it.
+    # PySpark's annotations want the kind of UDF told; at run time it warns about that, for the hints say it.
     make: Any = arrow_udf
     udf: Callable[..., Column] = make(evaluate, spark_type(function.returns))
     return udf

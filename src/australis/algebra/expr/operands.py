@@ -15,25 +15,9 @@ from australis.algebra.types import BOOLEAN, INTERVAL, NULL, STRING, TIMESTAMP, 
 from australis.errors import AlgebraError
 
 SIDES = ("left", "right")
+_OPERATOR_WORDS = ("AND", "OR", "NOT", "IN", "IS", "LIKE", "BETWEEN", "DIV")
 RESERVED = frozenset(
-    {
-        "AND",
-        "OR",
-        "NOT",
-        "IN",
-        "IS",
-        "LIKE",
-        "BETWEEN",
-        "CASE",
-        "WHEN",
-        "THEN",
-        "ELSE",
-        "END",
-        "NULL",
-        "TRUE",
-        "FALSE",
-    }
-    | {"DIV"}
+    (*_OPERATOR_WORDS, "CASE", "WHEN", "THEN", "ELSE", "END", "NULL", "TRUE", "FALSE", "SELECT")
 )
 """Words that name an attribute only in backticks."""
 
@@ -57,8 +41,6 @@ class Operands(Reader):
             case Kind.WORD:
                 return self._word()
         if self.take("("):
-            if self.at("SELECT"):
-                self.refuse_here("an expression")
             node = self.expression()
             self.expect(")")
             return node

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from australis.algebra.expr.bind import Binder, Sides
+from australis.algebra.expr.failure import refuse
 from australis.algebra.expr.grammar import Grammar
 from australis.algebra.expr.syntax import Syntax, names
 from australis.algebra.expr.tree import Expr
-from australis.algebra.types import DataType
-from australis.errors import ExpressionError, Problem
+from australis.algebra.types import INTERVAL, NULL, DataType
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,18 @@ class Parsed:
 
     def bind(self, schema: Sides) -> Expr:
         """The typed tree over a stream's schema, or over {"left": ..., "right": ...} for a pair."""
-        return Binder(self.text, schema).bind(self.syntax)
+        expr = Binder(self.text, schema).bind(self.syntax)
+        if expr.type == INTERVAL:
+            refuse(self.text, 0, "an interval as a value", "a timestamp that it is added to or taken from")
+        if expr.type == NULL:
+            refuse(self.text, 0, "a NULL of no type", "CAST(NULL AS type)")
+        return expr
 
     def bind_as(self, schema: Sides, type_: DataType) -> Expr:
         """The typed tree, which must be of a type, as a predicate must be boolean."""
         expr = self.bind(schema)
         if expr.type != type_:
-            raise ExpressionError(Problem("", f"an expression of type {expr.type}", str(type_), self.text, 0))
+            refuse(self.text, 0, f"an expression of type {expr.type}", str(type_))
         return expr
 
 
