@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import sys
+import os
 from typing import NamedTuple
 
 import click
@@ -12,6 +12,8 @@ from australis.errors import AlgebraError, AustralisError
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 """Exit codes: the run failed; the network or the arguments are wrong; Ctrl-C."""
+TRACEBACK = "AUSTRALIS_TRACEBACK"
+"""The variable that shows where an error that nobody expected comes from."""
 
 
 class Place(NamedTuple):
@@ -53,9 +55,16 @@ class LazyGroup(click.Group):
         except AustralisError as error:
             click.echo(f"australis: {error}", err=True)
             ctx.exit(REFUSED if isinstance(error, AlgebraError) else FAILED)
-        except BrokenPipeError:
-            # Whoever read the output has gone, as `head` does; what Python still holds back goes nowhere.
-            sys.stdout = None
+        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+            raise
+        except Exception as error:
+            if os.environ.get(TRACEBACK):
+                raise
+            click.echo(f"australis: failed: {type(error).__name__}: {error}", err=True)
+            click.echo(
+                f"Set {TRACEBACK}=1 to see where. If it was not in a function of yours, it is our fault.",
+                err=True,
+            )
             ctx.exit(FAILED)
 
 

@@ -17,6 +17,7 @@ DOT_WIDTH = 20.0
 _TITLE_LETTER, _TEXT_LETTER = 0.68, 0.61
 _LINE_CHARACTERS, _LINES_MAX, _TITLE_CHARACTERS, _LABEL_CHARACTERS = 36, 7, 30, 20
 ELLIPSIS = "…"
+_INDENT = "\u00a0\u00a0"  # blanks that no viewer takes for nothing
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,12 @@ def _wrapped(parameters: tuple[str, ...]) -> list[str]:
     """Each parameter on lines of its own, not too long and not too many."""
     lines = []
     for parameter in parameters:
-        lines += textwrap.wrap(parameter, _LINE_CHARACTERS, subsequent_indent="  ") or [""]
-    lines = [elided(line, _LINE_CHARACTERS) for line in lines]
-    return lines if len(lines) <= _LINES_MAX else [*lines[: _LINES_MAX - 1], ELLIPSIS]
+        lines += textwrap.wrap(parameter, _LINE_CHARACTERS, subsequent_indent=_INDENT) or [""]
+    return (
+        lines
+        if len(lines) <= _LINES_MAX
+        else [*lines[: _LINES_MAX - 1], f"{lines[_LINES_MAX - 1]} {ELLIPSIS}"]
+    )
 
 
 def _spread(count: int, height: float) -> tuple[float, ...]:
