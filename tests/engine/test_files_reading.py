@@ -82,7 +82,7 @@ def test_rows_that_do_not_fit_have_their_line(tmp_path: Path) -> None:
         "line 5: 'abc' in attribute pos is no int",
         "line 6 has 2 fields, expected 4",
         "line 7 has 5 fields, expected 4",
-        "line 8: attribute sid is NULL, but declared not null",
+        "line 8: 'sid' is NULL, which its schema does not allow",
         "line 9: '99999999999999999999' in attribute time is no long",
     ]
     assert [json.loads(row.tuple) for row in batch.rejected][:2] == [
@@ -225,7 +225,7 @@ def test_json_lines_that_do_not_fit(tmp_path: Path) -> None:
         "line 602: 1.5 in attribute pos is no int",
         "line 603: '1' in attribute sid is no int",
         "line 604: True in attribute sid is no int",
-        "line 605: attribute sid is NULL, but declared not null",
+        "line 605: 'sid' is NULL, which its schema does not allow",
         "line 606: names an attribute twice",
         "line 607: is no JSON: Expecting property name enclosed in double quotes: line 1 column 12 (char 11)",
         "line 608: is [1, 2], no JSON object",
@@ -271,7 +271,7 @@ def test_parquet_is_widened_but_never_narrowed(tmp_path: Path) -> None:
     path = parquet_file(tmp_path, table)
     batch = read(path)
     assert batch.table.column("name").to_pylist() == ["a", "c"]
-    assert reasons(batch) == ["row 2: attribute sid is NULL, but declared not null"]
+    assert reasons(batch) == ["row 2: 'sid' is NULL, which its schema does not allow"]
     wide = table.set_column(2, "pos", pa.array([1, 2, 3], pa.int64()))
     assert (
         refusal(parquet_file(tmp_path, wide))

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.json as pajson
 
+from australis.algebra.rendering import null_reason
 from australis.algebra.schema import Field, Schema
 from australis.algebra.types import DataType
 from australis.engine.files.blocks import TextSource, cut_lines
@@ -129,7 +130,7 @@ class JsonReader(Reader):
     def _value(self, value: object, field: Field) -> object:
         if value is None:
             if not field.nullable:
-                raise ValueError(f"attribute {field.name} is NULL, but declared not null")
+                raise ValueError(null_reason(field.name))
             return None
         try:
             return _checked(value, field.type, self._timezone)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from australis.algebra.rendering import null_reason
 from australis.algebra.schema import Schema
 
 _SHOWN_CHARACTERS = 60
@@ -49,7 +50,7 @@ def null_faults(schema: Schema, columns: Mapping[str, pa.Array]) -> dict[int, st
         column = columns[field.name]
         if not field.nullable and column.null_count:
             for row in pc.indices_nonzero(column.is_null()).to_pylist():
-                faults.setdefault(row, f"attribute {field.name} is NULL, but declared not null")
+                faults.setdefault(row, null_reason(field.name))
     return faults
 
 
