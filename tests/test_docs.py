@@ -1,0 +1,65 @@
+"""The documentation is true: examples give what it shows, on every engine; what is generated is current."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from australis.algebra.boxes import BOXES
+from australis.algebra.form import loads
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def _script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_script", ROOT / "scripts" / "docs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["docs_script"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+docs = _script()
+EXAMPLES = [
+    pytest.param(page, index, id=f"{page.stem}-{index}")
+    for page in sorted((ROOT / "docs").glob("*.md"))
+    for index in range(len(docs.examples(page.read_text())))
+]
+
+
+def test_every_box_has_an_example() -> None:
+    shown = set(re.findall(r"(?:\{|\n +)box: (\w+)", (ROOT / "docs" / "boxes.md").read_text()))
+    assert shown == {kind for kind, box in BOXES.items() if not box.system}
+
+
+@pytest.mark.parametrize(("page", "index"), EXAMPLES)
+@pytest.mark.parametrize("engine", ["reference", "kernels"])
+def test_an_example_gives_what_its_page_shows(page: Path, index: int, engine: str) -> None:
+    text = page.read_text()
+    fences = [f for f in docs._FENCE.finditer(text) if f["info"].startswith("csv out=")]
+    examples = docs.examples(text)
+    before = sum(len(example.shown) for example in examples[:index])
+    example = examples[index]
+    if not example.shown:
+        assert loads(example.network, ".yaml").outputs
+        return
+    found = docs.outputs(example, engine)
+    shown = [fence["body"] for fence in fences[before : before + len(example.shown)]]
+    assert [found[place] for place in example.shown] == shown
+
+
+def test_what_is_generated_is_current() -> None:
+    assert [path.name for path, _ in docs.out_of_date()] == []
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
