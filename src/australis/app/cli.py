@@ -27,7 +27,7 @@ COMMANDS = {
     "check": Place("australis.app.check", "Say whether a network is valid, and what is wrong with it."),
     "explain": Place("australis.app.explain", "Show a network: as a tree, a picture, Mermaid or JSON."),
     "run": Place("australis.app.run", "Run files of tuples through a network."),
-    "demo": Place("australis.app.demo", "Watch a network find intruders in a stream of connections."),
+    "demo": Place("australis.app.demo.story", "Watch a network find intruders in a stream of connections."),
 }
 
 

@@ -17,7 +17,7 @@ DOT_WIDTH = 20.0
 _TITLE_LETTER, _TEXT_LETTER = 0.68, 0.61
 _LINE_CHARACTERS, _LINES_MAX, _TITLE_CHARACTERS, _LABEL_CHARACTERS = 36, 7, 30, 20
 ELLIPSIS = "…"
-_INDENT = "\u00a0\u00a0"  # blanks that no viewer takes for nothing
+_INDENT = "  "
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,11 @@ def _wrapped(parameters: tuple[str, ...]) -> list[str]:
 def _spread(count: int, height: float) -> tuple[float, ...]:
     """Places evenly down a side."""
     return tuple(height * (number + 1) / (count + 1) for number in range(count))
+
+
+def indent_width(line: str) -> float:
+    """How far a line is indented: viewers do not agree on blanks at the beginning of a text."""
+    return _text_width(line) - _text_width(line.lstrip())
 
 
 def _title_width(text: str) -> float:

@@ -18,6 +18,7 @@ from australis.app.pictures.shapes import (
     TITLE_SIZE,
     Shape,
     has_point,
+    indent_width,
 )
 
 _MARGIN = 20.0
@@ -35,7 +36,7 @@ _PAINTS = {
 _STYLE = f"""<style>
 text {{ font-family: {_SANS}; fill: {_INK}; }}
 .title {{ font-size: {TITLE_SIZE}px; font-weight: 600; }}
-.line, .kind {{ font-family: {_MONO}; font-size: {TEXT_SIZE}px; white-space: pre; }}
+.line, .kind {{ font-family: {_MONO}; font-size: {TEXT_SIZE}px; }}
 .kind {{ font-weight: 700; fill: {_QUIET}; }}
 .port {{ font-size: {LABEL_SIZE}px; fill: {_QUIET}; }}
 .label {{ font-family: {_MONO}; font-size: {LABEL_SIZE}px; fill: {_LINE}; }}
@@ -123,7 +124,8 @@ def _box(shape: Shape, place: Point, paint: str) -> Iterator[str]:
     baseline = y + PADDING + 11
     yield _text("title", left, baseline, shape.title)
     for number, line in enumerate(shape.lines, 1):
-        yield _text("kind" if number == 1 else "line", left, baseline + number * LINE_HEIGHT, line)
+        kind, x_line = "kind" if number == 1 else "line", left + indent_width(line)
+        yield _text(kind, x_line, baseline + number * LINE_HEIGHT, line.lstrip())
     for text, down in zip(shape.inlet_texts, shape.inlets, strict=False):
         yield _text("port", x + 4, y + down + 3, text)
     for text, down in zip(shape.outlet_texts, shape.outlets, strict=False):
