@@ -155,6 +155,8 @@ def test_nullability(text: str, nullable: bool) -> None:
         ("CASE WHEN i THEN 1 END", "i", "'CASE': int instead of boolean", "boolean"),
         ("CASE WHEN t THEN 1 ELSE s END", "s", "'CASE': int and string do not meet", "one type"),
         ("d DIV 2", "DIV", "'div': div of doubles", "floor(a / b)"),
+        ("w % CAST(1 AS decimal(38,38))", "%", "'%': decimal(38,10) by decimal(38,38)", "at most 38"),
+        ("l DIV CAST(1 AS decimal(38,38))", "DIV", "'div': decimal(20,0) by decimal(38,38)", "at most 38"),
         ("ts - ts", "ts", "'-': timestamp - timestamp", "timestampdiff"),
         ("CAST(d AS string)", "CAST", "no CAST from double to string", "decimal"),
         ("CAST(ts AS boolean)", "CAST", "no CAST from timestamp to boolean", "one of int"),
@@ -183,7 +185,7 @@ def test_what_does_not_fit(text: str, at: str, what: str, expected: str) -> None
     with pytest.raises(ExpressionError) as caught:
         parse(text).bind(SCHEMA)
     [problem] = caught.value.problems
-    assert problem.what == what
+    assert problem.what.startswith(what)
     assert expected in problem.expected
     assert problem.position in (text.find(at), text.rfind(at))
 

@@ -50,7 +50,16 @@ def bench(spark: SparkSession) -> MakeBench:
 
 
 def bound(texts: Sequence[str], schema: Schema) -> list[Expr]:
-    return [parse(text).bind(schema) for text in texts]
+    """The typed trees of some texts, but for whole divisions of decimals that are too long for Spark."""
+    return [parse(text).bind(schema) for text in texts if not is_too_long(text, schema)]
+
+
+def is_too_long(text: str, schema: Schema) -> bool:
+    try:
+        parse(text).bind(schema)
+    except ExpressionError as error:
+        return "can have a quotient of" in error.problems[0].what
+    return False
 
 
 def test_the_evaluators_know_the_same_functions() -> None:
@@ -112,8 +121,8 @@ def is_guarded(node: Expr) -> bool:
 @given(st.data())
 def test_the_text_of_a_tree_is_its_text(data: st.DataObject) -> None:
     schema = data.draw(schemas())
-    expr = parse(data.draw(Texts(schema).any(3))).bind(schema)
-    assert parse(text_of(expr)).bind(schema) == expr
+    exprs = bound([data.draw(Texts(schema).any(3))], schema)
+    assert bound(list(map(text_of, exprs)), schema) == exprs
 
 
 # --- what random texts do not reach

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from australis.algebra.expr.coerce import (
+    DECIMAL_MAX,
     bounded,
     convert,
     decimal_result,
@@ -112,6 +113,8 @@ def arithmetic(sign: str) -> Rule:
         meeting = numbers(args)
         if meeting.is_decimal:
             one, other = map(literal_as_decimal, args)
+            if sign in ("%", "pmod"):
+                check_quotient(one.type, other.type)
             return Signature((one, other), decimal_result(sign, one.type, other.type), True)
         if sign == "/":
             meeting = DOUBLE
@@ -146,8 +149,18 @@ def whole_division(args: Args) -> Signature:
     if meeting == DOUBLE:
         raise Mismatch(None, "div of doubles", "int, long or decimal; or floor(a / b)")
     if meeting.is_decimal:
-        return Signature(tuple(map(literal_as_decimal, args)), LONG, True)
+        one, other = map(literal_as_decimal, args)
+        check_quotient(one.type, other.type)
+        return Signature((one, other), LONG, True)
     return Signature(tuple(convert(arg, LONG) for arg in args), LONG, True)
+
+
+def check_quotient(one: DataType, other: DataType) -> None:
+    """Refuse a whole division whose quotient can be so long that Spark stops the job."""
+    digits = one.precision - one.scale + other.scale
+    if digits > DECIMAL_MAX:
+        what = f"{one} by {other} can have a quotient of {digits} digits"
+        raise Mismatch(None, what, f"at most {DECIMAL_MAX}; write CAST(... AS decimal(p,s)) with fewer")
 
 
 def numbers(args: Args) -> DataType:
