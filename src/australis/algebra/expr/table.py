@@ -6,24 +6,26 @@ new function takes; a test keeps them in step.
 
 from __future__ import annotations
 
+from australis.algebra.expr.arithmetic import (
+    arithmetic,
+    instant,
+    rounded,
+    same,
+    shifting,
+    whole,
+    whole_division,
+)
 from australis.algebra.expr.literals import UNITS_US
 from australis.algebra.expr.signatures import (
     Rule,
-    arithmetic,
     common,
     comparison,
-    instant,
     like,
     membership,
     nan_test,
     null_test,
-    rounded,
-    same,
-    shifting,
     strings,
     takes,
-    whole,
-    whole_division,
     with_literal_int,
     with_unit,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from australis.algebra.expr.arithmetic import numbers
 from australis.algebra.expr.bind import Binder, Sides
 from australis.algebra.expr.coerce import bounded, convert
 from australis.algebra.expr.failure import nearest, refuse
@@ -20,7 +21,6 @@ from australis.algebra.expr.signatures import (
     Signature,
     counted,
     meeting_of,
-    numbers,
     takes,
 )
 from australis.algebra.expr.syntax import Apply, Syntax, UserApply, names
