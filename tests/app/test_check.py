@@ -1,0 +1,156 @@
+"""`australis check`: a line for a valid network, every problem of another one, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.app.files import NETWORK, australis, write
+
+
+@pytest.fixture
+def net(tmp_path: Path) -> Path:
+    return write(tmp_path / "soldiers.yaml", NETWORK)
+
+
+def test_a_valid_network(net: Path) -> None:
+    answer = australis("check", net)
+    assert answer.exit_code == 0
+    assert answer.stdout == "soldiers is valid: 1 input, 1 stored table, 3 boxes, 2 outputs\n"
+    assert answer.stderr == ""
+
+
+def test_every_problem_with_its_place(net: Path) -> None:
+    write(net, NETWORK.replace("pos >= 30", "poz >= 30").replace("left.sid = right", "left.sid == right"))
+    answer = australis("check", net)
+    assert answer.exit_code == 2
+    assert answer.stdout == ""
+    assert "soldiers.across.predicates[0]: unknown attribute 'poz'" in answer.stderr
+    assert "    poz >= 30\n    ^" in answer.stderr
+
+
+def test_problems_as_json(net: Path) -> None:
+    write(net, NETWORK.replace("pos >= 30", "poz >= 30"))
+    answer = australis("check", net, "--json")
+    assert answer.exit_code == 2
+    found = json.loads(answer.stdout)
+    assert found["valid"] is False
+    assert found["problems"][0]["path"] == "soldiers.across.predicates[0]"
+    assert found["problems"][0]["text"] == "poz >= 30"
+    assert found["problems"][0]["position"] == 0
+
+
+def test_warnings(net: Path) -> None:
+    write(net, NETWORK.replace("  counts: {from: count}\n", ""))
+    answer = australis("check", net)
+    assert answer.exit_code == 0
+    assert answer.stderr.startswith("warning: soldiers.count: no box or output reads this box")
+    assert json.loads(australis("check", net, "--json").stdout)["warnings"][0]["path"] == "soldiers.count"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("net.yaml", "a: [", "net.yaml: is no YAML: "),
+        ("net.json", '{"australis": 1,', "net.json: is no JSON: "),
+        ("net.json", "{}", "australis: is missing; expected the version of the form, 1"),
+        (
+            "net.txt",
+            "",
+            "net.txt: is no network file; expected a file that ends in .json, .yaml, .yml, or FILE.py:NAME",
+        ),
+        ("net.py", "x = 1", "net.py: is no network file"),
+    ],
+)
+def test_files_that_are_no_networks(tmp_path: Path, name: str, content: str, message: str) -> None:
+    answer = australis("check", write(tmp_path / name, content))
+    assert answer.exit_code == 2
+    assert message in answer.stderr
+    assert "Traceback" not in answer.output
+
+
+def test_a_file_that_is_not_there() -> None:
+    answer = australis("check", "nowhere.yaml")
+    assert (answer.exit_code, answer.stderr) == (2, "nowhere.yaml: there is no such file\n")
+
+
+PYTHON = """
+from australis import NetworkBuilder
+def build():
+    net = NetworkBuilder("built")
+    net.input("a", "x int").filter("x > 0").output("b")
+    return net
+builder = build()
+network = build().build()
+number = 17
+def broken():
+    return 1 / 0
+def wrong():
+    net = NetworkBuilder("wrong")
+    net.input("a", "x int").filter("y > 0").output("b")
+    return net
+"""
+
+
+@pytest.mark.parametrize("name", ["network", "builder", "build"])
+def test_networks_in_python(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / "built_networks.py", PYTHON)
+    assert australis("check", f"{path}:{name}").stdout == "built is valid: 1 input, 1 box, 1 output\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("number", "is a int; expected a Network, a builder, or a function that gives one"),
+        ("nothing", "built_networks has no 'nothing'; expected one of builder, network"),
+        ("broken", "failed: ZeroDivisionError: division by zero"),
+        ("wrong", "wrong.filter1.predicates[0]: unknown attribute 'y'; expected one of x"),
+    ],
+)
+def test_names_that_are_no_networks(tmp_path: Path, name: str, message: str) -> None:
+    path = write(tmp_path / "built_networks.py", PYTHON)
+    answer = australis("check", f"{path}:{name}")
+    assert answer.exit_code == 2
+    assert message in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("def (:", "is no Python: "), ("import nothing_like_it", "cannot be imported: ModuleNotFoundError")],
+)
+def test_python_that_does_not_import(tmp_path: Path, content: str, message: str) -> None:
+    path = write(tmp_path / "broken_module.py", content)
+    answer = australis("check", f"{path}:network")
+    assert answer.exit_code == 2
+    assert message in answer.stderr
+    assert australis("check", f"{tmp_path}/none.py:network").exit_code == 2
+    assert "cannot be imported" in australis("check", "no_such_module:network").stderr
+
+
+def test_functions_are_registered_first(tmp_path: Path) -> None:
+    net = write(tmp_path / "net.yaml", NETWORK.replace("pos >= 30", "'`mine:twice`(pos) >= 60'"))
+    refused = australis("check", net)
+    assert refused.exit_code == 2
+    assert "mine:twice" in refused.stderr
+    functions = write(
+        tmp_path / "mine.py",
+        "import pyarrow.compute as pc\nfrom australis import register_function\n"
+        "register_function('mine:twice', lambda a: pc.multiply(a, 2), takes=('int',), returns='int')\n",
+    )
+    accepted = australis("check", net, "--functions", functions)
+    assert accepted.exit_code == 0, accepted.output
+
+
+def test_help_has_examples() -> None:
+    assert "australis check examples/soldiers.yaml" in australis("--help").stdout
+    for command in ("check", "explain", "run", "demo"):
+        answer = australis(command, "--help")
+        assert answer.exit_code == 0
+        assert "Examples:" in answer.stdout
+
+
+def test_version_and_unknown_commands() -> None:
+    assert "version" in australis("--version").stdout
+    assert australis("fly").exit_code == 2
+    assert australis().exit_code == 2

@@ -1,0 +1,240 @@
+"""`australis explain` and the pictures: the same network gives the same picture, and everything is in it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tests.app.files import NETWORK, australis, write
+
+from australis import Network, NetworkBuilder, Order
+from australis.algebra.boxes import (
+    Aggregate,
+    BSort,
+    Drop,
+    Filter,
+    Join,
+    Map,
+    Resample,
+    Slide,
+    Tumble,
+    Union,
+    WSort,
+    XSection,
+)
+from australis.algebra.boxes.box import Box
+from australis.app.pictures.coordinates import draw, separated
+from australis.app.pictures.layers import Arc, Item, arrange, crossings, has_loop
+from australis.app.pictures.mermaid import mermaid
+from australis.app.pictures.notation import notation
+from australis.app.pictures.scene import scene_of
+from australis.app.pictures.svg import svg
+
+BY_SID = Order("time", slack=2, group_by=("sid",))
+TIME = Order("time")
+
+
+@pytest.mark.parametrize(
+    ("box", "text"),
+    [
+        (Filter(("pos >= 30", "pos >= 10")), "Filter(pos >= 30, pos >= 10)"),
+        (Map({"sid": "sid", "km": "pos / 1000"}), "Map(sid, km = pos / 1000)"),
+        (Union(), "Union"),
+        (BSort(BY_SID), "BSort(Assuming Order(On time, Slack 2, GroupBy sid))"),
+        (WSort(("time", "sid"), "5 s"), "WSort(time, sid, Timeout 5 s)"),
+        (
+            Aggregate({"n": "count(*)"}, TIME, 10, advance=5, timeout="1 s", align=True),
+            "Aggregate(count(*) -> n, Assuming Order(On time), Size 10, Advance 5, Aligned, Timeout 1 s)",
+        ),
+        (
+            Aggregate({"n": "count(*)"}, TIME, 10, advance_when="pos > 0"),
+            "Aggregate(count(*) -> n, Assuming Order(On time), Size 10, Advance when pos > 0)",
+        ),
+        (Tumble({"n": "count(*)"}, ("sid",)), "Tumble(count(*) -> n, GroupBy sid)"),
+        (Slide({"n": "count(*)"}, 3), "Slide(count(*) -> n, Size 3, Advance 1)"),
+        (XSection({"n": "count(*)"}, "time", slack=4), "XSection(count(*) -> n, On time, Size 1, Slack 4)"),
+        (
+            Join("left.pos = right.pos", 10, TIME, BY_SID),
+            "Join(left.pos = right.pos, Size 10, Left Assuming Order(On time), "
+            "Right Assuming Order(On time, Slack 2, GroupBy sid))",
+        ),
+        (
+            Join("left.pos = right.pos", left=TIME),
+            "Join(left.pos = right.pos, Left Assuming Order(On time), Right a stored table)",
+        ),
+        (
+            Resample({"p": "avg(pos)"}, 10, TIME, BY_SID),
+            "Resample(avg(pos) -> p, Size 10, Left Assuming Order(On time), "
+            "Right Assuming Order(On time, Slack 2, GroupBy sid))",
+        ),
+        (Drop(0.25), "Drop(Rate 0.25)"),
+    ],
+)
+def test_notation(box: Box, text: str) -> None:
+    assert str(notation(box)) == text
+
+
+@pytest.fixture
+def net(tmp_path: Path) -> Path:
+    return write(tmp_path / "soldiers.yaml", NETWORK)
+
+
+def test_the_tree(net: Path) -> None:
+    answer = australis("explain", net)
+    assert answer.exit_code == 0
+    assert (
+        answer.stdout
+        == """\
+soldiers
+├── reports: input
+│   (sid int not null, time long, pos int)
+│   └── across: Filter(pos >= 30)
+│       ├── port 0 (sid int not null, time long, pos int)
+│       │   └── count: Aggregate(count(*) -> soldiers, Assuming Order(On time, Slack 1), Size 1)
+│       │       (time long not null, soldiers long not null)
+│       │       └── counts: output
+│       └── port 1 (sid int not null, time long, pos int)
+│           └── named (left): Join(left.sid = right.sid, Left Assuming Order(On time), Right a stored table)
+│               (left_sid int not null, time long, pos int, right_sid int, name string)
+│               └── near: output
+└── names: stored table
+    (sid int, name string)
+    └── named (right, see above)
+"""
+    )
+
+
+def test_mermaid(net: Path) -> None:
+    answer = australis("explain", net, "--format", "mermaid")
+    lines = answer.stdout.splitlines()
+    assert lines[0] == "flowchart LR"
+    assert '  in_names[("names")]' in lines
+    assert '  box_across["across<br/>Filter(pos #gt;= 30)"]' in lines
+    assert '  box_across -->|"1: sid, time, pos"| box_named' in lines
+
+
+def test_json(net: Path) -> None:
+    found = json.loads(australis("explain", net, "--format", "json").stdout)
+    assert found["order"] == ["across", "count", "named"]
+    assert found["schemas"]["across.1"] == {"sid": "int not null", "time": "long", "pos": "int"}
+    assert found["notation"]["across"] == "Filter(pos >= 30)"
+    assert found["network"]["name"] == "soldiers"
+
+
+def test_the_name_of_the_output_tells_the_format(net: Path, tmp_path: Path) -> None:
+    for name, begin in (("a.svg", "<svg"), ("a.mmd", "flowchart"), ("a.json", "{"), ("a.txt", "soldiers\n")):
+        answer = australis("explain", net, "-o", tmp_path / name)
+        assert (answer.exit_code, answer.stdout) == (0, "")
+        assert (tmp_path / name).read_text().startswith(begin)
+    refused = australis("explain", net, "-o", tmp_path / "none" / "a.svg")
+    assert refused.exit_code == 1
+    assert "a.svg: cannot be written: No such file or directory" in refused.stderr
+
+
+def busy() -> Network:
+    """Groups in groups, arcs that cross, a table, connection points, ports, long texts."""
+    net = NetworkBuilder("busy")
+    a, b = net.input("a", "k int, t long, v double"), net.input("b", "k int, t long, v double")
+    table = net.table("known", "k int, name string")
+    order = Order("t", 3, ("k",))
+    with net.group("outer"):
+        low, high, rest = a.route("v < 1", "v > " + " + ".join(["k"] * 40), as_="route")
+        with net.group("inner"):
+            joined = low.join(b, "left.k = right.k", size=5, left=order, right=order, as_="pairs")
+    crossed = b.union(high, a, as_="all")
+    joined.map({"k": "left_k", "d": "left_v - right_v"}, as_="slim").output("pairs")
+    crossed.join(table, "left.k = right.k", left=Order("t"), as_="known_ones").output("named")
+    crossed.point("history", history="2 h")
+    rest.bsort(order, as_="sorted").point("archive", history="forever")
+    return net.build()
+
+
+def test_everything_is_in_the_svg() -> None:
+    network = busy()
+    picture = svg(network)
+    assert picture == svg(busy())
+    root = ElementTree.fromstring(picture)
+    texts = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
+    titles = {element.text for element in root.iter("{http://www.w3.org/2000/svg}title")}
+    names = {box_id.rpartition(".")[2] for box_id in network.boxes}
+    assert (
+        names | set(network.inputs) | set(network.outputs) | {"outer", "inner", "history", "archive"} <= texts
+    )
+    assert {"0", "1", "2", "L", "R"} <= texts
+    for box_id, node in network.boxes.items():
+        assert f"{box_id}: {notation(node.box)}" in titles
+    assert "b (k int, t long, v double)" in titles
+    assert not re.search(r"<script|href|url\((?!#head)", picture)
+
+
+def test_shapes_do_not_overlap_and_lie_in_their_frames() -> None:
+    scene = scene_of(busy())
+    rectangles = [(shape.name, *place, shape.width, shape.height) for shape, place in scene.shapes]
+    for (_, x1, y1, w1, h1), (_, x2, y2, w2, h2) in itertools.combinations(rectangles, 2):
+        assert x1 + w1 <= x2 or x2 + w2 <= x1 or y1 + h1 <= y2 or y2 + h2 <= y1
+    for frame in scene.frames:
+        x, y = frame.corner
+        inside = [
+            name
+            for name, left, top, width, height in rectangles
+            if x <= left and left + width <= x + frame.width and y <= top and top + height <= y + frame.height
+        ]
+        assert set(inside) == {name for name, *_ in rectangles if name.startswith(f"{frame.group}.")}
+    for wire in scene.wires:
+        assert all(a[0] <= b[0] for a, b in itertools.pairwise(wire.points))
+
+
+def test_a_group_that_streams_leave_and_enter_again_is_drawn_open() -> None:
+    net = NetworkBuilder("open")
+    stream = net.input("a", "k int")
+    with net.group("g"):
+        first = stream.filter("k > 0", as_="first")
+    between = first.filter("k > 1", as_="between")
+    with net.group("h"):
+        _ = between.filter("k > 2", as_="other").output("other")
+    last = net.add(Filter(("k > 3",)), between, as_="last")
+    last.output("out")
+    boxes = dict(net.build().boxes)
+    boxes["g.again"] = boxes.pop("last")
+    built = net.build()
+    network = Network("open", built.inputs, boxes, {"other": built.outputs["other"]})
+    scene = scene_of(network)
+    assert [frame.group for frame in scene.frames] in ([], ["h"])
+    assert len(scene.shapes) == 6
+
+
+def test_loops_are_seen() -> None:
+    arcs = [Arc("a", 0, "b", 0), Arc("b", 0, "a", 0)]
+    assert has_loop(["a", "b"], arcs)
+    assert not has_loop(["a", "b"], arcs[:1])
+
+
+def test_crossings_that_can_be_avoided_are() -> None:
+    items = [Item(name, 10, 10) for name in ("a", "b", "c", "x", "y", "z")]
+    arcs = [Arc("a", 0, "z", 0), Arc("b", 0, "y", 0), Arc("c", 0, "x", 0)]
+    assert crossings(arrange(items, arcs)) == 0
+
+
+def test_arcs_in_a_row_are_straight() -> None:
+    items = [Item(name, 10, 10 + 7 * n, (5.0,), (5.0,)) for n, name in enumerate("abcd")]
+    arcs = [Arc("a", 0, "b", 0), Arc("b", 0, "c", 0), Arc("c", 0, "d", 0)]
+    drawing = draw(items, arcs, {})
+    assert {round(y, 6) for way in drawing.ways.values() for _, y in way} == {5.0}
+
+
+def test_separated_keeps_wishes_that_do_no_harm() -> None:
+    assert separated([0.0, 100.0], [1.0, 1.0], [10.0]) == [0.0, 100.0]
+    assert separated([3.0, 3.0, 3.0], [1.0, 1.0, 1.0], [2.0, 2.0]) == [1.0, 3.0, 5.0]
+    assert separated([0.0, 0.0], [3.0, 1.0], [4.0]) == [-1.0, 3.0]
+
+
+def test_mermaid_escapes_what_it_would_read() -> None:
+    net = NetworkBuilder("signs")
+    net.input("a", "s string").filter("s = '\"<b>|`#' OR s LIKE '%&%'").output("b")
+    text = mermaid(net.build())
+    assert "#quot;#lt;b#gt;#124;#96;#35;" in text
+    assert "#amp;" in text
