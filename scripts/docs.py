@@ -1,4 +1,4 @@
-"""Write what the documentation shows anew: the outputs of its examples, the JSON Schema, the pictures.
+"""Write what the documentation shows anew: the outputs of its examples, and the JSON Schema.
 
 `python scripts/docs.py` writes; with `--check` it only says what is out of date, and exits 1 if anything is.
 """
@@ -19,7 +19,6 @@ from australis.app.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-PICTURES = {"intrusion": "examples/intrusion.py:network", "soldiers": "examples/soldiers.yaml"}
 _FENCE = re.compile(r"```(?P<info>[^\n]*)\n(?P<body>.*?)```", re.DOTALL)
 _CSV = re.compile(r"csv (?P<way>in|out)=(?P<name>\w+)(?P<end> at the end)?")
 
@@ -97,21 +96,11 @@ def with_outputs(page: str) -> str:
     return _FENCE.sub(renew, page)
 
 
-def picture(network: str) -> str:
-    """The SVG of a network."""
-    result = CliRunner().invoke(main, ["explain", str(ROOT / network), "--format", "svg"])
-    if result.exit_code:
-        raise SystemExit(result.output)
-    return result.stdout
-
-
 def generated() -> Iterator[tuple[Path, str]]:
     """Every file that is made from the code, with what it should hold."""
     yield DOCS / "network.schema.json", schema_text()
     for page in sorted(DOCS.glob("*.md")):
         yield page, with_outputs(page.read_text())
-    for name, network in PICTURES.items():
-        yield DOCS / "pictures" / f"{name}.svg", picture(network)
 
 
 def out_of_date() -> list[tuple[Path, str]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,7 +13,8 @@ from types import ModuleType
 import pytest
 
 from australis.algebra.boxes import BOXES
-from australis.algebra.form import loads
+from australis.algebra.form import load, loads
+from australis.algebra.network import Network
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -57,6 +60,36 @@ def test_an_example_gives_what_its_page_shows(page: Path, index: int, engine: st
 
 def test_what_is_generated_is_current() -> None:
     assert [path.name for path, _ in docs.out_of_date()] == []
+
+
+def test_the_code_of_the_readme_builds_the_network_of_the_example() -> None:
+    block = next(
+        f["body"] for f in docs._FENCE.finditer((ROOT / "README.md").read_text()) if f["info"] == "python"
+    )
+    scope: dict[str, object] = {}
+    exec(block, scope)
+    built, example = scope["network"], load(ROOT / "examples" / "soldiers.yaml")
+    assert isinstance(built, Network)
+    assert [node.box for node in built.boxes.values()] == [node.box for node in example.boxes.values()]
+
+
+def test_the_commands_of_the_readme_print_what_it_shows() -> None:
+    block = next(
+        f["body"] for f in docs._FENCE.finditer((ROOT / "README.md").read_text()) if f["info"] == "console"
+    )
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    printed = ""
+    for command in re.findall(r"^\$ (.*)$", block, re.MULTILINE):
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=ROOT,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        printed += f"$ {command}\n{done.stdout}"
+    assert printed == block
 
 
 def test_links_between_pages_lead_somewhere() -> None:
