@@ -1,7 +1,7 @@
 """Expressions and what Spark makes of them, in `tests/fixtures/expressions.json`.
 
-Each group has a schema, rows and texts; for every text Spark's value in every row is recorded beside it. To add a case
-put a row or a text there and record again: `python -m tests.kernels.recorded_expressions`.
+Each group has a schema, rows and texts; for every text Spark's value in every row is recorded beside it. To
+add a case put a row or a text there and record again: `python -m tests.kernels.recorded_expressions`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def groups() -> list[Group]:
 
 
 def spark_values(spark: SparkSession, group: Group) -> dict[str, list[Any]]:
-    """What Spark makes of a group's texts, in the form of the file; the texts are given to Spark as they are."""
+    """What Spark itself makes of a group's texts, in the form of the file."""
     before = str(spark.conf.get("spark.sql.session.timeZone"))
     spark.conf.set("spark.sql.session.timeZone", group.timezone)
     try:
@@ -68,7 +68,7 @@ def plain(array: pa.Array) -> list[Value]:
 
 
 def read(value: Any, type_: DataType) -> Value:
-    """A value of the file in plain Python: decimals and doubles that are no JSON numbers are written as text."""
+    """A value of the file in plain Python: decimals are written as text, and NaN and infinities too."""
     if value is None:
         return None
     if type_.is_decimal:

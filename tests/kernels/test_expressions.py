@@ -22,7 +22,10 @@ from australis.kernels import expressions as kernels
 from australis.reference import expressions as reference
 
 GROUPS = groups()
-LAST_DIGITS = frozenset("exp ln log10 log2 sin cos tan asin acos atan degrees radians pow atan2".split())
+LAST_DIGITS = (
+    *("exp", "ln", "log10", "log2", "pow", "degrees", "radians"),
+    *("sin", "cos", "tan", "asin", "acos", "atan", "atan2"),
+)
 """Functions whose last digits may differ between the JVM and the C library."""
 
 by_group = pytest.mark.parametrize("group", GROUPS, ids=[group.name for group in GROUPS])
@@ -54,7 +57,7 @@ def test_kernels_give_what_spark_gave(group: Group) -> None:
 
 @by_group
 def test_kernels_do_not_care_where_a_batch_is_cut(group: Group) -> None:
-    """One row at a time, from arrays with an offset: fast paths that look at all rows must not change a value."""
+    """One row at a time, from arrays with an offset: fast paths look at all rows and must change nothing."""
     (batch,) = group.table.to_batches()
     for text in group.results:
         expr = parse(text).bind(group.schema)
@@ -96,6 +99,7 @@ def test_every_function_of_the_table_is_recorded() -> None:
 
 # --- where Spark stops the query, an expression is NULL
 
+MANY_DIGITS = Decimal("99999999999999999999999999999.999999999")
 TOTAL = [
     ("split_part(s, '.', n)", {"s": "a.b", "n": 0}, None),
     ("timestamp_seconds(m)", {"m": 2**63 - 1}, None),
@@ -106,9 +110,9 @@ TOTAL = [
     ("timestampdiff(MICROSECOND, t, TIMESTAMP '2000-01-01 00:00:00Z')", {"t": -(2**63)}, None),
     ("CAST(s AS timestamp)", {"s": "12:30"}, None),
     ("CAST(s AS timestamp)", {"s": "T12:30"}, None),
-    ("-d", {"d": Decimal("99999999999999999999999999999.999999999")}, Decimal("-99999999999999999999999999999.999999999")),
-    ("abs(d)", {"d": Decimal("-99999999999999999999999999999.999999999")}, Decimal("99999999999999999999999999999.999999999")),
-]  # fmt: skip
+    ("-d", {"d": MANY_DIGITS}, MANY_DIGITS.copy_negate()),
+    ("abs(d)", {"d": MANY_DIGITS.copy_negate()}, MANY_DIGITS),
+]
 
 
 @pytest.mark.parametrize(("text", "values", "expected"), TOTAL)

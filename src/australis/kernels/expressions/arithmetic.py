@@ -1,4 +1,4 @@
-"""Arithmetic on int, long, double, decimal and timestamp: whole numbers wrap, and dividing by zero gives NULL."""
+"""Arithmetic on numbers and timestamps: whole numbers wrap, and dividing by zero gives NULL."""
 
 from __future__ import annotations
 
@@ -76,9 +76,7 @@ def _by(left: Datum, right: Datum, operation: Callable[[Numbers, Numbers], Numbe
     """An operation that has no result where its right side is zero."""
     first, second = raw(left), raw(right)
     null, divisor = _without_zeros(second, nulls(left, right))
-    with np.errstate(all="ignore"):
-        values = operation(first, divisor)
-    return arrow(values, left.type, null)
+    return arrow(operation(first, divisor), left.type, null)
 
 
 def _without_zeros(divisor: Numbers, null: Mask | None) -> tuple[Mask | None, Numbers]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +17,14 @@ import pyarrow.compute as pc
 
 from australis.algebra.types import DataType
 
-Datum = pa.Array | pa.Scalar
+Datum: TypeAlias = pa.Array | pa.Scalar
 Numbers = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Site:
-    """What an implementation knows beside its arguments: the type of its result and the network's time zone."""
+    """What an implementation knows beside its arguments: the result's type, the network's time zone."""
 
     type: DataType
     timezone: str = "UTC"
@@ -39,7 +39,7 @@ def is_scalar(datum: Datum) -> bool:
 
 
 def raw(datum: Datum) -> Numbers:
-    """The numbers of a datum: a view of an array's buffer, or for a scalar the one number that all rows share.
+    """The numbers of a datum: a view of an array's buffer, or the one number that all rows share.
 
     >>> raw(pa.array([1, None, 3], pa.int32())).dtype
     dtype('int32')
@@ -61,7 +61,7 @@ def truths(datum: Datum) -> Mask:
     if is_scalar(datum):
         return np.array([bool(datum.as_py())])
     filled = datum.fill_null(False) if datum.null_count else datum
-    return filled.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    return filled.to_numpy(zero_copy_only=False)
 
 
 def nulls(*data: Datum) -> Mask | None:

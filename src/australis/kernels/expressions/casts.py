@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from australis.kernels.expressions import decimals, doubles, moments, readings, times
+from australis.algebra.types import TIMESTAMP
+from australis.kernels.expressions import doubles, moments, readings, times
 from australis.kernels.expressions.arrays import Numbers, Site, arrow, either, nulls, raw
+from australis.kernels.expressions.fixed_point import decimals, longs, magnitude, raised, rescaled, unscaled
 from australis.kernels.expressions.writings import timestamp_text
 
-_INT, _LONG, _DOUBLE = pa.int32(), pa.int64(), pa.float64()
+_INT, _LONG, _DOUBLE, _TIMESTAMP = pa.int32(), pa.int64(), pa.float64(), TIMESTAMP.arrow
 
 
 def cast(site: Site, value: pa.Array) -> pa.Array:
@@ -48,7 +49,7 @@ def _double_to_whole(site: Site, value: pa.Array) -> pa.Array:
 
 
 def _decimal_to_long(_: Site, value: pa.Array) -> pa.Array:
-    return decimals.longs(_without_fraction(value), nulls(value))
+    return longs(_without_fraction(value), nulls(value))
 
 
 def _decimal_to_int(site: Site, value: pa.Array) -> pa.Array:
@@ -56,11 +57,11 @@ def _decimal_to_int(site: Site, value: pa.Array) -> pa.Array:
 
 
 def _without_fraction(value: pa.Array) -> Numbers:
-    unscaled = decimals.unscaled(value)
+    numbers = unscaled(value)
     if value.type.scale > 18:
-        unscaled = unscaled.astype(object)
-    size = np.abs(unscaled) // 10**value.type.scale
-    return np.where(unscaled < 0, -size, size)
+        numbers = numbers.astype(object)
+    size = np.abs(numbers) // 10**value.type.scale
+    return np.where(numbers < 0, -size, size)
 
 
 def _timestamp_to_long(_: Site, value: pa.Array) -> pa.Array:
@@ -87,9 +88,9 @@ def _whole_to_double(_: Site, value: pa.Array) -> pa.Array:
 
 def _decimal_to_double(_: Site, value: pa.Array) -> pa.Array:
     """The nearest double: one division of exact doubles, or the double that the text reads as."""
-    unscaled, scale = decimals.unscaled(value), value.type.scale
-    if unscaled.dtype != object and decimals.magnitude(unscaled) < 2**53 and scale <= 22:
-        return arrow(unscaled / 10.0**scale, _DOUBLE, nulls(value))
+    numbers, scale = unscaled(value), value.type.scale
+    if numbers.dtype != object and magnitude(numbers) < 2**53 and scale <= 22:
+        return arrow(numbers / 10.0**scale, _DOUBLE, nulls(value))
     return value.cast(pa.string()).cast(_DOUBLE)
 
 
@@ -101,8 +102,8 @@ def _timestamp_to_double(_: Site, value: pa.Array) -> pa.Array:
 
 
 def _whole_to_decimal(site: Site, value: pa.Array) -> pa.Array:
-    unscaled = decimals.raised(raw(value).astype(np.int64), site.type.scale)
-    return decimals.decimals(unscaled, site.type.arrow, nulls(value))
+    numbers = raised(raw(value).astype(np.int64), site.type.scale)
+    return decimals(numbers, site.type.arrow, nulls(value))
 
 
 def _double_to_decimal(site: Site, value: pa.Array) -> pa.Array:
@@ -110,13 +111,13 @@ def _double_to_decimal(site: Site, value: pa.Array) -> pa.Array:
 
 
 def _decimal_to_decimal(site: Site, value: pa.Array) -> pa.Array:
-    unscaled = decimals.rescaled(decimals.unscaled(value), value.type.scale, site.type.scale)
-    return decimals.decimals(unscaled, site.type.arrow, nulls(value))
+    numbers = rescaled(unscaled(value), value.type.scale, site.type.scale)
+    return decimals(numbers, site.type.arrow, nulls(value))
 
 
 def _timestamp_to_decimal(site: Site, value: pa.Array) -> pa.Array:
-    unscaled = decimals.rescaled(raw(value), 6, site.type.scale)
-    return decimals.decimals(unscaled, site.type.arrow, nulls(value))
+    numbers = rescaled(raw(value), 6, site.type.scale)
+    return decimals(numbers, site.type.arrow, nulls(value))
 
 
 def _truth_to_decimal(site: Site, value: pa.Array) -> pa.Array:
@@ -131,7 +132,7 @@ def _number_to_truth(_: Site, value: pa.Array) -> pa.Array:
 
 
 def _decimal_to_truth(_: Site, value: pa.Array) -> pa.Array:
-    return arrow((decimals.unscaled(value) != 0).astype(bool), pa.bool_(), nulls(value))
+    return arrow((unscaled(value) != 0).astype(bool), pa.bool_(), nulls(value))
 
 
 # --- to timestamps
@@ -144,7 +145,7 @@ def _whole_to_timestamp(_: Site, value: pa.Array) -> pa.Array:
     micros = np.where(
         seconds > limit, 2**63 - 1, np.where(seconds < -limit, -(2**63), seconds * times.SECOND_US)
     )
-    return arrow(micros, times.TIMESTAMP.arrow, nulls(value))
+    return arrow(micros, _TIMESTAMP, nulls(value))
 
 
 def _double_to_timestamp(_: Site, value: pa.Array) -> pa.Array:
@@ -153,11 +154,11 @@ def _double_to_timestamp(_: Site, value: pa.Array) -> pa.Array:
 
 def _decimal_to_timestamp(_: Site, value: pa.Array) -> pa.Array:
     """Seconds since 1970, cut to microseconds, of which the low 64 bits remain."""
-    moved = decimals.raised(decimals.unscaled(value), 6)
+    moved = raised(unscaled(value), 6)
     if value.type.scale > 18:
         moved = moved.astype(object)
     size = np.abs(moved) // 10**value.type.scale
-    return decimals.longs(np.where(moved < 0, -size, size), nulls(value)).cast(times.TIMESTAMP.arrow)
+    return longs(np.where(moved < 0, -size, size), nulls(value)).cast(_TIMESTAMP)
 
 
 # --- from and to strings
@@ -198,7 +199,7 @@ _NAMES = {
     _DOUBLE: "double",
     pa.string(): "string",
     pa.bool_(): "boolean",
-    times.TIMESTAMP.arrow: "timestamp",
+    _TIMESTAMP: "timestamp",
 }
 
 _CASTS: dict[tuple[str, str], Callable[[Site, pa.Array], pa.Array]] = {

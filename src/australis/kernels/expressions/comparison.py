@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.kernels.expressions.arrays import Datum, Implementation, Site, is_scalar, length, raw, spread
+from australis.kernels.expressions.arrays import Datum, Implementation, Site, is_scalar, length, spread
 
 
 def equal(_: Site, left: Datum, right: Datum) -> pa.Array:

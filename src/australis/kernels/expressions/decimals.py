@@ -1,109 +1,26 @@
-"""Decimal arithmetic: exact on unscaled whole numbers, rounded half up, NULL where the result's digits overflow.
-
-Unscaled numbers are an int64 array as long as the largest of them leaves room for the next step, and an array of
-Python's whole numbers, which have no largest, from then on. So common amounts run at the speed of numpy, and
-38 digits are exact.
-"""
+"""Decimal arithmetic: exact on whole numbers, rounded half up, NULL where the digits of the type overflow."""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from australis.kernels.expressions.arrays import (
-    Datum,
-    Mask,
-    Numbers,
-    Site,
-    either,
-    is_scalar,
-    nulls,
-    validity,
-    words,
+from australis.kernels.expressions.arrays import Datum, Mask, Numbers, Site, either, nulls
+from australis.kernels.expressions.fixed_point import (
+    decimals,
+    halved_up,
+    longs,
+    magnitude,
+    raised,
+    rescaled,
+    roomy,
+    unscaled,
 )
 
 DIGITS_MAX = 38
-_LONG = 1 << 63
-_WORD = (1 << 64) - 1
 _DIVISION_SCALE = DIGITS_MAX + 1
 """A quotient is first rounded to this many digits behind the point, then to the scale of its type."""
-
-
-def unscaled(datum: Datum) -> Numbers:
-    """The whole numbers of a decimal datum, without its scale.
-
-    >>> from decimal import Decimal
-    >>> unscaled(pa.array([Decimal("1.50"), None, Decimal("-0.01")]))
-    array([150,   0,  -1])
-    """
-    if is_scalar(datum):
-        return unscaled(pa.repeat(datum, 1))
-    low, high = words(datum)
-    null = nulls(datum)
-    if null is not None:
-        low, high = np.where(null, 0, low), np.where(null, 0, high)
-    short = low.view(np.int64)
-    # The least int64 has no opposite in an int64.
-    if np.array_equal(short >> 63, high) and not np.any(short == -_LONG):
-        return short
-    whole: Numbers = high.astype(object) * (1 << 64) + low.astype(object)
-    return whole
-
-
-def decimals(values: Numbers, type: pa.DataType, null: Mask | None = None) -> pa.Array:
-    """The decimal array of some unscaled numbers; one with more digits than the type has becomes NULL."""
-    over = magnitude(values) >= 10**type.precision
-    if over:
-        null = either(null, np.abs(values) >= 10**type.precision)
-        values = np.where(null, 0, values)
-    both = np.empty((len(values), 2), np.int64)
-    if values.dtype == object:
-        both[:, 0] = (values & _WORD).astype(np.uint64).view(np.int64)
-        both[:, 1] = (values >> 64).astype(np.int64)
-    else:
-        both[:, 0], both[:, 1] = values, values >> 63
-    return pa.Array.from_buffers(type, len(values), [validity(null, len(values)), pa.py_buffer(both)])
-
-
-def magnitude(values: Numbers) -> int:
-    """The largest absolute value among some whole numbers."""
-    return max(abs(int(values.min())), abs(int(values.max()))) if values.size else 0
-
-
-def roomy(values: Numbers, bound: int) -> Numbers:
-    """The numbers in a form in which results up to a bound cannot overflow."""
-    return values.astype(object) if values.dtype != object and bound >= _LONG else values
-
-
-def raised(values: Numbers, digits: int) -> Numbers:
-    """The numbers times a power of ten."""
-    if digits == 0:
-        return values
-    return roomy(values, max(magnitude(values), 1) * 10**digits) * 10**digits
-
-
-def lowered(values: Numbers, digits: int) -> Numbers:
-    """The numbers divided by a power of ten, rounded half up."""
-    return (
-        halved_up(values, np.array([10**digits], dtype=object if digits > 18 else np.int64))
-        if digits
-        else values
-    )
-
-
-def rescaled(values: Numbers, scale: int, new_scale: int) -> Numbers:
-    """The numbers of one scale in another, rounded half up."""
-    return raised(values, new_scale - scale) if new_scale >= scale else lowered(values, scale - new_scale)
-
-
-def halved_up(values: Numbers, divisor: Numbers) -> Numbers:
-    """The quotients rounded to the nearest whole number, halves away from zero; a divisor is not zero."""
-    if object in (values.dtype, divisor.dtype) or magnitude(values) >= _LONG or magnitude(divisor) >= _LONG // 2:
-        values, divisor = values.astype(object), divisor.astype(object)
-    size, by = np.abs(values), np.abs(divisor)
-    rest = size % by
-    quotient = size // by + (rest * 2 >= by)
-    return np.where((values < 0) != (divisor < 0), -quotient, quotient)
 
 
 def add(site: Site, left: Datum, right: Datum) -> pa.Array:
@@ -131,15 +48,23 @@ def multiply(site: Site, left: Datum, right: Datum) -> pa.Array:
 
 
 def divide(site: Site, left: Datum, right: Datum) -> pa.Array:
-    first, second = unscaled(left), unscaled(right)
+    first, second = np.broadcast_arrays(unscaled(left), unscaled(right))
     null, second = _without_zeros(second, nulls(left, right))
-    shift = right.type.scale - left.type.scale
     scale = _quotient_scale(site.type.scale, magnitude(second))
-    digits = scale + shift
+    digits = scale + right.type.scale - left.type.scale
     if digits < 0:
         second, digits = raised(second, -digits), 0
-    quotient = halved_up(*_alike(raised(first, digits), second))
-    return _result(site, quotient, scale, null)
+    short = _has_short_quotient(first, second, digits)
+    if not short.any():
+        return _result(site, halved_up(*_alike(raised(first, digits), second)), scale, null)
+    result = _result(site, _short_quotient(np.where(short, first, 0), second, digits), scale, null)
+    if short.all():
+        return result
+    long = raised(first[~short], digits)
+    rest = _result(
+        site, halved_up(*_alike(long, second[~short])), scale, None if null is None else null[~short]
+    )
+    return pc.replace_with_mask(result, pa.array(~short), rest)
 
 
 def remainder(site: Site, left: Datum, right: Datum) -> pa.Array:
@@ -159,20 +84,12 @@ def positive_remainder(site: Site, left: Datum, right: Datum) -> pa.Array:
 
 def whole_quotient(_: Site, left: Datum, right: Datum) -> pa.Array:
     """The quotient without its fraction, as the low 64 bits of a whole number of at most 38 digits."""
-    _, first, second = _aligned(left, right)
+    first, second = _aligned(left, right)[1:]
     null, second = _without_zeros(second, nulls(left, right))
     first, second = _alike(first, second)
     size = np.abs(first) // np.abs(second)
     quotient = np.where((first < 0) != (second < 0), -size, size)
     return longs(quotient, either(null, size >= 10**DIGITS_MAX if size.dtype == object else None))
-
-
-def longs(values: Numbers, null: Mask | None) -> pa.Array:
-    """The low 64 bits of some whole numbers."""
-    low = (values & _WORD).astype(np.uint64).view(np.int64) if values.dtype == object else values
-    return pa.Array.from_buffers(
-        pa.int64(), len(low), [validity(null, len(low)), pa.py_buffer(np.ascontiguousarray(low, dtype=np.int64))]
-    )
 
 
 def negate(site: Site, value: Datum) -> pa.Array:
@@ -234,10 +151,34 @@ def _without_zeros(divisor: Numbers, null: Mask | None) -> tuple[Mask | None, Nu
 def _quotient_scale(scale: int, divisor: int) -> int:
     """The scale of the first rounding of a quotient.
 
-    Rounding first to 39 digits and then to the scale of the type differs from rounding once only if a quotient can
-    come so near a half without being one, for which its divisor must have many digits.
+    Rounding first to 39 digits and then to the scale of the type differs from rounding once only if a
+    quotient can come so near a half without being one, for which its divisor must have many digits.
     """
     return scale if divisor <= 10 ** (_DIVISION_SCALE - scale) else _DIVISION_SCALE
+
+
+def _has_short_quotient(first: Numbers, second: Numbers, digits: int) -> Mask:
+    """Where first times a power of ten, divided by second, fits an int64 and can be got by hand."""
+    if object in (first.dtype, second.dtype) or _step(second) <= 0:
+        return np.zeros(len(first), bool)
+    return np.abs(first / second) * 10.0**digits < 2.0**62
+
+
+def _short_quotient(first: Numbers, second: Numbers, digits: int) -> Numbers:
+    """First times a power of ten by second, rounded half up: some digits at a time, as by hand."""
+    size, by, step = np.abs(first), np.abs(second), _step(second)
+    quotient, rest = np.divmod(size, by)
+    while digits > 0:
+        taken = min(step, digits)
+        more, rest = np.divmod(rest * 10**taken, by)
+        quotient, digits = quotient * 10**taken + more, digits - taken
+    quotient += rest >= by - rest
+    return np.where((first < 0) != (second < 0), -quotient, quotient)
+
+
+def _step(divisor: Numbers) -> int:
+    """How many digits can be appended to a rest below the divisor."""
+    return 18 - len(str(magnitude(divisor)))
 
 
 def _remainder(first: Numbers, second: Numbers) -> Numbers:

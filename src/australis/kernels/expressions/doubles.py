@@ -1,7 +1,8 @@
 """Doubles into whole numbers and decimals, as their shortest decimal text says.
 
-A double is rounded as the shortest text that reads back as it: 0.285 is the text 0.285, so to two digits it is 0.29,
-although the double lies a little below. Only doubles so near a half that this could matter go through text.
+A double is rounded as the shortest text that reads back as it: 0.285 is the text 0.285, so to two digits it
+is 0.29, although the double lies a little below. Only doubles so near a half that this could matter go
+through text.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from australis.kernels.expressions.arrays import Mask, Numbers, arrow, nulls, raw
-from australis.kernels.expressions.decimals import decimals
+from australis.kernels.expressions.fixed_point import decimals
 
 _TEXT = r"^(?P<whole>-?\d+)(?:\.(?P<fraction>\d+))?(?:e(?P<exponent>[+-]?\d+))?$"
 _DOUBT = 2.0**-50
-"""How far, relatively, a product with a power of ten may be from that of the shortest decimal, with room to spare."""
+"""How far, relatively, a product with a power of ten is from that of the shortest decimal, and some more."""
 _LARGE = 2.0**49
 
 
@@ -34,8 +35,8 @@ def to_integers(value: pa.Array, type: pa.DataType) -> pa.Array:
 def rounded(values: Numbers, places: int) -> Numbers:
     """Doubles rounded half up to some digits behind the point.
 
-    >>> rounded(np.array([0.285, -2.5, 1234.5]), 2)
-    array([ 0.29, -2.5 , 1234.5 ])
+    >>> rounded(np.array([0.285, -2.345]), 2)
+    array([ 0.29, -2.35])
     """
     result = np.array(values)
     if not 0 <= places <= 22:
@@ -77,10 +78,9 @@ def shortest(values: Numbers) -> tuple[Numbers, Numbers]:
 
 def _near_whole(values: Numbers, places: int) -> tuple[Numbers, Mask]:
     """The nearest whole numbers of the values times a power of ten, and where text must decide."""
-    with np.errstate(all="ignore"):
-        moved = np.abs(values) * 10.0**places
-        whole = np.floor(moved + 0.5)
-        doubtful = (np.abs(moved - np.floor(moved) - 0.5) <= moved * _DOUBT) | (moved >= _LARGE)
+    moved = np.abs(values) * 10.0**places
+    whole = np.floor(moved + 0.5)
+    doubtful = (np.abs(moved - np.floor(moved) - 0.5) <= moved * _DOUBT) | (moved >= _LARGE)
     return np.copysign(whole, values), doubtful & np.isfinite(values) & (values != 0)
 
 

@@ -1,9 +1,11 @@
-"""The walk over a typed tree: every node becomes an Arrow array, or a scalar while it is the same in all rows."""
+"""The walk over a typed tree: every node becomes an array, or a scalar while it is the same in all rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -38,7 +40,7 @@ SEES_NULLS = frozenset(
 )
 """The functions that are not simply NULL as soon as an argument is."""
 
-Table = pa.Table | pa.RecordBatch
+Table: TypeAlias = pa.Table | pa.RecordBatch
 
 
 def evaluate(expr: Expr, table: Table, timezone: str = "UTC") -> pa.Array:
@@ -49,7 +51,9 @@ def evaluate(expr: Expr, table: Table, timezone: str = "UTC") -> pa.Array:
     >>> evaluate(twice, pa.table({"pos": [1, None, 3]})).to_pylist()
     [2, None, 6]
     """
-    return spread(_value(expr, table, timezone), table.num_rows)
+    # Doubles have infinities and NaNs on purpose, and what lies under a NULL is no number at all.
+    with np.errstate(all="ignore"):
+        return spread(_value(expr, table, timezone), table.num_rows)
 
 
 def evaluate_all(exprs: Sequence[Expr], table: Table, timezone: str = "UTC") -> list[pa.Array]:
@@ -93,7 +97,7 @@ def _call(function: str, args: list[Datum], site: Site) -> Datum:
 
 
 def _apply(implementation: Implementation, args: list[Datum], site: Site) -> Datum:
-    """Apply an implementation, which needs an array among its arguments: constants become arrays of one row."""
+    """Apply an implementation, which needs an array among its arguments: constants become one row."""
     if all(map(is_scalar, args)):
         return implementation(site, *(spread(arg, 1) for arg in args))[0]
     return implementation(site, *args)

@@ -20,6 +20,7 @@ from australis.kernels.expressions.arrays import (
     nulls,
     raw,
 )
+from australis.kernels.expressions.fixed_point import longs, lowered, raised
 
 _DOUBLE = pa.float64()
 
@@ -67,8 +68,7 @@ def _of_double(function: Callable[[Numbers], Numbers]) -> Implementation:
     """A function from double to double."""
 
     def implementation(_: Site, value: Datum) -> pa.Array:
-        with np.errstate(all="ignore"):
-            return arrow(function(raw(value)), _DOUBLE, nulls(value))
+        return arrow(function(raw(value)), _DOUBLE, nulls(value))
 
     return implementation
 
@@ -79,17 +79,16 @@ def _logarithm(function: Callable[[Numbers], Numbers]) -> Implementation:
     def implementation(_: Site, value: Datum) -> pa.Array:
         values = raw(value)
         none: Mask = values <= 0
-        with np.errstate(all="ignore"):
-            return arrow(function(values), _DOUBLE, either(nulls(value), none))
+        return arrow(function(values), _DOUBLE, either(nulls(value), none))
 
     return implementation
 
 
 def _round_integers(value: pa.Array, places: int) -> pa.Array:
     """Whole numbers to tens, hundreds and so on; a result that needs more bits wraps."""
-    rounded = decimals.raised(decimals.lowered(raw(value).astype(np.int64), places), places)
-    longs = decimals.longs(rounded, nulls(value))
-    return longs if value.type == pa.int64() else longs.cast(value.type, safe=False)
+    rounded = raised(lowered(raw(value).astype(np.int64), places), places)
+    wrapped = longs(rounded, nulls(value))
+    return wrapped if value.type == pa.int64() else wrapped.cast(value.type, safe=False)
 
 
 FUNCTIONS: dict[str, Implementation] = {

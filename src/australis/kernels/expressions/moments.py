@@ -1,7 +1,7 @@
 """Text into timestamps, as Spark reads it: `2024`, `2024-3-1 9:30`, `2024-03-01T09:30:00.5+02:00`, ...
 
-The time of a text without a zone is on the clock of the network's time zone. A text with a time but no date means no
-instant here: today is not known to an expression.
+The time of a text without a zone is on the clock of the network's time zone. A text with a time but no date
+means no instant here: today is not known to an expression.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.algebra.types import TIMESTAMP
 from australis.algebra.zones import read_zone
-from australis.kernels.expressions.arrays import Mask, Numbers, arrow, either, nulls, raw, truths
+from australis.kernels.expressions.arrays import Mask, Numbers, either, nulls, raw
 from australis.kernels.expressions.points import texts
 from australis.kernels.expressions.readings import CONTROLS
-from australis.kernels.expressions.times import DAY_S, SECOND_US, joined
-from australis.kernels.expressions.zones import Zone, fixed, zone
+from australis.kernels.expressions.times import SECOND_US, joined
+from australis.kernels.expressions.zones import DAY_S, Zone, fixed, zone
 
 _MOMENT = (
     r"\A(?P<year>[+-]?\d{4,6})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2})(?:[ T](?P<hour>\d{1,2})"
@@ -44,7 +43,7 @@ def timestamps(value: pa.Array, timezone: str) -> pa.Array:
 
 
 def _in_common_form(value: pa.Array) -> pa.Array | None:
-    """What Arrow reads if all texts look like `2024-03-01 09:30:00` without a zone, which it does much faster."""
+    """What Arrow reads, much faster, if all texts look like `2024-03-01 09:30:00` without a zone."""
     held = texts(value, len(value))
     long_enough = held.ends - held.starts >= 16
     colon = np.append(held.data, np.zeros(16, np.uint8))[held.starts + 13] == ord(":")

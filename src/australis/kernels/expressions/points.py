@@ -1,4 +1,4 @@
-"""Strings as code points: where they begin in the bytes, and how to cut pieces out of many strings at once."""
+"""Strings as bytes and as code points: cutting pieces out of many strings at once."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from numba import njit
 
 from australis.kernels.expressions.arrays import Datum, Mask, Numbers, is_scalar, spread, validity
 
 
 @dataclass(frozen=True)
 class Texts:
-    """The bytes of many strings, where each begins and ends, and which are NULL."""
+    """The bytes of many strings, and where each of them begins and ends."""
 
     data: Numbers
     starts: Numbers
@@ -22,71 +22,105 @@ class Texts:
     def __len__(self) -> int:
         return len(self.starts)
 
-
-@dataclass(frozen=True)
-class Points:
-    """The code points of many strings: `begin` has the byte of each, and one more entry for the end of the last."""
-
-    texts: Texts
-    begin: Numbers
-    first: Numbers
-    count: Numbers
-
-    def cut(self, start: Numbers, stop: Numbers, null: Mask | None) -> pa.Array:
-        """From each string the code points from `start` up to `stop`, where 0 is its first."""
-        start = np.clip(start, 0, self.count)
-        stop = np.clip(stop, start, self.count)
-        return gather(self.texts.data, self.begin[self.first + start], self.begin[self.first + stop], null)
+    @property
+    def sizes(self) -> Numbers:
+        return self.ends - self.starts
 
 
 def texts(strings: Datum, rows: int) -> Texts:
     """The bytes of strings; a scalar stands for the same bytes in all rows."""
     if is_scalar(strings):
         one = texts(spread(strings, 1), 1)
-        return Texts(one.data, np.broadcast_to(one.starts, (rows,)), np.broadcast_to(one.ends, (rows,)))
-    _, offsets, data = strings.buffers()
+        return Texts(one.data, np.repeat(one.starts, rows), np.repeat(one.ends, rows))
+    _, offsets, buffer = strings.buffers()
+    if offsets is None or len(strings) == 0:
+        return Texts(_frozen(np.zeros(0, np.uint8)), np.zeros(rows, np.int64), np.zeros(rows, np.int64))
     places = np.frombuffer(offsets, np.int32, count=strings.offset + len(strings) + 1)[strings.offset :]
     places = places.astype(np.int64)
-    return Texts(np.frombuffer(data or b"", np.uint8), places[:-1], places[1:])
+    return Texts(_frozen(np.frombuffer(buffer or b"", np.uint8)), places[:-1], places[1:])
 
 
-def points(strings: Datum, rows: int) -> Points:
-    """The code points of strings.
+def cut(held: Texts, start: Numbers, stop: Numbers, null: Mask | None) -> pa.Array:
+    """From each string the code points from `start` up to `stop`, where 0 is its first.
 
-    >>> points(pa.array(["aé", "", "😀"]), 3).count
-    array([2, 0, 1])
+    >>> cut(texts(pa.array(["aé😀", "xyz"]), 2), np.array([1]), np.array([3]), None).to_pylist()
+    ['é😀', 'yz']
     """
-    held = texts(strings, rows)
-    used = held.data[: held.ends[-1] if len(held) else 0]
-    # A byte 10xxxxxx continues a code point, every other begins one.
-    begins = (used & 0xC0) != 0x80
-    before = np.concatenate([[0], np.cumsum(begins)])
-    begin = np.append(np.flatnonzero(begins), len(used))
-    first = before[held.starts]
-    return Points(held, begin, first, before[held.ends] - first)
+    first, last = _places(held.data, held.starts, held.ends, _each(start, held), _each(stop, held))
+    return gather(held.data, first, last, null)
+
+
+def points_before(held: Texts, at: Numbers) -> Numbers:
+    """How many code points begin before a byte of each string, counted from the string's start."""
+    before: Numbers = _points_before(held.data, held.starts, at)
+    return before
 
 
 def gather(data: Numbers, starts: Numbers, ends: Numbers, null: Mask | None) -> pa.Array:
     """The strings whose bytes lie between starts and ends."""
-    sizes = ends - starts
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    total = int(offsets[-1])
-    picks = np.arange(total) + np.repeat(starts - offsets[:-1], sizes)
-    return strings_of(data[picks], offsets, null)
+    offsets = np.concatenate([[0], np.cumsum(ends - starts)])
+    return strings_of(_copied(data, starts, offsets), offsets, null)
 
 
 def strings_of(data: Numbers, offsets: Numbers, null: Mask | None) -> pa.Array:
     """The string array of some bytes and the offsets between its strings."""
     if offsets[-1] > np.iinfo(np.int32).max:
         raise OverflowError("the strings of one train hold more than 2 GB; make trains shorter")
-    buffers = [
-        validity(null, len(offsets) - 1),
-        pa.py_buffer(offsets.astype(np.int32)),
-        pa.py_buffer(np.ascontiguousarray(data, dtype=np.uint8)),
-    ]
-    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
+    rows = len(offsets) - 1
+    buffers = [validity(null, rows), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.string(), rows, buffers)
 
 
-def lengths(strings: Datum) -> pa.Array:
-    """The number of code points of each string."""
-    return pc.utf8_length(strings)
+def _each(numbers: Numbers, held: Texts) -> Numbers:
+    return np.array(np.broadcast_to(numbers, (len(held),)), dtype=np.int64)
+
+
+def _frozen(data: Numbers) -> Numbers:
+    """The bytes as numba sees all of them, so that it compiles one function rather than two."""
+    view = data.view()
+    view.flags.writeable = False
+    return view
+
+
+@njit(cache=True)
+def _next(data, place):  # type: ignore[no-untyped-def]
+    """The byte after the code point at a place: its first byte says how many it has."""
+    lead = data[place]
+    return place + 1 if lead < 0x80 else place + 2 if lead < 0xE0 else place + 3 if lead < 0xF0 else place + 4
+
+
+@njit(cache=True)
+def _places(data, starts, ends, first, last):  # type: ignore[no-untyped-def]
+    """The bytes at which the code points numbered first and last begin, or the end of the string."""
+    from_byte, to_byte = np.empty(len(starts), np.int64), np.empty(len(starts), np.int64)
+    for row in range(len(starts)):
+        place, point = starts[row], 0
+        while point < first[row] and place < ends[row]:
+            place, point = _next(data, place), point + 1
+        from_byte[row] = place
+        while point < last[row] and place < ends[row]:
+            place, point = _next(data, place), point + 1
+        to_byte[row] = place
+    return from_byte, to_byte
+
+
+@njit(cache=True)
+def _points_before(data, starts, at):  # type: ignore[no-untyped-def]
+    counts = np.zeros(len(starts), np.int64)
+    for row in range(len(starts)):
+        place = starts[row]
+        while place < starts[row] + at[row]:
+            place = _next(data, place)
+            counts[row] += 1
+    return counts
+
+
+@njit(cache=True)
+def _copied(data, starts, offsets):  # type: ignore[no-untyped-def]
+    out = np.empty(offsets[-1], np.uint8)
+    for row in range(len(starts)):
+        place = starts[row]
+        for to in range(offsets[row], offsets[row + 1]):
+            out[to] = data[place]
+            place += 1
+    return out

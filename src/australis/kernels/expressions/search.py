@@ -1,7 +1,7 @@
 """Finding a string in another: the tests, the place, replacing, splitting and LIKE.
 
-A needle that is the same in all rows goes to Arrow's own kernels. One that is a column goes to a loop over the bytes
-that numba compiles: UTF-8 has the property that the bytes of one text in another are that text in the other.
+A needle that is the same in all rows goes to Arrow's own kernels, one that is a column to loops over bytes
+that numba compiles: where the bytes of one UTF-8 text occur in another, there that text occurs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from australis.kernels.expressions.arrays import (
     raw,
     spread,
 )
-from australis.kernels.expressions.points import Texts, gather, points, strings_of, texts
+from australis.kernels.expressions.points import Texts, gather, points_before, strings_of, texts
 
 
 def starts_with(_: Site, value: Datum, needle: Datum) -> pa.Array:
@@ -54,10 +54,10 @@ def contains(_: Site, value: Datum, needle: Datum) -> pa.Array:
 
 def place(_: Site, value: Datum, needle: Datum) -> pa.Array:
     """The code point, counted from 1, at which the needle first occurs, else 0."""
-    found = points(value, length(value, needle))
-    at = _first(value, needle)
-    before = np.searchsorted(found.begin, found.texts.starts + at) - found.first
-    return arrow(np.where(at < 0, 0, before + 1).astype(np.int32), pa.int32(), nulls(value, needle))
+    at = np.array(np.broadcast_to(_first(value, needle), (length(value, needle),)))
+    if pc.all(pc.string_is_ascii(value)).as_py() is False:
+        at = np.where(at < 0, at, points_before(texts(value, len(at)), at))
+    return arrow(at + 1, pa.int32(), nulls(value, needle))
 
 
 def replace(_: Site, value: Datum, old: Datum, new: Datum = pa.scalar("")) -> pa.Array:
@@ -94,8 +94,10 @@ def like(_: Site, value: pa.Array, pattern: Datum, escape: Datum = pa.scalar("\\
 def _like(value: pa.Array, pieces: list[str]) -> pa.Array:
     """Patterns that are only a text with % at its ends have faster kernels than a regular expression."""
     match pieces:
-        case [] | [_] if pieces != ["%"] and pieces != ["_"]:
-            return pc.equal(value, "".join(pieces)[1:])
+        case []:
+            return pc.equal(value, "")
+        case [text] if text[0] == "=":
+            return pc.equal(value, text[1:])
         case ["%"]:
             return pc.equal(value, value)
         case [text, "%"] if text[0] == "=":

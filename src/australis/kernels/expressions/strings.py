@@ -20,7 +20,7 @@ from australis.kernels.expressions.arrays import (
     raw,
     spread,
 )
-from australis.kernels.expressions.points import points, strings_of, texts
+from australis.kernels.expressions.points import cut, texts
 
 _INT_MAX = 2**31 - 1
 _SPACES = pa.scalar(" ")
@@ -53,23 +53,31 @@ def trim_right(_: Site, value: Datum) -> pa.Array:
 def substring(
     _: Site, value: Datum, position: Datum, size: Datum = pa.scalar(_INT_MAX, pa.int32())
 ) -> pa.Array:
-    """From a position, counted from 1, or from the end if it is negative."""
+    """From a position, counted from 1, or from the end if it is negative; 0 is as 1."""
     data = (value, position, size)
-    found = points(value, length(*data))
+    if is_scalar(position) and is_scalar(size) and position.as_py() >= 0:
+        start = max(position.as_py() - 1, 0)
+        return pc.utf8_slice_codeunits(value, start, start + max(size.as_py(), 0))
+    held = texts(value, length(*data))
     place = raw(position).astype(np.int64)
-    start = np.where(place > 0, place - 1, np.where(place < 0, found.count + place, 0))
-    return found.cut(start, start + raw(size).astype(np.int64), nulls(*data))
+    start = np.where(place > 0, place - 1, 0)
+    if np.any(place < 0):
+        start = np.where(place < 0, _counts(value) + place, start)
+    return cut(held, start, start + raw(size), nulls(*data))
 
 
 def left(_: Site, value: Datum, size: Datum) -> pa.Array:
-    found = points(value, length(value, size))
-    return found.cut(np.zeros(len(found.count), np.int64), raw(size).astype(np.int64), nulls(value, size))
+    if is_scalar(size):
+        return pc.utf8_slice_codeunits(value, 0, max(size.as_py(), 0))
+    return cut(texts(value, length(value, size)), np.array([0]), raw(size), nulls(value, size))
 
 
 def right(_: Site, value: Datum, size: Datum) -> pa.Array:
-    found = points(value, length(value, size))
-    kept = np.maximum(raw(size).astype(np.int64), 0)
-    return found.cut(found.count - np.minimum(kept, found.count), found.count, nulls(value, size))
+    if is_scalar(size) and size.as_py() > 0:
+        return pc.utf8_slice_codeunits(value, -size.as_py())
+    held, count = texts(value, length(value, size)), _counts(value)
+    start = count - np.maximum(raw(size), 0)
+    return cut(held, start, count, nulls(value, size))
 
 
 def pad_left(site: Site, value: Datum, size: Datum, pad: Datum = _SPACES) -> pa.Array:
@@ -83,15 +91,7 @@ def pad_right(site: Site, value: Datum, size: Datum, pad: Datum = _SPACES) -> pa
 
 
 def reverse(_: Site, value: pa.Array) -> pa.Array:
-    """The code points from the last to the first: their bytes sorted by string, then point backwards."""
-    rows = len(value)
-    found = points(value, rows)
-    offsets = np.concatenate([[0], np.cumsum(found.count)])
-    order = np.repeat(found.first + found.count - 1 + offsets[:-1], found.count) - np.arange(offsets[-1])
-    sizes = np.diff(found.begin)[order]
-    ends = np.concatenate([[0], np.cumsum(sizes)])
-    picks = np.arange(ends[-1]) + np.repeat(found.begin[order] - ends[:-1], sizes)
-    return strings_of(found.texts.data[picks], ends[offsets], nulls(value))
+    return pc.utf8_reverse(value)
 
 
 def repeat(_: Site, value: Datum, times: Datum) -> pa.Array:
@@ -130,20 +130,20 @@ def _in_case(value: pa.Array, ascii: Callable[[pa.Array], pa.Array], full: Calla
     return pc.if_else(plain, ascii(pc.if_else(plain, value, "")), changed.take(coded.indices))
 
 
-def _padding(value: Datum, size: Datum, pad: Datum) -> pa.Array:
+def _padding(value: pa.Array, size: Datum, pad: Datum) -> pa.Array:
     """What is put beside a string so that it has a size: the pad, repeated and cut."""
-    rows = length(value, size, pad)
-    missing = np.maximum(raw(size).astype(np.int64) - _counts(value, rows), 0)
-    width = _counts(pad, rows)
-    times = np.where(width > 0, -(-missing // np.maximum(width, 1)), 0).astype(np.int32)
+    missing = np.maximum(raw(size) - _counts(value), 0)
     null = nulls(value, size, pad)
-    many = pc.binary_repeat(spread(pad, rows), arrow(np.broadcast_to(times, (rows,)), pa.int32(), null))
-    return points(many, rows).cut(np.zeros(rows, np.int64), np.broadcast_to(missing, (rows,)), null)
+    if is_scalar(size) and is_scalar(pad):
+        text, most = pad.as_py(), max(size.as_py(), 0)
+        pieces = pa.array([(text * count)[:count] for count in range(most + 1)])
+        return pieces.take(arrow(missing, pa.int64(), null))
+    times = -(-missing // np.maximum(_counts(pad), 1)) * (_counts(pad) > 0)
+    many = pc.binary_repeat(spread(pad, len(value)), arrow(times, pa.int64(), null))
+    return cut(texts(many, len(value)), np.array([0]), missing, null)
 
 
-def _counts(value: Datum, rows: int) -> Numbers:
-    if is_scalar(value):
-        return np.broadcast_to(np.int64(len(value.as_py())), (rows,))
+def _counts(value: Datum) -> Numbers:
     return raw(pc.utf8_length(value)).astype(np.int64)
 
 

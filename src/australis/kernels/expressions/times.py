@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from australis.algebra.expr.literals import INSTANT_MAX_US, UNITS_US
 from australis.algebra.types import TIMESTAMP
-from australis.kernels.expressions import decimals, doubles
+from australis.kernels.expressions import doubles
 from australis.kernels.expressions.arrays import (
     Datum,
     Implementation,
@@ -24,17 +24,19 @@ from australis.kernels.expressions.arrays import (
     nulls,
     raw,
 )
+from australis.kernels.expressions.fixed_point import longs, rescaled, unscaled
 from australis.kernels.expressions.zones import DAY_S, Zone, zone
 
 SECOND_US = 1_000_000
 DAY_US = DAY_S * SECOND_US
+_ZERO = np.zeros(1, np.int64)
 _LAST_S, _LAST_US = divmod(2**63 - 1, SECOND_US)
 _FIRST_S, _FIRST_US = divmod(-(2**63), SECOND_US)
 
 
 @dataclass(frozen=True)
 class Clock:
-    """What the clocks of a zone show: days since 1970 and seconds of the day; the parts of seconds are the instant's."""
+    """What the clocks of a zone show: days since 1970 and seconds of the day."""
 
     day: Numbers
     second: Numbers
@@ -84,8 +86,8 @@ def truncate(site: Site, unit: Datum, value: pa.Array) -> pa.Array:
     shown = clock(instants, where)
     if name in ("MINUTE", "HOUR", "DAY"):
         size = UNITS_US[name] // SECOND_US
-        return joined(_retained(shown, shown.second % size, instants, where), np.int64(0), null)
-    return joined(where.day_starts(_BEGINNINGS[name](shown.day) * DAY_S), np.int64(0), null)
+        return joined(_retained(shown, shown.second % size, instants, where), _ZERO, null)
+    return joined(where.day_starts(_BEGINNINGS[name](shown.day) * DAY_S), _ZERO, null)
 
 
 def add(site: Site, value: Datum, interval: Datum) -> pa.Array:
@@ -103,7 +105,7 @@ def difference(site: Site, unit: Datum, start: Datum, end: Datum) -> pa.Array:
     null = either(_reach(start), _reach(end))
     seconds = clock(second, where).seconds - clock(first, where).seconds
     micros = second % SECOND_US - first % SECOND_US
-    # A difference of opposite signs in seconds and micros is first brought to one sign, as units round towards zero.
+    # Seconds and microseconds of opposite signs are first brought to one, as units round towards zero.
     seconds, micros = seconds + micros // SECOND_US, micros % SECOND_US
     lent = (seconds < 0) & (micros > 0)
     seconds, micros = seconds + lent, micros - lent * SECOND_US
@@ -127,7 +129,7 @@ def _from_unix(size: int) -> Implementation:
 
 
 def from_number(value: pa.Array, size: int) -> pa.Array:
-    """Timestamps from numbers of units of some microseconds; NULL where there is no exact timestamp in 64 bits."""
+    """Timestamps from numbers of units of some microseconds; NULL where 64 bits do not hold one."""
     if pa.types.is_floating(value.type):
         return from_seconds(value)
     if pa.types.is_decimal(value.type):
@@ -147,9 +149,9 @@ def from_seconds(value: pa.Array) -> pa.Array:
 
 def _from_exact(value: pa.Array) -> pa.Array:
     """Decimals of at most six digits behind the point."""
-    micros = decimals.rescaled(decimals.unscaled(value), value.type.scale, 6)
+    micros = rescaled(unscaled(value), value.type.scale, 6)
     over = np.abs(micros) > (2**63 - 1) // SECOND_US * SECOND_US
-    return decimals.longs(micros, either(nulls(value), over.astype(bool))).cast(TIMESTAMP.arrow)
+    return longs(micros, either(nulls(value), over.astype(bool))).cast(TIMESTAMP.arrow)
 
 
 def _shifted(site: Site, value: Datum, interval: Datum, sign: int) -> pa.Array:
@@ -166,7 +168,7 @@ def _shifted(site: Site, value: Datum, interval: Datum, sign: int) -> pa.Array:
 
 
 def _retained(shown: Clock, surplus: Numbers, instants: Numbers, where: Zone) -> Numbers:
-    """The instants of clock times with their surplus seconds taken away, on the same side of a change if possible."""
+    """The instants of clock times without their surplus seconds, with the same offset if possible."""
     offset = where.at(instants // SECOND_US)
     return _same_offset(shown.seconds - surplus, offset, where)
 

@@ -1,7 +1,8 @@
 """Time zones as tables of offsets, for many instants at once.
 
-The offset of a zone at an instant, and the instant at which a zone's clocks show a time. Where clocks are put forward,
-a time that they skip is read with the offset before; where they are put back, a time that they show twice is its first.
+The offset of a zone at an instant, and the instant at which a zone's clocks show a time. Where clocks are put
+forward, a time that they skip is read with the offset before; where they are put back, a time that they show
+twice is the first of the two.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _STRIDE = 3 * DAY_S
 
 @dataclass(frozen=True, eq=False)
 class Zone:
-    """`changes` are the instants at which the offset changes, `offsets` one more than those; all in seconds."""
+    """The instants at which the offset changes, and the offsets, one more than those; all in seconds."""
 
     changes: Numbers
     offsets: Numbers
@@ -41,7 +42,7 @@ class Zone:
         return self._look(self.changes, instants)
 
     def instants(self, clocks: Numbers) -> Numbers:
-        """The instants at which the clocks show some times, in seconds since 1970-01-01 00:00 on the clock."""
+        """The instants at which the clocks show some times, in seconds since 1970 on the clock."""
         return clocks - self.offset_of_clock(clocks)
 
     def offset_of_clock(self, clocks: Numbers) -> Numbers:

@@ -57,8 +57,10 @@ def cast(site: Site, value: Value) -> Value:
 def _from_number(site: Site, value: Number, source: DataType) -> Value:
     target = site.type
     match target.name:
+        case "int" | "long" if isinstance(value, float):
+            return exact.saturated(value, target)
         case "int" | "long":
-            return exact.saturated(value, target) if isinstance(value, float) else exact.wrapped(int(value), target)
+            return exact.wrapped(int(value), target)
         case "double":
             return float(value)
         case "decimal":
@@ -83,7 +85,7 @@ def _to_timestamp(value: Number) -> Value:
         return times.from_seconds(value)
     if isinstance(value, Decimal):
         return exact.wrapped(int(exact.moved(value, 6)), LONG)
-    return max(-times.LONG_MAX - 1, min(times.LONG_MAX, value * times.SECOND_US))
+    return max(-times.LONG_MAX - 1, min(times.LONG_MAX, int(value) * times.SECOND_US))
 
 
 def _number_text(value: Number, source: DataType) -> str:
@@ -106,7 +108,7 @@ def _from_timestamp(site: Site, value: Number) -> Value:
 
 
 def _timestamp_text(micros: int, timezone: str) -> str:
-    """What the clocks show, with as many parts of seconds as there are, and a sign before 0 and after 9999."""
+    """What the clocks show, with as many parts of seconds as there are; years may have a sign."""
     moment = times.shown(micros, timezone)
     sign = "-" if moment.year < 0 else "+" if moment.year > 9999 else ""
     day = f"{sign}{abs(moment.year):04}-{moment.month:02}-{moment.day:02}"

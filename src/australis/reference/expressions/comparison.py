@@ -11,7 +11,7 @@ from australis.reference.expressions.site import Function, Site
 
 
 def rank(value: Value) -> Any:
-    """A key that orders values: NaN is equal to itself and above all doubles, strings go by their UTF-8 bytes.
+    """A key that orders values: NaN equals itself and is above all doubles, strings go by their UTF-8 bytes.
 
     >>> rank(float("nan")) > rank(float("inf")), rank(-0.0) == rank(0.0)
     (True, True)
@@ -55,7 +55,11 @@ def is_null(_: Site, value: Value) -> Value:
 
 
 def is_in(site: Site, value: Value, *members: Value) -> Value:
-    return or_(site, *(None if None in (value, member) else rank(value) == rank(member) for member in members))
+    return or_(site, *(_same(value, member) for member in members))
+
+
+def _same(left: Value, right: Value) -> bool | None:
+    return None if left is None or right is None else bool(rank(left) == rank(right))
 
 
 def is_nan(_: Site, value: Value) -> Value:

@@ -19,7 +19,9 @@ FUNCTIONS: dict[str, Function] = {
 }
 """Every function and operator of the typed tree by its name."""
 
-SEES_NULLS = frozenset({"and", "or", "is_null", "isnan", "<=>", "in", "coalesce", "greatest", "least", "nanvl"})
+SEES_NULLS = frozenset(
+    {"and", "or", "is_null", "isnan", "<=>", "in", "coalesce", "greatest", "least", "nanvl"}
+)
 """The functions that are not simply NULL as soon as an argument is."""
 
 
@@ -43,9 +45,9 @@ def evaluate(expr: Expr, row: Mapping[str, Value], timezone: str = "UTC") -> Val
         case Cast(arg=arg):
             return casts.cast(_site(expr, (arg,), timezone), evaluate(arg, row, timezone))
         case Case(branches=branches, otherwise=otherwise):
-            for condition, value in branches:
+            for condition, branch in branches:
                 if evaluate(condition, row, timezone) is True:
-                    return evaluate(value, row, timezone)
+                    return evaluate(branch, row, timezone)
             return evaluate(otherwise, row, timezone)
         case UserCall():
             return _user_call(expr, row, timezone)

@@ -103,7 +103,7 @@ def arc_tangent(_: Site, y: float, x: float) -> Value:
 
 
 def _of_double(function: Callable[[float], float]) -> Function:
-    """A function from double to double that is NaN where it has no value, and infinite where it is too large."""
+    """A function from double to double: NaN where it has no value, infinite where it is too large."""
 
     def total(_: Site, value: float) -> Value:
         try:

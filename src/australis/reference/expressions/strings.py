@@ -55,7 +55,7 @@ def split_part(_: Site, value: str, delimiter: str, number: int) -> Value:
 
 
 def like(_: Site, value: str, pattern: str) -> Value:
-    """Whether a text fits a pattern, in which % is any text, _ one code point, and a backslash takes that away."""
+    """Whether a text fits a pattern: % is any text, _ one code point, and a backslash takes that away."""
     wild = {"%": ".*", "_": "."}
     tokens = re.findall(r"\\.|[^\\]", pattern, re.DOTALL)
     body = "".join(wild.get(token) or re.escape(token.removeprefix("\\") or token) for token in tokens)

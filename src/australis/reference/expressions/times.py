@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -60,7 +61,7 @@ def offset_at(second: int, zone: Zone) -> int:
 def instant_of(clock: int, zone: Zone) -> int:
     """The second since 1970 at which the clocks show a time, given in seconds as if they were those of UTC.
 
-    A time that is shown twice is the first of the two; one that is skipped is read with the offset before the gap.
+    A time that is shown twice is the first of the two; one that is skipped is read with the offset before.
     """
     before, after = offset_at(clock - DAY_S, zone), offset_at(clock + DAY_S, zone)
     for offset in (before, after):
@@ -151,7 +152,7 @@ def from_millis(_: Site, value: int) -> Value:
 
 def from_seconds(value: float) -> int | None:
     """Seconds since 1970 in a double, cut to microseconds."""
-    if value != value or abs(value) == float("inf"):
+    if not math.isfinite(value):
         return None
     return exact.saturated(value * SECOND_US, LONG)
 
