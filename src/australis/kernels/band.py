@@ -16,11 +16,6 @@ INSERTION_STEPS_MAX = 8
 """Steps per tuple after which an insertion sort gives way to a merge sort."""
 
 
-def distance(size: int | float) -> int | float:
-    """A size that can be compared with differences of order values, which are less than 2^63."""
-    return size if isinstance(size, float) else min(size, 2**63 - 1)
-
-
 @numba.njit(cache=True, nogil=True)
 def arrange(codes: Any, values: Any, groups: int) -> tuple[Any, Any]:
     """Where the rows of each code start, and the rows by code, value and row, codes below 0 left out."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from australis.algebra.boxes import Join, equalities
 from australis.algebra.schema import Schema
-from australis.kernels.band import arrange, distance, first_behind, first_near
+from australis.kernels.band import arrange, first_behind, first_near
 from australis.kernels.columns import Indexes, column, numbers, stacked
 from australis.kernels.expressions.arrays import arrow
 from australis.kernels.kernel import Kernel, State, Step
@@ -38,7 +38,7 @@ class JoinKernel(Kernel):
         self._sides = (Side("left", box.left, left), Side("right", box.right, right))
         self._keys = Keys(equalities(bound.predicate), left)
         self._pairing = Pairing(bound.predicate, self.output_schemas[0], timezone)
-        self._size = distance(bound.size)
+        self._size = bound.size
 
     def start(self) -> State:
         kept = {name: self._kept_arrow(port).empty_table() for port, name in enumerate(SIDES)}

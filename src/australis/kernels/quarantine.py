@@ -5,8 +5,6 @@ Such tuples are rare, so they are rendered one by one.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 
@@ -14,6 +12,7 @@ from australis.algebra.network import QUARANTINE_SCHEMA
 from australis.algebra.rendering import null_reason, tuple_as_json
 from australis.algebra.schema import TS, Schema
 from australis.kernels.expressions.arrays import nulls
+from australis.kernels.functions.user import plain
 from australis.kernels.kernel import REASON
 
 QUARANTINE_ARROW = QUARANTINE_SCHEMA.arrow_with_ts
@@ -30,7 +29,7 @@ def quarantined(rejected: pa.Table, path: str, schema: Schema) -> pa.Table:
     >>> quarantined(rejected, "soldiers.across", schema)["tuple"].to_pylist()
     ['{"pos": 7}']
     """
-    columns = {name: _plain(rejected[name]) for name in schema.names}
+    columns = {name: plain(rejected[name].combine_chunks()) for name in schema.names}
     texts = [
         tuple_as_json({name: column[row] for name, column in columns.items()}, schema)
         for row in range(rejected.num_rows)
@@ -53,8 +52,3 @@ def admitted(batch: pa.Table, schema: Schema) -> tuple[pa.Table, pa.Table | None
         return batch, None
     given = pa.array(reasons, pa.string())
     return batch.filter(given.is_null()), batch.append_column(REASON, given).filter(given.is_valid())
-
-
-def _plain(column: pa.ChunkedArray) -> list[Any]:
-    """Values as expressions know them: timestamps are whole microseconds."""
-    return (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()

@@ -13,7 +13,7 @@ from australis.algebra.boxes import Resample
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
 from australis.kernels.around import done, passed_by_all, windows
-from australis.kernels.band import arrange, distance, first_behind
+from australis.kernels.band import arrange, first_behind
 from australis.kernels.columns import Indexes, column, grown, numbers, stacked
 from australis.kernels.expressions import evaluate_all
 from australis.kernels.expressions.arrays import arrow
@@ -37,7 +37,7 @@ class ResampleKernel(Kernel):
         bound = box.bind(*schemas)
         calls = tuple(bound.calls.values())
         self._left, self._right = Side(LEFT, box.left, schemas[0]), Side(RIGHT, box.right, schemas[1])
-        self._size = distance(bound.size)
+        self._size = bound.size
         self._timezone = timezone
         self._arguments = {
             argument_name(i, j): arg for i, call in enumerate(calls) for j, arg in enumerate(call.args)
