@@ -27,9 +27,10 @@ from australis.kernels.order import (
     sort_keys,
 )
 from australis.kernels.timeouts import deadline, fire
-from australis.kernels.windows import Groups, Steps
+from australis.kernels.windows import Groups, Openings, Steps
 
-_LEAST_INT = {"int": -(2**31), "long": -(2**63), "timestamp": -(2**63)}
+_LEAST_START = {"int": -(2**31), "long": 2 - 2**63, "timestamp": 2 - 2**63}
+"""The least start of a window by type; with 64 bits it is that of an order value less a size, plus 1."""
 _LEAST_DOUBLE_NUMBER = -(2**52)
 """Doubles are at most 2^50 advances from 0, so no window that contains one has a lesser number."""
 
@@ -48,7 +49,7 @@ class AggregateKernel(Kernel):
         self._bound = box.bind(schema)
         self._timezone = timezone
         calls = tuple(self._bound.calls.values())
-        self._layout = Layout(calls, self._bound.size, steps_of(self._bound, box), self._bound.timeout)
+        self._layout = Layout(calls, windows_of(self._bound, box), self._bound.timeout)
         keys = pa.schema([pa.field(name, schema[name].type.arrow) for name in box.order.group_by])
         self._groups_schema = self._layout.groups_schema(keys)
 
@@ -151,22 +152,21 @@ class AggregateKernel(Kernel):
         return pa.Table.from_arrays([*start, *keys, *results.values, *hidden], schema=schema)
 
 
-def steps_of(bound: BoundAggregate, box: Aggregate) -> Steps | None:
-    """The windows of a numeric advance; None with `advance_when`."""
-    size, advance = bound.size, bound.advance
+def windows_of(bound: BoundAggregate, box: Aggregate) -> Steps | Openings:
+    """Where the windows of a box are."""
+    size, advance, lead = bound.size, bound.advance, int(box.order.on == TUP)
     if advance is None:
-        return None
-    whole = isinstance(size, int)
-    widest = -(-size // advance) if whole else int(min(size / advance, 2.0**62)) + 2
-    least = 0 if not box.align else _least_number(bound.order_type, advance)
-    return Steps(size, advance, box.align, int(least), int(box.order.on == TUP), int(widest))
+        return Openings(size, lead)
+    widest = -(-size // advance) if isinstance(size, int) else int(min(size / advance, 2.0**62)) + 2
+    least = _least_number(bound.order_type, advance) if box.align else 0
+    return Steps(size, advance, box.align, least, lead, int(widest))
 
 
 def _least_number(order_type: DataType, advance: int | float) -> int:
     """The number of the first multiple of the advance that is a value of a type."""
     if order_type.name == "double":
         return _LEAST_DOUBLE_NUMBER
-    least = 1 - 10**order_type.precision if order_type.is_decimal else _LEAST_INT[order_type.name]
+    least = 1 - 10**order_type.precision if order_type.is_decimal else _LEAST_START[order_type.name]
     return int(-(-least // advance))
 
 

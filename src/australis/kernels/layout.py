@@ -10,7 +10,7 @@ import pyarrow as pa
 from australis.algebra.expr import Expr, WindowCall
 from australis.kernels.columns import column
 from australis.kernels.functions import stored_types
-from australis.kernels.windows import Steps
+from australis.kernels.windows import Openings, Steps
 
 GROUP, NUMBER, START, VALUE = "#group", "#number", "#start", "#value"
 OLDEST, BEGAN, TIMED_OUT = "#oldest", "#began", "#timed_out"
@@ -25,15 +25,13 @@ class Layout:
     """The windows of an Aggregate, in the units of its order."""
 
     calls: tuple[WindowCall, ...]
-    size: int | float
-    steps: Steps | None
-    """The windows of a numeric advance; None with `advance_when`."""
+    windows: Steps | Openings
     timeout: int | None
 
     @cached_property
     def number_type(self) -> pa.DataType:
         """The type in which order values are kept."""
-        return pa.float64() if isinstance(self.size, float) else pa.int64()
+        return pa.float64() if isinstance(self.windows.size, float) else pa.int64()
 
     @cached_property
     def args(self) -> tuple[Expr, ...]:
@@ -58,7 +56,7 @@ class Layout:
     def rows_schema(self) -> pa.Schema:
         """Of the tuples that wait for their slack, in order of arrival, with the values of the arguments."""
         fields: Fields = [(GROUP, pa.int64()), (VALUE, self.number_type), (OLDEST, pa.int64())]
-        if self.steps is None:
+        if isinstance(self.windows, Openings):
             fields.append((OPENS, pa.bool_()))
         if self.timeout is not None:
             fields += [(ARRIVED, pa.int64()), (TAKEN, pa.bool_())]

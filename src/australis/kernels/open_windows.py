@@ -26,7 +26,7 @@ from australis.kernels.layout import (
     VALUE,
     Layout,
 )
-from australis.kernels.windows import Groups, Laid, Pairs, Rows, Slots, lay_openings, lay_steps
+from australis.kernels.windows import Groups, Laid, Pairs, Rows, Slots, Steps, lay_openings, lay_steps
 
 PAIRS_MOST = 1 << 22
 """Pairs of a window and a row that are laid at one time, so that memory stays bounded."""
@@ -100,7 +100,7 @@ class OpenWindows:
         self._ts = numbers(column(rows, OLDEST))
         self._arrived = None if layout.timeout is None else numbers(column(rows, ARRIVED))
         self.count = windows.num_rows
-        self.slots = _slots(windows, layout.size)
+        self.slots = _slots(windows, layout.windows.size)
         self.oldest = numbers(column(windows, OLDEST)).copy()
         self.began = numbers(column(windows, BEGAN)).copy()
         self._accumulators = [
@@ -139,15 +139,15 @@ class OpenWindows:
         return Chunk(laid.releases, slots, rows, closed, closers, laid.ignored)
 
     def _pass(self, released: Indexes) -> tuple[Pairs, Laid]:
-        steps, most = self._layout.steps, self.count + len(released)
-        widest = most if steps is None else steps.widest
+        windows = self._layout.windows
+        widest = windows.widest if isinstance(windows, Steps) else self.count + len(released) + 1
         room = max(min(len(released) * widest, PAIRS_MOST), widest)
         self.slots = _each(self.slots, lambda values: _with_room(values, self.count, self.count + room))
         found = Pairs(*(np.empty(length, np.int64) for length in (room, room, *[self.count + room] * 2)))
         where = (released, self._rows, self.groups, self.slots, self.count, found)
-        if steps is None:
-            return found, lay_openings(self._layout.size, *where)
-        return found, lay_steps(steps, *where)
+        if isinstance(windows, Steps):
+            return found, lay_steps(windows, *where)
+        return found, lay_openings(windows, *where)
 
     def lives(self, slots: Indexes) -> Mask:
         """Which of some windows have not timed out."""

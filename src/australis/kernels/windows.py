@@ -84,6 +84,14 @@ class Steps(NamedTuple):
     """The most windows that a value can be in."""
 
 
+class Openings(NamedTuple):
+    """The windows of `advance_when`."""
+
+    size: int | float
+    lead: int
+    """As in `Steps`."""
+
+
 @njit(cache=True, nogil=True)
 def lay_steps(
     steps: Steps, released: Indexes, rows: Rows, groups: Groups, slots: Slots, count: int, found: Pairs
@@ -115,7 +123,7 @@ def lay_steps(
 
 @njit(cache=True, nogil=True)
 def lay_openings(
-    size: int | float, released: Indexes, rows: Rows, groups: Groups, slots: Slots, count: int, found: Pairs
+    openings: Openings, released: Indexes, rows: Rows, groups: Groups, slots: Slots, count: int, found: Pairs
 ) -> Laid:
     """Lay released rows into windows that open at a group's first row and where `opens` holds."""
     pairs = closed = ignored = 0
@@ -132,12 +140,14 @@ def lay_openings(
         if value < groups.first_start[group]:
             ignored += 1
             continue
-        if opens and value < value + size:
-            count = _open_at(value, value + size, group, groups, slots, count)
+        if opens and value < value + openings.size:
+            count = _open_at(value, value + openings.size, group, groups, slots, count)
         before = pairs
         pairs, lies_in = _add(group, row, value, groups, slots, found, pairs)
         if lies_in and pairs == before and not rows.taken[row]:
             ignored += 1
+        if openings.lead:
+            closed = _close(group, value + openings.lead, release, groups, slots, found, closed)
     return Laid(released.shape[0], pairs, count, closed, ignored)
 
 

@@ -102,7 +102,7 @@ class DecimalSum(Accumulator):
     def finish(self, slots: Indexes) -> pa.Array:
         null = (self.counts[slots] == 0) | (self.overflown[slots] != 0)
         data = np.ascontiguousarray(self.sums[slots, :2])
-        buffers = [validity(null), pa.py_buffer(data)]
+        buffers = [validity(null, len(slots)), pa.py_buffer(data)]
         return pa.Array.from_buffers(self.call.type.arrow, len(slots), buffers)
 
     def keep(self, slots: Indexes) -> None:
