@@ -234,6 +234,12 @@ def test_json_lines_that_do_not_fit(tmp_path: Path) -> None:
     assert json.loads(batch.rejected[0].tuple) == '{"sid": 1, "pos": "abc"}'
 
 
+def test_one_object_a_line(tmp_path: Path) -> None:
+    batch = read(json_file(tmp_path, '{"sid": 1}{"sid": 2}\n{"sid": 3}\n{"sid":\n4}\n'))
+    assert batch.table.column("sid").to_pylist() == [3]
+    assert [reason.split(":")[0] for reason in reasons(batch)] == ["line 1", "line 3", "line 4"]
+
+
 def test_json_values_of_every_type(tmp_path: Path) -> None:
     schema = parse_schema("d double, m decimal(10,2), t timestamp, b boolean")
     lines = [

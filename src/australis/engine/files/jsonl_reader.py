@@ -78,7 +78,6 @@ class JsonReader(Reader):
 
     def _fast(self, block: bytes) -> pa.Table | None:
         """The tuples of a block, or None if there is anything to be looked at more closely."""
-        lines = block.count(b"\n") + (not block.endswith(b"\n"))
         options = pajson.ParseOptions(explicit_schema=self._arrow, unexpected_field_behavior="ignore")
         try:
             block.decode()
@@ -89,7 +88,7 @@ class JsonReader(Reader):
         columns = {
             f.name: convert(_one_chunk(texts[f.name]), f.type, self._timezone) for f in self._timestamps()
         }
-        if texts.num_rows != lines or any(c.bad_rows for c in columns.values()):
+        if texts.num_rows != _lines_of_objects(block) or any(c.bad_rows for c in columns.values()):
             return None
         arrays = {
             f.name: columns[f.name].column if f.name in columns else _one_chunk(texts[f.name])
@@ -164,6 +163,18 @@ def _checked(value: object, data_type: DataType, timezone: str) -> object:
     if data_type.name == "timestamp" or not isinstance(value, int | float | Decimal):
         raise ValueError
     return parse_value(str(value), data_type, timezone)
+
+
+def _lines_of_objects(block: bytes) -> int:
+    """The number of lines, if each begins and ends with a brace; else -1.
+
+    Arrow also takes objects that share a line or go over several. Between two lines that end and begin with a
+    brace an object must end; so if there are as many objects as lines, each line is one object.
+    """
+    lines = block.count(b"\n") + (not block.endswith(b"\n"))
+    begun = block.count(b"\n{") + block.startswith(b"{")
+    ended = block.count(b"}\n") + block.count(b"}\r\n") + block.endswith(b"}")
+    return lines if begun == ended == lines else -1
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
