@@ -9,6 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from australis.algebra.schema import Schema, parse_schema
 from australis.engine.files import Batch, open_reader
@@ -103,6 +105,23 @@ def test_blocks_are_cut_between_records(tmp_path: Path, monkeypatch: pytest.Monk
     assert batch.table.column("sid").to_pylist() == [n for n in range(300) if n != 250]
     assert batch.table.column("name")[298].as_py() == 'n 299\n"299"'
     assert batch.table.column("name")[269].as_py() == "6' 2\""
+
+
+PIECES = ['"', '""', ",", "\n", "\r\n", "\r", "1", "x", " ", "é", "1,x\n", '2,"y"\n', '3,"a\nb"\n']
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=60), st.integers(1, 20))
+def test_the_cut_into_blocks_changes_nothing(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[str], block_bytes: int
+) -> None:
+    path = csv_file(tmp_path_factory.mktemp("cut"), "a,b\n" + "".join(pieces))
+    schema = parse_schema("a int, b string")
+    whole = read(path, schema)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks_module, "BLOCK_BYTES", block_bytes)
+        pieced = read(path, schema)
+    assert pieced.table.to_pylist() == whole.table.to_pylist()
+    assert pieced.rejected == whole.rejected
 
 
 def test_a_quote_that_is_never_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

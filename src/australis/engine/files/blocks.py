@@ -72,7 +72,7 @@ class TextSource:
             length = cut(block)
             if length:
                 yield self.line, block[:length]
-                self.line += block.count(b"\n", 0, length)
+                self.line += _line_ends(block[:length])
             rest = block[length:]
             if len(rest) > RECORD_BYTES_MAX:
                 raise EngineError(self._endless())
@@ -99,6 +99,11 @@ class TextSource:
         if self._raw is not sys.stdin.buffer:
             self._stream.close()
             self._raw.close()
+
+
+def _line_ends(block: bytes) -> int:
+    """How many lines end in a block, in the fashion of any system."""
+    return block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
 
 
 def cut_lines(block: bytes) -> int:
