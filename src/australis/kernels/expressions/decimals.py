@@ -18,10 +18,6 @@ from australis.kernels.expressions.fixed_point import (
     unscaled,
 )
 
-DIGITS_MAX = 38
-_DIVISION_SCALE = DIGITS_MAX + 1
-"""A quotient is first rounded to this many digits behind the point, then to the scale of its type."""
-
 
 def add(site: Site, left: Datum, right: Datum) -> pa.Array:
     scale, first, second = _aligned(left, right)
@@ -41,29 +37,23 @@ def multiply(site: Site, left: Datum, right: Datum) -> pa.Array:
     first, second = unscaled(left), unscaled(right)
     room = magnitude(first) * magnitude(second)
     scale = left.type.scale + right.type.scale
-    product = roomy(first, room) * roomy(second, room)
-    if room >= 10**DIGITS_MAX:
-        product = _WITHIN_DIGITS(product)
-    return _result(site, product, scale, nulls(left, right))
+    return _result(site, roomy(first, room) * roomy(second, room), scale, nulls(left, right))
 
 
 def divide(site: Site, left: Datum, right: Datum) -> pa.Array:
     first, second = np.broadcast_arrays(unscaled(left), unscaled(right))
     null, second = _without_zeros(second, nulls(left, right))
-    scale = _quotient_scale(site.type.scale, magnitude(second))
-    digits = scale + right.type.scale - left.type.scale
+    digits = site.type.scale + right.type.scale - left.type.scale
     if digits < 0:
         second, digits = raised(second, -digits), 0
     short = _has_short_quotient(first, second, digits)
     if not short.any():
-        return _result(site, halved_up(*_alike(raised(first, digits), second)), scale, null)
-    result = _result(site, _short_quotient(np.where(short, first, 0), second, digits), scale, null)
+        return decimals(halved_up(*_alike(raised(first, digits), second)), site.type.arrow, null)
+    result = decimals(_short_quotient(np.where(short, first, 0), second, digits), site.type.arrow, null)
     if short.all():
         return result
-    long = raised(first[~short], digits)
-    rest = _result(
-        site, halved_up(*_alike(long, second[~short])), scale, None if null is None else null[~short]
-    )
+    long = halved_up(*_alike(raised(first[~short], digits), second[~short]))
+    rest = decimals(long, site.type.arrow, None if null is None else null[~short])
     return pc.replace_with_mask(result, pa.array(~short), rest)
 
 
@@ -83,13 +73,13 @@ def positive_remainder(site: Site, left: Datum, right: Datum) -> pa.Array:
 
 
 def whole_quotient(_: Site, left: Datum, right: Datum) -> pa.Array:
-    """The quotient without its fraction, as the low 64 bits of a whole number of at most 38 digits."""
+    """The low 64 bits of the quotient without its fraction."""
     first, second = _aligned(left, right)[1:]
     null, second = _without_zeros(second, nulls(left, right))
     first, second = _alike(first, second)
     size = np.abs(first) // np.abs(second)
     quotient = np.where((first < 0) != (second < 0), -size, size)
-    return longs(quotient, either(null, size >= 10**DIGITS_MAX if size.dtype == object else None))
+    return longs(quotient, null)
 
 
 def negate(site: Site, value: Datum) -> pa.Array:
@@ -140,21 +130,7 @@ def _without_zeros(divisor: Numbers, null: Mask | None) -> tuple[Mask | None, Nu
     zero = np.asarray(divisor == 0, dtype=bool)
     if not zero.any():
         return null, divisor
-    ones = (
-        np.where(zero, 1, divisor)
-        if divisor.dtype != object
-        else np.where(zero, np.array(1, object), divisor)
-    )
-    return either(null, zero), ones
-
-
-def _quotient_scale(scale: int, divisor: int) -> int:
-    """The scale of the first rounding of a quotient.
-
-    Rounding first to 39 digits and then to the scale of the type differs from rounding once only if a
-    quotient can come so near a half without being one, for which its divisor must have many digits.
-    """
-    return scale if divisor <= 10 ** (_DIVISION_SCALE - scale) else _DIVISION_SCALE
+    return either(null, zero), np.where(zero, np.ones(1, divisor.dtype), divisor)
 
 
 def _has_short_quotient(first: Numbers, second: Numbers, digits: int) -> Mask:
@@ -191,16 +167,3 @@ def _floored(values: Numbers, digits: int) -> Numbers:
     if digits > 18:
         values = values.astype(object)
     return values // 10**digits
-
-
-def _within_digits(value: int) -> int:
-    """A product of more than 38 digits, rounded half up to 38 and filled up with zeros."""
-    surplus = len(str(abs(value))) - DIGITS_MAX
-    if surplus <= 0:
-        return value
-    rounded = (abs(value) // 10 ** (surplus - 1) + 5) // 10 * 10**surplus
-    return -rounded if value < 0 else rounded
-
-
-# Only products of more than 38 digits come here, and a power of ten for each has no place in a numpy number.
-_WITHIN_DIGITS = np.frompyfunc(_within_digits, 1, 1)

@@ -11,8 +11,6 @@ from australis.reference.expressions.site import Number
 
 BITS = {"int": 32, "long": 64}
 _EXACT = Context(prec=1000, rounding=ROUND_HALF_UP, Emin=-9999, Emax=9999)
-_PRODUCT = Context(prec=38, rounding=ROUND_HALF_UP)
-"""A product keeps 38 digits before it is rounded to its type."""
 
 
 def wrapped(value: int, type_: DataType) -> int:
@@ -73,18 +71,14 @@ def total(first: Decimal, second: Decimal) -> Decimal:
 
 
 def product(first: Decimal, second: Decimal) -> Decimal:
-    return _PRODUCT.multiply(first, second)
+    return _EXACT.multiply(first, second)
 
 
-def quotient(first: Decimal, second: Decimal) -> Decimal:
-    """A quotient rounded half up to 39 digits behind the point."""
-    return half_up(Fraction(first) / Fraction(second), 39)
-
-
-def half_up(value: Fraction, digits: int) -> Decimal:
-    """A fraction rounded half up, halves away from zero."""
+def quotient(first: Decimal, second: Decimal, digits: int) -> Decimal:
+    """A quotient rounded half up to some digits behind the point."""
+    value = Fraction(first) / Fraction(second)
     whole = math.floor(abs(value) * 10**digits + Fraction(1, 2))
-    return Decimal(whole if value >= 0 else -whole).scaleb(-digits, _EXACT)
+    return moved(Decimal(whole if value >= 0 else -whole), -digits)
 
 
 def remainder(first: Decimal, second: Decimal) -> Decimal:

@@ -28,7 +28,9 @@ def multiply(site: Site, left: Number, right: Number) -> Value:
 def divide(site: Site, left: Number, right: Number) -> Value:
     if right == 0:
         return None
-    return _result(site, exact.quotient(left, right) if site.type.is_decimal else left / right)
+    return _result(
+        site, exact.quotient(left, right, site.type.scale) if site.type.is_decimal else left / right
+    )
 
 
 def remainder(site: Site, left: Number, right: Number) -> Value:
@@ -48,8 +50,7 @@ def positive_remainder(site: Site, left: Number, right: Number) -> Value:
 def whole_quotient(site: Site, left: Number, right: Number) -> Value:
     if right == 0:
         return None
-    quotient = exact.whole_quotient(Decimal(left), Decimal(right))
-    return None if abs(quotient) >= 10**38 else exact.wrapped(quotient, site.type)
+    return exact.wrapped(exact.whole_quotient(Decimal(left), Decimal(right)), site.type)
 
 
 def negate(site: Site, value: Number) -> Value:
