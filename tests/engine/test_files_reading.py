@@ -250,7 +250,8 @@ def test_json_lines_that_do_not_fit(tmp_path: Path) -> None:
         "line 608: is [1, 2], no JSON object",
         "line 609: {'first': 'Ann'} in attribute name is no string",
     ]
-    assert json.loads(batch.rejected[0].tuple) == '{"sid": 1, "pos": "abc"}'
+    assert batch.rejected[0].tuple == '{"sid": 1, "pos": "abc"}'
+    assert batch.rejected[6].tuple == '"{\\"sid\\": 1,"'
 
 
 def test_one_object_a_line(tmp_path: Path) -> None:

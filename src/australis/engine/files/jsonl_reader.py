@@ -110,8 +110,7 @@ class JsonReader(Reader):
             try:
                 rows.append(self._row(text))
             except ValueError as error:
-                shown_text = as_json(text.decode("utf-8", "backslashreplace").rstrip("\r"))
-                rejected.append(Rejected(f"line {number}: {error}", shown_text))
+                rejected.append(Rejected(f"line {number}: {error}", _as_json(text)))
         columns = [pa.array([row[f.name] for row in rows], f.type.arrow) for f in self._schema]
         return Batch(pa.table(columns, self._schema.arrow), tuple(rejected))
 
@@ -136,6 +135,16 @@ class JsonReader(Reader):
         except ValueError:
             text = str(value) if isinstance(value, Decimal) else shown(value)
             raise ValueError(f"{text} in attribute {field.name} is no {field.type}") from None
+
+
+def _as_json(line: bytes) -> str:
+    """The line itself if it is JSON, and otherwise its text as JSON."""
+    text = line.decode("utf-8", "backslashreplace").strip()
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return as_json(text)
+    return text
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
