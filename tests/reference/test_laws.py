@@ -175,6 +175,24 @@ def test_the_windows_of_resample_counted_out(
     assert Counter((row["g"], row["t"], row["n"], row["first"]) for row in rows) == near
 
 
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(-3, 8), st.booleans()), max_size=25),
+    SLACKS,
+    st.integers(1, 5),
+    st.sampled_from([{"advance": 2}, {"advance": 3, "align": True}, {"advance_when": "b"}]),
+)
+def test_no_tuple_makes_a_window_due_at_the_moment_of_its_arrival(
+    stream: list[tuple[int, int, bool]], slack: int, size: int, windows: dict[str, Any]
+) -> None:
+    """So that it does not matter how the tuples of one moment are cut into batches."""
+    box = Aggregate({"n": "count(*)"}, Order("a", slack), size, timeout="2 us", **windows)
+    run, now = Run(box, "a int, b boolean"), 0
+    for i, (wait, a, b) in enumerate(stream):
+        now += wait
+        run.push(now=now, a=i // 2 + a, b=b)
+        assert run.tick(now) == []
+
+
 def chain() -> Network:
     net = NetworkBuilder("chain")
     stream = net.input("s", "g int, a int").filter("a <> 5").bsort(grouped(1))

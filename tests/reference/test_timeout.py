@@ -51,9 +51,10 @@ def test_a_tuple_that_another_window_still_takes_is_not_ignored() -> None:
 
 def test_a_window_begins_when_its_first_tuple_arrives_although_it_waits_for_its_slack() -> None:
     run = counting(slack=2, size=10)
-    run.push(now=0, a=3)
-    run.push(now=1 * SECOND, a=1)
-    assert windows(run.tick(6 * SECOND)) == [(1, 2)]
+    run.push(now=0, a=1)
+    run.push(now=1 * SECOND, a=3)
+    assert run.tick(5 * SECOND) == []
+    assert windows(run.tick(5 * SECOND + 1)) == [(1, 2)]
 
 
 def test_released_tuples_come_before_waiting_ones() -> None:
@@ -97,6 +98,21 @@ def test_without_a_timeout_fired_the_first_start_is_still_open() -> None:
     run.tick(1 * SECOND)
     run.push(a=3)
     assert windows(run.flush()) == [(3, 2)]
+
+
+def test_a_window_does_not_begin_before_the_tuple_that_its_first_start_is_taken_from() -> None:
+    run = counting(slack=3, size=10)
+    run.push(now=0, a=15)
+    run.push(now=4 * SECOND, a=3)  # now the windows are [3, 13) and [13, 23)
+    assert run.tick(9 * SECOND) == []
+    assert windows(run.tick(9 * SECOND + 1)) == [(3, 1), (13, 1)]
+
+
+def test_aligned_windows_begin_with_their_first_tuple() -> None:
+    run = counting(slack=3, size=10, align=True)
+    run.push(now=0, a=15)
+    run.push(now=4 * SECOND, a=3)
+    assert windows(run.tick(6 * SECOND)) == [(10, 1)]
 
 
 def test_aligned_windows_have_no_first_start() -> None:
@@ -164,6 +180,16 @@ def test_the_first_window_opens_although_another_one_has_timed_out_before_it() -
     run.push(now=3 * SECOND, a=10, b=False)
     assert windows(run.tick(6 * SECOND)) == [(12, 1)]  # which fixes the first start at 10
     assert windows(run.flush()) == [(10, 1)]
+
+
+def test_a_window_does_not_begin_before_the_tuple_that_opens_it() -> None:
+    run = advancing(slack=2, size=2)
+    for a, b in ((0, False), (-2, True), (1, False)):
+        run.push(now=0, a=a, b=b)
+    assert windows(run.tick(6 * SECOND)) == [(-2, 1)]
+    run.push(now=6 * SECOND, a=-1, b=True)  # its window also holds the 0 that has waited since 0 s
+    assert run.tick(11 * SECOND) == []
+    assert windows(run.tick(11 * SECOND + 1)) == [(-1, 2)]
 
 
 # --- Tumble

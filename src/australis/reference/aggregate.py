@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from australis.algebra.boxes import Aggregate
 from australis.algebra.expr.tree import Value
 from australis.algebra.rendering import order_reason
 from australis.algebra.schema import TUP, Schema
 from australis.reference.expressions import evaluate
+from australis.reference.extents import Extent, Steps
 from australis.reference.functions import window_value
 from australis.reference.machine import Machine
 from australis.reference.order import (
@@ -22,7 +23,6 @@ from australis.reference.order import (
     to_units,
 )
 from australis.reference.row import Item, Tuple, oldest
-from australis.reference.starts import starts_containing
 
 
 @dataclass(order=True, frozen=True)
@@ -38,16 +38,19 @@ class Arrived:
 
 @dataclass
 class Window:
-    """A window [start, start + size) of a group, with its tuples in the order of their release."""
+    """A window of a group, with its tuples in the order of their release."""
 
-    start: Number
+    extent: Extent
+    known: int | None
+    """The local time when the tuple came that its start is taken from; None with `align`."""
     held: list[Arrived] = field(default_factory=list)
     timed_out: bool = False
 
     @property
     def begin(self) -> int:
-        """The local time when its computation began: when the first of its tuples arrived."""
-        return min(each.arrival for each in self.held)
+        """The local time when its computation began: when it had a tuple, and its start was known."""
+        first = min(each.arrival for each in self.held)
+        return first if self.known is None else max(first, self.known)
 
 
 @dataclass
@@ -62,12 +65,14 @@ class Group:
     windows: dict[Number, Window] = field(default_factory=dict)
     first_start: Number | None = None
     """The start of the first window; with `align` it stays None, since windows go on to both sides."""
+    first_known: int | None = None
+    """The local time when the tuple came whose value is the first start."""
     count: int = 0
 
     def preview(self) -> Group:
         """A copy on which releases can be tried."""
-        windows = {w.start: Window(w.start, list(w.held), w.timed_out) for w in self.windows.values()}
-        return Group(self.number, self.attributes, self.slack, [], windows, self.first_start)
+        windows = {start: replace(w, held=list(w.held)) for start, w in self.windows.items()}
+        return replace(self, windows=windows)
 
 
 @dataclass(order=True)
@@ -148,50 +153,46 @@ class AggregateMachine(Machine):
     def _place(self, group: Group, arrived: Arrived) -> None:
         """Put a tuple into every window that contains it, those included that it opens."""
         if group.first_start is None and not self._box.align:
-            group.first_start = arrived.value
+            group.first_start, group.first_known = arrived.value, arrived.arrival
         if self._is_before_first_start(group, arrived):
             return
-        for start in self._opened(group, arrived):
-            group.windows.setdefault(start, Window(start))
+        for window in self._opened(group, arrived):
+            group.windows.setdefault(window.extent.start, window)
         for window in group.windows.values():
-            if self._contains(window, arrived) and not window.timed_out:
+            if arrived.value in window.extent and not window.timed_out:
                 window.held.append(arrived)
 
-    def _opened(self, group: Group, arrived: Arrived) -> list[Number]:
-        """The starts of the windows that there must be now that a tuple is released."""
-        if self._bound.advance is not None:
-            starts = starts_containing(
-                arrived.value, group.first_start, self._bound.size, self._bound.advance
-            )
-            return [start for start in starts if is_value(start, self._bound.order_type)]
-        opens = arrived.value == group.first_start or self._holds(arrived)
-        return [arrived.value] if opens else []
+    def _opened(self, group: Group, arrived: Arrived) -> list[Window]:
+        """The windows that there must be now that a tuple is released."""
+        size, advance, order_type = self._bound.size, self._bound.advance, self._bound.order_type
+        if advance is not None:
+            extents = Steps(group.first_start, size, advance).containing(arrived.value)
+            return [Window(e, group.first_known) for e in extents if is_value(e.start, order_type)]
+        if arrived.value == group.first_start or self._holds(arrived):
+            return [Window(Extent(arrived.value, arrived.value + size), arrived.arrival)]
+        return []
 
     def _holds(self, arrived: Arrived) -> bool:
         assert self._bound.advance_when is not None
         return evaluate(self._bound.advance_when, arrived.tuple.values, self._timezone) is True
-
-    def _contains(self, window: Window, arrived: Arrived) -> bool:
-        return window.start <= arrived.value < window.start + self._bound.size
 
     def _is_before_first_start(self, group: Group, arrived: Arrived) -> bool:
         return group.first_start is not None and arrived.value < group.first_start
 
     def _is_ignored(self, group: Group, arrived: Arrived) -> bool:
         """Whether no window holds a released tuple, because the one that would have has timed out."""
-        containing = [window for window in group.windows.values() if self._contains(window, arrived)]
+        containing = [window for window in group.windows.values() if arrived.value in window.extent]
         held = any(arrived in window.held for window in containing)
         timed_out = any(window.timed_out for window in containing)
         return not held and (timed_out or self._is_before_first_start(group, arrived))
 
     def _close_up_to(self, group: Group, value: Number) -> list[Result]:
-        ended = [window for window in group.windows.values() if window.start + self._bound.size <= value]
-        return self._close(group, ended)
+        return self._close(group, [window for window in group.windows.values() if window.extent.end <= value])
 
     def _close(self, group: Group, windows: list[Window]) -> list[Result]:
         """Forget windows, and emit those that have not timed out."""
         for window in windows:
-            del group.windows[window.start]
+            del group.windows[window.extent.start]
         return sorted(self._result(group, w) for w in windows if w.held and not w.timed_out)
 
     def _time_out(self, group: Group, now: int) -> list[Result]:
@@ -205,8 +206,8 @@ class AggregateMachine(Machine):
         due = [window for window in running if now > window.begin + self._bound.timeout]
         for window in due:
             window.timed_out = True
-            group.windows[window.start] = window
-            group.first_start = preview.first_start
+            group.windows[window.extent.start] = window
+            group.first_start, group.first_known = preview.first_start, preview.first_known
         return [self._result(group, window) for window in due]
 
     def _result(self, group: Group, window: Window) -> Result:
@@ -214,10 +215,10 @@ class AggregateMachine(Machine):
         rows = [each.values for each in tuples]
         values = dict(group.attributes)
         if self._box.order.on != TUP:
-            values = {self._box.order.on: from_units(window.start, self._bound.order_type), **values}
+            values = {self._box.order.on: from_units(window.extent.start, self._bound.order_type), **values}
         for name, call in self._bound.calls.items():
             values[name] = window_value(call, rows, self._timezone)
-        return Result(window.start, group.number, Tuple(values, oldest(tuples)))
+        return Result(window.extent.start, group.number, Tuple(values, oldest(tuples)))
 
 
 def _items(results: list[Result]) -> list[Item]:

@@ -115,8 +115,8 @@ class ReferenceRun:
         for port, source in enumerate(self.network.boxes[box_id].sources):
             for arriving in event.streams[source]:
                 self._received[box_id] += 1
-                items += machine.push(port, arriving, now)
-        return [*items, *machine.flush(now)] if ending else items
+                items += machine.take(port, arriving, now)
+        return [*items, *machine.finish()] if ending else items
 
 
 class _Event:

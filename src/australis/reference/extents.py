@@ -1,0 +1,74 @@
+"""Where windows lie: from a0 + k · advance on, for whole numbers k."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from australis.reference.order import Number
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The values of a window: from its start up to its end, without the end."""
+
+    start: Number
+    end: Number
+
+    def __contains__(self, value: Number) -> bool:
+        return self.start <= value < self.end
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Windows of some size at every `advance` from a first one on; without a first one, at all multiples.
+
+    >>> [e.start for e in Steps(1, size=4, advance=2).containing(7)]
+    [5, 7]
+    >>> [e.start for e in Steps(1, size=4, advance=2).containing(2)]
+    [1]
+    >>> [e.start for e in Steps(None, size=4, advance=2).containing(1)]
+    [-2, 0]
+    """
+
+    first_start: Number | None
+    size: Number
+    advance: Number
+
+    def containing(self, value: Number) -> list[Extent]:
+        """The windows that contain a value, by their starts."""
+        number = self._last_number(value)
+        found: list[Extent] = []
+        while value < self._end(number) and (self.first_start is None or number >= 0):
+            found.insert(0, Extent(self._start(number), self._end(number)))
+            number -= 1
+        return found
+
+    def _start(self, number: int) -> Number:
+        """The start of window number k. With doubles the product and the sum are each rounded once."""
+        origin = 0 if self.first_start is None else self.first_start
+        return origin + number * self.advance
+
+    def _end(self, number: int) -> Number:
+        """Its end: the start of the window `whole` steps behind it, and the rest of the size.
+
+        With doubles, start + size would leave gaps between windows that should meet, or make them overlap.
+        """
+        if isinstance(self.size, float):
+            rest: Number = math.fmod(self.size, self.advance)
+            whole = round((self.size - rest) / self.advance)
+        else:
+            rest, whole = self.size % self.advance, int(self.size // self.advance)
+        return self._start(number + whole) + rest
+
+    def _last_number(self, value: Number) -> int:
+        """The number of the last window that starts at or before a value.
+
+        With doubles the quotient is only near it, since it is rounded otherwise than the starts are.
+        """
+        number = int((value - self._start(0)) // self.advance)
+        while self._start(number) > value:
+            number -= 1
+        while self._start(number + 1) <= value:
+            number += 1
+        return number
