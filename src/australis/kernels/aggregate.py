@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pyarrow as pa
 from numba import njit
@@ -9,16 +11,17 @@ from numba import njit
 from australis.algebra.boxes import Aggregate, BoundAggregate
 from australis.algebra.schema import TS, TUP, Schema
 from australis.algebra.types import DataType
-from australis.kernels.columns import Indexes, Numbers, column, grown, numbers, rows_of, stacked
+from australis.kernels.columns import Indexes, Numbers, column, frozen, grown, numbers, rows_of, stacked
 from australis.kernels.expressions import evaluate
 from australis.kernels.expressions.arrays import arrow, truths
 from australis.kernels.groups import encode
 from australis.kernels.kernel import Kernel, State, Step
 from australis.kernels.layout import GROUP, PASSED, VALUE, Layout
-from australis.kernels.open_windows import OpenWindows, Results, groups_of, joined_results
+from australis.kernels.open_windows import OpenWindows, Results, groups_of, in_order, joined_results
 from australis.kernels.order import (
     NOTHING,
     Placed,
+    from_sort_keys,
     order_array,
     passed_array,
     passed_keys,
@@ -27,7 +30,7 @@ from australis.kernels.order import (
     sort_keys,
 )
 from australis.kernels.timeouts import deadline, fire
-from australis.kernels.windows import Groups, Openings, Steps
+from australis.kernels.windows import Groups, Openings, Releases, Steps
 
 _LEAST_START = {"int": -(2**31), "long": 2 - 2**63, "timestamp": 2 - 2**63}
 """The least start of a window by type; with 64 bits it is that of an order value less a size, plus 1."""
@@ -82,8 +85,7 @@ class AggregateKernel(Kernel):
         windows = OpenWindows(
             self._layout, fired.state["windows"], waiting, groups_of(groups, groups.num_rows)
         )
-        released = np.argsort(sort_keys(numbers(column(waiting, VALUE))), kind="stable")
-        closed, ignored = windows.run(released)
+        closed, ignored = windows.run(in_order(waiting))
         still_open = np.arange(windows.count)
         still_open = still_open[windows.lives(still_open)]
         rest = windows.results(still_open, np.full(len(still_open), -1))
@@ -106,7 +108,8 @@ class AggregateKernel(Kernel):
         codes, keys = numbers(column(rows, GROUP)), sort_keys(numbers(column(rows, VALUE)))
         released = release(codes, keys, waiting.num_rows, passed, self._order.slack, drop_late=True)
         windows = OpenWindows(self._layout, state["windows"], rows, groups_of(groups, found.count))
-        results, ignored = windows.run(released.rows)
+        order = from_sort_keys(released.keys, values.dtype)
+        results, ignored = windows.run(Releases(*map(frozen, (released.rows, released.groups, order))))
         causes = placed.rows[released.causes[results.releases]]
         after = {
             "groups": self._groups(found.keys, released.passed, windows.groups),
@@ -159,7 +162,10 @@ def windows_of(bound: BoundAggregate, box: Aggregate) -> Steps | Openings:
         return Openings(size, lead)
     widest = -(-size // advance) if isinstance(size, int) else int(min(size / advance, 2.0**62)) + 2
     least = _least_number(bound.order_type, advance) if box.align else 0
-    return Steps(size, advance, box.align, least, lead, int(widest))
+    rest = math.fmod(size, advance) if isinstance(size, float) else size % advance
+    # No value is 2^52 advances behind the start of a window, so what is longer than that ends never.
+    whole = round(min((size - rest) / advance, 2.0**52)) if isinstance(size, float) else size // advance
+    return Steps(size, advance, int(whole), rest, box.align, least, lead, int(widest))
 
 
 def _least_number(order_type: DataType, advance: int | float) -> int:

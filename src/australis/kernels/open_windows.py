@@ -26,10 +26,24 @@ from australis.kernels.layout import (
     VALUE,
     Layout,
 )
-from australis.kernels.windows import Groups, Laid, Pairs, Rows, Slots, Steps, lay_openings, lay_steps
+from australis.kernels.order import sort_keys
+from australis.kernels.windows import (
+    Flags,
+    Groups,
+    Laid,
+    Openings,
+    Pairs,
+    Releases,
+    Slots,
+    Steps,
+    lay_openings,
+    lay_steps,
+)
 
 PAIRS_MOST = 1 << 22
 """Pairs of a window and a row that are laid at one time, so that memory stays bounded."""
+WIDE_LEAST = 1 << 12
+"""Where a value may be in this many windows, it is worth finding out in how many it can be."""
 NEVER = 2**63 - 1
 """Later than any time: the oldest ts and the begin of a window without tuples."""
 _NO_FLAGS = np.empty(0, np.bool_)
@@ -96,11 +110,11 @@ class OpenWindows:
     def __init__(self, layout: Layout, windows: pa.Table, rows: pa.Table, groups: Groups) -> None:
         self._layout = layout
         self.groups = groups
-        self._rows = _rows(rows)
+        self._flags = _flags(rows)
         self._ts = numbers(column(rows, OLDEST))
         self._arrived = None if layout.timeout is None else numbers(column(rows, ARRIVED))
         self.count = windows.num_rows
-        self.slots = _slots(windows, layout.windows.size)
+        self.slots = _slots(windows, layout.windows, groups)
         self.oldest = numbers(column(windows, OLDEST)).copy()
         self.began = numbers(column(windows, BEGAN)).copy()
         self._accumulators = [
@@ -109,19 +123,19 @@ class OpenWindows:
         ]
         self._chain()
 
-    def run(self, released: Indexes) -> tuple[Results, int]:
+    def run(self, released: Releases) -> tuple[Results, int]:
         """Lay released rows and forget the windows that close; gives their results and the rows ignored."""
         parts: list[Results] = []
         laid = ignored = 0
-        while not parts or laid < len(released):
-            chunk = self.lay(released[laid:])
+        while not parts or laid < len(released.row):
+            chunk = self.lay(behind(released, laid))
             lives = self.lives(chunk.closed)
             parts.append(self.results(chunk.closed[lives], chunk.closers[lives] + laid))
             self.keep(self.all_but(chunk.closed))
             laid, ignored = laid + chunk.releases, ignored + chunk.ignored
         return joined_results(parts), ignored
 
-    def lay(self, released: Indexes, blanks: int = 0) -> Chunk:
+    def lay(self, released: Releases, blanks: int = 0) -> Chunk:
         """Lay as many released rows into windows as there is room for, and accumulate them.
 
         Behind the windows that this makes are `blanks` more, without tuples.
@@ -138,16 +152,27 @@ class OpenWindows:
         closed, closers = found.closed[: laid.closed], found.closer[: laid.closed]
         return Chunk(laid.releases, slots, rows, closed, closers, laid.ignored)
 
-    def _pass(self, released: Indexes) -> tuple[Pairs, Laid]:
+    def _pass(self, released: Releases) -> tuple[Pairs, Laid]:
         windows = self._layout.windows
-        widest = windows.widest if isinstance(windows, Steps) else self.count + len(released) + 1
-        room = max(min(len(released) * widest, PAIRS_MOST), widest)
+        widest = self._widest(released)
+        room = max(min(len(released.row) * widest, PAIRS_MOST), widest)
         self.slots = _each(self.slots, lambda values: _with_room(values, self.count, self.count + room))
         found = Pairs(*(np.empty(length, np.int64) for length in (room, room, *[self.count + room] * 2)))
-        where = (released, self._rows, self.groups, self.slots, self.count, found)
+        where = (released, self._flags, self.groups, self.slots, self.count, found)
         if isinstance(windows, Steps):
-            return found, lay_steps(windows, *where)
+            return found, lay_steps(windows, widest, *where)
         return found, lay_openings(windows, *where)
+
+    def _widest(self, released: Releases) -> int:
+        """The most windows that any of the released rows is in."""
+        windows = self._layout.windows
+        if isinstance(windows, Openings):
+            return self.count + len(released.row) + 1
+        if windows.widest < WIDE_LEAST or windows.aligned or not len(released.row):
+            return windows.widest
+        values, first_starts = released.value, self.groups.first_start[self.groups.begun]
+        first = min(values.min(), first_starts.min(initial=values[0]))
+        return min(windows.widest, int((values.max() - first) / windows.advance) + 2)
 
     def lives(self, slots: Indexes) -> Mask:
         """Which of some windows have not timed out."""
@@ -197,25 +222,40 @@ class OpenWindows:
 def blank_window(layout: Layout, rows: pa.Table, groups: Groups) -> pa.Table:
     """A table of one window without tuples; whose it is, is arbitrary."""
     windows = OpenWindows(layout, layout.windows_schema.empty_table(), rows, groups)
-    windows.lay(np.empty(0, np.int64), blanks=1)
+    windows.lay(in_order(rows.slice(0, 0)), blanks=1)
     return windows.table()
 
 
-def _rows(rows: pa.Table) -> Rows:
-    opens, taken = (
-        frozen(truths(column(rows, name)) if name in rows.column_names else _NO_FLAGS)
-        for name in (OPENS, TAKEN)
+def in_order(rows: pa.Table) -> Releases:
+    """All rows of a table, as if they were released now: by order value, ties by arrival."""
+    values = numbers(column(rows, VALUE))
+    order = np.argsort(sort_keys(values), kind="stable")
+    return Releases(frozen(order), frozen(numbers(column(rows, GROUP))[order]), frozen(values[order]))
+
+
+def behind(released: Releases, count: int) -> Releases:
+    """What was released after the first `count`."""
+    return Releases(*(values[count:] for values in released))
+
+
+def _flags(rows: pa.Table) -> Flags:
+    present = (
+        truths(column(rows, name)) if name in rows.column_names else _NO_FLAGS for name in (OPENS, TAKEN)
     )
-    return Rows(numbers(column(rows, GROUP)), numbers(column(rows, VALUE)), opens, taken)
+    return Flags(*map(frozen, present))
 
 
 def _each(slots: Slots, change: Callable[[Numbers], Numbers]) -> Slots:
     return Slots(*map(change, slots))
 
 
-def _slots(windows: pa.Table, size: int | float) -> Slots:
+def _slots(windows: pa.Table, laid: Steps | Openings, groups: Groups) -> Slots:
     group, number, start = (numbers(column(windows, name)) for name in (GROUP, NUMBER, START))
-    return Slots(group, number, start, start + size, truths(column(windows, TIMED_OUT)), np.empty_like(group))
+    if isinstance(laid, Steps):
+        end = groups.first_start[group] + (number + laid.whole) * laid.advance + laid.rest
+    else:
+        end = start + laid.size
+    return Slots(group, number, start, end, truths(column(windows, TIMED_OUT)), np.empty_like(group))
 
 
 def _with_room(values: Numbers, used: int, room: int) -> Numbers:

@@ -7,7 +7,7 @@ arrival that released it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +44,8 @@ def place(batch: pa.Table, on: str, advance: int | float | None = None) -> Place
     """
     array = column(batch, on)
     values, missing = numbers(array), nulls(array)
+    if missing is None and _all_within(values, advance):
+        return Placed(batch, values, np.arange(len(values)), None)
     within = _within(values, advance)
     if missing is not None:
         within &= ~missing
@@ -58,12 +60,14 @@ def place(batch: pa.Table, on: str, advance: int | float | None = None) -> Place
     return Placed(rows_of(batch, rows), values[rows], rows, rejected)
 
 
+def _all_within(values: Numbers, advance: int | float | None) -> bool:
+    """Whether all values have a place: if the least and the greatest one have. A NaN would be both."""
+    return not len(values) or bool(_within(np.array([values.min(), values.max()]), advance).all())
+
+
 def _within(values: Numbers, advance: int | float | None) -> Mask:
-    if values.dtype == np.int64:
-        # One comparison of unsigned numbers stands for the two of -ORDER_LIMIT < value < ORDER_LIMIT.
-        return (values + (ORDER_LIMIT - 1)).view(np.uint64) < 2 * ORDER_LIMIT - 1
-    within: Mask = np.abs(values) < ORDER_LIMIT
-    if advance is not None:
+    within: Mask = (values > -ORDER_LIMIT) & (values < ORDER_LIMIT)
+    if advance is not None and values.dtype == np.float64:
         within &= np.abs(values) / advance <= GREATEST_ADVANCES
     return within
 
@@ -116,6 +120,9 @@ class Released:
     """
 
     rows: Indexes
+    groups: Indexes
+    keys: Indexes
+    """The group and the sort key of each."""
     causes: Indexes
     """For each released row, the row of the batch whose arrival released it."""
     late: int
@@ -145,12 +152,20 @@ def release(
     used = np.minimum(np.bincount(codes, minlength=len(passed)), slack)
     first = np.cumsum(used) - used
     held_keys, held_rows = np.empty(used.sum(), np.int64), np.full(used.sum(), -1, np.int64)
-    rows, causes = np.empty(fresh, np.int64), np.empty(fresh, np.int64)
-    count, late = _release(
-        codes, keys, waiting, passed, slack, drop_late, first, held_keys, held_rows, rows, causes
-    )
+    left = Left(*(np.empty(fresh, np.int64) for _ in Left._fields))
+    count, late = _release(codes, keys, waiting, passed, slack, drop_late, first, held_keys, held_rows, left)
     held = np.sort(held_rows[held_rows >= 0])
-    return Released(rows[:count], causes[:count], late, held, passed)
+    rows, groups, left_keys, causes = (values[:count] for values in left)
+    return Released(rows, groups, left_keys, causes, late, held, passed)
+
+
+class Left(NamedTuple):
+    """What has left the buffers, as `Released` has it."""
+
+    rows: Indexes
+    groups: Indexes
+    keys: Indexes
+    causes: Indexes
 
 
 @njit(cache=True, nogil=True)
@@ -164,10 +179,9 @@ def _release(
     first: Indexes,
     held_keys: Indexes,
     held_rows: Indexes,
-    rows: Indexes,
-    causes: Indexes,
+    left: Left,
 ) -> tuple[int, int]:
-    """Fill `rows` and `causes`; a group's heap by (key, row) is in `held_*` from `first[group]` on."""
+    """Fill `left`; a group's heap by (key, row) is in `held_*` from `first[group]` on."""
     filled = np.zeros(passed.shape[0], np.int64)
     count = late = 0
     for row in range(codes.shape[0]):
@@ -184,13 +198,14 @@ def _release(
                 filled[group] += 1
                 continue
             if slack and held_keys[heap] <= key:
-                leaves = held_rows[heap]
-                passed[group] = held_keys[heap]
+                leaves, least = held_rows[heap], held_keys[heap]
                 _replace_least(held_keys, held_rows, heap, slack, key, row)
-            else:
-                passed[group] = key
-        rows[count] = leaves
-        causes[count] = row - waiting
+                key = least
+            passed[group] = key
+        left.rows[count] = leaves
+        left.groups[count] = group
+        left.keys[count] = key
+        left.causes[count] = row - waiting
         count += 1
     return count, late
 

@@ -23,11 +23,9 @@ from australis.kernels.layout import (
     START,
     TAKEN,
     TIMED_OUT,
-    VALUE,
     Layout,
 )
-from australis.kernels.open_windows import OpenWindows, Results, blank_window, groups_of
-from australis.kernels.order import sort_keys
+from australis.kernels.open_windows import OpenWindows, Results, behind, blank_window, groups_of, in_order
 
 
 @dataclass(frozen=True)
@@ -85,10 +83,10 @@ def _may_be_due(state: State, latest: int) -> bool:
 def _preview(layout: Layout, state: State) -> Preview:
     groups = groups_of(state["groups"], state["groups"].num_rows)
     windows = OpenWindows(layout, state["windows"], state["waiting"], groups)
-    released = np.argsort(sort_keys(numbers(column(state["waiting"], VALUE))), kind="stable")
+    released = in_order(state["waiting"])
     slots, rows, laid = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
-    while laid < len(released):
-        chunk = windows.lay(released[laid:])
+    while laid < len(released.row):
+        chunk = windows.lay(behind(released, laid))
         slots.append(chunk.slots)
         rows.append(chunk.rows)
         laid += chunk.releases

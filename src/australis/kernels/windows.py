@@ -15,11 +15,17 @@ from numba import njit
 from australis.kernels.columns import Indexes, Mask, Numbers
 
 
-class Rows(NamedTuple):
-    """What is known of each row, waiting ones first."""
+class Releases(NamedTuple):
+    """Released rows in order: the row, its group and its order value."""
 
+    row: Indexes
     group: Indexes
     value: Numbers
+
+
+class Flags(NamedTuple):
+    """What else is known of each row."""
+
     opens: Mask
     """Whether `advance_when` holds; empty with a numeric advance."""
     taken: Mask
@@ -75,13 +81,16 @@ class Steps(NamedTuple):
 
     size: int | float
     advance: int | float
+    whole: int
+    """Whole advances in the size: window k ends `rest` behind the start of window k + `whole`."""
+    rest: int | float
     aligned: bool
     least_number: int
     """The number of the first window that there can be."""
     lead: int
     """1 where a window is closed by its last value already, as with `Tup#`, else 0."""
     widest: int
-    """The most windows that a value can be in."""
+    """The most windows that a value can ever be in."""
 
 
 class Openings(NamedTuple):
@@ -94,15 +103,24 @@ class Openings(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def lay_steps(
-    steps: Steps, released: Indexes, rows: Rows, groups: Groups, slots: Slots, count: int, found: Pairs
+    steps: Steps,
+    widest: int,
+    released: Releases,
+    flags: Flags,
+    groups: Groups,
+    slots: Slots,
+    count: int,
+    found: Pairs,
 ) -> Laid:
-    """Lay released rows into windows at first start + k * advance; `count` slots are taken already."""
+    """Lay released rows into windows at first start + k * advance, each into `widest` at most.
+
+    The first `count` slots are taken already.
+    """
     pairs = closed = ignored = 0
-    for release in range(released.shape[0]):
-        if pairs + steps.widest > found.slot.shape[0]:
+    for release in range(released.row.shape[0]):
+        if pairs + widest > found.slot.shape[0]:
             return Laid(release, pairs, count, closed, ignored)
-        row = released[release]
-        group, value = rows.group[row], rows.value[row]
+        row, group, value = released.row[release], released.group[release], released.value[release]
         closed = _close(group, value, release, groups, slots, found, closed)
         if not groups.begun[group]:
             groups.begun[group] = True
@@ -114,26 +132,31 @@ def lay_steps(
             if value >= groups.until[group]:
                 count = _open_steps(steps, group, value, groups, slots, count)
             pairs, lies_in = _add(group, row, value, groups, slots, found, pairs)
-            if lies_in and pairs == before and not rows.taken[row]:
+            if lies_in and pairs == before and not flags.taken[row]:
                 ignored += 1
         if steps.lead:
             closed = _close(group, value + steps.lead, release, groups, slots, found, closed)
-    return Laid(released.shape[0], pairs, count, closed, ignored)
+    return Laid(released.row.shape[0], pairs, count, closed, ignored)
 
 
 @njit(cache=True, nogil=True)
 def lay_openings(
-    openings: Openings, released: Indexes, rows: Rows, groups: Groups, slots: Slots, count: int, found: Pairs
+    openings: Openings,
+    released: Releases,
+    flags: Flags,
+    groups: Groups,
+    slots: Slots,
+    count: int,
+    found: Pairs,
 ) -> Laid:
     """Lay released rows into windows that open at a group's first row and where `opens` holds."""
     pairs = closed = ignored = 0
-    for release in range(released.shape[0]):
-        row = released[release]
-        group, value = rows.group[row], rows.value[row]
+    for release in range(released.row.shape[0]):
+        row, group, value = released.row[release], released.group[release], released.value[release]
         if pairs + _length(group, groups, slots) >= found.slot.shape[0]:
             return Laid(release, pairs, count, closed, ignored)
         closed = _close(group, value, release, groups, slots, found, closed)
-        opens = rows.opens[row] or not groups.begun[group]
+        opens = flags.opens[row] or not groups.begun[group]
         if not groups.begun[group]:
             groups.begun[group] = True
             groups.first_start[group] = value
@@ -144,11 +167,11 @@ def lay_openings(
             count = _open_at(value, value + openings.size, group, groups, slots, count)
         before = pairs
         pairs, lies_in = _add(group, row, value, groups, slots, found, pairs)
-        if lies_in and pairs == before and not rows.taken[row]:
+        if lies_in and pairs == before and not flags.taken[row]:
             ignored += 1
         if openings.lead:
             closed = _close(group, value + openings.lead, release, groups, slots, found, closed)
-    return Laid(released.shape[0], pairs, count, closed, ignored)
+    return Laid(released.row.shape[0], pairs, count, closed, ignored)
 
 
 @njit(cache=True, nogil=True)
@@ -201,12 +224,14 @@ def _open_steps(
     """Put all windows that a value lies in into the chain, where they are not yet."""
     first = groups.first_start[group]
     last = _last_number(value, first, 0, steps.advance, steps.least_number)
-    number = _last_number(value, first, steps.size, steps.advance, steps.least_number) + 1
+    ended = _last_number(value, first, steps.rest, steps.advance, steps.least_number + steps.whole)
+    number = ended - steps.whole + 1
     before, slot = -1, groups.head[group]
     while number <= last:
         if slot < 0 or slots.number[slot] > number:
             start = first + number * steps.advance
-            slot = _link(group, number, start, start + steps.size, before, slot, groups, slots, count)
+            end = first + (number + steps.whole) * steps.advance + steps.rest
+            slot = _link(group, number, start, end, before, slot, groups, slots, count)
             count += 1
         before, slot = slot, slots.following[slot]
         number += 1
@@ -256,18 +281,18 @@ def _link(
 
 @njit(cache=True, nogil=True)
 def _last_number(
-    value: int | float, first: int | float, size: int | float, advance: int | float, least: int
+    value: int | float, first: int | float, rest: int | float, advance: int | float, least: int
 ) -> int:
-    """The greatest k with first + k * advance + size <= value, or `least` - 1 if that is less.
+    """The greatest k with first + k * advance + rest <= value, or `least` - 1 if that is less.
 
     With doubles the quotient is only near it, since it is rounded otherwise than the starts are.
     """
-    quotient = (value - first - size) // advance
+    quotient = (value - first - rest) // advance
     if quotient < least - 2:
         return least - 1
     number = np.int64(quotient)
-    while first + number * advance + size > value:
+    while first + number * advance + rest > value:
         number -= 1
-    while first + (number + 1) * advance + size <= value:
+    while first + (number + 1) * advance + rest <= value:
         number += 1
     return int(max(number, np.int64(least - 1)))

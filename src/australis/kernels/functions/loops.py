@@ -1,4 +1,7 @@
-"""The compiled loops of the window functions: one pass over pairs (slot, row), in order."""
+"""The compiled loops of the window functions: one pass over pairs (slot, row), in order.
+
+In the hottest of them indexes are made unsigned: what cannot be negative needs no check for it.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,9 @@ from australis.kernels.columns import Indexes, Mask, Numbers
 def add_numbers(sums: Numbers, counts: Indexes, slots: Indexes, rows: Indexes, values: Numbers) -> None:
     """Add values one after the other, and count them; whole numbers wrap around at 64 bits."""
     for pair in range(slots.shape[0]):
-        sums[slots[pair]] += values[rows[pair]]
-        counts[slots[pair]] += 1
+        slot, row = np.uint64(slots[pair]), np.uint64(rows[pair])
+        sums[slot] += values[row]
+        counts[slot] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -58,7 +62,9 @@ def choose_last(chosen: Indexes, slots: Indexes, rows: Indexes) -> None:
 def least(best: Indexes, slots: Indexes, rows: Indexes, values: Indexes) -> None:
     """Lower each slot's number to the least of its rows' values."""
     for pair in range(slots.shape[0]):
-        best[slots[pair]] = min(best[slots[pair]], values[rows[pair]])
+        slot, row = np.uint64(slots[pair]), np.uint64(rows[pair])
+        if values[row] < best[slot]:  # noqa: PLR1730 - to store only what is less is faster than min().
+            best[slot] = values[row]
 
 
 @njit(cache=True, nogil=True)
