@@ -108,6 +108,13 @@ soldiers
     )
 
 
+def test_a_join_with_a_table_stands_behind_its_stream(tmp_path: Path) -> None:
+    lines = NETWORK.splitlines(keepends=True)
+    swapped = write(tmp_path / "swapped.yaml", "".join([*lines[:3], lines[4], lines[3], *lines[5:]]))
+    tree = australis("explain", swapped).stdout
+    assert tree.index("reports: input") < tree.index("named (left): Join") < tree.index("names: stored table")
+
+
 def test_mermaid(net: Path) -> None:
     answer = australis("explain", net, "--format", "mermaid")
     lines = answer.stdout.splitlines()

@@ -30,7 +30,8 @@ class _Drawing:
             (network.name, "bold"), f": {network.description}" if network.description else ""
         )
         root = Tree(head, guide_style="dim")
-        for name, given in network.inputs.items():
+        # Tables come last: a join stands behind its stream.
+        for name, given in sorted(network.inputs.items(), key=lambda item: item[1].table):
             kind = "stored table" if given.table else "input"
             label = _label(name, kind, "cyan", str(network.schemas[Ref(name)]))
             self._behind(root.add(label), Ref(name))

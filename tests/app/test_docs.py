@@ -1,0 +1,54 @@
+"""The commands in docs/cli.md print what the page says.
+
+With AUSTRALIS_RECORD=1 the page is written anew: look at what changed before you commit it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.app.files import australis, write
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "cli.md"
+BLOCK = re.compile(r"(?<=```console\n).*?(?=```\n)", re.DOTALL)
+BROKEN = """\
+australis: 1
+name: soldiers
+inputs:
+  reports: {schema: {sid: int, time: int, pos: int}}
+boxes:
+  across: {box: filter, from: reports, predicates: [pos >= 30, poz >= 10]}
+  count: {box: aggregate, from: across, functions: {soldiers: cuont(*)}, order: {on: time}, size: 1}
+outputs:
+  alarms: {from: across}
+"""
+REPORTS = "sid,time,pos\n1,1,34\n2,1,31\n3,one,33\n4,1\n5,1,40\n,2,30\n"
+
+
+def session(text: str) -> str:
+    """The same commands with what they print; the time they take is none of the page's business."""
+    lines = []
+    for command in re.findall(r"^\$ (.*)$", text, re.MULTILINE):
+        program, *arguments = shlex.split(command)
+        answer = Path(*arguments).read_text() if program == "cat" else australis(*arguments).output
+        lines.append(f"$ {command}\n{re.sub(r'in [0-9.]+ s on', 'in 0.01 s on', answer)}")
+    return re.sub(r'"seconds": [0-9.]+', '"seconds": 0.01', "".join(lines))
+
+
+def test_the_page_of_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    write(tmp_path / "broken.yaml", BROKEN)
+    write(tmp_path / "reports.csv", REPORTS)
+    monkeypatch.chdir(tmp_path)
+    page = PAGE.read_text()
+    now = BLOCK.sub(lambda found: session(found[0]), page)
+    if os.environ.get("AUSTRALIS_RECORD"):
+        PAGE.write_text(now)
+    assert page.count("$ australis") >= 6
+    assert PAGE.read_text() == now
