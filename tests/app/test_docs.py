@@ -24,7 +24,7 @@ inputs:
   reports: {schema: {sid: int, time: int, pos: int}}
 boxes:
   across: {box: filter, from: reports, predicates: [pos >= 30, poz >= 10]}
-  count: {box: aggregate, from: across, functions: {soldiers: cuont(*)}, order: {on: time}, size: 1}
+  count: {box: aggregate, from: across, functions: {far: max(poss)}, order: {on: time}, size: 1}
 outputs:
   alarms: {from: across}
 """
