@@ -1,0 +1,291 @@
+"""How many tuples per second the kernels take, on one core: `python benchmarks/kernels.py [--quick]`.
+
+Each kernel takes Arrow batches of 1 M tuples in 1,000 groups, nearly in order, and gives Arrow batches and its
+next state. Beside it, in the same run, runs something plain that does a similar job without state, slack or
+order: a baseline that shows how fast this machine is. Then 50 M tuples go through Aggregate and BSort: memory
+and state must stay flat. The last line is JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from australis.algebra.boxes import Aggregate, Box, BSort, Join, Resample
+from australis.algebra.order import Order
+from australis.algebra.schema import TS, Schema, parse_schema
+from australis.kernels.kernel import Kernel, State
+from australis.kernels.make import kernel_for
+from australis.kernels.state import pack
+
+GROUPS = 1_000
+STEP_US = 1_000
+"""Tuples come every millisecond of their own time."""
+DISORDER_US = 1_000_000
+"""And up to a second too early or too late; a group has a tuple every second."""
+SECOND_US = 1_000_000
+TRADES = parse_schema("sid int, time timestamp, price double")
+HEARTBEATS = parse_schema("time timestamp")
+BY_TIME = Order("time", slack=4, group_by=("sid",))
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is run."""
+
+    batch: int
+    batches: int
+    rounds: int
+    long_run: int
+
+
+FULL = Sizes(batch=1_000_000, batches=4, rounds=3, long_run=50_000_000)
+QUICK = Sizes(batch=50_000, batches=3, rounds=1, long_run=500_000)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The best speed of a kernel and of its baseline, in million tuples per second, and what came out."""
+
+    name: str
+    mtps: float
+    baseline: str
+    baseline_mtps: float
+    emitted: int
+
+
+# --- workloads
+
+
+def trades(number: int, size: int, seed: int = 0) -> pa.Table:
+    """Batch `number` of a stream of trades; the same whenever it is made."""
+    random = np.random.default_rng((seed, number))
+    times = np.arange(number * size, (number + 1) * size) * STEP_US + random.integers(0, DISORDER_US, size)
+    sids = random.integers(0, GROUPS, size).astype(np.int32)
+    return table(TRADES, pa.array(sids), times, pa.array(random.normal(100.0, 10.0, size)))
+
+
+def heartbeats(number: int, size: int) -> pa.Table:
+    """One tuple a second, over the same time as a batch of trades."""
+    span = size * STEP_US
+    return table(HEARTBEATS, np.arange(number * span, (number + 1) * span, SECOND_US))
+
+
+def table(schema: Schema, *columns: pa.Array | np.ndarray) -> pa.Table:
+    """A batch; numpy columns are times, the first of which is also the ts."""
+    stamp = schema.arrow_with_ts.field(TS).type
+    times = next(column for column in columns if isinstance(column, np.ndarray))
+    arrays = [pa.array(c).view(stamp) if isinstance(c, np.ndarray) else c for c in (*columns, times)]
+    return pa.Table.from_arrays(arrays, schema=schema.arrow_with_ts)
+
+
+# --- measuring
+
+
+def best_seconds(run: Callable[[], int], rounds: int) -> tuple[float, int]:
+    """The shortest time of several runs, and what the last gave; others use the machine too."""
+    times, given = [], 0
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        given = run()
+        times.append(time.perf_counter() - begin)
+    return min(times), given
+
+
+def fed(kernel: Kernel, trains: list[list[pa.Table]], rounds: int) -> tuple[float, int]:
+    """The shortest time that one train takes, a batch for each port, and how many tuples came out of it."""
+    shortest, emitted = float("inf"), 0
+    for _ in range(rounds):
+        state = kernel.start()
+        for number, train in enumerate(trains):
+            begin = time.perf_counter()
+            steps = []
+            for port, batch in enumerate(train):
+                steps.append(kernel.step(state, port, batch, number))
+                state = steps[-1].state
+            took = time.perf_counter() - begin
+            # The first train of a stream fills the buffers and finds all groups new.
+            if number and took < shortest:
+                shortest, emitted = took, sum(step.outputs[0].num_rows for step in steps)
+    return shortest, emitted
+
+
+def measured(
+    name: str,
+    box: Box,
+    schemas: tuple[Schema, ...],
+    trains: list[list[pa.Table]],
+    baseline: Baseline,
+    sizes: Sizes,
+) -> Measured:
+    """A kernel and its baseline over the same trains."""
+    tuples = sum(batch.num_rows for batch in trains[0])
+    seconds, emitted = fed(kernel_for(box, schemas), trains, sizes.rounds)
+    baseline_seconds, _ = best_seconds(lambda: baseline.run(*trains[-1]), sizes.rounds + 1)
+    per_second = tuples / seconds / 1e6
+    return Measured(name, per_second, baseline.name, tuples / baseline_seconds / 1e6, emitted)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Something plain that does a similar job over one train; gives the number of rows it made."""
+
+    name: str
+    run: Callable[..., int]
+
+
+# --- the kernels and their baselines
+
+
+def aggregate_box() -> Box:
+    return Aggregate({"average": "avg(price)"}, BY_TIME, size="1 min")
+
+
+def group_by_minute(batch: pa.Table) -> int:
+    minutes = pc.divide(batch["time"].combine_chunks().view(pa.int64()), 60 * SECOND_US)
+    grouped = batch.append_column("minute", minutes).group_by(["sid", "minute"], use_threads=False)
+    return grouped.aggregate([("price", "mean"), (TS, "min")]).num_rows  # type: ignore[no-any-return]
+
+
+def sort_by_time(batch: pa.Table) -> int:
+    return batch.sort_by("time").num_rows  # type: ignore[no-any-return]
+
+
+def join_box() -> Box:
+    return Join("left.sid = right.sid", left=BY_TIME, right=BY_TIME, size="500 ms")
+
+
+def search_sorted(left: pa.Table, right: pa.Table) -> int:
+    """The pairs within half a second, by binary search in the right side sorted by group and time."""
+    keys, others = (_by_group(side) for side in (left, right))
+    order = np.argsort(others, kind="stable")
+    others = others[order]
+    low = np.searchsorted(others, keys - SECOND_US // 2, side="left")
+    high = np.searchsorted(others, keys + SECOND_US // 2, side="right")
+    counts = high - low
+    rows = np.repeat(np.arange(len(keys)), counts)
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    pairs = left.take(pa.array(rows)), right.take(pa.array(order[low[rows] + within]))
+    return pairs[0].num_rows  # type: ignore[no-any-return]
+
+
+def _by_group(side: pa.Table) -> np.ndarray:
+    """Numbers in the order of group and time; groups lie 2^48 us, nine years, apart."""
+    times = side["time"].combine_chunks().view(pa.int64()).to_numpy()
+    return side["sid"].to_numpy().astype(np.int64) * 2**48 + times
+
+
+def resample_box() -> Box:
+    functions = {"price": "linear(price)", "trades": "count(*)"}
+    return Resample(functions, size="1 s", left=Order("time"), right=BY_TIME)
+
+
+def group_by_second(beats: pa.Table, batch: pa.Table) -> int:
+    seconds = pc.divide(batch["time"].combine_chunks().view(pa.int64()), SECOND_US)
+    grouped = batch.append_column("second", seconds).group_by(["sid", "second"], use_threads=False)
+    return grouped.aggregate([("price", "mean"), ("price", "count")]).num_rows  # type: ignore[no-any-return]
+
+
+def all_measured(sizes: Sizes) -> Iterator[Measured]:
+    """Every kernel, one after the other."""
+    numbers = range(sizes.batches)
+    one = [[trades(number, sizes.batch)] for number in numbers]
+    two = [[trades(n, sizes.batch), trades(n, sizes.batch, seed=1)] for n in numbers]
+    beats = [[heartbeats(n, sizes.batch), trades(n, sizes.batch)] for n in numbers]
+    group = Baseline("pyarrow group_by", group_by_minute)
+    sort = Baseline("pyarrow sort_by", sort_by_time)
+    search = Baseline("numpy sort, searchsorted", search_sorted)
+    second = Baseline("pyarrow group_by", group_by_second)
+    yield measured("aggregate", aggregate_box(), (TRADES,), one, group, sizes)
+    yield measured("bsort", BSort(BY_TIME), (TRADES,), one, sort, sizes)
+    yield measured("join", join_box(), (TRADES, TRADES), two, search, sizes)
+    yield measured("resample", resample_box(), (HEARTBEATS, TRADES), beats, second, sizes)
+
+
+# --- the long run
+
+
+@dataclass(frozen=True)
+class LongRun:
+    """What many batches did to memory and state: both after the second batch and at the end."""
+
+    name: str
+    tuples: int
+    mtps: float
+    rss_start_mb: float
+    rss_end_mb: float
+    state_start_bytes: int
+    state_end_bytes: int
+
+
+def long_run(name: str, box: Box, sizes: Sizes) -> LongRun:
+    """Batches made on the fly, through a kernel for a long time."""
+    kernel = kernel_for(box, (TRADES,))
+    state: State = kernel.start()
+    seconds, sampled = 0.0, (0.0, 0)
+    count = sizes.long_run // sizes.batch
+    for number in range(count):
+        batch = trades(number, sizes.batch, seed=2)
+        begin = time.perf_counter()
+        state = kernel.step(state, 0, batch, number).state
+        seconds += time.perf_counter() - begin
+        if number == 1:
+            sampled = (rss_mb(), len(pack(state)))
+    tuples = count * sizes.batch
+    return LongRun(name, tuples, tuples / seconds / 1e6, sampled[0], rss_mb(), sampled[1], len(pack(state)))
+
+
+def rss_mb() -> float:
+    """The memory of this process that is in use, in MB; it is read where Linux shows it."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+# --- what is shown
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a small run, to see that everything works")
+    sizes = QUICK if parser.parse_args().quick else FULL
+    print(f"Million tuples per second; batches of {sizes.batch:,}, {GROUPS:,} groups, slack {BY_TIME.slack}")
+    found = {**shown_speeds(sizes), **shown_long_runs(sizes)}
+    print(json.dumps(found))
+
+
+def shown_speeds(sizes: Sizes) -> dict[str, object]:
+    """Print the speeds of all kernels; gives them for the last line."""
+    found: dict[str, object] = {}
+    print(f"{'':<12}{'kernel':>9}{'baseline':>10}  {'which':<26}{'emitted per train':>18}")
+    for each in all_measured(sizes):
+        beside = f"{each.baseline_mtps:>10.1f}  {each.baseline:<26}"
+        print(f"{each.name:<12}{each.mtps:>9.1f}{beside}{each.emitted:>18,}", flush=True)
+        found[f"{each.name}_mtps"] = round(each.mtps, 2)
+        found[f"{each.name}_baseline_mtps"] = round(each.baseline_mtps, 2)
+    return found
+
+
+def shown_long_runs(sizes: Sizes) -> dict[str, object]:
+    """Print what long runs do to memory and state; gives that for the last line."""
+    found: dict[str, object] = {}
+    print(f"\n{'long run':<12}{'tuples':>12}{'M/s':>8}{'RSS, MB':>18}{'state, bytes':>26}")
+    for name, box in (("aggregate", aggregate_box()), ("bsort", BSort(BY_TIME))):
+        ran = long_run(name, box, sizes)
+        rss = f"{ran.rss_start_mb:.0f} -> {ran.rss_end_mb:.0f}"
+        state = f"{ran.state_start_bytes:,} -> {ran.state_end_bytes:,}"
+        print(f"{name:<12}{ran.tuples:>12,}{ran.mtps:>8.1f}{rss:>18}{state:>26}", flush=True)
+        found[f"{name}_long"] = {key: value for key, value in vars(ran).items() if key != "name"}
+    return found
+
+
+if __name__ == "__main__":
+    main()
