@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from australis.algebra.schema import Schema
-from australis.engine.files.blocks import RECORD_BYTES_MAX, TextSource, cut_records
-from australis.engine.files.reader import Reader, check_columns
-from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, shown, without
+from australis.engine.files.blocks import RECORD_BYTES_MAX, cut_records
+from australis.engine.files.reader import TextReader, check_columns
+from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, one_chunk, shown, without
 from australis.engine.files.texts import convert
 from australis.errors import EngineError, Problem
 
@@ -29,13 +29,13 @@ class Record:
     fields: list[str]
 
 
-class CsvReader(Reader):
+class CsvReader(TextReader):
     """A CSV file with a header, whose columns are found by name."""
 
     def __init__(self, path: str, schema: Schema, timezone: str, delimiter: str = ",") -> None:
-        self._path, self._schema, self._timezone, self._delimiter = path, schema, timezone, delimiter
+        super().__init__(path)
+        self._schema, self._timezone, self._delimiter = schema, timezone, delimiter
         self._ragged = False
-        self._source = TextSource(path)
         try:
             self._header = self._read_header()
             self.notes = check_columns(path, schema, self._header, "the header")
@@ -46,16 +46,6 @@ class CsvReader(Reader):
     def batches(self) -> Iterator[Batch]:
         for line, block in self._source.blocks(cut_records(self._delimiter)):
             yield self._batch(line, block)
-
-    def position(self) -> int:
-        return self._source.position()
-
-    @property
-    def size(self) -> int | None:
-        return self._source.size
-
-    def close(self) -> None:
-        self._source.close()
 
     def _read_header(self) -> list[str]:
         first = self._source.readline()
@@ -142,7 +132,7 @@ class CsvReader(Reader):
         columns: dict[str, pa.Array] = {}
         faults: dict[int, str] = {}
         for field in self._schema:
-            column, undecodable = _decoded(_one_chunk(texts[field.name]))
+            column, undecodable = _decoded(one_chunk(texts[field.name]))
             faults.update(dict.fromkeys(undecodable, f"attribute {field.name} is not UTF-8"))
             converted = convert(column, field.type, self._timezone)
             columns[field.name] = converted.column
@@ -185,10 +175,6 @@ class CsvReader(Reader):
                 Problem(self._path, f"its {rows} rows were read as {row} records", "well-placed quotes")
             )
         return tuple(rejected)
-
-
-def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 
 
 def _decoded(column: pa.Array) -> tuple[pa.Array, list[int]]:

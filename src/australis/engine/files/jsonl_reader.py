@@ -13,9 +13,9 @@ import pyarrow.json as pajson
 from australis.algebra.rendering import null_reason
 from australis.algebra.schema import Field, Schema
 from australis.algebra.types import DataType
-from australis.engine.files.blocks import TextSource, cut_lines
-from australis.engine.files.reader import Reader
-from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, shown
+from australis.engine.files.blocks import cut_lines
+from australis.engine.files.reader import TextReader
+from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, one_chunk, shown
 from australis.engine.files.texts import convert, parse_value
 from australis.errors import EngineError, Problem
 
@@ -23,12 +23,12 @@ _BOM = b"\xef\xbb\xbf"
 _SLOW_LINES = 256
 
 
-class JsonReader(Reader):
+class JsonReader(TextReader):
     """A file of JSON objects, one a line. Attributes that an object lacks are NULL; others are ignored."""
 
     def __init__(self, path: str, schema: Schema, timezone: str) -> None:
-        self._path, self._schema, self._timezone = path, schema, timezone
-        self._source = TextSource(path)
+        super().__init__(path)
+        self._schema, self._timezone = schema, timezone
         # Arrow would read a time without a zone as UTC, so it leaves timestamps to `convert`.
         self._arrow = pa.schema(
             [
@@ -43,16 +43,6 @@ class JsonReader(Reader):
                 block = block.removeprefix(_BOM)
                 self._check_first(block)
             yield from self._halved(line, block)
-
-    def position(self) -> int:
-        return self._source.position()
-
-    @property
-    def size(self) -> int | None:
-        return self._source.size
-
-    def close(self) -> None:
-        self._source.close()
 
     def _check_first(self, block: bytes) -> None:
         if block[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in block[:1000]:
@@ -86,12 +76,12 @@ class JsonReader(Reader):
         except (pa.ArrowInvalid, UnicodeDecodeError):
             return None
         columns = {
-            f.name: convert(_one_chunk(texts[f.name]), f.type, self._timezone) for f in self._timestamps()
+            f.name: convert(one_chunk(texts[f.name]), f.type, self._timezone) for f in self._timestamps()
         }
         if texts.num_rows != _lines_of_objects(block) or any(c.bad_rows for c in columns.values()):
             return None
         arrays = {
-            f.name: columns[f.name].column if f.name in columns else _one_chunk(texts[f.name])
+            f.name: columns[f.name].column if f.name in columns else one_chunk(texts[f.name])
             for f in self._schema
         }
         if null_faults(self._schema, arrays):
@@ -184,7 +174,3 @@ def _lines_of_objects(block: bytes) -> int:
     begun = block.count(b"\n{") + block.startswith(b"{")
     ended = block.count(b"}\n") + block.count(b"}\r\n") + block.endswith(b"}")
     return lines if begun == ended == lines else -1
-
-
-def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from australis.algebra.schema import Schema
+from australis.engine.files.blocks import TextSource
 from australis.engine.files.rows import Batch
 from australis.errors import EngineError, Problem
 
@@ -44,6 +45,24 @@ class Reader(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class TextReader(Reader):
+    """A reader of a text file, which may be packed or standard input."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._source = TextSource(path)
+
+    def position(self) -> int:
+        return self._source.position()
+
+    @property
+    def size(self) -> int | None:
+        return self._source.size
+
+    def close(self) -> None:
+        self._source.close()
 
 
 def check_columns(path: str, schema: Schema, columns: Sequence[str], what: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
+from australis.engine.files.rows import one_chunk
 from australis.errors import EngineError, Problem
 
 # ISO 8601 has four digits for the year; what lies outside has no text that could be read again.
@@ -22,7 +23,7 @@ def csv_header(schema: Schema, delimiter: str) -> bytes:
 
 def csv_rows(table: pa.Table, schema: Schema, delimiter: str) -> bytes:
     """The rows of a table as CSV: NULL is nothing, a text is in quotes only where it has to be."""
-    columns = [_csv_column(_column(table, field.name), field.type, delimiter) for field in schema]
+    columns = [_csv_column(one_chunk(table[field.name]), field.type, delimiter) for field in schema]
     return _rows(pc.binary_join_element_wise(*columns, delimiter))
 
 
@@ -32,7 +33,7 @@ def json_rows(table: pa.Table, schema: Schema) -> bytes:
     for index, field in enumerate(schema):
         parts += [
             f"{'{' if index == 0 else ','}{json.dumps(field.name)}:",
-            _json_column(_column(table, field.name), field.type),
+            _json_column(one_chunk(table[field.name]), field.type),
         ]
     return _rows(pc.binary_join_element_wise(*parts, "}", ""))
 
@@ -47,11 +48,6 @@ def _rows(texts: pa.Array) -> bytes:
 
 def _size(lines: pa.Array) -> int:
     return int(pc.sum(pc.binary_length(lines)).as_py())
-
-
-def _column(table: pa.Table, name: str) -> pa.Array:
-    column = table.column(name)
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 
 
 def _texts(column: pa.Array, data_type: DataType) -> pa.Array:

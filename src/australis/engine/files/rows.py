@@ -61,3 +61,8 @@ def without(table: pa.Table, rows: Collection[int]) -> pa.Table:
     kept = np.ones(table.num_rows, bool)
     kept[list(rows)] = False
     return table.filter(pa.array(kept))
+
+
+def one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    """A column in one piece."""
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)

@@ -20,6 +20,9 @@ from australis.engine.files.blocks import STANDARD_STREAM
 from australis.engine.files.render import csv_header, csv_rows, json_rows
 from australis.errors import EngineError, Problem
 
+_ROWS_AT_ONCE = 200_000
+"""So many rows become text at once: a flush may bring millions, and a column of texts holds 2 GiB."""
+
 
 class Target:
     """A place to write to: a temporary file that takes the target's name at the end, or a stream as it is."""
@@ -79,11 +82,10 @@ class Writer(ABC):
 
     def write(self, table: pa.Table) -> None:
         """Append the attributes of a table; hidden columns are left out."""
-        if not table.num_rows:
-            return
         with self._target.trouble():
             try:
-                self._write(table)
+                for begin in range(0, table.num_rows, _ROWS_AT_ONCE):
+                    self._write(table.slice(begin, _ROWS_AT_ONCE))
             except EngineError as error:
                 raise EngineError(error.problem.under(self._target.path)) from None
 
