@@ -1,7 +1,8 @@
 """The network intrusion detection query of the Medusa paper (Contract-Based Load Management, section 4.1).
 
-Tuples summarise one connection each. The query finds sources that are active (operators a and b), sources that
-use many protocols within a short time (e and f), those that do both (g), and clusters of active sources (c and d).
+Tuples summarise one connection each. The query finds sources that are active (operators a and b), sources
+that use many protocols within a short time (e and f), those that do both (g), and clusters of active sources
+(c and d).
 
     australis explain examples/intrusion.py:network
     australis run examples/intrusion.py:network -i connections=examples/intrusion/in/connections.csv \

@@ -1,6 +1,6 @@
 """Every example, on every engine, against its recorded output.
 
-`examples/NAME.yaml` or `NAME.py:network` reads `examples/NAME/in/INPUT.*` and writes `examples/NAME/out/OUTPUT.*`.
+`examples/NAME.yaml` or `NAME.py:network` reads `NAME/in/INPUT.*` and writes `NAME/out/OUTPUT.*`.
 With AUSTRALIS_RECORD=1 the reference records them anew: look at what changed before you commit it.
 """
 
