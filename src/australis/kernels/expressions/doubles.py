@@ -18,6 +18,8 @@ _TEXT = r"^(?P<whole>-?\d+)(?:\.(?P<fraction>\d+))?(?:e(?P<exponent>[+-]?\d+))?$
 _DOUBT = 2.0**-50
 """How far, relatively, a product with a power of ten is from that of the shortest decimal, and some more."""
 _LARGE = 2.0**49
+_WHOLE = 2.0**53
+"""From here on doubles are whole, and count as what they are: Java's digits of them depend on its version."""
 
 
 def to_integers(value: pa.Array, type: pa.DataType) -> pa.Array:
@@ -90,16 +92,28 @@ def _rounded_by_text(values: Numbers, places: int) -> Numbers:
     text = pc.binary_join_element_wise(
         pa.array(kept).cast(pa.string()), pa.array(power).cast(pa.string()), "e"
     )
-    return raw(text.cast(pa.float64()))
+    result = np.array(raw(text.cast(pa.float64())))
+    large = np.abs(values) >= _WHOLE
+    result[large] = [_whole_rounded(value, places) for value in values[large].tolist()]
+    return result
+
+
+def _whole_rounded(value: float, places: int) -> float:
+    unit = 10 ** max(0, -places)
+    size = (abs(int(value)) + unit // 2) // unit * unit
+    return float(size if value > 0 else -size)
 
 
 def _decimals_by_text(values: Numbers, type: pa.DataType) -> pa.Array:
     digits, exponent = shortest(values)
     kept, power = _half_up(digits, exponent, type.scale)
     shift = power + type.scale
-    over = shift > 38
-    whole = kept.astype(object) * _POWERS[np.where(over, 38, shift)]
-    return decimals(whole, type, over & (kept != 0))
+    over = (shift > 38) & (kept != 0)
+    whole = kept.astype(object) * _POWERS[np.where(shift > 38, 38, shift)]
+    large = np.abs(values) >= _WHOLE
+    over[large] = np.abs(values[large]) >= 1e38
+    whole[large] = [int(value) * 10**type.scale for value in np.where(over, 0.0, values)[large].tolist()]
+    return decimals(whole, type, over)
 
 
 def _half_up(digits: Numbers, exponent: Numbers, places: int) -> tuple[Numbers, Numbers]:

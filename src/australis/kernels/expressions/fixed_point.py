@@ -49,7 +49,7 @@ def unscaled(datum: Datum) -> Numbers:
 def decimals(values: Numbers, type: pa.DataType, null: Mask | None = None) -> pa.Array:
     """The decimal array of some unscaled numbers; one with more digits than the type has becomes NULL."""
     if magnitude(values) >= 10**type.precision:
-        wide = np.abs(values) >= 10**type.precision
+        wide = (values >= 10**type.precision) | (values <= -(10**type.precision))
         null, values = either(null, wide), np.where(wide, 0, values)
     both = np.empty((len(values), 2), np.int64)
     if values.dtype == object:

@@ -52,8 +52,11 @@ def places(value: Decimal, digits: int) -> Decimal:
 
 
 def of_double(value: float) -> Decimal:
-    """The shortest decimal that reads back as a finite double."""
-    return Decimal(repr(value))
+    """The shortest decimal that reads back as a finite double, or from 2^53 on the whole number that it is.
+
+    There the digits that Spark would take depend on the version of Java.
+    """
+    return Decimal(int(value)) if abs(value) >= 2**53 else Decimal(repr(value))
 
 
 def opposite(value: Number) -> Number:
