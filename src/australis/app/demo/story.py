@@ -24,7 +24,7 @@ from australis.app.pictures.tree import network_tree
 
 COUNT = 300_000
 BATCH = 10_000
-SAMPLE, SPARK_SAMPLE = 10_000, 60_000
+SAMPLE, SPARK_SAMPLE = 10_000, 30_000
 _WIDTH_OF_FILES = 120
 _KEYS = {"scans": "src", "beacons": "src", "clusters": "net"}
 """By which attribute an intruder is known."""
