@@ -189,7 +189,7 @@ class Texts:
             self._calls("({} / {})", integer, integer),
             self._calls("({} / {})", double, number),
             self._calls("{}({})", st.sampled_from(("sqrt", "sign")), number),
-            self._calls("round({}, {})", double, st.sampled_from(("-2", "0", "1", "2", "5", "20"))),
+            self._calls("round({}, {})", double, st.sampled_from(("-18", "-2", "0", "1", "2", "5", "20"))),
             self._calls("nanvl({}, {})", double, number),
             self._casts("double", (*NUMBERS, "string", "boolean", "timestamp"), depth),
         ]

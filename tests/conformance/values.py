@@ -62,6 +62,9 @@ _DOUBLES = [
         -(2.0**63),
         9.223372036854775e18,
         123456789.987654321,
+        3.572829452237445e16,
+        -8.939817659706545e17,
+        6.904495253944366e18,
     ),
 ]
 _NUMBER_LIKE = [
@@ -145,6 +148,8 @@ _TIME_LIKE = [
         "2020-01-01 00:00:00UTC",
     ),
 ]
+_NEWLY_PAIRED = "ƛɤꟓꟕ"
+"""Old letters that got an upper case in Unicode 16 or 17: Python knows it later than Spark."""
 _TEXTS = [
     *(
         "",
@@ -234,7 +239,9 @@ INSTANTS = [*_FIXED_INSTANTS, *_around_changes()]
 
 def strings() -> st.SearchStrategy[str]:
     """Texts, and texts that look like values of other types."""
-    anything = st.text(st.characters(exclude_categories=("Cs", "Cn")), max_size=8)
+    anything = st.text(
+        st.characters(exclude_categories=("Cs", "Cn"), exclude_characters=_NEWLY_PAIRED), max_size=8
+    )
     few = st.text(st.sampled_from("abAB xX,.%_\\'0129é😀\u0301Σσ"), max_size=8)
     return st.one_of(
         st.sampled_from(_TEXTS), st.sampled_from(_NUMBER_LIKE + _TRUTH_LIKE + _TIME_LIKE), few, anything

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +19,7 @@ from pyspark.sql.pandas.functions import arrow_udf
 from australis.algebra.expr import Attribute, Call, Case, Cast, Expr, Literal, UserCall
 from australis.algebra.expr.literals import INSTANT_MAX_US, LONG_MAX
 from australis.algebra.functions import RowFunction, row_function
-from australis.algebra.types import INTERVAL, TIMESTAMP
+from australis.algebra.types import DOUBLE, INTERVAL, TIMESTAMP, decimal
 from australis.compile.types import spark_type
 
 
@@ -33,6 +34,8 @@ def column(expr: Expr) -> Column:
             return CALLS[function](*args)
         case Case():
             return _case(expr)
+        case Cast(arg=arg, type=type_) if arg.type == DOUBLE and type_.is_decimal:
+            return _exact(column(arg), lambda value: value.cast(spark_type(type_)))
         case Cast(arg=arg, type=type_):
             return column(arg).cast(spark_type(type_))
         case UserCall(name=name, args=args):
@@ -56,6 +59,31 @@ def _case(expr: Case) -> Column:
         chain = chain.when(column(condition), column(then))
     chosen: Column = chain.otherwise(column(expr.otherwise))
     return chosen
+
+
+def _exact(value: Column, convert: Callable[[Column], Column]) -> Column:
+    """What Spark makes of a double by way of its decimal digits, but where these depend on the Java version.
+
+    From 2^53 on doubles are whole numbers, of which Java 17 writes other digits than Java 21; there we
+    convert the whole number itself.
+    """
+    size = F.abs(value)
+    whole = (size >= 2.0**53) & (size < 1e38)
+    return F.when(whole, convert(_whole_number(value))).otherwise(convert(value))
+
+
+def _whole_number(value: Column) -> Column:
+    """A double that is whole as the decimal(38,0) that it is, put together from pieces that fit 64 bits."""
+    high = (value / 2.0**64).cast("bigint")
+    rest = value - high.cast("double") * 2.0**64
+    middle = (rest / 2.0**32).cast("bigint")
+    low = (rest - middle.cast("double") * 2.0**32).cast("bigint")
+    total = _times(high, 2**64) + _times(middle, 2**32) + _times(low, 1)
+    return total.cast("decimal(38,0)")
+
+
+def _times(count: Column, unit: int) -> Column:
+    return count.cast("decimal(19,0)") * F.lit(Decimal(unit))
 
 
 def _user_function(function: RowFunction) -> Callable[..., Column]:
@@ -124,11 +152,25 @@ def _signed(function: Callable[[Column], Column]) -> Compiled:
         if arg.type.precision <= 34:
             return function(value)
         text = value.cast("string")
-        opposite = F.when(value < 0, F.substring(text, 2, 50)).otherwise(F.concat(F.lit("-"), text))
+        # Not value < 0: Spark would compare in a type with fewer digits behind the point.
+        negative = text.startswith("-")
+        opposite = F.when(negative, F.substring(text, 2, 50)).otherwise(F.concat(F.lit("-"), text))
         exact = opposite.cast(spark_type(arg.type))
-        return exact if function is F.negate else F.when(value < 0, exact).otherwise(value)
+        return exact if function is F.negate else F.when(negative, exact).otherwise(value)
 
     return compiled
+
+
+def _rounded(arg: Expr, digits: Expr | None = None) -> Column:
+    places = 0 if digits is None else _whole(digits)
+    if arg.type == DOUBLE and places < 0:
+        return _exact(column(arg), lambda value: F.round(value, places).cast("double"))
+    rounded = F.round(column(arg), places)
+    if arg.type != decimal(38, 0) or places >= 0:
+        return rounded
+    # Only here can rounding up need a digit more than there is, and Spark would stop.
+    limit = Decimal(10**38 - 5 * 10 ** (-places - 1) - 1)
+    return F.when(column(arg).between(F.lit(limit.copy_negate()), F.lit(limit)), rounded)
 
 
 def _substring(text: Expr, position: Expr, length: Expr | None = None) -> Column:
@@ -193,7 +235,7 @@ CALLS: dict[str, Compiled] = {
     "abs": _signed(F.abs),
     "ceil": _of(F.ceil),
     "floor": _of(F.floor),
-    "round": lambda arg, digits=None: F.round(column(arg), 0 if digits is None else _whole(digits)),
+    "round": _rounded,
     "sign": _of(F.sign),
     "sqrt": _of(F.sqrt),
     "exp": _of(F.exp),

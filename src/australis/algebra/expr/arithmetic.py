@@ -114,7 +114,7 @@ def rounded(args: Args) -> Signature:
     """ROUND: the number's type, or a decimal with the digits asked for."""
     counted(args, 1, 2)
     found = numbers(args[:1])
-    digits = literal_int(args, 1, range(-38, 39)) if len(args) == 2 else 0
+    digits = literal_int(args, 1, range(-18, 39)) if len(args) == 2 else 0
     fitted = (convert(args[0], found), *args[1:])
     if not found.is_decimal:
         return Signature(fitted, found, fitted[0].nullable)
