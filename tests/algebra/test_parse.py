@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from australis.algebra.expr import parse
-from australis.algebra.expr.literals import interval_us, number, timestamp_text, timestamp_us
+from australis.algebra.expr.literals import interval_us, is_timestamp, number, timestamp_text, timestamp_us
 from australis.algebra.expr.reader import LENGTH_MAX
 from australis.errors import ExpressionError, Problem
 
@@ -50,6 +50,8 @@ def refusal(text: str) -> Problem:
         ("INTERVAL 1.5 DAYS", "INTERVAL", "no interval 1.5 DAYS"),
         ("TIMESTAMP 'soon'", "'soon'", "'soon' is no timestamp"),
         ("TIMESTAMP '2023-02-29 00:00:00Z'", "'2023", "'2023-02-29 00:00:00Z' is no timestamp"),
+        ("TIMESTAMP '2023-02-28 24:00:00'", "'2023", "'2023-02-28 24:00:00' is no timestamp"),
+        ("TIMESTAMP '2023-02-28 00:00:00 soon'", "'2023", "'2023-02-28 00:00:00 soon' is no timestamp"),
         ("if(a, b)", "if", "if with 2 arguments"),
         ("a.b", "a.b", "unknown qualifier 'a'"),
         ("left.pos.x", ".x", "unexpected '.'"),
@@ -226,6 +228,13 @@ def test_numbers(text: str, value: object, type_: str) -> None:
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_every_instant_has_a_literal(instant: int) -> None:
     assert timestamp_us(timestamp_text(instant).removeprefix("TIMESTAMP '").removesuffix("'")) == instant
+
+
+@pytest.mark.parametrize("zone", ["", "+05:30", " Europe/Berlin", " America/Argentina/Buenos_Aires"])
+def test_a_timestamp_in_another_zone_is_read_by_the_engines(zone: str) -> None:
+    assert timestamp_us(f"2003-01-01 00:00:30{zone}") is None
+    assert is_timestamp(f"2003-01-01 00:00:30{zone}")
+    assert is_timestamp("2003-01-01")
 
 
 def test_intervals() -> None:

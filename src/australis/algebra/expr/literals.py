@@ -34,7 +34,7 @@ _NUMBER = re.compile(
 _TIMESTAMP = re.compile(
     r"(?P<year>[+-]?\d{4,6})-(?P<month>\d\d)-(?P<day>\d\d)"
     r"(?:[ T](?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.(?P<fraction>\d{1,6}))?)?"
-    r"(?P<zone>.*\S)?)?",
+    r"(?: ?(?P<zone>Z|UTC|[+-]\d\d:\d\d|[A-Za-z_]+(?:/[A-Za-z0-9_+-]+)+))?)?",
     re.ASCII,
 )
 
@@ -116,21 +116,26 @@ def timestamp_us(text: str) -> int | None:
     True
     """
     match = _TIMESTAMP.fullmatch(text)
-    if match is None or (match["zone"] or "").strip() not in ("Z", "UTC"):
+    if match is None or match["zone"] not in ("Z", "UTC"):
         return None
-    days = _days(int(match["year"]), int(match["month"]), int(match["day"]))
-    clock = (int(match["hour"]), int(match["minute"]), int(match["second"] or 0))
-    if days is None or clock >= (24, 0, 0) or max(clock[1:]) > 59:
-        return None
-    seconds = days * 86_400 + clock[0] * 3_600 + clock[1] * 60 + clock[2]
-    value = seconds * 1_000_000 + int((match["fraction"] or "").ljust(6, "0"))
-    return value if -LONG_MAX - 1 <= value <= LONG_MAX else None
+    value = _local_us(match)
+    return value if value is not None and -LONG_MAX - 1 <= value <= LONG_MAX else None
 
 
 def is_timestamp(text: str) -> bool:
-    """Whether a text has the form of a timestamp literal and its date exists."""
+    """Whether a text has the form of a timestamp literal, and its date and time exist."""
     match = _TIMESTAMP.fullmatch(text)
-    return match is not None and _days(int(match["year"]), int(match["month"]), int(match["day"])) is not None
+    return match is not None and _local_us(match) is not None
+
+
+def _local_us(match: re.Match[str]) -> int | None:
+    """The microseconds from 1970 to a date and time, all in one time zone; None if there is no such time."""
+    days = _days(int(match["year"]), int(match["month"]), int(match["day"]))
+    hour, minute, second = (int(match[part] or 0) for part in ("hour", "minute", "second"))
+    if days is None or hour > 23 or minute > 59 or second > 59:
+        return None
+    seconds = days * 86_400 + hour * 3_600 + minute * 60 + second
+    return seconds * 1_000_000 + int((match["fraction"] or "").ljust(6, "0"))
 
 
 def _days(year: int, month: int, day: int) -> int | None:

@@ -30,6 +30,7 @@ class Operands(Reader):
         raise NotImplementedError
 
     def primary(self) -> Syntax:
+        """One operand."""
         token = self.here
         match token.kind:
             case Kind.NUMBER:
@@ -47,6 +48,7 @@ class Operands(Reader):
         self.refuse_here("an expression")
 
     def number(self, sign: str, position: int) -> Syntax:
+        """A number, with the sign that was read before it."""
         token = self.advance()
         found = number(sign + token.text)
         if found is None:
@@ -176,6 +178,7 @@ class Operands(Reader):
         return node
 
     def arguments(self) -> tuple[Syntax, ...]:
+        """Expressions between parentheses."""
         self.expect("(")
         args: list[Syntax] = []
         if self.take(")"):
