@@ -1,6 +1,6 @@
 """How many tuples per second the kernels take, on one core: `python benchmarks/kernels.py [--quick]`.
 
-Each kernel takes Arrow batches of 1 M tuples in 1,000 groups, nearly in order, and gives Arrow batches and its
+Each kernel takes Arrow batches of 1 M tuples in 1,000 groups, nearly in order; it gives Arrow batches and its
 next state. Beside it, in the same run, runs something plain that does a similar job without state, slack or
 order: a baseline that shows how fast this machine is. Then 50 M tuples go through Aggregate and BSort: memory
 and state must stay flat. The last line is JSON.

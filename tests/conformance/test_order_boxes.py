@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from australis.algebra.boxes import Aggregate, Box, BSort, Drop, Slide, Tumble, 
 from australis.algebra.functions import register_aggregate
 from australis.algebra.order import Order
 from australis.algebra.schema import TS, TUP, Schema, parse_schema
+from australis.kernels import open_windows
 from australis.kernels.kernel import CAUSE
 from australis.kernels.make import kernel_for
 
@@ -141,7 +143,8 @@ def named(functions: list[str]) -> dict[str, str]:
 def agree(draw: st.DataObject, box: Box, schema: Schema, history: list[Batch]) -> None:
     """The kernel does what the reference does, and other cuts change neither its output nor its state."""
     end = max((batch.now for batch in history), default=0) + draw.draw(st.sampled_from([0, 5]))
-    seen, states = kernels(box, schema, history, end)
+    with mock.patch.object(open_windows, "PAIRS_MOST", draw.draw(st.sampled_from([1 << 22, 5]))):
+        seen, states = kernels(box, schema, history, end)
     assert seen == reference(box, schema, history, end)
     cuts = [draw.draw(st.integers(0, len(batch.rows))) for batch in history]
     pieces = [piece for batch, at in zip(history, cuts, strict=True) for piece in batch.cut(at)]

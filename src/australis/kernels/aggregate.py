@@ -17,7 +17,14 @@ from australis.kernels.expressions.arrays import arrow, truths
 from australis.kernels.groups import encode
 from australis.kernels.kernel import Kernel, State, Step
 from australis.kernels.layout import GROUP, PASSED, VALUE, Layout
-from australis.kernels.open_windows import OpenWindows, Results, groups_of, in_order, joined_results
+from australis.kernels.open_windows import (
+    OpenWindows,
+    Results,
+    group_marks,
+    groups_of,
+    in_order,
+    joined_results,
+)
 from australis.kernels.order import (
     NOTHING,
     Placed,
@@ -141,8 +148,8 @@ class AggregateKernel(Kernel):
         return pa.Table.from_arrays(columns, schema=self._layout.rows_schema)
 
     def _groups(self, keys: pa.Table, passed: Indexes, groups: Groups) -> pa.Table:
-        first_start = arrow(groups.first_start, self._layout.number_type, ~groups.begun)
-        marks = [passed_array(passed, self._bound.order_type), first_start]
+        marks = [passed_array(passed, self._bound.order_type)]
+        marks += group_marks(groups, groups.begun, self._layout.number_type)
         columns = [column(keys, name) for name in keys.column_names]
         return pa.Table.from_arrays([*columns, *marks], schema=self._groups_schema)
 

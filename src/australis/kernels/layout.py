@@ -15,7 +15,7 @@ from australis.kernels.windows import Openings, Steps
 GROUP, NUMBER, START, VALUE = "#group", "#number", "#start", "#value"
 OLDEST, BEGAN, TIMED_OUT = "#oldest", "#began", "#timed_out"
 ARRIVED, OPENS, TAKEN = "#arrived", "#opens", "#taken"
-PASSED, FIRST_START = "#passed", "#first_start"
+PASSED, FIRST_START, FIRST_KNOWN = "#passed", "#first_start", "#first_known"
 
 Fields = list[tuple[str, pa.DataType]]
 
@@ -40,8 +40,12 @@ class Layout:
 
     def groups_schema(self, keys: pa.Schema) -> pa.Schema:
         """Of the groups, by first arrival: their keys, what each has passed, where its windows begin."""
-        marks = [pa.field(PASSED, self.number_type), pa.field(FIRST_START, self.number_type)]
-        return pa.schema([*keys, *marks])
+        marks: Fields = [
+            (PASSED, self.number_type),
+            (FIRST_START, self.number_type),
+            (FIRST_KNOWN, pa.int64()),
+        ]
+        return pa.schema([*keys, *(pa.field(name, kind) for name, kind in marks)])
 
     @cached_property
     def windows_schema(self) -> pa.Schema:

@@ -15,6 +15,7 @@ from australis.kernels.functions.loops import least
 from australis.kernels.layout import (
     ARRIVED,
     BEGAN,
+    FIRST_KNOWN,
     FIRST_START,
     GROUP,
     NUMBER,
@@ -100,8 +101,20 @@ def groups_of(groups: pa.Table, count: int) -> Groups:
     begun = np.ones(len(stored), np.bool_) if missing is None else ~missing
     first_start = grown(numbers(stored).copy(), count)
     nothing = -(2**63) if first_start.dtype == np.int64 else -np.inf
-    until = np.full(count, nothing, first_start.dtype)
-    return Groups(np.full(count, -1, np.int64), first_start, grown(begun, count, False), until)
+    return Groups(
+        head=np.full(count, -1, np.int64),
+        first_start=first_start,
+        begun=grown(begun, count, False),
+        first_row=np.full(count, -1, np.int64),
+        first_known=grown(numbers(column(groups, FIRST_KNOWN)).copy(), count),
+        until=np.full(count, nothing, first_start.dtype),
+    )
+
+
+def group_marks(groups: Groups, settled: Mask, number_type: pa.DataType) -> list[pa.Array]:
+    """The first starts of groups for the state, and when they were known; those not settled are NULL."""
+    first_start = arrow(groups.first_start, number_type, ~settled)
+    return [first_start, arrow(groups.first_known, pa.int64(), ~settled)]
 
 
 class OpenWindows:
@@ -146,11 +159,30 @@ class OpenWindows:
         self.oldest, self.began = (grown(times, self.count, NEVER) for times in (self.oldest, self.began))
         least(self.oldest, slots, rows, self._ts)
         if self._arrived is not None:
-            least(self.began, slots, rows, self._arrived)
+            self._note_begin(slots, rows, self._arrived)
         for accumulator in self._accumulators:
             accumulator.add(slots, rows, self.count)
         closed, closers = found.closed[: laid.closed], found.closer[: laid.closed]
         return Chunk(laid.releases, slots, rows, closed, closers, laid.ignored)
+
+    def _note_begin(self, slots: Indexes, rows: Indexes, arrived: Indexes) -> None:
+        """Note when the windows of some pairs began, and when first starts were known."""
+        if isinstance(self._layout.windows, Steps):
+            least(self.began, slots, rows, arrived)
+        else:
+            # A window that was opened begins with the tuple that opened it, which is the first of its pairs.
+            new = self.began[slots] == NEVER
+            self.began[slots[new][::-1]] = arrived[rows[new][::-1]]
+        first_row = self.groups.first_row
+        began = np.flatnonzero(first_row >= 0)
+        self.groups.first_known[began] = arrived[first_row[began]]
+
+    def begin(self, slots: Indexes) -> Indexes:
+        """When the computation of some windows began: not before the tuple came that gives their start."""
+        windows, began = self._layout.windows, self.began[slots]
+        if isinstance(windows, Openings) or windows.aligned:
+            return began
+        return np.maximum(began, self.groups.first_known[self.slots.group[slots]])
 
     def _pass(self, released: Releases) -> tuple[Pairs, Laid]:
         windows = self._layout.windows

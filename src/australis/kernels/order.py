@@ -21,6 +21,8 @@ from australis.kernels.kernel import REASON
 
 NOTHING = -(2**63)
 """What a group has passed, as a sort key, before anything is: less than every key."""
+SHIFTED_MOST = 64
+"""Buffers up to this size are sorted arrays, into which a row nearly in order is shifted; others heaps."""
 
 
 @dataclass(frozen=True)
@@ -150,13 +152,23 @@ def release(
     fresh, passed = len(codes) - waiting, passed.copy()
     codes, keys = frozen(codes), frozen(keys)
     used = np.minimum(np.bincount(codes, minlength=len(passed)), slack)
-    first = np.cumsum(used) - used
-    held_keys, held_rows = np.empty(used.sum(), np.int64), np.full(used.sum(), -1, np.int64)
+    begins = np.concatenate([[0], np.cumsum(used)])
+    held = Held(begins, np.full(begins[-1], NOTHING), np.full(begins[-1], -1))
     left = Left(*(np.empty(fresh, np.int64) for _ in Left._fields))
-    count, late = _release(codes, keys, waiting, passed, slack, drop_late, first, held_keys, held_rows, left)
-    held = np.sort(held_rows[held_rows >= 0])
+    count, late = _release(codes, keys, waiting, passed, drop_late, held, left)
     rows, groups, left_keys, causes = (values[:count] for values in left)
-    return Released(rows, groups, left_keys, causes, late, held, passed)
+    return Released(rows, groups, left_keys, causes, late, np.sort(held.rows[held.rows >= 0]), passed)
+
+
+class Held(NamedTuple):
+    """The buffers of all groups: that of group g is from `begins[g]` to `begins[g + 1]`, the least row first.
+
+    A buffer has no more room than its group has rows. Room that is free has the key NOTHING and the row -1.
+    """
+
+    begins: Indexes
+    keys: Indexes
+    rows: Indexes
 
 
 class Left(NamedTuple):
@@ -170,36 +182,29 @@ class Left(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _release(
-    codes: Indexes,
-    keys: Indexes,
-    waiting: int,
-    passed: Indexes,
-    slack: int,
-    drop_late: bool,
-    first: Indexes,
-    held_keys: Indexes,
-    held_rows: Indexes,
-    left: Left,
+    codes: Indexes, keys: Indexes, waiting: int, passed: Indexes, drop_late: bool, held: Held, left: Left
 ) -> tuple[int, int]:
-    """Fill `left`; a group's heap by (key, row) is in `held_*` from `first[group]` on."""
-    filled = np.zeros(passed.shape[0], np.int64)
+    """Fill `left`; gives how many have left and how many are late.
+
+    Indexes are made unsigned: what cannot be negative needs no check for it.
+    """
     count = late = 0
     for row in range(codes.shape[0]):
-        group, key = codes[row], keys[row]
-        leaves = row
+        group, key, leaves = np.uint64(codes[row]), keys[row], row
         if key < passed[group]:
             late += 1
             if drop_late:
                 continue
         else:
-            heap = first[group]
-            if filled[group] < slack:
-                _push(held_keys, held_rows, heap, filled[group], key, row)
-                filled[group] += 1
-                continue
-            if slack and held_keys[heap] <= key:
-                leaves, least = held_rows[heap], held_keys[heap]
-                _replace_least(held_keys, held_rows, heap, slack, key, row)
+            begin, end = held.begins[group], held.begins[group + np.uint64(1)]
+            if begin < end and held.keys[np.uint64(begin)] <= key:
+                leaves, least = held.rows[np.uint64(begin)], held.keys[np.uint64(begin)]
+                if end - begin <= SHIFTED_MOST:
+                    _shift_in(held, begin, end, key, row)
+                else:
+                    _sift_in(held, begin, end - begin, key, row)
+                if leaves < 0:
+                    continue
                 key = least
             passed[group] = key
         left.rows[count] = leaves
@@ -211,40 +216,40 @@ def _release(
 
 
 @njit(cache=True, nogil=True)
-def _push(held_keys: Indexes, held_rows: Indexes, heap: int, size: int, key: int, row: int) -> None:
-    """Put a row into a heap of `size` rows; it arrived after all of them, so it stays behind its equals."""
-    place = size
-    while place > 0:
-        above = (place - 1) >> 1
-        if held_keys[heap + above] <= key:
-            break
-        held_keys[heap + place] = held_keys[heap + above]
-        held_rows[heap + place] = held_rows[heap + above]
-        place = above
-    held_keys[heap + place] = key
-    held_rows[heap + place] = row
+def _shift_in(held: Held, begin: int, end: int, key: int, row: int) -> None:
+    """Put a row into the place of the least one of a sorted buffer; it arrived after all of them."""
+    place = end - 1
+    while held.keys[np.uint64(place)] > key:
+        place -= 1
+    for lower in range(begin, place):
+        held.keys[np.uint64(lower)] = held.keys[np.uint64(lower + 1)]
+        held.rows[np.uint64(lower)] = held.rows[np.uint64(lower + 1)]
+    held.keys[np.uint64(place)] = key
+    held.rows[np.uint64(place)] = row
 
 
 @njit(cache=True, nogil=True)
-def _replace_least(held_keys: Indexes, held_rows: Indexes, heap: int, size: int, key: int, row: int) -> None:
-    """Take the least row out of a full heap and put another in, which arrived after all of them."""
+def _sift_in(held: Held, begin: int, size: int, key: int, row: int) -> None:
+    """Put a row into the place of the least one of a heap by (key, row); it arrived after all of them."""
     place = 0
     while True:
         below = 2 * place + 1
         if below >= size:
             break
-        if below + 1 < size and (
-            held_keys[heap + below + 1] < held_keys[heap + below]
-            or (
-                held_keys[heap + below + 1] == held_keys[heap + below]
-                and held_rows[heap + below + 1] < held_rows[heap + below]
-            )
-        ):
+        if below + 1 < size and _is_before(held, begin + below + 1, begin + below):
             below += 1
-        if held_keys[heap + below] > key:
+        if held.keys[begin + below] > key:
             break
-        held_keys[heap + place] = held_keys[heap + below]
-        held_rows[heap + place] = held_rows[heap + below]
+        held.keys[begin + place] = held.keys[begin + below]
+        held.rows[begin + place] = held.rows[begin + below]
         place = below
-    held_keys[heap + place] = key
-    held_rows[heap + place] = row
+    held.keys[begin + place] = key
+    held.rows[begin + place] = row
+
+
+@njit(cache=True, nogil=True)
+def _is_before(held: Held, one: int, other: int) -> bool:
+    """Whether one held row leaves before another."""
+    if held.keys[one] == held.keys[other]:
+        return bool(held.rows[one] < held.rows[other])
+    return bool(held.keys[one] < held.keys[other])

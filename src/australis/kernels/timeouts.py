@@ -17,6 +17,7 @@ from australis.kernels.kernel import State
 from australis.kernels.layout import (
     ARRIVED,
     BEGAN,
+    FIRST_KNOWN,
     FIRST_START,
     GROUP,
     NUMBER,
@@ -25,7 +26,15 @@ from australis.kernels.layout import (
     TIMED_OUT,
     Layout,
 )
-from australis.kernels.open_windows import OpenWindows, Results, behind, blank_window, groups_of, in_order
+from australis.kernels.open_windows import (
+    OpenWindows,
+    Results,
+    behind,
+    blank_window,
+    group_marks,
+    groups_of,
+    in_order,
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,7 @@ def deadline(layout: Layout, state: State) -> int | None:
         return None
     preview = _preview(layout, state)
     running = preview.running()
-    return int(preview.windows.began[running].min()) + layout.timeout + 1 if len(running) else None
+    return int(preview.windows.begin(running).min()) + layout.timeout + 1 if len(running) else None
 
 
 def fire(layout: Layout, state: State, now: int) -> Fired | None:
@@ -65,7 +74,7 @@ def fire(layout: Layout, state: State, now: int) -> Fired | None:
         return None
     preview = _preview(layout, state)
     running = preview.running()
-    due = running[preview.windows.began[running] < now - layout.timeout]
+    due = running[preview.windows.begin(running) < now - layout.timeout]
     if not len(due):
         return None
     results = preview.windows.results(due, np.full(len(due), -1)).by_start()
@@ -110,8 +119,10 @@ def _begun(groups: pa.Table, preview: Preview, due: Indexes) -> pa.Table:
     before, after = groups_of(groups, groups.num_rows), preview.windows.groups
     settled = before.begun.copy()
     settled[preview.windows.slots.group[due]] = True
-    kind = groups.schema.field(FIRST_START).type
-    return _with_column(groups, FIRST_START, arrow(after.first_start, kind, ~settled))
+    marks = group_marks(after, settled, groups.schema.field(FIRST_START).type)
+    for name, values in zip((FIRST_START, FIRST_KNOWN), marks, strict=True):
+        groups = _with_column(groups, name, values)
+    return groups
 
 
 def _timed_out(layout: Layout, state: State, preview: Preview, is_due: Mask) -> pa.Table:

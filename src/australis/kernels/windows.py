@@ -40,6 +40,10 @@ class Groups(NamedTuple):
     first_start: Numbers
     begun: Mask
     """Whether it has a first start."""
+    first_row: Indexes
+    """The row whose value became the first start in this event, -1 for none."""
+    first_known: Indexes
+    """The local time when the tuple came whose value is the first start; arbitrary without a timeout."""
     until: Numbers
     """No window starts between the last one in the chain that has been reached and this value, exclusive."""
 
@@ -122,18 +126,17 @@ def lay_steps(
             return Laid(release, pairs, count, closed, ignored)
         row, group, value = released.row[release], released.group[release], released.value[release]
         closed = _close(group, value, release, groups, slots, found, closed)
-        if not groups.begun[group]:
-            groups.begun[group] = True
-            groups.first_start[group] = 0 if steps.aligned else value
-        before = pairs
-        if value < groups.first_start[group] and not steps.aligned:
-            ignored += 1
-        else:
-            if value >= groups.until[group]:
-                count = _open_steps(steps, group, value, groups, slots, count)
-            pairs, lies_in = _add(group, row, value, groups, slots, found, pairs)
-            if lies_in and pairs == before and not flags.taken[row]:
+        if value >= groups.until[np.uint64(group)]:
+            if not groups.begun[group]:
+                _begin(group, row, 0 if steps.aligned else value, groups)
+            if value < groups.first_start[group] and not steps.aligned:
                 ignored += 1
+                continue
+            count = _open_steps(steps, group, value, groups, slots, count)
+        before = pairs
+        pairs, lies_in = _add(group, row, value, groups, slots, found, pairs)
+        if lies_in and pairs == before and not flags.taken[row]:
+            ignored += 1
         if steps.lead:
             closed = _close(group, value + steps.lead, release, groups, slots, found, closed)
     return Laid(released.row.shape[0], pairs, count, closed, ignored)
@@ -158,8 +161,7 @@ def lay_openings(
         closed = _close(group, value, release, groups, slots, found, closed)
         opens = flags.opens[row] or not groups.begun[group]
         if not groups.begun[group]:
-            groups.begun[group] = True
-            groups.first_start[group] = value
+            _begin(group, row, value, groups)
         if value < groups.first_start[group]:
             ignored += 1
             continue
@@ -175,17 +177,25 @@ def lay_openings(
 
 
 @njit(cache=True, nogil=True)
+def _begin(group: int, row: int, first_start: int | float, groups: Groups) -> None:
+    """Give a group its first start."""
+    groups.begun[group] = True
+    groups.first_start[group] = first_start
+    groups.first_row[group] = row
+
+
+@njit(cache=True, nogil=True)
 def _close(
     group: int, value: int | float, release: int, groups: Groups, slots: Slots, found: Pairs, closed: int
 ) -> int:
     """Take the windows that end at or before a value from the front of their chain."""
-    slot = groups.head[group]
-    while slot >= 0 and slots.end[slot] <= value:
+    slot = groups.head[np.uint64(group)]
+    while slot >= 0 and slots.end[np.uint64(slot)] <= value:
         found.closed[closed] = slot
         found.closer[closed] = release
         closed += 1
         slot = slots.following[slot]
-    groups.head[group] = slot
+        groups.head[group] = slot
     return closed
 
 
@@ -194,15 +204,15 @@ def _add(
     group: int, row: int, value: int | float, groups: Groups, slots: Slots, found: Pairs, pairs: int
 ) -> tuple[int, bool]:
     """Pair a row with the windows in the chain that it lies in, except those that have timed out."""
-    slot = groups.head[group]
+    slot = groups.head[np.uint64(group)]
     lies_in = False
-    while slot >= 0 and slots.start[slot] <= value:
+    while slot >= 0 and slots.start[np.uint64(slot)] <= value:
         lies_in = True
-        if not slots.timed_out[slot]:
-            found.slot[pairs] = slot
-            found.row[pairs] = row
+        if not slots.timed_out[np.uint64(slot)]:
+            found.slot[np.uint64(pairs)] = slot
+            found.row[np.uint64(pairs)] = row
             pairs += 1
-        slot = slots.following[slot]
+        slot = slots.following[np.uint64(slot)]
     return pairs, lies_in
 
 
