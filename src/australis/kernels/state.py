@@ -30,7 +30,7 @@ def pack(state: State) -> bytes:
     True
     """
     streams = [_stream(table) for table in state.values()]
-    checksums = pa.array([zlib.crc32(stream) for stream in streams], pa.uint32())
+    checksums = pa.array(map(_checksum, state, streams), pa.uint32(), size=len(streams))
     rows = pa.table([pa.array(list(state)), pa.array(streams, pa.large_binary()), checksums], schema=_SCHEMA)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, _SCHEMA) as writer:
@@ -43,7 +43,7 @@ def unpack(data: bytes) -> State:
     try:
         rows = pa.ipc.open_file(pa.py_buffer(data)).read_all()
         rows.validate(full=True)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise KernelError(Problem("state", f"is damaged: {error}", _EXPECTED)) from error
     if rows.schema != _SCHEMA:
         raise KernelError(Problem("state", f"has the columns {rows.schema.names}", _EXPECTED))
@@ -57,8 +57,12 @@ def _stream(table: pa.Table) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
+def _checksum(name: str, stream: bytes) -> int:
+    return zlib.crc32(stream, zlib.crc32(name.encode()))
+
+
 def _table(name: str, table: bytes, checksum: int) -> pa.Table:
-    if zlib.crc32(table) != checksum:
+    if _checksum(name, table) != checksum:
         raise KernelError(Problem(f"state.{name}", "is damaged: its checksum differs", _EXPECTED))
     with pa.ipc.open_stream(table) as reader:
         return reader.read_all()
