@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from australis.algebra.types import DataType
 
@@ -103,13 +102,6 @@ def validity(null: Mask | None, rows: int) -> pa.Buffer | None:
     if null is None or not null.any():
         return None
     return pa.py_buffer(np.packbits(np.broadcast_to(~null, (rows,)), bitorder="little"))
-
-
-def null_where(condition: Mask, datum: pa.Array) -> pa.Array:
-    """The array with NULL wherever the condition holds."""
-    if not condition.any():
-        return datum
-    return pc.if_else(arrow(condition, pa.bool_()), pa.scalar(None, datum.type), datum)
 
 
 def length(*data: Datum) -> int:

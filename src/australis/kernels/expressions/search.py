@@ -60,7 +60,7 @@ def place(_: Site, value: Datum, needle: Datum) -> pa.Array:
     return arrow(at + 1, pa.int32(), nulls(value, needle))
 
 
-def replace(_: Site, value: Datum, old: Datum, new: Datum = pa.scalar("")) -> pa.Array:
+def replace(_: Site, value: Datum, old: Datum, new: Datum) -> pa.Array:
     rows = length(value, old, new)
     if is_scalar(old) and is_scalar(new):
         return pc.replace_substring(value, old.as_py(), new.as_py()) if old.as_py() else spread(value, rows)
@@ -86,9 +86,9 @@ def split_part(_: Site, value: Datum, delimiter: Datum, part: Datum) -> pa.Array
     return gather(held.data, starts, ends, null)
 
 
-def like(_: Site, value: pa.Array, pattern: Datum, escape: Datum = pa.scalar("\\")) -> pa.Array:
+def like(_: Site, value: pa.Array, pattern: Datum) -> pa.Array:
     wanted = pattern if is_scalar(pattern) else pattern[0]
-    return _like(value, _pieces(wanted.as_py(), escape.as_py()))
+    return _like(value, _pieces(wanted.as_py()))
 
 
 def _like(value: pa.Array, pieces: list[str]) -> pa.Array:
@@ -111,19 +111,19 @@ def _like(value: pa.Array, pieces: list[str]) -> pa.Array:
     return pc.match_substring_regex(value, rf"(?s)\A{body}\z")
 
 
-def _pieces(pattern: str, escape: str) -> list[str]:
+def _pieces(pattern: str) -> list[str]:
     r"""A pattern as its wildcards and, marked with =, the texts between them.
 
-    >>> _pieces(r"a\%b%_", "\\")
+    >>> _pieces(r"a\%b%_")
     ['=a%b', '%', '_']
     """
     pieces: list[str] = []
     characters = iter(pattern)
     for character in characters:
-        if character in "%_" and character != escape:
+        if character in "%_":
             pieces.append(character)
             continue
-        plain = next(characters, "") if character == escape else character
+        plain = next(characters, "") if character == "\\" else character
         if pieces and pieces[-1][0] == "=":
             pieces[-1] += plain
         else:
