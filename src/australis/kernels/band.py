@@ -33,7 +33,8 @@ def arrange(codes: Any, values: Any, groups: int) -> tuple[Any, Any]:
             rows[free[code]] = row
             free[code] += 1
     for group in range(groups):
-        _sort(rows[starts[group] : starts[group + 1]], values)
+        if starts[group + 1] - starts[group] > 1:
+            _sort(rows[starts[group] : starts[group + 1]], values)
     return starts, rows
 
 

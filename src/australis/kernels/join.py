@@ -7,13 +7,15 @@ other side's tuples laid out by key and order value, where every tuple's partner
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 
 from australis.algebra.boxes import Join, equalities
 from australis.algebra.schema import Schema
 from australis.kernels.band import arrange, first_behind, first_near
-from australis.kernels.columns import Indexes, column, numbers, stacked
+from australis.kernels.columns import Indexes, Mask, column, numbers, stacked
 from australis.kernels.expressions.arrays import arrow
+from australis.kernels.groups import Groups
 from australis.kernels.kernel import Kernel, State, Step
 from australis.kernels.keys import KEY, NO_KEY, Keys
 from australis.kernels.pairs import SIDES, Meeting, Pairing
@@ -22,6 +24,11 @@ from australis.kernels.sides import Arrived, Side
 ORDER = "#order"
 """The column of kept tuples with their order value, in units."""
 KEYS = "keys"
+SORT_OUT_FROM = 8
+"""How many kept tuples there must be for each of a batch, before a look at which have its keys pays."""
+FORGET_FROM = 0.1
+"""The share of kept tuples that is forgotten at once, if they are more than a few."""
+FEW = 4096
 
 
 class JoinKernel(Kernel):
@@ -47,28 +54,32 @@ class JoinKernel(Kernel):
     def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
         arrived = self._sides[port].arrive(state, batch)
         found = self._keys.encode(state[KEYS], port, arrived.batch)
-        pairs = self._pairing.pairs(self._meeting(state, port, arrived, found.codes))
+        pairs = self._pairing.pairs(self._meeting(state, port, arrived, found))
         after = {**state, **arrived.state, KEYS: found.keys}
         return Step(self._kept(after, port, arrived, found.codes), (pairs,), arrived.rejected, arrived.late)
 
-    def _meeting(self, state: State, port: int, arrived: Arrived, codes: Indexes) -> Meeting:
+    def _meeting(self, state: State, port: int, arrived: Arrived, found: Groups) -> Meeting:
         """The arrived tuples, each with the range of partners that its key and the band allow."""
         partners = state[SIDES[1 - port]]
-        values = numbers(column(partners, ORDER))
-        starts, layout = arrange(numbers(column(partners, KEY)), values, self._keys.count(state[KEYS]))
-        laid_out = values[layout]
-        lows = first_near(codes, arrived.values, starts, laid_out, self._size)
-        highs = first_behind(codes, arrived.values, starts, laid_out, self._size)
+        rows = _with_keys(numbers(column(partners, KEY)), found)
+        values = numbers(column(partners, ORDER))[rows]
+        starts, places = arrange(numbers(column(partners, KEY))[rows], values, found.count)
+        laid_out = values[places]
+        lows = first_near(found.codes, arrived.values, starts, laid_out, self._size)
+        highs = first_behind(found.codes, arrived.values, starts, laid_out, self._size)
+        layout = places if isinstance(rows, slice) else rows[places]
         return Meeting(port, arrived.batch, arrived.rows, partners, layout, lows, highs)
 
     # --- what is kept
 
     def _kept(self, state: State, port: int, arrived: Arrived, codes: Indexes) -> State:
         """The state with the arrived tuples, and without those of both sides that are out of reach."""
-        added = self._kept_table(port, arrived, codes)
+        added, others = self._kept_table(port, arrived, codes), state[SIDES[1 - port]]
         both = [state[side] for side in SIDES]
-        both[port] = stacked([both[port], self._reachable(state, port, added)])
-        both[1 - port] = self._reachable(state, 1 - port, both[1 - port])
+        both[port] = stacked([both[port], _only(added, self._reachable(state, port, added))])
+        reachable = self._reachable(state, 1 - port, others)
+        if _pays(reachable):
+            both[1 - port] = _only(others, reachable)
         keys, left, right = self._keys.compact(state[KEYS], *both)
         return {**state, KEYS: keys, SIDES[0]: left, SIDES[1]: right}
 
@@ -81,12 +92,31 @@ class JoinKernel(Kernel):
         order = pa.field(ORDER, pa.from_numpy_dtype(self._sides[port].values_dtype))
         return self._schemas[port].arrow_with_ts.append(order).append(pa.field(KEY, pa.int64()))
 
-    def _reachable(self, state: State, port: int, tuples: pa.Table) -> pa.Table:
-        """Without the tuples that no tuple of the other side that is yet to come can pair with."""
+    def _reachable(self, state: State, port: int, tuples: pa.Table) -> Mask:
+        """Which tuples may still pair with a tuple of the other side that is yet to come."""
         codes = numbers(column(tuples, KEY))
-        passed = self._keys.passed(state[KEYS], port, self._sides[1 - port], state)
-        kept = codes != NO_KEY
-        if passed is not None and len(codes):
-            beyond = passed.values[codes] - numbers(column(tuples, ORDER)) > self._size
-            kept &= passed.open[codes] | ~beyond
-        return tuples if kept.all() else tuples.filter(arrow(kept, pa.bool_()))
+        passed = self._keys.passed(state[KEYS], port, codes, self._sides[1 - port], state)
+        if passed is None:
+            return codes != NO_KEY
+        beyond = passed.values - numbers(column(tuples, ORDER)) > self._size
+        return (codes != NO_KEY) & (passed.open | ~beyond)
+
+
+def _with_keys(codes: Indexes, found: Groups) -> Indexes | slice:
+    """The rows of kept tuples whose key a batch has; all of them where sorting out would not pay."""
+    if len(codes) < SORT_OUT_FROM * len(found.codes):
+        return slice(None)
+    # Tuples of the batch without a key mark the place behind all keys.
+    wanted = np.zeros(found.count + 1, np.bool_)
+    wanted[found.codes] = True
+    return np.flatnonzero(wanted[codes])
+
+
+def _pays(reachable: Mask) -> bool:
+    """Whether to forget what is out of reach: few of many can wait, since all others have to be copied."""
+    useless = len(reachable) - np.count_nonzero(reachable)
+    return bool(useless > (len(reachable) * FORGET_FROM if len(reachable) > FEW else 0))
+
+
+def _only(tuples: pa.Table, kept: Mask) -> pa.Table:
+    return tuples if kept.all() else tuples.filter(arrow(kept, pa.bool_()))

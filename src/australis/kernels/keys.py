@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.schema import Schema
-from australis.kernels.columns import Indexes, column, numbers
+from australis.kernels.columns import Indexes, column, grown, numbers
 from australis.kernels.expressions.arrays import nulls
 from australis.kernels.groups import Groups, encode
 from australis.kernels.kernel import State
@@ -49,21 +49,21 @@ class Keys:
             return found
         return Groups(np.where(missing, NO_KEY, found.codes), found.keys, found.count)
 
-    def passed(self, known: pa.Table, port: int, side: Side, state: State) -> Passed | None:
-        """What the other side has passed for the tuples of a port, by their key; None if that cannot be told.
+    def passed(self, known: pa.Table, port: int, codes: Indexes, side: Side, state: State) -> Passed | None:
+        """What the other side has passed for tuples of a port with these key codes; None if nothing tells.
 
-        Where the other side's order has groups, a tuple's key must say in which of them its partners are.
+        Where the other side's order has groups, a key must say in which of them its partners are. Where it
+        has none, one value stands for all tuples.
         """
         names = self._names[1 - port]
         if not set(side.order.group_by) <= set(names):
             return None
-        keys = side.keys(state)
+        if not side.order.group_by:
+            return _by_group(side.passed(state), np.zeros(1, np.int64))
+        groups = side.keys(state)
         columns = [known.column(names.index(name)) for name in side.order.group_by]
-        if columns:
-            codes = encode(keys, keys.num_rows, pa.table(columns, names=keys.column_names)).codes
-        else:
-            codes = np.zeros(self.count(known), np.int64)
-        return _by_code(side.passed(state), codes)
+        by_key = encode(groups, groups.num_rows, pa.table(columns, names=groups.column_names)).codes
+        return _by_group(side.passed(state), by_key[codes])
 
     def compact(self, known: pa.Table, *tables: pa.Table) -> tuple[pa.Table, ...]:
         """The keys without those that no table uses, once these are many; and the tables with their codes."""
@@ -76,13 +76,12 @@ class Keys:
         return (known.take(pa.array(np.flatnonzero(used))), *(_recoded(table, codes) for table in tables))
 
 
-def _by_code(passed: Passed, codes: Indexes) -> Passed:
-    """What the groups with some codes have passed; greater codes are of groups that are not known."""
-    known = codes < len(passed.values)
-    codes = np.where(known, codes, 0)
-    if not len(passed.values):
-        return Passed(np.zeros(len(codes), passed.values.dtype), ~known)
-    return Passed(passed.values[codes], passed.open[codes] | ~known)
+def _by_group(passed: Passed, groups: Indexes) -> Passed:
+    """What some groups have passed; those behind the last one are not known."""
+    count = len(passed.values)
+    values, is_open = grown(passed.values, count + 1), grown(passed.open, count + 1, True)
+    groups = np.minimum(groups, count)
+    return Passed(values[groups], is_open[groups])
 
 
 def _recoded(table: pa.Table, codes: Indexes) -> pa.Table:
