@@ -128,6 +128,18 @@ def test_a_timeout_counts_tuples_that_wait_for_their_slack() -> None:
     assert running.flush(7).ignored == 1
 
 
+def test_a_window_does_not_begin_before_its_start_is_known() -> None:
+    running = Running(Aggregate(COUNT, Order("a", slack=2), 10, timeout="5 us"), SCHEMA)
+    running.step(batch(SCHEMA, *at(5)), now=0)
+    assert running.deadline == 6
+    running.step(batch(SCHEMA, *at(2)), now=3)
+    assert running.deadline == 9
+    opened = Running(Aggregate(COUNT, Order("a", slack=2), 10, advance_when="opens", timeout="5 us"), SCHEMA)
+    opened.step(batch(SCHEMA, *at(5)), now=0)
+    opened.step(batch(SCHEMA, (2, "g", 0.0, True)), now=4)
+    assert opened.deadline == 10
+
+
 def test_a_long_window_is_emitted_only_once() -> None:
     running = Running(Aggregate(COUNT, Order("a"), 1000, 1, timeout="1 us"), SCHEMA)
     running.step(batch(SCHEMA, *at(0, 1)), now=0)
