@@ -1,4 +1,4 @@
-"""What every kernel is: a value made of a box and its schemas, that takes a state and a batch to a state and a batch.
+"""What every kernel is: made of a box and its schemas, it takes a state and a batch to a state and a batch.
 
 A kernel holds no state of its own. Its state is a few named Arrow tables, so that it can be kept in a file,
 moved to another node and rebuilt. Batches have the columns of their schema and the hidden columns:
@@ -17,7 +17,7 @@ import pyarrow as pa
 from australis.algebra.schema import Schema
 
 CAUSE = "#cause"
-"""The hidden column of an output batch: the input row that caused each tuple, ascending; -1 for time and flush."""
+"""The hidden column of outputs: the input row that caused each tuple, ascending; -1 for time and flush."""
 REASON = "#reason"
 """The hidden column of rejected tuples: why a tuple went to the quarantine."""
 
@@ -26,7 +26,7 @@ State = Mapping[str, pa.Table]
 
 @dataclass(frozen=True)
 class Step:
-    """What one event did: the state after it, the output batches by port, what was rejected, what was late."""
+    """What one event did: the state after it, the output batches by port, what was rejected or late."""
 
     state: State
     outputs: tuple[pa.Table, ...]
@@ -58,7 +58,7 @@ class Kernel(ABC):
         return Step(state, self.nothing())
 
     def deadline(self, state: State) -> int | None:
-        """The earliest local time at which a timeout will be due, so that a scheduler can wake up; None for never."""
+        """The earliest local time at which a timeout is due, for a scheduler to wake up; None for never."""
         return None
 
     def nothing(self) -> tuple[pa.Table, ...]:
