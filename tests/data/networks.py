@@ -112,7 +112,7 @@ def segment_statistics() -> Network:
     place = "left.direction = right.direction AND left.segment = right.segment"
     here = f"{place} AND left.t div 60 * 60 - 300 = right.t"
     tolls = entries.join(
-        lav, here, size=359, left=Order("t", slack=2000), right=Order("t", group_by=road), as_="tolls"
+        lav, here, size=359, left=Order("t"), right=Order("t", group_by=road), as_="tolls"
     )
     tolls.map({"car": "car", "t": "left_t", "lav": "lav"}).output("tolls")
     return net.build()

@@ -7,7 +7,8 @@ from typing import Any
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import QUARANTINE
 from australis.algebra.order import Order
-from australis.reference.network import Counters, Emission, ReferenceRun
+from australis.algebra.running import Counters
+from australis.reference.network import Emission, ReferenceRun
 
 SECOND = 1_000_000
 
@@ -27,13 +28,16 @@ def diamond() -> ReferenceRun:
     return ReferenceRun(net.build())
 
 
-def test_a_box_takes_its_ports_one_after_the_other() -> None:
-    assert rows(diamond().push_batch("s", batch(1, 2, 3, 4), 0)) == [
-        ("out", 1),
-        ("out", 3),
-        ("out", 2),
-        ("out", 4),
-    ]
+def test_what_one_tuple_causes_comes_before_what_the_next_one_does() -> None:
+    assert rows(diamond().push_batch("s", batch(1, 2, 3, 4), 0)) == [("out", a) for a in (1, 2, 3, 4)]
+
+
+def test_what_one_tuple_causes_is_taken_port_by_port() -> None:
+    net = NetworkBuilder("twice")
+    stream = net.input("s", "a int")
+    stream.map({"a": "a + 10"}).union(stream).output("out")
+    emitted = ReferenceRun(net.build()).push_batch("s", batch(1, 2), 0)
+    assert rows(emitted) == [("out", a) for a in (11, 1, 12, 2)]
 
 
 def test_a_batch_of_one_is_the_tuple_at_a_time_case() -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from australis.algebra.network import QUARANTINE, Network
+from australis.algebra.running import Counters
 from australis.algebra.schema import TS, Schema
-from australis.reference.network import Counters, Emission, ReferenceRun
+from australis.reference.network import Emission, ReferenceRun
 
 
 class ReferenceEngine:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from australis.algebra.network import Network
-from australis.kernels.pipeline import Counters, Passage, Pipeline, PipelineState
+from australis.algebra.running import Counters
+from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 from australis.kernels.state import pack, unpack
 
 _COUNTERS = "#counters"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ Rows = npt.NDArray[Any]
 
 class Stateless(Kernel):
     """A kernel whose state is always empty."""
+
+    remembers: ClassVar[bool] = False
 
     def start(self) -> State:
         return {}

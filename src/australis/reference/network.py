@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from australis.algebra.expr.tree import Value
 from australis.algebra.network import QUARANTINE, Network, Ref
 from australis.algebra.rendering import null_reason, tuple_as_json
+from australis.algebra.running import BEFORE, BEHIND, Counters
 from australis.algebra.schema import Schema
 from australis.reference.join import JoinMachine
 from australis.reference.machine import Machine
@@ -24,25 +25,15 @@ class Emission:
     ts: int
 
 
-@dataclass(frozen=True)
-class Counters:
-    """What went through a box so far."""
-
-    received: int = 0
-    emitted: int = 0
-    late: int = 0
-    ignored: int = 0
-    rejected: int = 0
-
-
 class ReferenceRun:
     """A running network.
 
     The event of a network is a batch of tuples on one input, or only the passing of time, or the end. The
     boxes are visited once each, in `network.order`. A box first fires its due timeouts, then takes all that
-    the event has put on its port 0, in order, then all on port 1, and so on; at the end it is then flushed.
-    So each stream is one sequence. The emissions of an event come output by output as the network lists them,
-    each in the sequence of its stream; `quarantine` is last, first the inputs' tuples and then box by box.
+    the event has put on its ports, by the tuples of the batch that caused it, and for one cause port by port;
+    at the end it is then flushed. So each stream is one sequence, whatever the cuts of the batches.
+    The emissions of an event come output by output as the network lists them, each in the sequence of its
+    stream; `quarantine` is last, first the inputs' tuples and then box by box.
 
     Stored tables are loaded before the first event.
     """
@@ -75,7 +66,8 @@ class ReferenceRun:
     def push_batch(self, input_name: str, rows: Iterable[tuple[Row, int]], now: int) -> list[Emission]:
         """Tuples, each with its ts, arrive together on an input."""
         event = _Event(self.network)
-        event.streams[Ref(input_name)] = event.admit(input_name, [Tuple(values, ts) for values, ts in rows])
+        admitted = event.admit(input_name, [Tuple(values, ts) for values, ts in rows])
+        event.streams[Ref(input_name)] = list(enumerate(admitted))
         return self._run(event, now, ending=False)
 
     def tick(self, now: int) -> list[Emission]:
@@ -99,24 +91,24 @@ class ReferenceRun:
 
     def _run(self, event: _Event, now: int, ending: bool) -> list[Emission]:
         for box_id in self.network.order:
-            for item in self._visit(event, box_id, now, ending):
+            for cause, item in self._visit(event, box_id, now, ending):
                 if isinstance(item, Rejected):
                     schema = self.network.input_schemas(box_id)[item.port]
                     event.reject(box_id, item.tuple, schema, item.reason)
                 else:
                     port, emitted = item
-                    event.streams[Ref(box_id, port)].append(emitted)
+                    event.streams[Ref(box_id, port)].append((cause, emitted))
                     self._emitted[box_id] += 1
         return event.emissions()
 
-    def _visit(self, event: _Event, box_id: str, now: int, ending: bool) -> list[Item]:
+    def _visit(self, event: _Event, box_id: str, now: int, ending: bool) -> list[tuple[int, Item]]:
+        """What a box emits in an event, each item with its cause."""
         machine = self.machines[box_id]
-        items = machine.tick(now)
-        for port, source in enumerate(self.network.boxes[box_id].sources):
-            for arriving in event.streams[source]:
-                self._received[box_id] += 1
-                items += machine.take(port, arriving, now)
-        return [*items, *machine.finish()] if ending else items
+        items = [(BEFORE, item) for item in machine.tick(now)]
+        for cause, port, arriving in event.arrivals(self.network.boxes[box_id].sources):
+            self._received[box_id] += 1
+            items += [(cause, item) for item in machine.push(port, arriving, now)]
+        return items + [(BEHIND, item) for item in machine.flush(now)] if ending else items
 
 
 class _Event:
@@ -124,8 +116,14 @@ class _Event:
 
     def __init__(self, network: Network) -> None:
         self._network = network
-        self.streams: dict[Ref, list[Tuple]] = {ref: [] for ref in network.schemas}
+        self.streams: dict[Ref, list[tuple[int, Tuple]]] = {ref: [] for ref in network.schemas}
+        """The tuples of each stream, each with its cause: the number of the batch's tuple that it came of."""
         self.quarantine: list[Emission] = []
+
+    def arrivals(self, sources: tuple[Ref, ...]) -> list[tuple[int, int, Tuple]]:
+        """What has come for a box as (cause, port, tuple), by cause, then by port."""
+        found = [(cause, port, each) for port, ref in enumerate(sources) for cause, each in self.streams[ref]]
+        return sorted(found, key=lambda arrival: arrival[:2])
 
     def admit(self, input_name: str, tuples: list[Tuple]) -> list[Tuple]:
         """The tuples that fit the schema of an input; the others go to the quarantine."""
@@ -149,7 +147,9 @@ class _Event:
         """All that left the network."""
         outputs = self._network.outputs.items()
         left = [
-            Emission(name, each.values, each.ts) for name, out in outputs for each in self.streams[out.source]
+            Emission(name, each.values, each.ts)
+            for name, out in outputs
+            for _, each in self.streams[out.source]
         ]
         return left + self.quarantine
 
