@@ -62,6 +62,9 @@ class AlgebraError(AustralisError):
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def __reduce__(self) -> tuple[type[AlgebraError], tuple[tuple[Problem, ...]]]:
+        return type(self), (self.problems,)
+
     def under(self, path: str) -> AlgebraError:
         """The same error with `path` put before the path of every problem."""
         return type(self)(problem.under(path) for problem in self.problems)
@@ -86,6 +89,9 @@ class KernelError(AustralisError):
         self.problem = problem
         super().__init__(str(problem))
 
+    def __reduce__(self) -> tuple[type[KernelError], tuple[Problem]]:
+        return type(self), (self.problem,)
+
 
 class EngineError(AustralisError):
     """The real world refused: no Java, a file that cannot be written, a damaged one."""
@@ -93,3 +99,6 @@ class EngineError(AustralisError):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         super().__init__(str(problem))
+
+    def __reduce__(self) -> tuple[type[EngineError], tuple[Problem]]:
+        return type(self), (self.problem,)

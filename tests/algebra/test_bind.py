@@ -9,7 +9,7 @@ from australis.algebra.expr import Call, Case, Cast, Literal, UserCall, parse, t
 from australis.algebra.expr.coerce import decimal_result, wider
 from australis.algebra.functions import register_function
 from australis.algebra.schema import parse_schema
-from australis.algebra.types import BOOLEAN, DOUBLE, INT, LONG, NULL, STRING, TIMESTAMP, parse_type
+from australis.algebra.types import DOUBLE, INT, LONG, NULL, STRING, TIMESTAMP, parse_type
 from australis.errors import ExpressionError
 
 SCHEMA = parse_schema(
@@ -188,12 +188,6 @@ def test_what_does_not_fit(text: str, at: str, what: str, expected: str) -> None
     assert problem.what.startswith(what)
     assert expected in problem.expected
     assert problem.position in (text.find(at), text.rfind(at))
-
-
-def test_a_predicate_must_be_boolean() -> None:
-    assert parse("i > 1").bind_as(SCHEMA, BOOLEAN).type == BOOLEAN
-    with pytest.raises(ExpressionError, match="an expression of type int; expected boolean"):
-        parse("i + 1").bind_as(SCHEMA, BOOLEAN)
 
 
 def test_pairs_name_their_tuple() -> None:

@@ -1,5 +1,8 @@
 """Networks: each thing that can be wrong with one has its message, and all of them come at once."""
 
+import copy
+import pickle
+
 import pytest
 
 from australis.algebra.boxes import Filter, Join, Map, Union
@@ -122,6 +125,44 @@ def test_stored_tables_are_for_joins_alone() -> None:
     assert "n.j.right: has no order, but other is a stream" in problems(net)[0]
 
 
+def test_a_stored_table_is_no_stream_to_listen_to() -> None:
+    net = NetworkBuilder("n")
+    names = net.table("names", "sid int, name string")
+    names.point("kept", history="1 h").output("out")
+    assert problems(net) == [
+        "n.outputs.out.from: 'names' is a stored table; expected a stream; only Join reads a table",
+        "n.connection_points.kept.at: 'names' is a stored table; expected a stream; only Join reads a table",
+    ]
+
+
+def test_boxes_behind_a_fault_that_leaves_the_attributes_as_they_are_are_checked() -> None:
+    net = NetworkBuilder("n")
+    pos, other = net.input("pos", POS), net.input("other", "sid int")
+    _, rest = pos.route("poz >= 30", as_="a")
+    sorted_ = rest.bsort(Order("tme"), as_="b").wsort("pso", timeout="1 s", as_="c")
+    merged = sorted_.union(other, as_="d")
+    merged.map({"lost": "nowhere"}, as_="e").filter("what > 1", as_="f").output("out")
+    merged.filter("sidd > 1", as_="g").output("more")
+    assert [line.split(":")[0] for line in problems(net)] == [
+        "n.a.predicates[0]",
+        "n.b.order.on",
+        "n.c.by[0]",
+        "n.d.from[1]",
+        "n.e.attributes.lost",
+        "n.g.predicates[0]",
+    ]
+
+
+def test_joins_that_double_the_attributes_end_early() -> None:
+    net = NetworkBuilder("n")
+    stream, order = net.input("pos", "t long"), Order("t")
+    for step in range(30):
+        stream = stream.join(stream, "true", size=1, left=order, right=order, as_=f"j{step}")
+        order = Order(f"left_{order.on}")
+    stream.output("out")
+    assert problems(net) == ["n.j13: has 16384 attributes; expected 1 to 10000 attributes"]
+
+
 def test_names_timezones_and_outputs_are_checked() -> None:
     net = NetworkBuilder("n", timezone="Mars/Base")
     net.input("pos", POS).output("quarantine")
@@ -175,6 +216,22 @@ def test_a_network_is_a_value() -> None:
     assert soldiers().build() == soldiers().build()
     with pytest.raises(TypeError):
         soldiers().build().boxes["x"] = None  # type: ignore[index]
+
+
+def test_a_network_is_copied_pickled_and_a_key() -> None:
+    net = soldiers().build()
+    for again in (pickle.loads(pickle.dumps(net)), copy.deepcopy(net), copy.copy(net)):
+        assert again == net
+        assert {net: "found"}[again] == "found"
+        assert again.output_schema("alarm") == net.output_schema("alarm")
+    backwards = Network(net.name, net.inputs, dict(reversed(net.boxes.items())), net.outputs)
+    assert backwards == net
+    assert hash(backwards) == hash(net)
+
+
+def test_a_port_is_a_short_number() -> None:
+    text = "f." + "1" * 5000
+    assert Ref.parse(text) == Ref(text)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Schemas, types and sizes: what they accept, and what they say when they refuse."""
 
+import pickle
+
 import pytest
 
 from australis.algebra.schema import parse_schema, schema_of
 from australis.algebra.spans import microseconds, units
 from australis.algebra.types import DOUBLE, INT, LONG, TIMESTAMP, decimal, parse_type
-from australis.errors import AlgebraError
+from australis.errors import AlgebraError, EngineError, FormError, KernelError, NetworkError, Problem
 
 
 def test_a_schema_reads_back_from_its_text_and_its_mapping() -> None:
@@ -69,3 +71,24 @@ def test_sizes_are_in_the_units_of_the_order() -> None:
 def test_a_size_that_does_not_fit_its_order(span: object, order_type: object) -> None:
     with pytest.raises(AlgebraError, match="is no"):
         units(span, order_type)  # type: ignore[arg-type]
+
+
+def test_a_schema_has_attributes_but_not_without_end() -> None:
+    with pytest.raises(AlgebraError, match="is empty; expected 1 to 10000 attributes"):
+        schema_of({})
+    with pytest.raises(AlgebraError, match="has 10001 attributes"):
+        schema_of({f"a{number}": "int" for number in range(10_001)})
+
+
+def test_schemas_and_errors_survive_pickling() -> None:
+    schema = parse_schema("sid int not null, price decimal(10, 2)")
+    again = pickle.loads(pickle.dumps(schema))
+    assert again == schema
+    assert again["price"] == schema["price"]
+    problem = Problem("n.a", "is wrong", "right", "text", 2)
+    for error in (NetworkError([problem, problem]), FormError(problem)):
+        found = pickle.loads(pickle.dumps(error))
+        assert (type(found), str(found), found.problems) == (type(error), str(error), error.problems)
+    for single in (KernelError(problem), EngineError(problem)):
+        copied = pickle.loads(pickle.dumps(single))
+        assert (type(copied), str(copied), copied.problem) == (type(single), str(single), problem)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -20,8 +20,11 @@ QUARANTINE = "quarantine"
 QUARANTINE_SCHEMA = parse_schema("path string not null, reason string not null, tuple string not null")
 FOREVER = "forever"
 
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+NAME_PATTERN = "[A-Za-z_][A-Za-z0-9_]*"
+PATH_PATTERN = rf"{NAME_PATTERN}(\.{NAME_PATTERN})*"
+"""Names and the paths of boxes, as the JSON Schema has them too."""
+_NAME, _PATH = re.compile(NAME_PATTERN), re.compile(PATH_PATTERN)
+_PORT = re.compile("[0-9]{1,9}")
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Ref:
     @classmethod
     def parse(cls, text: str) -> Ref:
         head, _, tail = text.rpartition(".")
-        return cls(head, int(tail)) if head and tail.isdecimal() else cls(text)
+        return cls(head, int(tail)) if head and _PORT.fullmatch(tail) else cls(text)
 
     def __str__(self) -> str:
         return f"{self.id}.{self.port}" if self.port else self.id
@@ -120,6 +123,15 @@ class Network:
         problems = [problem.under(self.name) for problem in _problems(self)]
         if problems:
             raise NetworkError(problems)
+
+    def __hash__(self) -> int:
+        # Equal networks may have their parts in another order.
+        return hash((self.name, *(frozenset(part) for part in (self.inputs, self.boxes, self.outputs))))
+
+    def __reduce__(self) -> tuple[type[Network], tuple[object, ...]]:
+        """How a network is copied and pickled, since its read-only mappings cannot be."""
+        values = (getattr(self, f.name) for f in fields(self))
+        return type(self), tuple(dict(v) if isinstance(v, Mapping) else v for v in values)
 
     @cached_property
     def order(self) -> tuple[str, ...]:
@@ -231,9 +243,16 @@ def _source_problems(network: Network) -> Iterator[Problem]:
             yield from _ref_problems(network, source, f"{box_id}.from[{port}]")
             yield from _table_problems(network, node.box, port, source, box_id)
     for name, output in network.outputs.items():
-        yield from _ref_problems(network, output.source, f"outputs.{name}.from")
+        yield from _end_source_problems(network, output.source, f"outputs.{name}.from")
     for name, point in network.connection_points.items():
-        yield from _ref_problems(network, point.at, f"connection_points.{name}.at")
+        yield from _end_source_problems(network, point.at, f"connection_points.{name}.at")
+
+
+def _end_source_problems(network: Network, ref: Ref, path: str) -> Iterator[Problem]:
+    """What is wrong with the stream of an output or a connection point; a stored table emits no tuples."""
+    yield from _ref_problems(network, ref, path)
+    if _is_table(network, ref):
+        yield _reads_table(path, ref)
 
 
 def _ref_problems(network: Network, ref: Ref, path: str) -> Iterator[Problem]:
@@ -248,12 +267,10 @@ def _ref_problems(network: Network, ref: Ref, path: str) -> Iterator[Problem]:
 
 
 def _table_problems(network: Network, box: Box, port: int, source: Ref, box_id: str) -> Iterator[Problem]:
-    is_table = source.id in network.inputs and network.inputs[source.id].table
+    is_table = _is_table(network, source)
     wants_table = isinstance(box, Join) and box.table_side == port
     if is_table and not wants_table:
-        yield Problem(
-            f"{box_id}.from[{port}]", f"{source.id!r} is a stored table", "a stream; only Join reads a table"
-        )
+        yield _reads_table(f"{box_id}.from[{port}]", source)
     if wants_table and not is_table:
         side = ("left", "right")[port]
         yield Problem(
@@ -261,6 +278,14 @@ def _table_problems(network: Network, box: Box, port: int, source: Ref, box_id: 
             f"has no order, but {source} is a stream",
             "an order, or an input with table: true",
         )
+
+
+def _is_table(network: Network, ref: Ref) -> bool:
+    return ref.id in network.inputs and network.inputs[ref.id].table
+
+
+def _reads_table(path: str, ref: Ref) -> Problem:
+    return Problem(path, f"{ref.id!r} is a stored table", "a stream; only Join reads a table")
 
 
 def _topological(network: Network) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -292,18 +317,23 @@ def _loop(path: list[str], start: str) -> tuple[str, ...]:
 
 
 def _infer(network: Network) -> tuple[dict[Ref, Schema], list[Problem]]:
-    """The schemas of all streams, and the problems of the boxes whose inputs have known schemas."""
+    """The schemas of all streams, and the problems of the boxes whose inputs have known schemas.
+
+    A box that hands its input on does so for all its faults, so that the boxes behind it are checked too.
+    """
     schemas = {Ref(name): given.schema for name, given in network.inputs.items()}
     problems: list[Problem] = []
     for box_id in _topological(network)[0]:
         node = network.boxes[box_id]
         if not all(source in schemas for source in node.sources):
             continue
+        inputs = [schemas[source] for source in node.sources]
         try:
-            outputs = node.box.output_schemas(*(schemas[source] for source in node.sources))
-            schemas.update({Ref(box_id, port): schema for port, schema in enumerate(outputs)})
+            outputs = node.box.output_schemas(*inputs)
         except AlgebraError as error:
             problems += error.under(box_id).problems
+            outputs = (inputs[0],) * node.box.outputs if node.box.keeps_schema else ()
+        schemas.update({Ref(box_id, port): schema for port, schema in enumerate(outputs)})
     return schemas, problems
 
 

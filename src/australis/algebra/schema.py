@@ -19,6 +19,8 @@ TS = "#ts"
 """The hidden column with a tuple's arrival time."""
 TUP = "Tup#"
 """The virtual attribute that numbers the tuples of a stream, or of each of its groups, from 0."""
+ATTRIBUTES_MAX = 10_000
+"""Attributes that a schema may have: a chain of joins of a stream with itself doubles them at each step."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -65,6 +67,9 @@ class Schema:
     _by_name: dict[str, Field] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
+        if not 0 < len(self.fields) <= ATTRIBUTES_MAX:
+            what = f"has {len(self.fields)} attributes" if self.fields else "is empty"
+            raise AlgebraError(Problem("", what, f"1 to {ATTRIBUTES_MAX} attributes"))
         by_name = {f.name: f for f in self.fields}
         if len(by_name) != len(self.fields):
             twice = next(

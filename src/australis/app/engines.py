@@ -18,16 +18,6 @@ ENGINES = {
 DEFAULT_ENGINE = "kernels"
 
 
-class Counted(Protocol):
-    """What went through a box."""
-
-    received: int
-    emitted: int
-    late: int
-    ignored: int
-    rejected: int
-
-
 class Engine(Protocol):
     """A running network. Each event gives the new tuples of every output, `quarantine` included."""
 

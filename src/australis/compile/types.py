@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pyspark.sql import types as spark
 
-from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
 
 _SPARK: dict[str, spark.DataType] = {
@@ -26,8 +25,3 @@ def spark_type(type_: DataType) -> spark.DataType:
     'decimal(10,2)'
     """
     return spark.DecimalType(type_.precision, type_.scale) if type_.is_decimal else _SPARK[type_.name]
-
-
-def spark_schema(schema: Schema) -> spark.StructType:
-    """The Spark schema of a stream's attributes."""
-    return spark.StructType([spark.StructField(f.name, spark_type(f.type), f.nullable) for f in schema])

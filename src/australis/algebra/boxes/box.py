@@ -26,6 +26,8 @@ class Box(ABC):
     """The least and the greatest number of inputs; None is any."""
     ordered: ClassVar[bool] = False
     """Whether the box is order-sensitive (Aurora 5.2.2) and so keeps state."""
+    keeps_schema: ClassVar[bool] = False
+    """Whether every output has the attributes of the first input."""
     system: ClassVar[bool] = False
     """Whether only Australis itself may put the box into a network."""
 

@@ -17,6 +17,7 @@ class Drop(Box):
     rate: float
     seed: int = 0
     kind: ClassVar[str] = "drop"
+    keeps_schema: ClassVar[bool] = True
     ordered: ClassVar[bool] = True
     system: ClassVar[bool] = True
 

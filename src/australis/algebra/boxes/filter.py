@@ -24,6 +24,7 @@ class Filter(Box):
 
     predicates: tuple[str, ...]
     kind: ClassVar[str] = "filter"
+    keeps_schema: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "predicates", names(self.predicates, "predicates"))

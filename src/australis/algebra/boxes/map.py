@@ -8,8 +8,6 @@ from typing import ClassVar
 from australis.algebra.boxes.box import Box, NamedTexts, at, named_texts, syntax_checked
 from australis.algebra.expr import Expr, parse
 from australis.algebra.schema import Field, Schema
-from australis.algebra.types import INTERVAL, NULL
-from australis.errors import AlgebraError, Problem
 
 
 @dataclass(frozen=True)
@@ -32,18 +30,10 @@ class Map(Box):
         bound = {}
         for name, text in self.attributes:
             with at(f"attributes.{name}"):
-                bound[name] = _storable(parse(text).bind(schema), text)
+                bound[name] = parse(text).bind(schema)
         return bound
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         bound = self.bind(inputs[0])
         with at("attributes"):
             return (Schema(tuple(Field(name, e.type, e.nullable) for name, e in bound.items())),)
-
-
-def _storable(expr: Expr, text: str) -> Expr:
-    if expr.type in (INTERVAL, NULL):
-        raise AlgebraError(
-            Problem("", f"an attribute cannot be of type {expr.type}", "a CAST to a type", text, 0)
-        )
-    return expr

@@ -22,6 +22,7 @@ class BSort(Box):
 
     order: Order
     kind: ClassVar[str] = "bsort"
+    keeps_schema: ClassVar[bool] = True
     ordered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -45,6 +46,7 @@ class WSort(Box):
     by: tuple[str, ...]
     timeout: str
     kind: ClassVar[str] = "wsort"
+    keeps_schema: ClassVar[bool] = True
     ordered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

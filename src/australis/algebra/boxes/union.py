@@ -15,6 +15,7 @@ class Union(Box):
     """`Union(S1, ..., Sn)`: all tuples of all inputs."""
 
     kind: ClassVar[str] = "union"
+    keeps_schema: ClassVar[bool] = True
     arity: ClassVar[tuple[int, int | None]] = (1, None)
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:

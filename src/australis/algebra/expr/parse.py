@@ -14,7 +14,7 @@ from australis.algebra.expr.failure import refuse
 from australis.algebra.expr.grammar import Grammar
 from australis.algebra.expr.syntax import Syntax, names
 from australis.algebra.expr.tree import Expr
-from australis.algebra.types import INTERVAL, NULL, DataType
+from australis.algebra.types import INTERVAL, NULL
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,6 @@ class Parsed:
             refuse(self.text, 0, "an interval as a value", "a timestamp that it is added to or taken from")
         if expr.type == NULL:
             refuse(self.text, 0, "a NULL of no type", "CAST(NULL AS type)")
-        return expr
-
-    def bind_as(self, schema: Sides, type_: DataType) -> Expr:
-        """The typed tree, which must be of a type, as a predicate must be boolean."""
-        expr = self.bind(schema)
-        if expr.type != type_:
-            refuse(self.text, 0, f"an expression of type {expr.type}", str(type_))
         return expr
 
 
