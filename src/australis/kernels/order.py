@@ -110,8 +110,8 @@ def passed_array(keys: Indexes, order_type: DataType) -> pa.Array:
 
 
 def order_array(values: Numbers, order_type: DataType) -> pa.Array:
-    """Order values in units as an array of the attribute's type."""
-    return array_of(values, order_type.arrow)
+    """Order values in units as an array of the attribute's type; 0.0 stands for both zeros."""
+    return array_of(values + values.dtype.type(0), order_type.arrow)
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,10 @@ def to_units(value: Value, order_type: DataType) -> Number | None:
 
 
 def from_units(units: Number, order_type: DataType) -> Value:
-    """The order value that a number of units stands for."""
+    """The order value that a number of units stands for; 0.0 stands for both zeros."""
     if order_type.is_decimal:
         return Decimal(units).scaleb(-order_type.scale)
-    return units
+    return units + 0
 
 
 def is_value(units: Number, order_type: DataType) -> bool:
