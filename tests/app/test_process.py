@@ -7,10 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, write
+
+from australis.app.engines import ENGINES
 
 COMMAND = [sys.executable, "-m", "australis.app.cli"]
 
@@ -52,6 +55,15 @@ def test_exit_codes_and_streams(folder: Path) -> None:
     assert call(folder, "check", "net.yaml").returncode == 2
 
 
+@pytest.fixture
+def heeding_signals() -> Iterator[None]:
+    """Tests that run in the background of a shell have Ctrl-C ignored, and so would what they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeding_signals")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_leaves_nothing_half(folder: Path, number: int, code: int) -> None:
     """The run hangs on a pipe that stays open, with its output begun, when it is interrupted."""
@@ -64,7 +76,10 @@ def test_an_interrupted_run_leaves_nothing_half(folder: Path, number: int, code:
         "--engine=reference",
     )
     with subprocess.Popen(
-        [*COMMAND, "run", "net.yaml", *options], cwd=folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        [*COMMAND, "run", "net.yaml", *options],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         assert process.stdin is not None
         assert process.stderr is not None
@@ -80,6 +95,31 @@ def test_an_interrupted_run_leaves_nothing_half(folder: Path, number: int, code:
     assert sorted(os.listdir(folder)) == before
     assert (folder / "counts.csv").read_text() == "what was there before"
     assert said == ("australis: interrupted; no output was written\n" if code == 130 else "")
+
+
+TIMED = NETWORK.replace("size: 1}", "size: 100, timeout: 200 ms}")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("network", "first"), [(NETWORK, b"1,2\n"), (TIMED, b"1,6\n")], ids=["decided", "due"]
+)
+def test_a_pipe_is_a_stream(folder: Path, network: str, first: bytes, engine: str) -> None:
+    """What the first lines decide comes out, and timeouts fire, while the pipe stays open."""
+    write(folder / "net.yaml", network)
+    options = ("--input=reports=-", "--input=names=names.csv", "--output=counts=-", f"--engine={engine}")
+    with subprocess.Popen(
+        [*COMMAND, "run", "net.yaml", *options], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(REPORTS.encode())
+        process.stdin.flush()
+        assert process.stdout.readline() == b"time,soldiers\n"
+        assert process.stdout.readline() == first
+        process.stdin.close()
+        process.stdout.read()
+        assert process.wait(60) == 0
 
 
 def test_nothing_loads_spark_at_the_start(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -14,6 +15,7 @@ from click.testing import Result
 from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, australis, write
 
 from australis.app.engines import ENGINES
+from australis.app.turns import never_back
 
 
 @pytest.fixture(autouse=True)
@@ -186,6 +188,8 @@ def test_columns_that_nobody_asked_for_are_a_note(folder: Path) -> None:
         (["--output=count=x.csv"], "there is no output 'count'; there is counts, near, quarantine"),
         (["--output=counts=x.csv", "--output=near=x.csv"], "x.csv stands for more than one output"),
         (["--output=counts=reports.csv"], "reports.csv is an input and cannot be an output, too"),
+        (["--output=counts=./reports.csv"], "./reports.csv is an input and cannot be an output, too"),
+        (["--output=counts=x.csv", "--output=near=./x.csv"], "./x.csv stands for more than one output"),
         (["--output=counts=-", "--json"], "--json prints to standard output"),
         (["--batch=0"], "Invalid value for '--batch'"),
         (["--engine=spark"], "Invalid value for '--engine'"),
@@ -193,6 +197,15 @@ def test_columns_that_nobody_asked_for_are_a_note(folder: Path) -> None:
 )
 def test_usage(options: list[str], message: str) -> None:
     assert message in refused(*options, code=2)
+
+
+def test_a_link_to_an_input_is_no_output(folder: Path) -> None:
+    (folder / "soft.csv").symlink_to("reports.csv")
+    (folder / "hard.csv").hardlink_to(folder / "reports.csv")
+    for name in ("soft.csv", "hard.csv"):
+        message = refused(f"--output=counts={name}", code=2)
+        assert f"{name} is an input and cannot be an output, too" in message
+    assert (folder / "reports.csv").read_text() == REPORTS
 
 
 def test_every_input_needs_a_file() -> None:
@@ -251,6 +264,22 @@ def test_a_full_disk(folder: Path) -> None:
     assert message == "australis: full.csv: cannot be written: No space left on device\n"
 
 
+def test_outputs_get_their_names_together_or_not_at_all(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second output cannot be brought to the disk, so the first does not appear either."""
+    synced: list[int] = []
+
+    def full(descriptor: int) -> None:
+        synced.append(descriptor)
+        if len(synced) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    message = refused("--output=counts=counts.csv", "--output=near=near.csv", code=1)
+    assert message == "australis: near.csv: cannot be written: No space left on device\n"
+
+
 def test_a_folder_that_cannot_be_written() -> None:
     message = refused("--output=counts=/proc/counts.csv", code=1)
     assert message.startswith("australis: /proc/counts.csv: cannot be written: ")
@@ -276,3 +305,9 @@ def test_the_clock_decides_on_timeouts(folder: Path, monkeypatch: pytest.MonkeyP
     run("--output=counts=stopped.csv", "--batch=4", "--clock=stopped")
     assert (folder / "wall.csv").read_text() == "time,soldiers\n1,3\n"
     assert (folder / "stopped.csv").read_text() == "time,soldiers\n"
+
+
+def test_a_clock_that_is_set_back_stands_still() -> None:
+    moments = iter([5, 7, 3, 8])
+    now = never_back(lambda: next(moments))
+    assert [now(), now(), now()] == [7, 7, 8]

@@ -27,6 +27,9 @@ class Engine(Protocol):
     def push(self, name: str, batch: pa.Table, now: int) -> dict[str, pa.Table]:
         """Tuples arrive together on an input."""
 
+    def tick(self, now: int) -> dict[str, pa.Table]:
+        """Time passes."""
+
     def flush(self, now: int) -> dict[str, pa.Table]:
         """All streams end."""
 

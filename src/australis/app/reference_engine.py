@@ -26,6 +26,9 @@ class ReferenceEngine:
     def push(self, name: str, batch: pa.Table, now: int) -> dict[str, pa.Table]:
         return self._tables(self._run.push_batch(name, [(row, now) for row in plain_rows(batch)], now))
 
+    def tick(self, now: int) -> dict[str, pa.Table]:
+        return self._tables(self._run.tick(now))
+
     def flush(self, now: int) -> dict[str, pa.Table]:
         return self._tables(self._run.flush(now))
 

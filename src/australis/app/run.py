@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from types import FrameType
+from itertools import combinations, product
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -17,12 +17,12 @@ from australis.algebra.network import QUARANTINE, Network
 from australis.app.cli import INTERRUPTED
 from australis.app.engines import DEFAULT_ENGINE, ENGINES, start
 from australis.app.networks import find_network, network_arguments
+from australis.app.stopping import Stop, stoppable
 from australis.app.summary import Summary
 from australis.app.turns import Plan, run, stopped_clock, wall_clock
 from australis.engine.files import STANDARD_STREAM, Reader, Writer, open_reader, open_writer
 
 DEFAULT_BATCH = 10_000
-_TERMINATED = 143
 
 
 @click.command()
@@ -88,8 +88,9 @@ def command(
     an empty string.
 
     Stored tables are read first. Then the inputs take turns in the order in which the network declares them,
-    each with --batch tuples. Rows that do not fit go to the output `quarantine`, with the line and the
-    reason. Outputs appear under their names when the run is over, or not at all.
+    each with --batch tuples; a pipe brings what is there, at most so many. Rows that do not fit go to the
+    output `quarantine`, with the line and the reason. Outputs appear under their names when the run is over,
+    or not at all.
 
     \b
     Examples:
@@ -104,13 +105,11 @@ def command(
     _check_files(network, sources, targets, as_json)
     now = wall_clock if clock == "wall" else stopped_clock()
     try:
-        with (
-            _terminable(),
-            _reading(network, sources, stream_format) as readers,
-            _writing(network, targets, stream_format) as writers,
-        ):
-            plan = Plan(network, start(engine, network), readers, writers, batch, flush, strict, now)
-            summary = _run(plan, engine, targets)
+        with stoppable() as stop, _reading(network, sources, stream_format) as readers:
+            started = start(engine, network)
+            with _writing(network, targets, stream_format, stop) as writers:
+                plan = Plan(network, started, readers, writers, batch, flush, strict, now)
+                summary = _run(plan, engine, targets, stop)
     except KeyboardInterrupt:
         click.echo("australis: interrupted; no output was written", err=True)
         ctx.exit(INTERRUPTED)
@@ -141,17 +140,29 @@ def _check_files(
     if missing:
         files = " ".join(f"--input {name}=FILE" for name in missing)
         raise click.UsageError(f"no file for {', '.join(missing)}: add {files}")
-    for kind, paths in (("input", list(sources.values())), ("output", list(targets.values()))):
-        twice = next((path for path in paths if paths.count(path) > 1), None)
-        if twice is not None:
-            raise click.UsageError(f"{twice} stands for more than one {kind}")
-    both = next(
-        (path for path in targets.values() if path != STANDARD_STREAM and path in sources.values()), None
-    )
-    if both is not None:
-        raise click.UsageError(f"{both} is an input and cannot be an output, too")
+    _check_once("input", list(sources.values()))
+    _check_once("output", list(targets.values()))
+    for source, target in product(sources.values(), targets.values()):
+        if _same_file(source, target):
+            raise click.UsageError(f"{target} is an input and cannot be an output, too")
     if as_json and STANDARD_STREAM in targets.values():
         raise click.UsageError("--json prints to standard output, so no --output can be '-'")
+
+
+def _check_once(kind: str, paths: list[str]) -> None:
+    for first, second in combinations(paths, 2):
+        if first == second or _same_file(first, second):
+            raise click.UsageError(f"{second} stands for more than one {kind}")
+
+
+def _same_file(first: str, second: str) -> bool:
+    """Whether two names lead to one file, by whatever spelling or link; streams and devices are no files."""
+    if STANDARD_STREAM in (first, second):
+        return False
+    one, other = Path(first).resolve(), Path(second).resolve()
+    if one.is_file() and other.is_file():
+        return one.samefile(other)
+    return one == other and not one.exists()
 
 
 @contextmanager
@@ -169,39 +180,36 @@ def _reading(network: Network, sources: Mapping[str, str], stream_format: str) -
 
 
 @contextmanager
-def _writing(network: Network, targets: Mapping[str, str], stream_format: str) -> Iterator[dict[str, Writer]]:
-    """The opened outputs, which get their names at the end, or leave nothing behind."""
+def _writing(
+    network: Network, targets: Mapping[str, str], stream_format: str, stop: Stop
+) -> Iterator[dict[str, Writer]]:
+    """The opened outputs, which all get their names at the end, or leave nothing behind."""
     writers: dict[str, Writer] = {}
     try:
         for name, path in targets.items():
             writers[name] = open_writer(path, network.output_schema(name), stream_format=stream_format)
         yield writers
         for writer in writers.values():
-            writer.commit()
+            writer.finish()
+        stop.too_late()
+        for writer in writers.values():
+            writer.publish()
     except BaseException:
+        stop.too_late()
         for writer in writers.values():
             writer.discard()
         raise
 
 
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Let a polite kill unwind the run as Ctrl-C does, so that nothing half is left."""
-
-    def leave(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(_TERMINATED)
-
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _run(plan: Plan, engine: str, targets: Mapping[str, str]) -> Summary:
+def _run(plan: Plan, engine: str, targets: Mapping[str, str], stop: Stop) -> Summary:
     began = time.perf_counter()
     with _progress(plan.readers) as progressed:
-        tally = run(plan, progressed)
+
+        def heard(tuples: int) -> None:
+            stop.check()
+            progressed(tuples)
+
+        tally = run(plan, heard)
     notes = tuple(note for reader in plan.readers.values() for note in reader.notes)
     seconds = time.perf_counter() - began
     return Summary(plan.network, engine, seconds, tally, targets, plan.engine.counters(), plan.flush, notes)

@@ -47,6 +47,18 @@ def wall_clock() -> int:
     return time.time_ns() // 1000
 
 
+def never_back(clock: Callable[[], int]) -> Callable[[], int]:
+    """The clock, but standing still while it is set back: in a network time only passes."""
+    latest = clock()
+
+    def now() -> int:
+        nonlocal latest
+        latest = max(latest, clock())
+        return latest
+
+    return now
+
+
 def stopped_clock() -> Callable[[], int]:
     """A clock that shows the time at which it was made."""
     moment = wall_clock()
@@ -61,6 +73,7 @@ def run(plan: Plan, progressed: Callable[[int], None]) -> Tally:
 class _Turns:
     def __init__(self, plan: Plan, progressed: Callable[[int], None]) -> None:
         self._plan, self._progressed = plan, progressed
+        self._now = never_back(plan.now)
         names = plan.network.inputs
         outputs = (*plan.network.outputs, QUARANTINE)
         self._tally = Tally(dict.fromkeys(names, 0), dict.fromkeys(names, 0), dict.fromkeys(outputs, 0))
@@ -68,25 +81,34 @@ class _Turns:
     def run(self) -> Tally:
         inputs = self._plan.network.inputs
         for name in (name for name, given in inputs.items() if given.table):
-            for batch in _sized(self._plan.readers[name].batches(), self._plan.batch):
+            for batch in self._batches(name):
                 self._take(name, batch, partial(self._plan.engine.load, name))
-        turns = [
-            (name, _sized(self._plan.readers[name].batches(), self._plan.batch)) for name in self._streams()
-        ]
+        turns = [(name, self._batches(name)) for name in self._streams()]
+        for name in self._streams():
+            self._plan.readers[name].while_waiting(self._wait)
         while turns:
             turns = [(name, batches) for name, batches in turns if self._turn(name, batches)]
         if self._plan.flush:
-            self._emit(self._plan.engine.flush(self._plan.now()))
+            self._emit(self._plan.engine.flush(self._now()))
         return self._tally
 
     def _streams(self) -> Iterator[str]:
         return (name for name, given in self._plan.network.inputs.items() if not given.table)
 
+    def _batches(self, name: str) -> Iterator[Batch]:
+        reader = self._plan.readers[name]
+        return (_cut if reader.is_live else _sized)(reader.batches(), self._plan.batch)
+
+    def _wait(self) -> None:
+        """Timeouts fall due while an input has nothing to bring."""
+        self._emit(self._plan.engine.tick(self._now()))
+        self._progressed(sum(self._tally.read.values()))
+
     def _turn(self, name: str, batches: Iterator[Batch]) -> bool:
         batch = next(batches, None)
         if batch is None:
             return False
-        self._take(name, batch, lambda table: self._plan.engine.push(name, table, self._plan.now()))
+        self._take(name, batch, lambda table: self._plan.engine.push(name, table, self._now()))
         return True
 
     def _take(self, name: str, batch: Batch, event: Callable[[pa.Table], dict[str, pa.Table]]) -> None:
@@ -126,6 +148,14 @@ def _quarantined(rows: tuple[Rejected, ...], path: str) -> pa.Table:
     return pa.Table.from_arrays(
         [pa.array(column, pa.string()) for column in columns], schema=QUARANTINE_SCHEMA.arrow
     )
+
+
+def _cut(batches: Iterator[Batch], size: int) -> Iterator[Batch]:
+    """The same rows in batches of at most a size, none held back for rows that may never come."""
+    for batch in batches:
+        yield Batch(batch.table.slice(0, size), batch.rejected)
+        for start in range(size, batch.table.num_rows, size):
+            yield Batch(batch.table.slice(start, size))
 
 
 def _sized(batches: Iterator[Batch], size: int) -> Iterator[Batch]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
+import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -14,6 +17,7 @@ from typing import IO, BinaryIO, cast
 import numpy as np
 import numpy.typing as npt
 
+from australis.engine.files.live import Idle, LiveInput
 from australis.errors import EngineError, Problem
 
 STANDARD_STREAM = "-"
@@ -32,11 +36,31 @@ class TextSource:
     def __init__(self, path: str) -> None:
         self.path = path
         self.line = 1
+        self._live: LiveInput | None = None
         with self.trouble():
-            self._raw: BinaryIO = sys.stdin.buffer if path == STANDARD_STREAM else open(path, "rb")  # noqa: SIM115
+            self._raw: BinaryIO = self._opened()
             self._stream: IO[bytes] = self._raw
             if self._is_packed():
                 self._stream = cast(IO[bytes], gzip.GzipFile(fileobj=self._raw))
+
+    def _opened(self) -> BinaryIO:
+        raw: BinaryIO = sys.stdin.buffer if self.path == STANDARD_STREAM else open(self.path, "rb")  # noqa: SIM115
+        if not _is_live(raw):
+            return raw
+        self._live = LiveInput(os.dup(raw.fileno()))
+        if raw is not sys.stdin.buffer:
+            raw.close()
+        return io.BufferedReader(self._live)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the bytes come in as time passes, as those of a pipe or a terminal do."""
+        return self._live is not None
+
+    def while_waiting(self, idle: Idle) -> None:
+        """Call `idle` again and again while there is nothing to read."""
+        if self._live is not None:
+            self._live.idle = idle
 
     def _is_packed(self) -> bool:
         """Whether the bytes are those of gzip, whatever the name says; a pipe may be packed, too."""
@@ -80,7 +104,10 @@ class TextSource:
             yield self.line, rest
 
     def _read(self, size: int) -> bytes:
+        """The next bytes: of a file as many as asked for, of a pipe those that are there."""
         with self.trouble():
+            if self._live is not None and isinstance(self._stream, io.BufferedReader | gzip.GzipFile):
+                return self._stream.read1(size)
             return self._stream.read(size)
 
     def _endless(self) -> Problem:
@@ -99,6 +126,14 @@ class TextSource:
         if self._raw is not sys.stdin.buffer:
             self._stream.close()
             self._raw.close()
+
+
+def _is_live(raw: BinaryIO) -> bool:
+    try:
+        mode = os.fstat(raw.fileno()).st_mode
+    except OSError:
+        return False  # in memory, as in tests
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or raw.isatty()
 
 
 def _line_ends(block: bytes) -> int:

@@ -9,6 +9,7 @@ from typing import Self
 
 from australis.algebra.schema import Schema
 from australis.engine.files.blocks import TextSource
+from australis.engine.files.live import Idle
 from australis.engine.files.rows import Batch
 from australis.errors import EngineError, Problem
 
@@ -20,6 +21,12 @@ class Reader(ABC):
 
     notes: tuple[str, ...] = ()
     """Remarks that are no errors, such as columns that no attribute has."""
+
+    is_live: bool = False
+    """Whether the rows come in as time passes: then each batch is what was there."""
+
+    def while_waiting(self, idle: Idle) -> None:  # noqa: B027
+        """Call `idle` while there is nothing to read; a file at rest never waits."""
 
     @abstractmethod
     def batches(self) -> Iterator[Batch]:
@@ -53,6 +60,10 @@ class TextReader(Reader):
     def __init__(self, path: str) -> None:
         self._path = path
         self._source = TextSource(path)
+        self.is_live = self._source.is_live
+
+    def while_waiting(self, idle: Idle) -> None:
+        self._source.while_waiting(idle)
 
     def position(self) -> int:
         return self._source.position()

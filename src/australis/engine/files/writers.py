@@ -52,13 +52,22 @@ class Target:
         except OSError as error:
             raise EngineError(Problem(self.path, f"cannot be written: {error.strerror or error}")) from None
 
-    def commit(self) -> None:
-        """Make what was written the file."""
+    def pass_on(self) -> None:
+        """Hand what was written to whoever reads along; nobody reads a temporary file."""
+        if self._temporary is None:
+            self.stream.flush()
+
+    def finish(self) -> None:
+        """Bring what was written to the disk: whatever can fail has happened then."""
         with self.trouble():
             self.stream.flush()
             if self._temporary is not None:
                 os.fsync(self.stream.fileno())
             self._close()
+
+    def publish(self) -> None:
+        """Give what was written its name."""
+        with self.trouble():
             if self._temporary is not None:
                 os.replace(self._temporary, self._final)
 
@@ -86,14 +95,24 @@ class Writer(ABC):
             try:
                 for begin in range(0, table.num_rows, _ROWS_AT_ONCE):
                     self._write(table.slice(begin, _ROWS_AT_ONCE))
+                self._target.pass_on()
             except EngineError as error:
                 raise EngineError(error.problem.under(self._target.path)) from None
 
     def commit(self) -> None:
         """Finish the file and give it its name."""
+        self.finish()
+        self.publish()
+
+    def finish(self) -> None:
+        """Write the file to its end, still without its name."""
         with self._target.trouble():
             self._finish()
-        self._target.commit()
+        self._target.finish()
+
+    def publish(self) -> None:
+        """Give the finished file its name."""
+        self._target.publish()
 
     def discard(self) -> None:
         """Drop what was written."""

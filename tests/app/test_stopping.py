@@ -1,0 +1,45 @@
+"""Signals that end a run: each unwinds it once, and none is lost."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from australis.app.stopping import Stop, stoppable
+
+
+@pytest.mark.parametrize(
+    ("number", "error"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)]
+)
+def test_a_signal_unwinds(number: signal.Signals, error: type[BaseException]) -> None:
+    before = signal.getsignal(number)
+    with pytest.raises(error), stoppable():
+        signal.raise_signal(number)
+    assert signal.getsignal(number) is before
+
+
+def test_a_signal_that_a_library_swallowed_is_heard_at_the_next_turn() -> None:
+    stop = Stop()
+    with pytest.raises(KeyboardInterrupt):
+        stop.hear(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        stop.check()
+
+
+def test_the_clean_up_is_not_disturbed() -> None:
+    stop = Stop()
+    with pytest.raises(SystemExit):
+        stop.hear(signal.SIGTERM)
+    stop.hear(signal.SIGINT)
+    stop.too_late()
+    stop.check()
+
+
+def test_what_a_shell_has_ignored_stays_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with stoppable():
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
