@@ -108,7 +108,7 @@ def as_spark_reads(text: str, schema: Schema) -> list[Expr]:
 def is_guarded(node: Expr) -> bool:
     """Whether the compiled call gives NULL, or an exact value, where Spark's own would stop or round."""
     if isinstance(node, Cast):
-        return node.arg.type.name == "double" and node.type.is_decimal
+        return (node.arg.type.name, node.type.name) in (("double", "decimal"), ("string", "timestamp"))
     if not isinstance(node, Call):
         return False
     guarded = ("split_part", "date_trunc", "timestampdiff", "timestamp_seconds", "timestamp_millis", "round")
@@ -202,6 +202,11 @@ def test_the_text_of_a_tree_is_its_text(data: st.DataObject) -> None:
             "i /* c */ + -- d\n 1",
         ),
         *("CAST(i AS bigint)", "CAST(i AS integer)", "isnan(NULL)", "length(NULL)"),
+        *("TIMESTAMP '2003-01-01'", "TIMESTAMP '2003-01-01 10:30'", "TIMESTAMP '2003-01-01 00:00:30+05:30'"),
+        *(
+            "TIMESTAMP '2003-01-01T00:00:30.5 America/Argentina/Buenos_Aires'",
+            "TIMESTAMP '+12003-01-01 00:00:00Z'",
+        ),
     ],
 )
 def test_spark_reads_the_same(spark: SparkSession, text: str) -> None:

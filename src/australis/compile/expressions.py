@@ -19,8 +19,10 @@ from pyspark.sql.pandas.functions import arrow_udf
 from australis.algebra.expr import Attribute, Call, Case, Cast, Expr, Literal, UserCall
 from australis.algebra.expr.literals import INSTANT_MAX_US, LONG_MAX
 from australis.algebra.functions import RowFunction, row_function
-from australis.algebra.types import DOUBLE, INTERVAL, TIMESTAMP, decimal
+from australis.algebra.types import DOUBLE, INTERVAL, STRING, TIMESTAMP, DataType, decimal
 from australis.compile.types import spark_type
+
+_BEGINS_WITH_YEAR = r"^[\x00-\x20]*[+-]?[0-9]{4,}(-|[\x00-\x20]*$)"
 
 
 def column(expr: Expr) -> Column:
@@ -34,10 +36,8 @@ def column(expr: Expr) -> Column:
             return CALLS[function](*args)
         case Case():
             return _case(expr)
-        case Cast(arg=arg, type=type_) if arg.type == DOUBLE and type_.is_decimal:
-            return _exact(column(arg), lambda value: value.cast(spark_type(type_)))
         case Cast(arg=arg, type=type_):
-            return column(arg).cast(spark_type(type_))
+            return _cast(column(arg), arg.type, type_)
         case UserCall(name=name, args=args):
             return _user_function(row_function(name))(*map(column, args))
 
@@ -59,6 +59,15 @@ def _case(expr: Case) -> Column:
         chain = chain.when(column(condition), column(then))
     chosen: Column = chain.otherwise(column(expr.otherwise))
     return chosen
+
+
+def _cast(value: Column, source: DataType, target: DataType) -> Column:
+    if source == DOUBLE and target.is_decimal:
+        return _exact(value, lambda exact: exact.cast(spark_type(target)))
+    if source == STRING and target == TIMESTAMP:
+        # Spark would give a text without a date today's: expressions have no clock.
+        return F.when(value.rlike(_BEGINS_WITH_YEAR), value.cast("timestamp"))
+    return value.cast(spark_type(target))
 
 
 def _exact(value: Column, convert: Callable[[Column], Column]) -> Column:
