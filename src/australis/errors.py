@@ -5,8 +5,12 @@ A `Problem` says where it is, what failed, what was expected and, for a text, at
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+
+EXCERPT_LENGTH = 100
+"""How many characters of a long line a message shows, around the position."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,15 @@ class Problem:
     def _excerpt(self) -> str:
         if self.position is None:
             return ""
-        before = self.text[: self.position]
-        line_start = before.rfind("\n") + 1
-        line = self.text[line_start:].split("\n", 1)[0]
-        return f"\n    {line}\n    {' ' * (self.position - line_start)}^"
+        start = self.text.rfind("\n", 0, self.position) + 1
+        line = self.text[start:].split("\n", 1)[0]
+        column = self.position - start
+        first = max(0, column - EXCERPT_LENGTH // 2) if len(line) > EXCERPT_LENGTH else 0
+        before = ("..." if first else "") + line[first:column]
+        behind = line[column : first + EXCERPT_LENGTH] + ("..." if len(line) > first + EXCERPT_LENGTH else "")
+        # A tab stays one, so that the sign stands below its place however wide tabs are.
+        blank = re.sub(r"[^\t]", " ", before)
+        return f"\n    {before}{behind}\n    {blank}^"
 
     def under(self, path: str) -> Problem:
         """The same problem, seen from the place that contains it."""

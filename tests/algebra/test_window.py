@@ -79,6 +79,7 @@ def test_interpolations_are_for_resample(text: str, meaning: str) -> None:
         ("abs(i)", "abs", "unknown window function 'abs'"),
         ("count_distinct(i)", "count_distinct", "unknown window function 'count_distinct'"),
         ("sum(*)", "*", "unexpected '*'"),
+        ("count(DISTINCT *)", "*", "unexpected '*'"),
         ("sum(distinct i)", "distinct", "unexpected 'distinct'"),
         ("sum(i, l)", ",", "unexpected ','"),
         ("sum()", ")", "unexpected ')'"),
@@ -101,6 +102,13 @@ def test_refusals(text: str, at: str, what: str) -> None:
     assert problem.what == what
     assert problem.position == text.find(at)
     assert problem.expected
+
+
+def test_how_distinct_is_written() -> None:
+    with pytest.raises(ExpressionError, match=r"expected 'count\(DISTINCT x\)' perhaps"):
+        parse_window("count_distinct(i)")
+    with pytest.raises(ExpressionError, match=r"one of count, count\(DISTINCT x\), sum"):
+        parse_window("abs(i)")
 
 
 def test_a_registered_aggregate() -> None:

@@ -179,7 +179,7 @@ def make_union(draft: Draft) -> Made:
     source = draft.any_stream()
     shape = [(f.name, f.type) for f in draft.streams[source]]
     alike = [ref for ref, schema in draft.streams.items() if [(f.name, f.type) for f in schema] == shape]
-    return Union(), [draft.random.choice(alike) for _ in range(draft.random.randint(1, 3))]
+    return Union(), [draft.random.choice(alike) for _ in range(draft.random.randint(2, 3))]
 
 
 def make_bsort(draft: Draft) -> Made:

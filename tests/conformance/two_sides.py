@@ -26,11 +26,11 @@ Event = tuple[int, list[Tuple]]
 """A port, and the tuples that arrive on it together."""
 
 SIZES: dict[str, list[Any]] = {
-    "int": [1, 3, 2**31],
-    "long": [1, 4, 2**62],
-    "decimal(9,2)": [0.01, 0.03],
-    "timestamp": ["1 us", "3 us"],
-    "double": [0.1, 0.3, 1e-9, 1e300],
+    "int": [0, 1, 3, 2**31],
+    "long": [0, 1, 4, 2**62],
+    "decimal(9,2)": [0, 0.01, 0.03],
+    "timestamp": ["0 s", "1 us", "3 us"],
+    "double": [0.0, 0.1, 0.3, 1e-9, 1e300],
 }
 """For each type of an order some sizes; between tenths 0.1 and 0.3 apart, roundings decide."""
 ODD: dict[str, list[Any]] = {

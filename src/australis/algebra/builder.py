@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import NoneType
 
 from australis.algebra.boxes import (
     Aggregate,
@@ -22,6 +23,7 @@ from australis.algebra.boxes import (
     WSort,
     XSection,
 )
+from australis.algebra.guards import guard
 from australis.algebra.network import ConnectionPoint, Group, Input, Network, Node, Output, Ref
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality
@@ -45,6 +47,7 @@ class NetworkBuilder:
     """
 
     def __init__(self, name: str, *, timezone: str = "UTC", description: str = "") -> None:
+        guard(name, str, "name", "a text")
         self._name, self._timezone, self._description = name, timezone, description
         self._inputs: dict[str, Input] = {}
         self._boxes: dict[str, Node] = {}
@@ -64,6 +67,7 @@ class NetworkBuilder:
     @contextmanager
     def group(self, name: str, *, tag: str = "", description: str = "") -> Iterator[None]:
         """Boxes added inside belong to a group; groups nest."""
+        guard(name, str, "group", "a text as a name")
         outer, self._prefix = self._prefix, f"{self._prefix}{name}."
         self._new(self._groups, self._prefix[:-1], Group(tag, description), "group")
         try:
@@ -75,8 +79,14 @@ class NetworkBuilder:
         self, box: Box, *sources: Stream, as_: str | None = None, tag: str = "", description: str = ""
     ) -> Stream:
         """Put a box behind some streams; gives the stream of its first output."""
+        guard(as_, (str, NoneType), "as_", "a text as the id of the box")
+        guard(box, Box, as_ or "box", "a box")
         box_id = self._prefix + (as_ or self._free_id(box.kind))
-        refs = tuple(source.ref for source in sources)
+        if box.system:
+            raise NetworkError(
+                Problem(box_id, f"a {box.kind} is a system box", "a box that users may put in")
+            )
+        refs = tuple(self._ref(source, f"{box_id}.from[{port}]") for port, source in enumerate(sources))
         self._new(self._boxes, box_id, Node(box, refs, tag, description), "box")
         return Stream(self, Ref(box_id))
 
@@ -97,6 +107,13 @@ class NetworkBuilder:
         self._new(self._inputs, name, given, "input")
         return Stream(self, Ref(name))
 
+    def _ref(self, source: Stream, path: str) -> Ref:
+        guard(source, Stream, path, "a stream of this builder")
+        if source._builder is not self:
+            what = f"{str(source.ref)!r} is a stream of another builder"
+            raise NetworkError(Problem(path, what, "a stream of this builder"))
+        return source.ref
+
     def _free_id(self, kind: str) -> str:
         number = 1
         while f"{self._prefix}{kind}{number}" in self._boxes:
@@ -104,6 +121,7 @@ class NetworkBuilder:
         return f"{kind}{number}"
 
     def _new(self, items: dict, key: str, item: object, kind: str) -> None:  # type: ignore[type-arg]
+        guard(key, str, kind, "a text as a name")
         if key in items:
             raise NetworkError(
                 Problem(f"{self._name}.{key}", f"there is a {kind} {key!r} already", "an id once")
@@ -133,6 +151,9 @@ class Stream:
 
     def port(self, port: int) -> Stream:
         """The stream of another output port of the same box."""
+        guard(port, int, "port", "the number of an output port")
+        if port < 0:
+            raise NetworkError(Problem(str(self.ref), f"has no output port {port}", "0 or more"))
         return Stream(self._builder, Ref(self.ref.id, port))
 
     def map(
@@ -268,6 +289,7 @@ class Stream:
 
 
 def _schema(given: SchemaLike) -> Schema:
+    guard(given, (Schema, str, Mapping), "schema", "a text such as 'sid int, pos double', or a mapping")
     if isinstance(given, Schema):
         return given
     return parse_schema(given) if isinstance(given, str) else schema_of(given)

@@ -11,6 +11,7 @@ from typing import Any
 
 from australis.algebra.boxes import BOXES, Box
 from australis.algebra.boxes.box import at
+from australis.algebra.guards import is_a, shown
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality, ValueGraph
 from australis.algebra.schema import Schema, schema_of
@@ -30,15 +31,9 @@ class Codec:
 
 def expect(value: Json, kinds: type | tuple[type, ...], expected: str) -> Json:
     """A JSON value of an expected kind; true and false are no numbers."""
-    is_number = isinstance(value, bool) and bool not in (kinds if isinstance(kinds, tuple) else (kinds,))
-    if not isinstance(value, kinds) or is_number:
-        raise FormError(Problem("", f"is {_shown(value)}", expected))
+    if not is_a(value, kinds):
+        raise FormError(Problem("", f"is {shown(value)}", expected))
     return value
-
-
-def _shown(value: Json) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _texts(value: Json) -> tuple[str, ...]:
@@ -58,13 +53,9 @@ def _named(value: Json) -> tuple[tuple[str, str], ...]:
 def _points(value: Json) -> tuple[tuple[float, float], ...]:
     for index, pair in enumerate(expect(value, list, "a list of [position, utility] pairs")):
         with at(f"[{index}]"):
-            if not (isinstance(pair, list) and len(pair) == 2 and all(_is_number(x) for x in pair)):
-                raise FormError(Problem("", f"is {_shown(pair)}", "a pair [position, utility] of numbers"))
+            if not (isinstance(pair, list) and len(pair) == 2 and all(is_a(x, (int, float)) for x in pair)):
+                raise FormError(Problem("", f"is {shown(pair)}", "a pair [position, utility] of numbers"))
     return tuple((x, utility) for x, utility in value)
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 _OF_TEXTS = {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1}

@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from australis.algebra.guards import guard
+from australis.algebra.order import names
 from australis.algebra.types import DataType, parse_type
 from australis.errors import AlgebraError, Problem
 
@@ -56,7 +58,8 @@ def register_function(
     name: str, call: Callable[..., pa.Array], *, takes: tuple[str, ...], returns: str
 ) -> RowFunction:
     """Make a Python function over Arrow arrays callable from expressions as `` `module:function`(a, b) ``."""
-    function = RowFunction(_checked(name), call, tuple(map(parse_type, takes)), parse_type(returns))
+    _check_calls(call=call)
+    function = RowFunction(_checked(name), call, _types(takes), parse_type(returns))
     _row_functions[name] = function
     return function
 
@@ -72,8 +75,8 @@ def register_aggregate(
     combine: Callable[[Any, Any], Any] | None = None,
 ) -> UserAggregate:
     """Make an `Agg(init, incr, final)` callable from Aggregate, Tumble and Resample boxes."""
-    types = tuple(map(parse_type, takes))
-    aggregate = UserAggregate(_checked(name), init, incr, final, types, parse_type(returns), combine)
+    _check_calls(init=init, incr=incr, final=final, **({} if combine is None else {"combine": combine}))
+    aggregate = UserAggregate(_checked(name), init, incr, final, _types(takes), parse_type(returns), combine)
     _aggregates[name] = aggregate
     return aggregate
 
@@ -88,7 +91,17 @@ def user_aggregate(name: str) -> UserAggregate:
     return _found(_aggregates, name, "aggregate")
 
 
+def _types(takes: tuple[str, ...]) -> tuple[DataType, ...]:
+    return tuple(map(parse_type, names(takes, "takes")))
+
+
+def _check_calls(**calls: object) -> None:
+    for path, call in calls.items():
+        guard(call, Callable, path, "a function")  # type: ignore[arg-type]
+
+
 def _checked(name: str) -> str:
+    guard(name, str, "name", "'module:function'")
     if not _NAME.fullmatch(name):
         raise AlgebraError(Problem("", f"{name!r} is no name of a function", "'module:function'"))
     return name

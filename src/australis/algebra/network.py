@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from australis.algebra.boxes import Box, Join
-from australis.algebra.quality import Quality
-from australis.algebra.schema import Schema, parse_schema
+from australis.algebra.boxes.box import at
+from australis.algebra.guards import guard, guard_texts
+from australis.algebra.quality import Quality, ValueGraph
+from australis.algebra.schema import NAME, NAME_EXPECTED, Schema, parse_schema
 from australis.algebra.spans import microseconds
+from australis.algebra.types import BOOLEAN, STRING
 from australis.errors import AlgebraError, NetworkError, Problem
 
 QUARANTINE = "quarantine"
@@ -20,10 +23,10 @@ QUARANTINE = "quarantine"
 QUARANTINE_SCHEMA = parse_schema("path string not null, reason string not null, tuple string not null")
 FOREVER = "forever"
 
-NAME_PATTERN = "[A-Za-z_][A-Za-z0-9_]*"
+NAME_PATTERN = NAME.pattern
 PATH_PATTERN = rf"{NAME_PATTERN}(\.{NAME_PATTERN})*"
 """Names and the paths of boxes, as the JSON Schema has them too."""
-_NAME, _PATH = re.compile(NAME_PATTERN), re.compile(PATH_PATTERN)
+_PATH = re.compile(PATH_PATTERN)
 _PORT = re.compile("[0-9]{1,9}")
 
 
@@ -57,6 +60,11 @@ class Input:
     table: bool = False
     description: str = ""
 
+    def __post_init__(self) -> None:
+        guard(self.schema, Schema, "schema", "a Schema")
+        guard(self.table, bool, "table", "True or False")
+        guard_texts(self, "description")
+
 
 @dataclass(frozen=True)
 class Node:
@@ -67,6 +75,10 @@ class Node:
     tag: str = ""
     description: str = ""
 
+    def __post_init__(self) -> None:
+        guard(self.box, Box, "box", "a box")
+        guard_texts(self, "tag", "description")
+
 
 @dataclass(frozen=True)
 class Output:
@@ -75,6 +87,10 @@ class Output:
     source: Ref
     quality: Quality | None = None
     description: str = ""
+
+    def __post_init__(self) -> None:
+        guard(self.quality, (Quality, NoneType), "quality", "a Quality")
+        guard_texts(self, "description")
 
 
 @dataclass(frozen=True)
@@ -87,9 +103,13 @@ class ConnectionPoint:
     description: str = ""
 
     def __post_init__(self) -> None:
+        guard(self.history, (str, int, NoneType), "history", "a time, a number of tuples, or 'forever'")
+        guard(self.key, (str, NoneType), "key", "the name of an attribute")
+        guard_texts(self, "description")
         if isinstance(self.history, str) and self.history != FOREVER:
-            microseconds(self.history)
-        if isinstance(self.history, int) and (isinstance(self.history, bool) or self.history < 0):
+            with at("history"):
+                microseconds(self.history)
+        if isinstance(self.history, int) and self.history < 0:
             raise AlgebraError(Problem("history", f"{self.history!r} is no number of tuples", "0 or more"))
 
 
@@ -99,6 +119,9 @@ class Group:
 
     tag: str = ""
     description: str = ""
+
+    def __post_init__(self) -> None:
+        guard_texts(self, "tag", "description")
 
 
 @dataclass(frozen=True)
@@ -120,6 +143,7 @@ class Network:
     def __post_init__(self) -> None:
         for name in ("inputs", "boxes", "outputs", "connection_points", "groups"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        guard_texts(self, "name", "timezone", "description")
         problems = [problem.under(self.name) for problem in _problems(self)]
         if problems:
             raise NetworkError(problems)
@@ -196,10 +220,10 @@ def _problems(network: Network) -> list[Problem]:
 
 
 def _name_problems(network: Network) -> Iterator[Problem]:
-    if not _NAME.fullmatch(network.name):
-        yield Problem("name", f"{network.name!r} is no name", "letters, digits and _, not a digit first")
+    if not NAME.fullmatch(network.name):
+        yield Problem("name", f"{network.name!r} is no name", NAME_EXPECTED)
     for kind in ("inputs", "outputs", "connection_points"):
-        yield from (_bad_name(kind, name) for name in getattr(network, kind) if not _NAME.fullmatch(name))
+        yield from (_bad_name(kind, name) for name in getattr(network, kind) if not NAME.fullmatch(name))
     for kind in ("boxes", "groups"):
         yield from (_bad_name(kind, path) for path in getattr(network, kind) if not _PATH.fullmatch(path))
     yield from (
@@ -216,10 +240,8 @@ def _name_problems(network: Network) -> Iterator[Problem]:
 
 
 def _bad_name(kind: str, name: str) -> Problem:
-    expected = "letters, digits and _, not a digit first" + (
-        "; parts joined by '.'" if kind in ("boxes", "groups") else ""
-    )
-    return Problem(kind, f"{name!r} is no name", expected)
+    parts = "; parts joined by '.'" if kind in ("boxes", "groups") else ""
+    return Problem(kind, f"{name!r} is no name", NAME_EXPECTED + parts)
 
 
 def _timezone_problems(name: str) -> Iterator[Problem]:
@@ -342,11 +364,22 @@ def _end_problems(network: Network) -> Iterator[Problem]:
     schemas = _infer(network)[0]
     for name, output in network.outputs.items():
         value = output.quality.value if output.quality else None
-        if value and value.attribute not in schemas[output.source]:
-            yield _unknown(f"outputs.{name}.quality.value.attribute", value.attribute, schemas[output.source])
+        if value:
+            yield from _value_problems(value, schemas[output.source], f"outputs.{name}.quality.value")
     for name, point in network.connection_points.items():
         if point.key is not None and point.key not in schemas[point.at]:
             yield _unknown(f"connection_points.{name}.key", point.key, schemas[point.at])
+
+
+def _value_problems(value: ValueGraph, schema: Schema, path: str) -> Iterator[Problem]:
+    if value.attribute not in schema:
+        yield _unknown(f"{path}.attribute", value.attribute, schema)
+        return
+    found = schema[value.attribute].type
+    if value.points and found in (STRING, BOOLEAN):
+        yield Problem(f"{path}.points", f"{value.attribute!r} is a {found}", "a number or a timestamp")
+    if value.categories and found != STRING:
+        yield Problem(f"{path}.categories", f"{value.attribute!r} is a {found}", "a string, or points")
 
 
 def _unknown(path: str, name: str, schema: Schema) -> Problem:

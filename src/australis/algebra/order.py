@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from australis.algebra.guards import guard, is_a, shown
 from australis.algebra.schema import TUP, Schema
 from australis.algebra.types import LONG, DataType
 from australis.errors import AlgebraError, Problem
 
 WIDEST_ORDER_DECIMAL = 18
 """Digits of a decimal that still fit a 64-bit whole number, in which orders are kept."""
+SLACK_MAX = 1_000_000
+"""The greatest slack: a group keeps as many tuples."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +32,11 @@ class Order:
     group_by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "group_by", names(self.group_by, "group_by"))
-        if type(self.slack) is not int or self.slack < 0:
-            raise AlgebraError(
-                Problem("slack", f"{self.slack!r} is no slack", "a whole number of tuples, 0 or more")
-            )
+        guard(self.on, str, "on", "the name of an attribute, or Tup#")
+        object.__setattr__(self, "group_by", distinct_names(self.group_by, "group_by"))
+        if not is_a(self.slack, int) or not 0 <= self.slack <= SLACK_MAX:
+            expected = f"a whole number of tuples from 0 to {SLACK_MAX}"
+            raise AlgebraError(Problem("slack", f"{shown(self.slack)} is no slack", expected))
         if self.on == TUP and self.slack:
             raise AlgebraError(Problem("slack", f"{TUP} is always in order", f"slack 0 with {TUP}"))
         if self.on in self.group_by:
@@ -85,6 +89,19 @@ def lookup(schema: Schema, name: str, path: str) -> DataType:
 
 def names(value: object, path: str) -> tuple[str, ...]:
     """A sequence of names as a tuple; a lone text is refused, since it would fall apart into letters."""
-    if isinstance(value, str) or not all(isinstance(name, str) for name in value):  # type: ignore[attr-defined]
+    if isinstance(value, str):
         raise AlgebraError(Problem(path, f"{value!r} is no list of names", f"a list such as [{value!r}]"))
-    return tuple(value)  # type: ignore[arg-type]
+    guard(value, Iterable, path, "a list of texts")
+    found: tuple[str, ...] = tuple(value)  # type: ignore[arg-type]
+    for index, name in enumerate(found):
+        guard(name, str, f"{path}[{index}]", "a text")
+    return found
+
+
+def distinct_names(value: object, path: str) -> tuple[str, ...]:
+    """A sequence of names as a tuple, each of them once."""
+    found = names(value, path)
+    for index, name in enumerate(found):
+        if name in found[:index]:
+            raise AlgebraError(Problem(f"{path}[{index}]", f"{name!r} occurs twice", "a name once"))
+    return found

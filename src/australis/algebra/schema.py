@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from australis.algebra.guards import guard
 from australis.algebra.types import TIMESTAMP, DataType, parse_type
 from australis.errors import AlgebraError, Problem
 
@@ -22,7 +23,9 @@ TUP = "Tup#"
 ATTRIBUTES_MAX = 10_000
 """Attributes that a schema may have: a chain of joins of a stream with itself doubles them at each step."""
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""What attributes, networks, inputs, outputs and the parts of a box's id are called."""
+NAME_EXPECTED = "letters a to z, digits and _, not a digit first"
 
 
 @dataclass(frozen=True)
@@ -34,14 +37,9 @@ class Field:
     nullable: bool = True
 
     def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name):
-            raise AlgebraError(
-                Problem(
-                    "",
-                    f"{self.name!r} is no name of an attribute",
-                    "letters, digits and _, not a digit first",
-                )
-            )
+        guard(self.name, str, "", "the name of an attribute")
+        if not NAME.fullmatch(self.name):
+            raise AlgebraError(Problem("", f"{self.name!r} is no name of an attribute", NAME_EXPECTED))
 
     def __str__(self) -> str:
         return f"{self.name} {self.type_text}"
@@ -125,6 +123,7 @@ def parse_schema(text: str) -> Schema:
 
 
 def _field(name: str, type_text: str) -> Field:
+    guard(type_text, str, str(name), "a type as a text, such as 'int'")
     bare = re.sub(r"\s+not\s+null\s*$", "", type_text, flags=re.IGNORECASE)
     return Field(name, parse_type(bare), nullable=bare == type_text)
 

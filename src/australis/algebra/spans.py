@@ -7,8 +7,10 @@ microseconds for timestamps, and for decimals whole steps of their last digit.
 from __future__ import annotations
 
 import re
+import sys
 from decimal import Decimal
 
+from australis.algebra.guards import guard, is_a, shown
 from australis.algebra.types import DataType
 from australis.errors import AlgebraError, Problem
 
@@ -32,29 +34,32 @@ _UNITS = {
     **dict.fromkeys(("h", "hour", "hours"), "h"),
     **dict.fromkeys(("d", "day", "days"), "d"),
 }
-_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*")
+_DURATION = re.compile(r"\s*(\d{1,20}(?:\.\d{1,20})?)\s*([a-z]+)\s*", re.ASCII)
 _DURATION_EXPECTED = "a length of time such as '500 ms', '10 s', '10 min', '1 hour' or '2 d'"
 
 
-def microseconds(text: str) -> int:
-    """The microseconds in a length of time.
+def microseconds(text: str, *, zero: bool = False) -> int:
+    """The microseconds in a length of time, which may be none at all only if `zero`.
 
     >>> microseconds("10 min")
     600000000
     """
-    match = _DURATION.fullmatch(str(text).lower())
+    guard(text, str, "", _DURATION_EXPECTED)
+    match = _DURATION.fullmatch(text.lower())
     if not match or match[2] not in _UNITS:
-        raise AlgebraError(Problem("", f"{text!r} is no length of time", _DURATION_EXPECTED))
+        raise AlgebraError(Problem("", f"{shown(text)} is no length of time", _DURATION_EXPECTED))
     length = Decimal(match[1]) * _MICROSECONDS[_UNITS[match[2]]]
-    if length != int(length) or length <= 0:
+    if length != int(length) or not (zero or length > 0):
         raise AlgebraError(
             Problem("", f"{text!r} is no whole, positive number of microseconds", _DURATION_EXPECTED)
         )
+    if length > GREATEST_SIZE:
+        raise AlgebraError(Problem("", f"{text!r} is no length of time", "at most 2^62 microseconds"))
     return int(length)
 
 
-def units(span: Span, order_type: DataType) -> int | float:
-    """A size in the units of an order attribute's type.
+def units(span: Span, order_type: DataType, *, zero: bool = False) -> int | float:
+    """A size in the units of an order attribute's type; 0 is one only if `zero`.
 
     >>> from australis.algebra.types import LONG, TIMESTAMP, decimal
     >>> units(10, LONG), units("1 s", TIMESTAMP), units(0.5, decimal(10, 2))
@@ -62,15 +67,19 @@ def units(span: Span, order_type: DataType) -> int | float:
     """
     if order_type.name == "timestamp":
         if not isinstance(span, str):
-            raise AlgebraError(Problem("", f"{span!r} is no length of time", _DURATION_EXPECTED))
-        return _fitting(microseconds(span), span, order_type)
-    if isinstance(span, str | bool) or not span > 0:
-        raise AlgebraError(
-            Problem("", f"{span!r} is no size along a {order_type}", "a number greater than 0")
-        )
+            raise AlgebraError(Problem("", f"{shown(span)} is no length of time", _DURATION_EXPECTED))
+        return microseconds(span, zero=zero)
+    if not is_a(span, (int, float)) or not _is_size(span, zero):  # type: ignore[arg-type]
+        expected = "a number, 0 or greater" if zero else "a number greater than 0"
+        raise AlgebraError(Problem("", f"{shown(span)} is no size along a {order_type}", expected))
+    assert not isinstance(span, str)
     if order_type.name == "double":
         return float(span)
     return _fitting(_whole_steps(span, order_type), span, order_type)
+
+
+def _is_size(number: float, zero: bool) -> bool:
+    return (number > 0 or (zero and number == 0)) and number <= sys.float_info.max
 
 
 def _fitting(steps: int, span: Span, order_type: DataType) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from australis.algebra.guards import guard
 from australis.errors import AlgebraError, Problem
 
 
@@ -83,6 +84,7 @@ def decimal(precision: int, scale: int) -> DataType:
 
 def parse_type(text: str) -> DataType:
     """The type that a text such as `long` or `decimal(10,2)` names."""
+    guard(text, str, "", f"a type as a text, one of {', '.join(TYPE_NAMES)}")
     name = text.strip().lower()
     if match := _DECIMAL.fullmatch(name):
         return decimal(int(match[1]), int(match[2]))

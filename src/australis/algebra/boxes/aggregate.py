@@ -16,11 +16,15 @@ from australis.algebra.boxes.box import (
     window_calls,
 )
 from australis.algebra.expr import Expr, WindowCall, parse, parse_window
-from australis.algebra.order import Order, lookup, names
+from australis.algebra.guards import guard
+from australis.algebra.order import Order, distinct_names, lookup
 from australis.algebra.schema import TUP, Field, Schema
 from australis.algebra.spans import Span, microseconds, units
 from australis.algebra.types import DataType
 from australis.errors import AlgebraError, Problem
+
+WINDOWS_MAX = 100_000
+"""The most windows of a group that one tuple may be in."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class Aggregate(Box):
     def __post_init__(self) -> None:
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
         syntax_checked(self.functions, "functions", parse_window)
+        guard(self.order, Order, "order", "an Order")
+        guard(self.align, bool, "align", "True or False")
         _check_timeout(self.timeout)
         if self.advance_when is not None:
             self._check_advance_when(self.advance_when)
@@ -81,10 +87,16 @@ class Aggregate(Box):
             size = units(self.size, order_type)
         with at("advance"):
             advance = size if self.advance is None else units(self.advance, order_type)
+        self._check_overlap(size, advance)
         calls = window_calls(self.functions, schema)
         when = None if self.advance_when is None else predicate(self.advance_when, schema, "advance_when")
         timeout = None if self.timeout is None else microseconds(self.timeout)
         return BoundAggregate(order_type, calls, size, None if when else advance, when, timeout)
+
+    def _check_overlap(self, size: float, advance: float) -> None:
+        if size > WINDOWS_MAX * advance:
+            what = f"with size {self.size!r} and advance {self.advance!r} a tuple is in too many windows"
+            raise AlgebraError(Problem("advance", what, f"a size of at most {WINDOWS_MAX} advances"))
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         schema, bound = inputs[0], self.bind(inputs[0])
@@ -109,7 +121,7 @@ class Tumble(Box):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
-        object.__setattr__(self, "group_by", names(self.group_by, "group_by"))
+        object.__setattr__(self, "group_by", distinct_names(self.group_by, "group_by"))
         syntax_checked(self.functions, "functions", parse_window)
         _check_timeout(self.timeout)
         if not self.group_by:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
 
 from australis.algebra.expr import Expr, WindowCall, parse, parse_window
+from australis.algebra.guards import guard, shown
 from australis.algebra.schema import Field, Schema
 from australis.algebra.types import BOOLEAN
 from australis.errors import AlgebraError, ExpressionError, Problem
@@ -61,12 +62,26 @@ def at(path: str) -> Iterator[None]:
 
 def named_texts(value: Mapping[str, str] | Iterable[tuple[str, str]], path: str) -> NamedTexts:
     """A mapping from names to texts as a tuple of pairs, so that a box stays a hashable value."""
-    pairs = (
-        tuple(value.items()) if isinstance(value, Mapping) else tuple((name, text) for name, text in value)
-    )
+    guard(value, (Mapping, Iterable), path, "a mapping from names to expressions")
+    pairs: tuple[Any, ...] = tuple(value.items() if isinstance(value, Mapping) else value)
     if not pairs:
         raise AlgebraError(Problem(path, "is empty", "at least one 'name: expression'"))
-    return pairs
+    found: dict[str, str] = {}
+    for index, pair in enumerate(pairs):
+        name, text = _named_text(pair, path, index)
+        if name in found:
+            raise AlgebraError(Problem(f"{path}.{name}", "occurs twice", "a name once"))
+        found[name] = text
+    return tuple(found.items())
+
+
+def _named_text(pair: Any, path: str, index: int) -> tuple[str, str]:
+    if not (isinstance(pair, tuple | list) and len(pair) == 2):
+        raise AlgebraError(Problem(f"{path}[{index}]", f"is {shown(pair)}", "a name and an expression"))
+    name, text = pair
+    guard(name, str, f"{path}[{index}]", "a text as a name")
+    guard(text, str, f"{path}.{name}", "an expression as a text")
+    return name, text
 
 
 def syntax_checked(texts: NamedTexts, path: str, parser: Callable[[str], Any]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from australis.algebra.boxes.box import Box
+from australis.algebra.guards import guard
 from australis.algebra.schema import Schema
 from australis.errors import AlgebraError, Problem
 
@@ -22,6 +23,8 @@ class Drop(Box):
     system: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        guard(self.rate, (int, float), "rate", "a number from 0 to 1")
+        guard(self.seed, int, "seed", "a whole number")
         if not 0.0 <= self.rate <= 1.0:
             raise AlgebraError(Problem("rate", f"{self.rate!r} is no fraction", "a number from 0 to 1"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import NoneType
 from typing import ClassVar
 
 from australis.algebra.boxes.box import (
@@ -16,6 +17,7 @@ from australis.algebra.boxes.box import (
     window_calls,
 )
 from australis.algebra.expr import Attribute, Call, Expr, WindowCall, parse, parse_window
+from australis.algebra.guards import Kinds, guard
 from australis.algebra.order import Order, common_order_type
 from australis.algebra.schema import TUP, Field, Schema
 from australis.algebra.spans import Span, units
@@ -36,9 +38,9 @@ class BoundJoin:
 class Join(Box):
     """`Join(P, Size s, Left Assuming O1, Right Assuming O2)`: pairs that are near each other and satisfy P.
 
-    Near is: their orders are at most `size` apart. P names attributes as `left.pos` and `right.pos`. A side
-    without an order is a stored table: a window of infinite size, so the join then has no `size`. Attributes
-    that both sides have are called `left_pos` and `right_pos` in the result.
+    Near is: their orders are at most `size` apart, with size 0 equal. P names attributes as `left.pos` and
+    `right.pos`. A side without an order is a stored table: a window of infinite size, so the join then has no
+    `size`. Attributes that both sides have are called `left_pos` and `right_pos` in the result.
     """
 
     predicate: str
@@ -52,12 +54,12 @@ class Join(Box):
     def __post_init__(self) -> None:
         with at("predicate"):
             parse(self.predicate)
+        _check_side(self.left, "left", (Order, NoneType))
+        _check_side(self.right, "right", (Order, NoneType))
         if self.left is None and self.right is None:
             raise AlgebraError(
                 Problem("", "both sides are stored tables", "an order for left, right or both")
             )
-        _check_side(self.left, "left")
-        _check_side(self.right, "right")
         if (self.size is None) == (self.table_side is None):
             expected = "size where both sides have an order, none where one is a stored table"
             raise AlgebraError(Problem("size", f"is {self.size!r}", expected))
@@ -75,7 +77,7 @@ class Join(Box):
             return BoundJoin(bound, None, None)
         order_type = common_order_type(types[0], types[1])
         with at("size"):
-            return BoundJoin(bound, order_type, units(self.size, order_type))
+            return BoundJoin(bound, order_type, units(self.size, order_type, zero=True))
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         left, right = inputs
@@ -128,8 +130,8 @@ class Resample(Box):
     def __post_init__(self) -> None:
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
         syntax_checked(self.functions, "functions", parse_window)
-        _check_side(self.left, "left")
-        _check_side(self.right, "right")
+        _check_side(self.left, "left", Order)
+        _check_side(self.right, "right", Order)
         if self.left.group_by:
             raise AlgebraError(
                 Problem(
@@ -147,7 +149,7 @@ class Resample(Box):
             right_type = self.right.type(right)
         order_type = common_order_type(left_type, right_type)
         with at("size"):
-            size = units(self.size, order_type)
+            size = units(self.size, order_type, zero=True)
         return BoundResample(order_type, window_calls(self.functions, right, interpolation=True), size)
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
@@ -186,6 +188,7 @@ def _order_type(order: Order | None, schema: Schema, path: str) -> DataType | No
         return order.type(schema)
 
 
-def _check_side(order: Order | None, side: str) -> None:
+def _check_side(order: Order | None, side: str, kinds: Kinds) -> None:
+    guard(order, kinds, side, "an Order")
     if order is not None and order.on == TUP:
         raise AlgebraError(Problem(f"{side}.on", f"{TUP} of two streams cannot be compared", "an attribute"))

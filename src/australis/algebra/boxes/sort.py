@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from australis.algebra.boxes.box import Box, at
+from australis.algebra.guards import guard
 from australis.algebra.order import Order, lookup, names
 from australis.algebra.schema import TUP, Schema
 from australis.algebra.spans import microseconds
@@ -26,6 +27,7 @@ class BSort(Box):
     ordered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        guard(self.order, Order, "order", "an Order")
         if self.order.on == TUP:
             raise AlgebraError(Problem("order.on", f"{TUP} is the order of arrival already", "an attribute"))
 

@@ -16,7 +16,7 @@ class Union(Box):
 
     kind: ClassVar[str] = "union"
     keeps_schema: ClassVar[bool] = True
-    arity: ClassVar[tuple[int, int | None]] = (1, None)
+    arity: ClassVar[tuple[int, int | None]] = (2, None)
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         first = inputs[0]

@@ -53,6 +53,10 @@ def shifting(sign: str) -> Rule:
             args = (args[1], args[0])
         elif types == (TIMESTAMP, TIMESTAMP):
             raise Mismatch(1, "timestamp - timestamp", "timestampdiff(MICROSECOND, start, end)")
+        elif types[0] == TIMESTAMP and types[1].is_numeric:
+            raise Mismatch(
+                1, f"timestamp {sign} {types[1]}", f"an interval, as in t {sign} INTERVAL 1 SECOND"
+            )
         elif types != (TIMESTAMP, INTERVAL):
             return plain(args)
         return Signature(args, TIMESTAMP, True)

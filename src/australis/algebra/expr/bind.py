@@ -8,6 +8,7 @@ from typing import NoReturn
 from australis.algebra.expr.casts import cast_refused
 from australis.algebra.expr.coerce import convert
 from australis.algebra.expr.failure import nearest, refuse
+from australis.algebra.expr.growth import ATTRIBUTE_LENGTH, GROWING, RESULT_LENGTH_MAX, longest
 from australis.algebra.expr.signatures import Mismatch, Signature, counted, fitting, meeting_of
 from australis.algebra.expr.syntax import Apply, Choice, Constant, Convert, Name, Syntax, UserApply
 from australis.algebra.expr.table import FUNCTIONS
@@ -37,7 +38,8 @@ class Binder:
                 return self._attribute(node)
             case Apply(function=function, args=args):
                 signature = self.signature(node, args)
-                return Call(function, signature.args, signature.type, signature.nullable)
+                call = Call(function, signature.args, signature.type, signature.nullable)
+                return self._bounded(call, node.position) if function in GROWING else call
             case UserApply():
                 return self._user_call(node)
             case Choice():
@@ -64,6 +66,12 @@ class Binder:
         """A call does not fit its function: blame the argument, or the call."""
         at = position if mismatch.index is None else start_of(args[mismatch.index])
         refuse(self.text, at, f"{function!r}: {mismatch.what}", mismatch.expected)
+
+    def _bounded(self, call: Call, position: int) -> Call:
+        if longest(call) > RESULT_LENGTH_MAX:
+            expected = f"at most {RESULT_LENGTH_MAX} where an attribute has {ATTRIBUTE_LENGTH}"
+            refuse(self.text, position, f"a text of up to {longest(call)} characters", expected)
+        return call
 
     # --- attributes
 

@@ -14,6 +14,7 @@ from australis.algebra.expr.failure import refuse
 from australis.algebra.expr.grammar import Grammar
 from australis.algebra.expr.syntax import Syntax, names
 from australis.algebra.expr.tree import Expr
+from australis.algebra.guards import guard
 from australis.algebra.types import INTERVAL, NULL
 
 
@@ -47,7 +48,6 @@ class Parsed:
         return expr
 
 
-@lru_cache(maxsize=4096)
 def parse(text: str) -> Parsed:
     """Parse a text of the whitelisted subset of Spark SQL.
 
@@ -57,4 +57,10 @@ def parse(text: str) -> Parsed:
         pos >=
                ^
     """
+    guard(text, str, "", "an expression as a text")
+    return _parse(text)
+
+
+@lru_cache(maxsize=4096)
+def _parse(text: str) -> Parsed:
     return Parsed(text, Grammar(text).whole())

@@ -27,6 +27,7 @@ from australis.algebra.expr.syntax import Apply, Syntax, UserApply, names
 from australis.algebra.expr.tokens import Kind
 from australis.algebra.expr.tree import Expr
 from australis.algebra.functions import user_aggregate
+from australis.algebra.guards import guard
 from australis.algebra.types import DOUBLE, LONG, DataType
 from australis.errors import AlgebraError
 
@@ -73,9 +74,14 @@ class ParsedWindow:
         return _call(binder, self.syntax, interpolation)
 
 
-@lru_cache(maxsize=4096)
 def parse_window(text: str) -> ParsedWindow:
     """Parse a call of one window function."""
+    guard(text, str, "", "a call of a window function as a text")
+    return _parse_window(text)
+
+
+@lru_cache(maxsize=4096)
+def _parse_window(text: str) -> ParsedWindow:
     grammar = Grammar(text)
     node = grammar.primary() if grammar.here.kind is Kind.QUOTED else _window_call(grammar)
     if not isinstance(node, (Apply, UserApply)):
@@ -88,7 +94,9 @@ def _window_call(grammar: Grammar) -> Syntax:
     token = grammar.advance()
     name = token.text.lower()
     if name not in {*WINDOW_FUNCTIONS, *INTERPOLATIONS} - {"count_distinct"}:
-        near = nearest(name, (*WINDOW_FUNCTIONS, *INTERPOLATIONS))
+        near = nearest(name, (*WINDOW_FUNCTIONS, *INTERPOLATIONS)).replace(
+            "count_distinct", "count(DISTINCT x)"
+        )
         refuse(
             grammar.text,
             token.position,
@@ -98,11 +106,10 @@ def _window_call(grammar: Grammar) -> Syntax:
     grammar.expect("(")
     if grammar.at("*", "DISTINCT") and name != "count":
         grammar.refuse_here("an expression")
-    if grammar.take("DISTINCT"):
-        name = "count_distinct"
-    args = [] if grammar.take("*") else [grammar.expression()]
+    distinct = grammar.take("DISTINCT") is not None
+    args = [] if not distinct and grammar.take("*") else [grammar.expression()]
     grammar.expect(")")
-    return Apply(name, tuple(args), position=token.position)
+    return Apply("count_distinct" if distinct else name, tuple(args), position=token.position)
 
 
 def _call(binder: Binder, node: Apply, interpolation: bool) -> WindowCall:
@@ -111,7 +118,7 @@ def _call(binder: Binder, node: Apply, interpolation: bool) -> WindowCall:
             binder.text,
             node.position,
             f"{node.function!r} outside a Resample box",
-            ", ".join(WINDOW_FUNCTIONS),
+            _WRITTEN,
         )
     rule = WINDOW_FUNCTIONS.get(node.function) or INTERPOLATIONS[node.function]
     try:
@@ -178,4 +185,5 @@ WINDOW_FUNCTIONS: dict[str, Rule] = {
 INTERPOLATIONS: dict[str, Rule] = {"linear": _NUMBER, "nearest": _same, "last_value": _same}
 """What only Resample has: the value at a time between tuples."""
 
-_KNOWN = f"one of {', '.join(WINDOW_FUNCTIONS)}, or a registered `module:function`"
+_WRITTEN = ", ".join(WINDOW_FUNCTIONS).replace("count_distinct", "count(DISTINCT x)")
+_KNOWN = f"one of {_WRITTEN}, or a registered `module:function`"
