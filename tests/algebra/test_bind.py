@@ -174,6 +174,14 @@ def test_nullability(text: str, nullable: bool) -> None:
         (r"s LIKE 'a\\b'", "'a", "'like': a backslash that escapes nothing", r"\%, \_ or \\"),
         ("round(d, i)", "i)", "'round': no literal in its range", "from -18 to 38"),
         ("repeat(s, 1001)", "1001", "'repeat': no literal in its range", "from 0 to 1000"),
+        ("repeat(repeat(s, 1000), 2)", "repeat", "a text of up to 200000 characters", "at most 100000"),
+        ("length(repeat(repeat('x', 1000), 101))", "repeat", "a text of up to 101000 characters", "at most"),
+        ("replace(repeat(s, 1000), 'a', 'bc')", "replace", "a text of up to 200000 characters", "at most"),
+        ("replace(replace(s, s, s), s, s)", "replace", "a text of up to 1000000 characters", "at most"),
+        ("repeat(s, 600) || repeat(s, 600)", "||", "a text of up to 120000 characters", "at most"),
+        ("repeat(CASE WHEN t THEN repeat(s, 99) END, 99)", "repeat", "a text of up to 980100", "at most"),
+        ("ts + 1", "1", "'+': timestamp + int", "an interval, as in t + INTERVAL 1 SECOND"),
+        ("ts - d", "d", "'-': timestamp - double", "an interval, as in t - INTERVAL 1 SECOND"),
         ("lpad(s, i)", "i)", "'lpad': no literal in its range", "from 0 to 1000"),
         ("date_trunc('fortnight', ts)", "'fort", "'date_trunc': no unit 'FORTNIGHT'", "one of YEAR"),
         ("timestampdiff(MONTH, ts, ts)", "MONTH", "'timestampdiff': no unit 'MONTH'", "one of MICROSECOND"),
@@ -188,6 +196,14 @@ def test_what_does_not_fit(text: str, at: str, what: str, expected: str) -> None
     assert problem.what.startswith(what)
     assert expected in problem.expected
     assert problem.position in (text.find(at), text.rfind(at))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["repeat(s, 1000)", "lpad(repeat(s, 1000), 1000, s)", "repeat(lpad(s, 9), 1000)", "replace(s, s, s)"],
+)
+def test_a_text_may_grow_within_bounds(text: str) -> None:
+    assert parse(text).bind(SCHEMA).type == STRING
 
 
 def test_pairs_name_their_tuple() -> None:

@@ -52,10 +52,22 @@ def test_lengths_of_time(text: str, expected: int) -> None:
     assert microseconds(text) == expected
 
 
-@pytest.mark.parametrize("text", ["10", "10 parsecs", "-1 s", "0 s", "0.1 us", ""])
+@pytest.mark.parametrize("text", ["10", "10 parsecs", "-1 s", "0 s", "0.1 us", "", "٣ s", "9" * 99 + " s"])
 def test_no_length_of_time(text: str) -> None:
     with pytest.raises(AlgebraError, match="is no"):
         microseconds(text)
+
+
+def test_a_time_ends() -> None:
+    assert microseconds("4611686018427387904 us") == 2**62
+    with pytest.raises(AlgebraError, match=r"expected at most 2\^62 microseconds"):
+        microseconds("4611686018427387905 us")
+
+
+def test_a_size_of_zero_must_be_allowed() -> None:
+    assert [units(0, LONG, zero=True), units(0.0, DOUBLE, zero=True), units("0 s", TIMESTAMP, zero=True)] == [
+        0
+    ] * 3
 
 
 def test_sizes_are_in_the_units_of_the_order() -> None:
@@ -66,7 +78,8 @@ def test_sizes_are_in_the_units_of_the_order() -> None:
 
 @pytest.mark.parametrize(
     ("span", "order_type"),
-    [(10, TIMESTAMP), ("10 min", LONG), (0, LONG), (0.5, INT), (0.001, decimal(10, 2)), (True, LONG)],
+    [(10, TIMESTAMP), ("10 min", LONG), (0, LONG), (0.5, INT), (0.001, decimal(10, 2)), (True, LONG)]
+    + [(number, type_) for number in (1e400, -1e400, float("nan"), 10**400) for type_ in (LONG, DOUBLE)],
 )
 def test_a_size_that_does_not_fit_its_order(span: object, order_type: object) -> None:
     with pytest.raises(AlgebraError, match="is no"):

@@ -46,6 +46,13 @@ def test_the_band_includes_its_edges() -> None:
     assert [row[5] for row in run.push(1, (0, "b", 0), (2, "b", 2), (3, "b", 3), (4, "b", 4))] == [0, 2, 3]
 
 
+def test_with_size_zero_partners_are_at_the_same_place() -> None:
+    run = Run(band("true", size=0), LEFT, RIGHT)
+    run.push(0, (1, "a", 1), (2, "a", 2), (2, "a", 3))
+    assert [(row[2], row[5]) for row in run.push(1, (2, "b", 9), (3, "b", 8))] == [(2, 9), (3, 9)]
+    assert run.kept("left") == 0
+
+
 def test_null_equals_nothing_and_is_not_kept() -> None:
     run = Run(band(), LEFT, RIGHT)
     run.push(0, (1, None, 1), (1, "a", 2))

@@ -31,6 +31,12 @@ def test_a_window_leaves_when_its_group_has_passed_it() -> None:
     assert run.ts == [1, 1]
 
 
+def test_with_size_zero_the_window_is_one_place() -> None:
+    run = Run(resample(size=0), HEARTBEATS, REPORTS)
+    run.push(0, (10,))
+    assert run.push(1, (9, 1, 1.0), (10, 1, 3.0), (10, 1, 5.0), (11, 1, 7.0)) == [(1, 10, 2, 4.0)]
+
+
 def test_one_right_tuple_completes_windows_by_the_left_order() -> None:
     run = Run(resample(left_slack=2), HEARTBEATS, REPORTS)
     run.push(0, (11,), (10,), (11,), (30,))

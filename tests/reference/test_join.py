@@ -31,6 +31,15 @@ def test_partners_are_at_most_size_away_on_both_sides() -> None:
     assert left(run, 30, x="t") == [("t", "20"), ("t", "30"), ("t", "40")]
 
 
+def test_with_size_zero_partners_are_at_the_same_place() -> None:
+    run = band(0, Order("a"), Order("b"))
+    for b in (29, 30, 30, 31):
+        right(run, b, y=str(b))
+    assert left(run, 30, x="t") == [("t", "30"), ("t", "30")]
+    assert left(run, 31, x="u") == [("u", "31")]
+    assert right(run, 31, y="v") == [("u", "v")]
+
+
 def test_partners_come_out_by_order_value_ties_by_arrival() -> None:
     run = band(10, Order("a"), Order("b", slack=9))
     for b, y in ((5, "c"), (3, "a"), (5, "d"), (4, "b")):

@@ -38,6 +38,13 @@ def test_the_window_reaches_size_to_both_sides() -> None:
     assert flush(run) == [("x", 100, 3)]
 
 
+def test_with_size_zero_the_window_is_one_place() -> None:
+    run = counting(size=0)
+    left(run, 100)
+    assert [right(run, "x", u) for u in (99, 100, 100)] == [[], [], []]
+    assert right(run, "x", 101) == [("x", 100, 2)]
+
+
 def test_a_window_is_complete_when_its_group_has_passed_it_strictly() -> None:
     run = counting()
     left(run, 100)
