@@ -285,15 +285,16 @@ def test_a_folder_that_cannot_be_written() -> None:
     assert message.startswith("australis: /proc/counts.csv: cannot be written: ")
 
 
-def test_a_failing_function_is_no_traceback(folder: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_failing_function_is_no_traceback(folder: Path, engine: str) -> None:
     write(
         folder / "failing.py",
         "from australis import register_function\ndef fail(a):\n    raise RuntimeError('out of luck')\n"
         "register_function('failing:fail', fail, takes=('int',), returns='boolean')\n",
     )
     write(folder / "net.yaml", NETWORK.replace("pos >= 30", "'`failing:fail`(pos)'"))
-    message = refused("--functions=failing.py", "--output=counts=c.csv", code=1)
-    assert "out of luck" in message
+    message = refused("--functions=failing.py", "--output=counts=c.csv", f"--engine={engine}", code=1)
+    assert message == "australis: `failing:fail` failed: RuntimeError: out of luck\n"
 
 
 def test_the_clock_decides_on_timeouts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

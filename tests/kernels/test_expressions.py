@@ -17,7 +17,7 @@ from australis.algebra.expr.tree import Attribute, Call, Expr, Literal, UserCall
 from australis.algebra.functions import register_function
 from australis.algebra.schema import Schema, parse_schema
 from australis.algebra.types import DOUBLE, INT, LONG, STRING
-from australis.errors import AlgebraError
+from australis.errors import AlgebraError, KernelError
 from australis.kernels import expressions as kernels
 from australis.reference import expressions as reference
 
@@ -191,7 +191,7 @@ def test_a_registered_function_is_called_with_whole_columns() -> None:
 )
 def test_what_a_registered_function_returns_is_checked(returned: object, complaint: str) -> None:
     register_function("tests:wrong", lambda: returned, takes=(), returns="double")
-    with pytest.raises(AlgebraError, match=complaint):
+    with pytest.raises(KernelError, match=complaint):
         kernels.evaluate(UserCall("tests:wrong", (), DOUBLE), pa.table({"x": [1, 2]}))
 
 

@@ -8,7 +8,7 @@ footnote 6) with an optional `combine`, which a box needs to be split.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ import pyarrow as pa
 from australis.algebra.guards import guard
 from australis.algebra.order import names
 from australis.algebra.types import DataType, parse_type
-from australis.errors import AlgebraError, Problem
+from australis.errors import AlgebraError, KernelError, Problem
 
 Found = TypeVar("Found", bound="RowFunction | UserAggregate")
 _NAME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -31,6 +31,25 @@ class RowFunction:
     call: Callable[..., pa.Array]
     takes: tuple[DataType, ...]
     returns: DataType
+
+    def apply(self, arrays: Sequence[pa.Array], rows: int) -> pa.Array:
+        """What the function gives for some rows; one that raises or breaks its promise is named."""
+        try:
+            result = self.call(*arrays)
+        except Exception as error:
+            raise _failed(self.name, error) from error
+        if isinstance(result, pa.ChunkedArray):
+            result = result.combine_chunks()
+        self._check(result, rows)
+        return result
+
+    def _check(self, result: object, rows: int) -> None:
+        if not isinstance(result, pa.Array):
+            raise _broken(self.name, f"returned {type(result).__name__}", "a pyarrow.Array")
+        if result.type != self.returns.arrow:
+            raise _broken(self.name, f"returned values of {result.type}", str(self.returns.arrow))
+        if len(result) != rows:
+            raise _broken(self.name, f"returned {len(result)} values for {rows} rows", "as many as rows")
 
 
 @dataclass(frozen=True)
@@ -48,6 +67,32 @@ class UserAggregate:
     takes: tuple[DataType, ...]
     returns: DataType
     combine: Callable[[Any, Any], Any] | None = None
+
+    def begin(self) -> Any:
+        """The state of a window that opens; like the next two, it names an aggregate that raises."""
+        try:
+            return self.init()
+        except Exception as error:
+            raise _failed(self.name, error) from error
+
+    def add(self, state: Any, values: Iterable[Any]) -> Any:
+        """The state after one more tuple."""
+        try:
+            return self.incr(state, *values)
+        except Exception as error:
+            raise _failed(self.name, error) from error
+
+    def results(self, states: Iterable[Any]) -> pa.Array:
+        """The results of windows with these states."""
+        try:
+            found = [self.final(state) for state in states]
+        except Exception as error:
+            raise _failed(self.name, error) from error
+        try:
+            return pa.array(found, self.returns.arrow)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            expected = f"a {self.returns} or None from every final()"
+            raise _broken(self.name, f"gave a bad result: {error}", expected) from error
 
 
 _row_functions: dict[str, RowFunction] = {}
@@ -98,6 +143,14 @@ def _types(takes: tuple[str, ...]) -> tuple[DataType, ...]:
 def _check_calls(**calls: object) -> None:
     for path, call in calls.items():
         guard(call, Callable, path, "a function")  # type: ignore[arg-type]
+
+
+def _failed(name: str, error: Exception) -> KernelError:
+    return KernelError(Problem("", f"`{name}` failed: {type(error).__name__}: {error}"))
+
+
+def _broken(name: str, what: str, expected: str) -> KernelError:
+    return KernelError(Problem("", f"`{name}` {what}", expected))
 
 
 def _checked(name: str) -> str:

@@ -11,7 +11,7 @@ from australis.algebra.expr import WindowCall
 from australis.algebra.expr.tree import Value
 from australis.algebra.functions import user_aggregate
 from australis.algebra.types import DataType
-from australis.reference.expressions import evaluate
+from australis.reference.expressions import evaluate, plain
 from australis.reference.order import ascending, comparable
 from australis.reference.row import Row
 
@@ -32,11 +32,10 @@ def window_value(call: WindowCall, rows: Sequence[Row], timezone: str) -> Value:
 def _user(call: WindowCall, arguments: list[list[Value]]) -> Value:
     """`Agg(init, incr, final)` of Aurora, footnote 6; NULLs are handed in like other values."""
     aggregate = user_aggregate(call.function)
-    state = aggregate.init()
+    state = aggregate.begin()
     for values in arguments:
-        state = aggregate.incr(state, *values)
-    result: Value = aggregate.final(state)
-    return float(result) if call.type.name == "double" and isinstance(result, int) else result
+        state = aggregate.add(state, values)
+    return plain(aggregate.results([state]))
 
 
 def _present(values: Sequence[Value]) -> list[Any]:

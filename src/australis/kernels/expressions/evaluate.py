@@ -115,19 +115,4 @@ def _case(expr: Case, table: Table, timezone: str) -> Datum:
 
 def _user_call(expr: UserCall, table: Table, timezone: str) -> pa.Array:
     arrays = [spread(_value(arg, table, timezone), table.num_rows) for arg in expr.args]
-    result = row_function(expr.name).call(*arrays)
-    if isinstance(result, pa.ChunkedArray):
-        result = result.combine_chunks()
-    _check_result(expr, result, table.num_rows)
-    return result
-
-
-def _check_result(expr: UserCall, result: object, rows: int) -> None:
-    if not isinstance(result, pa.Array):
-        raise AlgebraError(Problem(expr.name, f"returned {type(result).__name__}", "a pyarrow.Array"))
-    if result.type != expr.type.arrow:
-        raise AlgebraError(Problem(expr.name, f"returned values of {result.type}", f"{expr.type.arrow}"))
-    if len(result) != rows:
-        raise AlgebraError(
-            Problem(expr.name, f"returned {len(result)} values for {rows} rows", "as many as rows")
-        )
+    return row_function(expr.name).apply(arrays, table.num_rows)

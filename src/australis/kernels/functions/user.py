@@ -34,18 +34,13 @@ class UserAccumulator(Accumulator):
         self.states = [json.loads(text) for text in stored[0].to_pylist()]
 
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
-        self.states += [self._aggregate.init() for _ in range(count - len(self.states))]
+        self.states += [self._aggregate.begin() for _ in range(count - len(self.states))]
         for slot, row in zip(slots.tolist(), rows.tolist(), strict=True):
             values = [column[row] for column in self._columns]
-            self.states[slot] = self._aggregate.incr(self.states[slot], *values)
+            self.states[slot] = self._aggregate.add(self.states[slot], values)
 
     def finish(self, slots: Indexes) -> pa.Array:
-        results = [self._aggregate.final(self.states[slot]) for slot in slots.tolist()]
-        try:
-            return pa.array(results, self.call.type.arrow)
-        except (pa.ArrowException, TypeError, OverflowError) as error:
-            expected = f"a {self.call.type} or None from every final()"
-            raise KernelError(Problem(self.call.function, f"gave a bad result: {error}", expected)) from error
+        return self._aggregate.results(self.states[slot] for slot in slots.tolist())
 
     def keep(self, slots: Indexes) -> None:
         self.states = [self.states[slot] for slot in slots.tolist()]
@@ -55,7 +50,9 @@ class UserAccumulator(Accumulator):
             return [pa.array([json.dumps(state) for state in self.states], pa.string())]
         except (TypeError, ValueError) as error:
             expected = "states made of JSON values, so that they can be kept and moved"
-            raise KernelError(Problem(self.call.function, f"made a bad state: {error}", expected)) from error
+            raise KernelError(
+                Problem("", f"`{self.call.function}` made a bad state: {error}", expected)
+            ) from error
 
 
 def plain(array: pa.Array) -> list[Value]:

@@ -4,6 +4,6 @@ One file per noun; each has a table FUNCTIONS from the names of the typed tree t
 The meaning is Spark SQL's with ANSI mode off.
 """
 
-from australis.reference.expressions.evaluate import FUNCTIONS, evaluate
+from australis.reference.expressions.evaluate import FUNCTIONS, evaluate, plain
 
-__all__ = ["FUNCTIONS", "evaluate"]
+__all__ = ["FUNCTIONS", "evaluate", "plain"]

@@ -60,8 +60,12 @@ def _site(expr: Call | Cast, args: tuple[Expr, ...], timezone: str) -> Site:
 def _user_call(expr: UserCall, row: Mapping[str, Value], timezone: str) -> Value:
     """A registered function takes Arrow arrays, so it gets arrays of one value."""
     arrays = [pa.array([evaluate(arg, row, timezone)], arg.type.arrow) for arg in expr.args]
-    result = row_function(expr.name).call(*arrays)
-    if pa.types.is_timestamp(result.type):
-        result = result.cast(pa.int64())
-    value: Value = result[0].as_py()
+    return plain(row_function(expr.name).apply(arrays, 1))
+
+
+def plain(single: pa.Array) -> Value:
+    """The only value of an array; a timestamp is whole microseconds."""
+    if pa.types.is_timestamp(single.type):
+        single = single.cast(pa.int64())
+    value: Value = single[0].as_py()
     return value
