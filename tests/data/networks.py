@@ -62,7 +62,7 @@ def nexmark_q5() -> Network:
     in_order = counts.wsort("date_time", timeout="1 h")
     most = in_order.aggregate({"most": "max(num)"}, Order("date_time"), "1 us")
     same = "left.date_time = right.date_time AND left.num >= right.most"
-    hot = in_order.join(most, same, size="1 us", left=Order("date_time"), right=Order("date_time"))
+    hot = in_order.join(most, same, size="0 s", left=Order("date_time"), right=Order("date_time"))
     hot.map({"auction": "auction", "num": "num"}).output("q5")
     return net.build()
 

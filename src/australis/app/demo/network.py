@@ -48,7 +48,7 @@ def _scans(net: NetworkBuilder, connections: Stream, active: Stream) -> None:
     e = connections.aggregate({"services": "count(DISTINCT port)"}, order, PERIOD, align=True, as_="e")
     f = e.filter("services >= 50", as_="f")
     by_source = Order("time", group_by=("src",))
-    g = active.join(f, "left.src = right.src", size="1 s", left=by_source, right=by_source, as_="g")
+    g = active.join(f, "left.src = right.src", size="0 s", left=by_source, right=by_source, as_="g")
     both = {"time": "left_time", "src": "left_src", "connections": "connections", "services": "services"}
     g.map(both, as_="both").output("scans")
 
