@@ -5,6 +5,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from australis.algebra.boxes import Drop
 from australis.algebra.builder import NetworkBuilder
@@ -73,11 +75,47 @@ def test_a_network_reads_back_equal(suffix: str) -> None:
     assert dumps(again, suffix) == text
 
 
+def boxes(**fields: object) -> dict[str, object]:
+    return {"boxes": {"f": {"from": "pos", **fields}}}
+
+
+def quality(**fields: object) -> dict[str, object]:
+    return {"outputs": {"out": {"from": "f", "quality": fields}}}
+
+
+BROKEN: list[dict[str, object]] = [
+    {"extra": 1},
+    {"australis": 2},
+    {"name": "two words"},
+    {"inputs": {"pos": {"schemas": {}}}},
+    {"inputs": {"pos": {"schema": {}}}},
+    {"inputs": {"pos": {"schema": {"2nd": "int"}}}},
+    {"inputs": {"p.q": SMALL["inputs"]["pos"]}},  # type: ignore[index]
+    {"inputs": {"pös": SMALL["inputs"]["pos"]}},  # type: ignore[index]
+    {"outputs": {"quarantine": {"from": "f"}}},
+    {"connection_points": {"c": {"at": "f", "history": -1}}},
+    boxes(box="filter", predicates=[]),
+    boxes(box="wsort", by=[], timeout="1 s"),
+    boxes(box="tumble", functions={"n": "count(*)"}, group_by=[]),
+    boxes(box="tumble", functions={"n m": "count(*)"}, group_by=["sid"]),
+    boxes(box="aggregate", functions={"n": "count(*)"}, order={"on": "pos"}, size=-1),
+    boxes(box="bsort", order={"on": "pos", "slack": -1}),
+    boxes(box="bsort", order={"on": "pos", "slack": 1_000_001}),
+    {"boxes": {"f": {"box": "union", "from": []}}},
+    {"boxes": {"f": {"box": "filter", "from": ["pos", "pos"], "predicates": ["pos > 1"]}}},
+    {"boxes": {"f": {"box": "join", "from": "pos", "predicate": "true", "left": {"on": "pos"}}}},
+    quality(delay=[[0, 2]]),
+    quality(value={"attribute": "sid", "categories": {"1": -1}}),
+    quality(weight=0),
+]
+
+
 def test_the_schema_accepts_what_is_written_and_refuses_what_is_refused() -> None:
     validator = jsonschema.Draft202012Validator(json_schema())
     jsonschema.Draft202012Validator.check_schema(json_schema())
     assert list(validator.iter_errors(to_json(everything()))) == []
-    for broken in ({"extra": 1}, {"australis": 2}, {"inputs": {"pos": {"schemas": {}}}}):
+    assert validator.is_valid(SMALL)
+    for broken in BROKEN:
         document = {**SMALL, **broken}
         assert not validator.is_valid(document)
         with pytest.raises(AlgebraError):
@@ -111,6 +149,10 @@ def with_box(**fields: object) -> dict[str, object]:
         (with_box(predicates=["pos > 1", 3]), r"n.f.predicates\[1\]: is 3; expected a text"),
         (with_box(box="filtre"), "n.f.box: unknown box 'filtre'; expected one of filter, map"),
         (with_box(box="drop"), "n.f.box: 'drop' is a system box"),
+        (with_box(box=[]), r"n.f.box: unknown box \[\]; expected one of filter, map"),
+        (with_box(predicates=10**400), r"n.f.predicates: is 1000000000\d*\.\.\.\d*; expected a list"),
+        (changed(australis="1" * 1000), r"australis: version '1*\.\.\.1*' of the form"),
+        (changed(inputs={"pos": {"schema": {}}}), "n.inputs.pos.schema: is empty; expected 1 to 10000"),
         (with_box(**{"from": 3}), "n.f.from: is 3; expected a stream or a list of streams"),
         (changed(boxes={"f": {"box": "bsort", "from": "pos"}}), "n.f.order: is missing"),
         (
@@ -131,6 +173,8 @@ def with_box(**fields: object) -> dict[str, object]:
             "quality.delay: utility 2.0",
         ),
         (changed(outputs={"out": {"from": "f", "quality": {"delay": [[0]]}}}), r"delay\[0\]: is \[0\]"),
+        (changed(outputs={"out": {"from": "f", "quality": {"delay": [[10**400, 1]]}}}), r"delay\[0\]: is \["),
+        (changed(outputs={"out": {"from": "f", "quality": {"weight": float("inf")}}}), "weight: is inf"),
         (changed(outputs={"out": {"source": "f"}}), "n.outputs.out.source: unknown field; expected 'from'"),
     ],
 )
@@ -156,10 +200,62 @@ def test_text_that_is_no_json_or_yaml() -> None:
 
 
 def test_an_id_that_occurs_twice_is_not_lost() -> None:
-    with pytest.raises(FormError, match="f: occurs twice"):
-        loads('{"australis": 1, "name": "n", "boxes": {"f": {"box": "union"}, "f": {"box": "union"}}}')
-    with pytest.raises(FormError, match="name: occurs twice"):
+    text = '{"australis": 1, "name": "n\\"{",\n "boxes": {"f": {"from": "f"},\n   "\\u0066": {}}}'
+    with pytest.raises(FormError) as caught:
+        loads(text)
+    [problem] = caught.value.problems
+    assert str(problem).startswith("f: occurs twice at line 3, column 4; expected an id once\n")
+    assert text[problem.position :].startswith('"\\u0066"')
+    with pytest.raises(FormError, match="name: occurs twice at line 3, column 1; expected an id once"):
         loads("australis: 1\nname: a\nname: b\n", ".yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\n2: b", "2: is no text at line 2, column 1; expected a text as a name; put it in quotes"),
+        ("a: 1\n? [b]\n: 2", r"\['b'\]: is no text at line 2, column 3"),
+        ("a: &x 1\nb: 2", "has an anchor or an alias at line 1, column 4; expected every value written out"),
+        ("a: 1\nb: *x", "has an anchor or an alias at line 2, column 4"),
+        ("a: !!int x", "has the tag 'tag:yaml.org,2002:int' at line 1, column 4"),
+        ("a: !!timestamp x", "has the tag"),
+    ],
+)
+def test_yaml_that_json_does_not_have(text: str, message: str) -> None:
+    with pytest.raises(FormError, match=message):
+        loads(text, ".yaml")
+
+
+def test_aliases_of_aliases_are_not_followed() -> None:
+    lines = ["a0: &a0 [x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
+    with pytest.raises(FormError, match="has an anchor or an alias at line 1"):
+        loads("\n".join([*lines, "australis: *a29"]), ".yaml")
+
+
+@pytest.mark.parametrize(("suffix", "text"), [(".json", '{"australis": %s}'), (".yaml", "australis: %s")])
+def test_a_number_without_end(suffix: str, text: str) -> None:
+    with pytest.raises(FormError, match="has a number of 5000 digits"):
+        loads(text % ("1" * 5000), suffix)
+
+
+@given(st.text(st.characters(), max_size=40))
+@example("tab\tand trailing \n  \n\x85 next \u2028 line \u2029 \ufeff end \x7f\x00 \ud800")
+@example("two\nlines\n")
+@example("word " * 60)
+@example(" word\n" * 60)
+def test_every_description_reads_back_exactly(description: str) -> None:
+    network = from_json(changed(description=description))
+    for suffix in (".json", ".yaml", ".yml"):
+        assert loads(dumps(network, suffix), suffix).description == description
+
+
+def test_other_suffixes_are_refused() -> None:
+    with pytest.raises(FormError, match=r".toml: is no network file; expected a name that ends in .json"):
+        loads("{}", ".toml")
+    with pytest.raises(FormError, match="is no network file"):
+        dumps(from_json(SMALL), "yaml")
+    assert loads(dumps(from_json(SMALL), ".YAML"), ".YML") == from_json(SMALL)
 
 
 def test_yaml_has_the_values_of_json() -> None:
@@ -172,8 +268,6 @@ boxes:
 outputs: {out: {from: sort}}
 """
     assert loads(text, ".yaml").boxes["sort"].box.order == Order("time", slack=2)  # type: ignore[attr-defined]
-    with pytest.raises(FormError, match="is no text"):
-        loads("1: a", ".yaml")
 
 
 def test_files_that_are_not_there_or_no_networks(tmp_path: Path) -> None:

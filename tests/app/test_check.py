@@ -41,6 +41,25 @@ def test_problems_as_json(net: Path) -> None:
     assert found["problems"][0]["position"] == 0
 
 
+def test_even_a_failure_nobody_expected_is_json(net: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr("australis.app.check.find_network", fail)
+    answer = australis("check", net, "--json")
+    assert answer.exit_code == 1
+    found = json.loads(answer.stdout)
+    assert (found["valid"], found["problems"][0]["what"]) == (False, "failed: RuntimeError: out of luck")
+    assert "out of luck" in answer.stderr
+
+
+def test_problems_with_half_a_character_are_json(tmp_path: Path) -> None:
+    net = write(tmp_path / "net.json", '{"australis": 1, "name": "\\ud800", "inputs": {}}')
+    answer = australis("check", net, "--json")
+    assert answer.exit_code == 2
+    assert json.loads(answer.stdout)["problems"][0]["path"] == "\ud800.name"
+
+
 def test_warnings(net: Path) -> None:
     write(net, NETWORK.replace("  counts: {from: count}\n", ""))
     answer = australis("check", net)

@@ -178,6 +178,17 @@ def test_everything_is_in_the_svg() -> None:
     assert not re.search(r"<script|href|url\((?!#head)", picture)
 
 
+def test_an_svg_is_xml_whatever_a_description_holds() -> None:
+    net = NetworkBuilder("odd")
+    described = "bell \x07, null \x00, half \ud800, no character \uffff, <tag> & tab\t"
+    net.input("a", "x int").filter("x > 0", as_="f", description=described).output("out")
+    titles = [
+        e.text or "" for e in ElementTree.fromstring(svg(net.build())).iter() if e.tag.endswith("title")
+    ]
+    wanted = "bell \ufffd, null \ufffd, half \ufffd, no character \ufffd, <tag> & tab\t"
+    assert any(wanted in title for title in titles)
+
+
 def test_shapes_do_not_overlap_and_lie_in_their_frames() -> None:
     scene = scene_of(busy())
     rectangles = [(shape.name, *place, shape.width, shape.height) for shape, place in scene.shapes]

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
+from sys import float_info
 from typing import Any
 
 from australis.algebra.boxes import BOXES, Box
 from australis.algebra.boxes.box import at
 from australis.algebra.guards import is_a, shown
-from australis.algebra.order import Order
+from australis.algebra.network import NAME_PATTERN
+from australis.algebra.order import SLACK_MAX, Order
 from australis.algebra.quality import Quality, ValueGraph
 from australis.algebra.schema import Schema, schema_of
 from australis.errors import FormError, Problem
@@ -53,29 +55,54 @@ def _named(value: Json) -> tuple[tuple[str, str], ...]:
 def _points(value: Json) -> tuple[tuple[float, float], ...]:
     for index, pair in enumerate(expect(value, list, "a list of [position, utility] pairs")):
         with at(f"[{index}]"):
-            if not (isinstance(pair, list) and len(pair) == 2 and all(is_a(x, (int, float)) for x in pair)):
+            if not (isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair))):
                 raise FormError(Problem("", f"is {shown(pair)}", "a pair [position, utility] of numbers"))
     return tuple((x, utility) for x, utility in value)
 
 
-_OF_TEXTS = {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1}
-_PAIR = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+def _is_number(value: Json) -> bool:
+    """Whether a value is a number that a double can hold: JSON has longer ones, and Python's reader NaN."""
+    return is_a(value, (int, float)) and -float_info.max <= value <= float_info.max
+
+
+def _number(value: Json) -> Json:
+    if not _is_number(value):
+        raise FormError(Problem("", f"is {shown(value)}", "a number"))
+    return value
+
+
+def _span(value: Json) -> Json:
+    if not isinstance(value, str) and not _is_number(value):
+        raise FormError(Problem("", f"is {shown(value)}", "a number or a length of time"))
+    return value
+
+
+_OF_TEXTS = {
+    "type": "object",
+    "propertyNames": {"pattern": f"^{NAME_PATTERN}$"},
+    "additionalProperties": {"type": "string"},
+    "minProperties": 1,
+}
+_UTILITY = {"type": "number", "minimum": 0, "maximum": 1}
+_PAIR = {"type": "array", "prefixItems": [{"type": "number"}, _UTILITY], "minItems": 2, "maxItems": 2}
 
 TEXT = Codec({"type": "string"}, lambda v: expect(v, str, "a text"))
 TEXTS = Codec({"type": "array", "items": {"type": "string"}}, _texts, list)
+SOME_TEXTS = Codec({**TEXTS.schema, "minItems": 1}, _texts, list)
 NAMED = Codec(_OF_TEXTS, _named, dict)
-SPAN = Codec(
-    {"type": ["number", "string"]}, lambda v: expect(v, (int, float, str), "a number or a length of time")
-)
+SPAN = Codec({"type": ["number", "string"], "minimum": 0}, _span)
 FLAG = Codec({"type": "boolean"}, lambda v: expect(v, bool, "true or false"))
-NUMBER = Codec({"type": "number"}, lambda v: expect(v, (int, float), "a number"))
+NUMBER = Codec({"type": "number"}, _number)
+WEIGHT = Codec({"type": "number", "exclusiveMinimum": 0}, _number)
 WHOLE = Codec({"type": "integer"}, lambda v: expect(v, int, "a whole number"))
+SLACK = Codec({"type": "integer", "minimum": 0, "maximum": SLACK_MAX}, WHOLE.read)
 HISTORY = Codec(
-    {"type": ["integer", "string"]}, lambda v: expect(v, (int, str), "a number of tuples, or a time")
+    {"type": ["integer", "string"], "minimum": 0},
+    lambda v: expect(v, (int, str), "a number of tuples, or a time"),
 )
 POINTS = Codec({"type": "array", "items": _PAIR}, _points, lambda v: [list(pair) for pair in v])
 CATEGORIES = Codec(
-    {"type": "object", "additionalProperties": {"type": "number"}},
+    {"type": "object", "additionalProperties": _UTILITY},
     lambda v: tuple((name, NUMBER.read(u)) for name, u in expect(v, dict, "an object of numbers").items()),
     dict,
 )
@@ -124,7 +151,7 @@ def object_schema(properties: dict[str, Json], required: list[str], title: str) 
     return {**described, "required": required} if required else described
 
 
-ORDER = record(Order, {"on": TEXT, "slack": WHOLE, "group_by": TEXTS}, "Order(On, Slack, GroupBy)")
+ORDER = record(Order, {"on": TEXT, "slack": SLACK, "group_by": TEXTS}, "Order(On, Slack, GroupBy)")
 VALUE_GRAPH = record(
     ValueGraph,
     {"attribute": TEXT, "points": POINTS, "categories": CATEGORIES},
@@ -132,17 +159,18 @@ VALUE_GRAPH = record(
 )
 QUALITY = record(
     Quality,
-    {"delay": POINTS, "loss": POINTS, "value": VALUE_GRAPH, "weight": NUMBER},
+    {"delay": POINTS, "loss": POINTS, "value": VALUE_GRAPH, "weight": WEIGHT},
     "QoS graphs of an output",
 )
 
 FIELDS: dict[str, Codec] = {
-    **dict.fromkeys(("predicates", "group_by", "by"), TEXTS),
+    **dict.fromkeys(("predicates", "group_by", "by"), SOME_TEXTS),
     **dict.fromkeys(("attributes", "functions"), NAMED),
     **dict.fromkeys(("order", "left", "right"), ORDER),
     **dict.fromkeys(("size", "advance"), SPAN),
     **dict.fromkeys(("advance_when", "timeout", "predicate", "on"), TEXT),
-    **dict.fromkeys(("slack", "seed"), WHOLE),
+    "slack": SLACK,
+    "seed": WHOLE,
     "align": FLAG,
     "rate": NUMBER,
 }

@@ -6,12 +6,9 @@ In: a text or a file. Out: a `Network`, and back. The published JSON Schema is `
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from australis.algebra.boxes import BOXES
 from australis.algebra.codecs import (
@@ -28,7 +25,20 @@ from australis.algebra.codecs import (
     read_fields,
     record,
 )
-from australis.algebra.network import ConnectionPoint, Group, Input, Network, Node, Output, Ref
+from australis.algebra.documents import parse_json, parse_yaml, write_json, write_yaml
+from australis.algebra.guards import shown
+from australis.algebra.network import (
+    NAME_PATTERN,
+    PATH_PATTERN,
+    QUARANTINE,
+    ConnectionPoint,
+    Group,
+    Input,
+    Network,
+    Node,
+    Output,
+    Ref,
+)
 from australis.errors import AlgebraError, FormError, Problem
 
 VERSION = 1
@@ -48,7 +58,15 @@ def _write_refs(refs: tuple[Ref, ...]) -> Json:
     return str(refs[0]) if len(refs) == 1 else [str(ref) for ref in refs]
 
 
-REFS = Codec({"type": ["string", "array"], "items": {"type": "string"}}, _read_refs, _write_refs)
+def _refs_schema(arity: tuple[int, int | None]) -> dict[str, Json]:
+    """As many streams as a box takes; one may stand without brackets."""
+    least, most = arity
+    items = {"type": "array", "items": {"type": "string"}, "minItems": least}
+    several = items if most is None else {**items, "maxItems": most}
+    return several if least > 1 else {**several, "type": ["string", "array"]}
+
+
+REFS = Codec(_refs_schema((1, None)), _read_refs, _write_refs)
 INPUT = record(
     Input, {"schema": ATTRIBUTES, "table": FLAG, "description": TEXT}, "a stream or a stored table"
 )
@@ -62,20 +80,31 @@ GROUP = record(Group, {"tag": TEXT, "description": TEXT}, "a named part of the n
 _PLACE = {"box": TEXT, "from": REFS, "tag": TEXT, "description": TEXT}
 _SECTIONS = ("inputs", "boxes", "connection_points", "groups", "outputs")
 _TEXTS = {"name": TEXT, "description": TEXT, "timezone": TEXT}
+_NAME, _PATH = {"pattern": f"^{NAME_PATTERN}$"}, {"pattern": f"^{PATH_PATTERN}$"}
+_KEYS: dict[str, Json] = {
+    "inputs": _NAME,
+    "boxes": _PATH,
+    "connection_points": _NAME,
+    "groups": _PATH,
+    "outputs": {**_NAME, "not": {"const": QUARANTINE}},
+}
+"""What the ids of each section look like."""
 
 
 def load(path: str | Path) -> Network:
     """The network in a .json, .yaml or .yml file."""
     file = Path(path)
-    if file.suffix.lower() not in SUFFIXES:
-        raise FormError(
-            Problem(str(path), "is no network file", f"a name that ends in {', '.join(SUFFIXES)}")
-        )
+    _check_suffix(file.suffix, str(path))
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FormError(Problem(str(path), f"cannot be read: {error}", "a text file in UTF-8")) from error
-    return loads(text, file.suffix.lower())
+    return loads(text, file.suffix)
+
+
+def _check_suffix(suffix: str, path: str) -> None:
+    if suffix.lower() not in SUFFIXES:
+        raise FormError(Problem(path, "is no network file", f"a name that ends in {', '.join(SUFFIXES)}"))
 
 
 def loads(text: str, suffix: str = ".json") -> Network:
@@ -85,17 +114,19 @@ def loads(text: str, suffix: str = ".json") -> Network:
     Traceback (most recent call last):
     australis.errors.FormError: australis: version 2 of the form is not known here; expected 1
     """
+    _check_suffix(suffix, suffix)
     try:
-        return from_json(_parse_json(text) if suffix == ".json" else _parse_yaml(text))
+        return from_json(parse_json(text) if suffix.lower() == ".json" else parse_yaml(text))
     except RecursionError:
         raise FormError(Problem("", "is nested too deeply", "a network")) from None
 
 
 def dumps(network: Network, suffix: str = ".json") -> str:
     """The network as a text that `loads` takes back to an equal network."""
-    if suffix == ".json":
-        return json.dumps(to_json(network), indent=2, ensure_ascii=False) + "\n"
-    return yaml.dump(to_json(network), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+    _check_suffix(suffix, suffix)
+    if suffix.lower() == ".json":
+        return write_json(to_json(network))
+    return write_yaml(to_json(network))
 
 
 def from_json(document: Json, *, system: bool = False) -> Network:
@@ -149,7 +180,11 @@ def json_schema() -> dict[str, Json]:
         "australis": {"const": VERSION},
         **{k: c.schema for k, c in _TEXTS.items()},
     }
-    properties |= {name: {"type": "object", "additionalProperties": item} for name, item in items.items()}
+    properties["name"] = {**TEXT.schema, **_NAME}
+    properties |= {
+        name: {"type": "object", "propertyNames": _KEYS[name], "additionalProperties": item}
+        for name, item in items.items()
+    }
     whole = object_schema(properties, ["australis", "name"], "An Australis network")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole}
 
@@ -159,10 +194,8 @@ def _check_version(document: Json) -> None:
     if "australis" not in document:
         raise FormError(Problem("australis", "is missing", f"the version of the form, {VERSION}"))
     if document["australis"] != VERSION or isinstance(document["australis"], bool):
-        version = document["australis"]
-        raise FormError(
-            Problem("australis", f"version {version!r} of the form is not known here", str(VERSION))
-        )
+        what = f"version {shown(document['australis'])} of the form is not known here"
+        raise FormError(Problem("australis", what, str(VERSION)))
 
 
 def _collecting(read: Callable[[Json], Any], section: str, problems: list[Problem]) -> Callable[[Json], Any]:
@@ -184,14 +217,12 @@ def _collecting(read: Callable[[Json], Any], section: str, problems: list[Proble
 def _read_node(value: Json, system: bool) -> Node:
     expect(value, dict, "an object: a box")
     kind = value.get("box")
-    if kind not in BOXES or (BOXES[kind].system and not system):
-        known = ", ".join(k for k, box in BOXES.items() if not box.system)
-        what = (
-            f"{kind!r} is a system box, which only load shedding puts in"
-            if kind in BOXES
-            else f"unknown box {kind!r}"
-        )
-        raise FormError(Problem("box", what, f"one of {known}"))
+    known = isinstance(kind, str) and kind in BOXES
+    if not known or (BOXES[kind].system and not system):
+        reason = "is a system box, which only load shedding puts in"
+        what = f"{kind!r} {reason}" if known else f"unknown box {shown(kind)}"
+        kinds = ", ".join(k for k, box in BOXES.items() if not box.system)
+        raise FormError(Problem("box", what, f"one of {kinds}"))
     place = read_fields({k: v for k, v in value.items() if k in _PLACE}, _PLACE, ["box"])
     box = BOX_CODECS[kind].read({k: v for k, v in value.items() if k not in _PLACE})
     return Node(box, place.get("from", ()), place.get("tag", ""), place.get("description", ""))
@@ -217,71 +248,10 @@ def _write_output(output: Output) -> Json:
 
 def _node_schema(kind: str) -> dict[str, Json]:
     box = BOX_CODECS[kind].schema
-    place = {"box": {"const": kind}, "from": REFS.schema, "tag": TEXT.schema, "description": TEXT.schema}
+    sources = _refs_schema(BOXES[kind].arity)
+    place = {"box": {"const": kind}, "from": sources, "tag": TEXT.schema, "description": TEXT.schema}
     required = ["box", "from", *box.get("required", ())]
     return object_schema({**place, **box["properties"]}, required, box["title"])
-
-
-def _parse_json(text: str) -> Json:
-    try:
-        return json.loads(text, object_pairs_hook=_unique)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise FormError(Problem("", f"is no JSON: {error.msg} at {place}", "", text, error.pos)) from None
-
-
-def _unique(pairs: Iterable[tuple[str, Json]]) -> dict[str, Json]:
-    found: dict[str, Json] = {}
-    for key, value in pairs:
-        if key in found:
-            raise FormError(Problem(str(key), "occurs twice", "an id once"))
-        found[key] = value
-    return found
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML with the values of JSON: `on` is a text, not true; `1:30` is a text, not 90; a key occurs once."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        pairs = [
-            (self.construct_object(k, deep=True), self.construct_object(v, deep=True)) for k, v in node.value
-        ]
-        for key, _ in pairs:
-            if not isinstance(key, str):
-                raise FormError(Problem(str(key), "is no text", "a text as a name; put it in quotes"))
-        return _unique(pairs)
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes what `_Loader` reads back equal."""
-
-
-def _json_values(cls: type[_Loader] | type[_Dumper]) -> None:
-    cls.yaml_implicit_resolvers = {}
-    for tag, pattern, first in (
-        ("bool", r"true|false", "tf"),
-        ("null", r"null|", ["n", ""]),
-        ("int", r"-?(0|[1-9]\d*)", "-0123456789"),
-        ("float", r"-?\d+(\.\d+)?([eE][-+]?\d+)?", "-0123456789"),
-    ):
-        cls.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(f"^(?:{pattern})$"), list(first))
-
-
-_json_values(_Loader)
-_json_values(_Dumper)
-
-
-def _parse_yaml(text: str) -> Json:
-    try:
-        return yaml.load(text, Loader=_Loader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise FormError(
-            Problem("", f"is no YAML: {error.problem}{place}", "", text, mark.index if mark else None)
-        ) from None
-    except yaml.YAMLError as error:
-        raise FormError(Problem("", f"is no YAML: {error}")) from None
 
 
 def schema_text() -> str:

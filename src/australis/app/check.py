@@ -31,12 +31,17 @@ def command(ctx: click.Context, net: str, function_files: tuple[str, ...], as_js
     """
     try:
         network = find_network(net, function_files)
+        warnings = network.warnings()
     except AlgebraError as error:
         _report(error.problems, (), as_json)
         ctx.exit(REFUSED)
+    except Exception as error:
+        if as_json:
+            _report([Problem(net, f"failed: {type(error).__name__}: {error}")], (), as_json)
+        raise
     if not as_json:
         click.echo(_summary(network))
-    _report((), network.warnings(), as_json)
+    _report((), warnings, as_json)
 
 
 def _report(problems: Iterable[Problem], warnings: Iterable[Problem], as_json: bool) -> None:
@@ -47,7 +52,8 @@ def _report(problems: Iterable[Problem], warnings: Iterable[Problem], as_json: b
             "problems": [problem.as_dict() for problem in problems],
             "warnings": [warning.as_dict() for warning in warnings],
         }
-        click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+        # Escapes, since a text may hold half a surrogate pair, and the terminal have an encoding of its own.
+        click.echo(json.dumps(answer, indent=2))
         return
     for problem in problems:
         click.echo(problem, err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
@@ -22,6 +23,8 @@ from australis.app.pictures.shapes import (
 )
 
 _MARGIN = 20.0
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 allows in no form, not even escaped (its section 2.2)."""
 _SANS = "system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif"
 _MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 # A grey in the middle stands out from white and from black; shapes bring a light ground for dark letters.
@@ -57,7 +60,7 @@ def svg(network: Network) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img" '
         f'viewBox="{_n(-_MARGIN)} {_n(-_MARGIN)} {width} {height}" aria-label={quoteattr(alternative)}>',
-        f"<title>{escape(network.name)}</title>",
+        f"<title>{_escaped(network.name)}</title>",
         _STYLE,
         *(line for frame in scene.frames for line in _frame(network, frame)),
         *(line for wire in scene.wires for line in _wire(network, wire)),
@@ -176,12 +179,16 @@ def _point_text(name: str, point: ConnectionPoint) -> str:
 
 def _opened(tooltip: str) -> str:
     """The beginning of a group of elements that share a tooltip."""
-    return f"<g><title>{escape(tooltip)}</title>"
+    return f"<g><title>{_escaped(tooltip)}</title>"
+
+
+def _escaped(text: str) -> str:
+    return escape(_FORBIDDEN.sub("\ufffd", text))
 
 
 def _text(kind: str, x: float, y: float, text: str, anchor: str = "") -> str:
     anchored = f' text-anchor="{anchor}"' if anchor else ""
-    return f'<text class="{kind}" x="{_n(x)}" y="{_n(y)}"{anchored}>{escape(text)}</text>'
+    return f'<text class="{kind}" x="{_n(x)}" y="{_n(y)}"{anchored}>{_escaped(text)}</text>'
 
 
 def _tag(name: str, kind: str = "", **attributes: str | float) -> str:
