@@ -7,18 +7,22 @@ other side's tuples laid out by key and order value, where every tuple's partner
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 
 from australis.algebra.boxes import Join, equalities
 from australis.algebra.schema import Schema
 from australis.kernels.band import arrange, first_behind, first_near
+from australis.kernels.causes import causes_of
 from australis.kernels.columns import Indexes, Mask, column, numbers, stacked
 from australis.kernels.expressions.arrays import arrow
 from australis.kernels.groups import Groups
 from australis.kernels.kernel import Kernel, State, Step
 from australis.kernels.keys import KEY, NO_KEY, Keys
 from australis.kernels.pairs import SIDES, Meeting, Pairing
+from australis.kernels.sequence import New, in_sequence
 from australis.kernels.sides import Arrived, Side
 
 ORDER = "#order"
@@ -54,13 +58,39 @@ class JoinKernel(Kernel):
     def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
         arrived = self._sides[port].arrive(state, batch)
         found = self._keys.encode(state[KEYS], port, arrived.batch)
-        pairs = self._pairing.pairs(self._meeting(state, port, arrived, found))
+        pairs = self._pairing.pairs(self._meeting(state[SIDES[1 - port]], port, arrived, found))
         after = {**state, **arrived.state, KEYS: found.keys}
-        return Step(self._kept(after, port, arrived, found.codes), (pairs,), arrived.rejected, arrived.late)
+        added = {port: self._kept_table(port, arrived, found.codes)}
+        return Step(self._kept(after, added), (pairs,), arrived.rejected, arrived.late)
 
-    def _meeting(self, state: State, port: int, arrived: Arrived, found: Groups) -> Meeting:
+    def together(self, state: State, left: pa.Table, right: pa.Table) -> tuple[Step, Step]:
+        """Take batches of both ports, interleaved by their causes; the outputs name these causes.
+
+        The pairs are those of the new tuples with the kept ones, and with each other. A pair leaves with the
+        later of its tuples.
+        """
+        lefts = self._sides[0].arrive(state, left)
+        found = self._keys.encode(state[KEYS], 0, lefts.batch)
+        rights = self._sides[1].arrive(state, right)
+        both = self._keys.encode(found.keys, 1, rights.batch)
+        added = {
+            0: self._kept_table(0, lefts, found.codes),
+            1: self._kept_table(1, rights, both.codes),
+        }
+        meetings = (
+            self._meeting(state[SIDES[1]], 0, lefts, Groups(found.codes, both.keys, both.count)),
+            self._meeting(state[SIDES[0]], 1, rights, both),
+            self._meeting(added[0], 1, rights, both),
+        )
+        new_left = New(causes_of(left)[lefts.rows], lefts.values)
+        new_right = New(causes_of(right)[rights.rows], rights.values)
+        pairs = in_sequence(self._pairing, meetings, new_left, new_right, ORDER)
+        after = self._kept({**state, **lefts.state, **rights.state, KEYS: both.keys}, added)
+        first = Step(after, self.nothing(), lefts.rejected, lefts.late)
+        return first, Step(after, (pairs,), rights.rejected, rights.late)
+
+    def _meeting(self, partners: pa.Table, port: int, arrived: Arrived, found: Groups) -> Meeting:
         """The arrived tuples, each with the range of partners that its key and the band allow."""
-        partners = state[SIDES[1 - port]]
         rows = _with_keys(numbers(column(partners, KEY)), found)
         values = numbers(column(partners, ORDER))[rows]
         starts, places = arrange(numbers(column(partners, KEY))[rows], values, found.count)
@@ -72,14 +102,17 @@ class JoinKernel(Kernel):
 
     # --- what is kept
 
-    def _kept(self, state: State, port: int, arrived: Arrived, codes: Indexes) -> State:
-        """The state with the arrived tuples, and without those of both sides that are out of reach."""
-        added, others = self._kept_table(port, arrived, codes), state[SIDES[1 - port]]
-        both = [state[side] for side in SIDES]
-        both[port] = stacked([both[port], _only(added, self._reachable(state, port, added))])
-        reachable = self._reachable(state, 1 - port, others)
-        if _pays(reachable):
-            both[1 - port] = _only(others, reachable)
+    def _kept(self, state: State, added: Mapping[int, pa.Table]) -> State:
+        """The state with what arrived, and without what is out of reach of the sides that have moved on."""
+        both = []
+        for port, side in enumerate(SIDES):
+            kept = state[side]
+            if 1 - port in added:
+                reachable = self._reachable(state, port, kept)
+                kept = _only(kept, reachable) if _pays(reachable) else kept
+            if port in added:
+                kept = stacked([kept, _only(added[port], self._reachable(state, port, added[port]))])
+            both.append(kept)
         keys, left, right = self._keys.compact(state[KEYS], *both)
         return {**state, KEYS: keys, SIDES[0]: left, SIDES[1]: right}
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import pyarrow as pa
 
@@ -41,8 +40,6 @@ class Kernel(ABC):
     """A box, vectorised. Made once for a box and its input schemas; used for any number of states."""
 
     output_schemas: tuple[Schema, ...]
-    remembers: ClassVar[bool] = True
-    """Whether what a tuple causes depends on what came before it."""
 
     @abstractmethod
     def start(self) -> State:

@@ -47,9 +47,18 @@ class Pairing:
 
     def pairs(self, meeting: Meeting) -> pa.Table:
         """The pairs by the tuples of the batch, then by the layout of their partners."""
+        owners, partners = self.rows(meeting)
+        return self.table(meeting, owners, partners)
+
+    def rows(self, meeting: Meeting) -> tuple[Indexes, Indexes]:
+        """The row in the batch and the row among the partners of each pair."""
         found = list(self._satisfying(meeting))
         owners = np.concatenate([rows for rows, _ in found]) if found else np.zeros(0, np.int64)
         partners = np.concatenate([rows for _, rows in found]) if found else np.zeros(0, np.int64)
+        return owners, partners
+
+    def table(self, meeting: Meeting, owners: Indexes, partners: Indexes) -> pa.Table:
+        """The pairs that some rows make."""
         arrived, kept = _columns(meeting.batch, owners), _columns(meeting.partners, partners)
         ts = _oldest(meeting, owners, partners)
         both = arrived + kept if meeting.port == 0 else kept + arrived

@@ -7,19 +7,21 @@ See "How a batch travels" in docs/semantics.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from australis.algebra.network import QUARANTINE, Network, Ref
-from australis.algebra.running import BEFORE, BEHIND, Counters
+from australis.algebra.running import BEHIND, Counters
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
 from australis.errors import AlgebraError, Problem
-from australis.kernels.columns import Indexes, column, numbers, rows_of, stacked
-from australis.kernels.kernel import CAUSE, Kernel, State, Step, empty_output
+from australis.kernels.arrivals import Taken, take
+from australis.kernels.causes import NOBODY, by_cause, caused
+from australis.kernels.columns import stacked
+from australis.kernels.kernel import CAUSE, Kernel, State, empty_output
 from australis.kernels.make import kernel_for
 from australis.kernels.quarantine import QUARANTINE_ARROW, admitted, quarantined
 
@@ -45,18 +47,6 @@ class _Event:
     streams: dict[Ref, pa.Table] = field(default_factory=dict)
     quarantine: list[pa.Table] = field(default_factory=list)
     counters: dict[str, Counters] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Taken:
-    """A step of a box: what it took from which port, and the causes of these tuples in the event."""
-
-    step: Step
-    otherwise: int
-    """The cause of what no tuple caused."""
-    port: int = 0
-    received: int = 0
-    causes: Indexes = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 class Pipeline:
@@ -118,31 +108,31 @@ class Pipeline:
         for taken in self._steps(box_id, state, event):
             step = taken.step
             state = step.state
-            emitted.append(tuple(_caused(output, taken.causes, taken.otherwise) for output in step.outputs))
+            emitted.append(step.outputs)
             counted += Counters(taken.received, sum(map(len, step.outputs)), step.late, step.ignored)
             if step.rejected is not None and step.rejected.num_rows:
                 counted += Counters(rejected=step.rejected.num_rows)
                 schema = self.network.input_schemas(box_id)[taken.port]
                 event.quarantine.append(quarantined(step.rejected, self._path(box_id), schema))
         for port, batches in enumerate(zip(*emitted, strict=True)):
-            event.streams[Ref(box_id, port)] = _in_order(stacked(batches))
+            event.streams[Ref(box_id, port)] = by_cause(stacked(batches))
         event.counters[box_id] = counted
         return state
 
-    def _steps(self, box_id: str, state: State, event: _Event) -> Iterator[_Taken]:
+    def _steps(self, box_id: str, state: State, event: _Event) -> Iterator[Taken]:
         """The steps of a box: due timeouts, the arrivals in the order of their causes, the end."""
         kernel = self.kernels[box_id]
         if kernel.deadline(state) is not None:
             step = kernel.tick(state, event.now)
             state = step.state
-            yield _Taken(step, otherwise=BEFORE)
+            yield Taken(step)
         streams = [event.streams.get(source) for source in self.network.boxes[box_id].sources]
-        for port, batch in _arrivals(streams, kernel.remembers):
-            step = kernel.step(state, port, batch.drop_columns([CAUSE]), event.now)
-            state = step.state
-            yield _Taken(step, BEFORE, port, batch.num_rows, numbers(column(batch, CAUSE)))
+        batches = {port: batch for port, batch in enumerate(streams) if batch is not None and batch.num_rows}
+        for taken in take(kernel, state, batches, event.now):
+            state = taken.step.state
+            yield taken
         if event.ending:
-            yield _Taken(kernel.flush(state, event.now), otherwise=BEHIND)
+            yield Taken(caused(kernel.flush(state, event.now), NOBODY, BEHIND))
 
     # --- the ends
 
@@ -192,39 +182,3 @@ def _shaped(batch: pa.Table, schema: Schema) -> pa.Table:
     target = schema.arrow_with_ts
     columns = [batch[field.name].combine_chunks().cast(field.type) for field in target]
     return pa.Table.from_arrays(columns, schema=target)
-
-
-def _arrivals(streams: Sequence[pa.Table | None], remembers: bool) -> Iterator[tuple[int, pa.Table]]:
-    """What has come for a box, by port: tuples of one cause go by port, those of an earlier cause go first.
-
-    A box without a memory takes each port at once: what it emits can be put in order later.
-    """
-    filled = [(port, batch) for port, batch in enumerate(streams) if batch is not None and batch.num_rows]
-    if len(filled) < 2 or not remembers:
-        yield from filled
-        return
-    causes = np.concatenate([numbers(column(batch, CAUSE)) for _, batch in filled])
-    owners = np.repeat(np.arange(len(filled)), [batch.num_rows for _, batch in filled])
-    merged = owners[np.argsort(causes, kind="stable")]
-    begins = np.flatnonzero(np.diff(merged, prepend=-1))
-    lengths = np.diff(begins, append=len(merged))
-    read = [0] * len(filled)
-    for owner, length in zip(merged[begins].tolist(), lengths.tolist(), strict=True):
-        port, batch = filled[owner]
-        yield port, batch.slice(read[owner], length)
-        read[owner] += length
-
-
-def _caused(output: pa.Table, causes: Indexes, otherwise: int) -> pa.Table:
-    """An output with the causes of its tuples in the event, instead of rows of the batch that was taken."""
-    rows = numbers(column(output, CAUSE))
-    found = np.append(causes, otherwise)[rows]  # Row -1 is what no tuple caused.
-    return output.set_column(output.num_columns - 1, output.schema.field(CAUSE), pa.array(found, pa.int64()))
-
-
-def _in_order(batch: pa.Table) -> pa.Table:
-    """A stream's tuples by their causes."""
-    causes = numbers(column(batch, CAUSE))
-    if np.all(causes[1:] >= causes[:-1]):
-        return batch
-    return rows_of(batch, np.argsort(causes, kind="stable"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,6 @@ Rows = npt.NDArray[Any]
 
 class Stateless(Kernel):
     """A kernel whose state is always empty."""
-
-    remembers: ClassVar[bool] = False
 
     def start(self) -> State:
         return {}

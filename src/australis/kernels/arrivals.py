@@ -1,0 +1,40 @@
+"""How a box takes what an event has put on its ports: by cause, and for one cause port by port."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from australis.kernels.causes import caused, causes_of, runs
+from australis.kernels.join import JoinKernel
+from australis.kernels.kernel import CAUSE, Kernel, State, Step
+from australis.kernels.stateless import Stateless
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A step of a box: how many tuples it took, from which port. Its outputs name causes in the event."""
+
+    step: Step
+    port: int = 0
+    received: int = 0
+
+
+def take(kernel: Kernel, state: State, batches: Mapping[int, pa.Table], now: int) -> Iterator[Taken]:
+    """The steps by which a kernel takes the batches of an event, by port, none of them empty.
+
+    A box without a memory takes each port at once, since what it emits can be put in order later; and a Join
+    takes both, since which pairs there are does not depend on the interleaving.
+    """
+    if isinstance(kernel, JoinKernel) and len(batches) == 2:
+        left, right = kernel.together(state, batches[0], batches[1])
+        yield Taken(left, 0, batches[0].num_rows)
+        yield Taken(right, 1, batches[1].num_rows)
+        return
+    whole = len(batches) < 2 or isinstance(kernel, Stateless)
+    for port, batch in batches.items() if whole else runs(batches):
+        step = caused(kernel.step(state, port, batch.drop_columns([CAUSE]), now), causes_of(batch))
+        state = step.state
+        yield Taken(step, port, batch.num_rows)

@@ -1,0 +1,59 @@
+"""Causes: which tuple of an event's batch each tuple in a network came of, and the order that this gives.
+
+The column CAUSE of a stream ascends. A kernel's step names rows of the batch that it took; `caused` names the
+tuples of the event instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from australis.algebra.running import BEFORE
+from australis.kernels.columns import Indexes, column, numbers, rows_of
+from australis.kernels.kernel import CAUSE, Step
+
+NOBODY: Indexes = np.zeros(0, np.int64)
+"""The causes of an empty batch."""
+
+
+def causes_of(batch: pa.Table) -> Indexes:
+    """The causes of a stream's tuples."""
+    return numbers(column(batch, CAUSE))
+
+
+def caused(step: Step, causes: Indexes, otherwise: int = BEFORE) -> Step:
+    """A step whose outputs name tuples of the event; `otherwise` is the cause of what no tuple caused."""
+    by_row = np.append(causes, otherwise)  # Row -1 is the last one.
+    return replace(step, outputs=tuple(with_causes(out, by_row[causes_of(out)]) for out in step.outputs))
+
+
+def with_causes(batch: pa.Table, causes: Indexes) -> pa.Table:
+    """A batch with other causes."""
+    at = batch.column_names.index(CAUSE)
+    return batch.set_column(at, batch.schema.field(at), pa.array(causes, pa.int64()))
+
+
+def by_cause(batch: pa.Table) -> pa.Table:
+    """A stream's tuples by their causes; those of one cause stay as they are."""
+    causes = causes_of(batch)
+    if np.all(causes[1:] >= causes[:-1]):
+        return batch
+    return rows_of(batch, np.argsort(causes, kind="stable"))
+
+
+def runs(batches: Mapping[int, pa.Table]) -> Iterator[tuple[int, pa.Table]]:
+    """The tuples of several ports in one order: by cause, for one cause port by port; in long pieces."""
+    ports = list(batches)
+    causes = np.concatenate([causes_of(batches[port]) for port in ports])
+    owners = np.repeat(np.arange(len(ports)), [batches[port].num_rows for port in ports])
+    merged = owners[np.argsort(causes, kind="stable")]
+    begins = np.flatnonzero(np.diff(merged, prepend=-1))
+    lengths = np.diff(begins, append=len(merged))
+    read = [0] * len(ports)
+    for owner, length in zip(merged[begins].tolist(), lengths.tolist(), strict=True):
+        yield ports[owner], batches[ports[owner]].slice(read[owner], length)
+        read[owner] += length
