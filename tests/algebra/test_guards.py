@@ -61,6 +61,8 @@ def built(made: Stream) -> Network:
         (lambda: Resample(N, 1, None, A), "left: is None; expected an Order"),  # type: ignore[arg-type]
         (lambda: Order("a", group_by=None), "group_by: is None; expected a list"),  # type: ignore[arg-type]
         (lambda: Order("a", group_by=(1,)), r"group_by\[0\]: is 1; expected a text"),  # type: ignore[arg-type]
+        (lambda: Drop("x"), "rate: is 'x'; expected a number from 0 to 1"),  # type: ignore[arg-type]
+        (lambda: Drop(0.5, seed=1.5), "seed: is 1.5; expected a whole number"),  # type: ignore[arg-type]
         (lambda: Order(None), "on: is None; expected the name"),  # type: ignore[arg-type]
         (lambda: NetworkBuilder(None), "name: is None; expected a text"),  # type: ignore[arg-type]
         (lambda: NetworkBuilder("n").input("s", None), "schema: is None; expected"),  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ def is_a(value: object, kinds: Kinds) -> bool:
     (True, False, True)
     """
     wanted = kinds if isinstance(kinds, tuple) else (kinds,)
-    return isinstance(value, kinds) and (bool in wanted or object in wanted or not isinstance(value, bool))
+    return isinstance(value, kinds) and (bool in wanted or not isinstance(value, bool))
 
 
 def guard(value: object, kinds: Kinds, path: str, expected: str) -> None:

@@ -62,7 +62,7 @@ def at(path: str) -> Iterator[None]:
 
 def named_texts(value: Mapping[str, str] | Iterable[tuple[str, str]], path: str) -> NamedTexts:
     """A mapping from names to texts as a tuple of pairs, so that a box stays a hashable value."""
-    guard(value, (Mapping, Iterable), path, "a mapping from names to expressions")
+    guard(value, Iterable, path, "a mapping from names to expressions")
     pairs: tuple[Any, ...] = tuple(value.items() if isinstance(value, Mapping) else value)
     if not pairs:
         raise AlgebraError(Problem(path, "is empty", "at least one 'name: expression'"))
