@@ -226,6 +226,15 @@ def test_yaml_that_json_does_not_have(text: str, message: str) -> None:
         loads(text, ".yaml")
 
 
+def test_a_message_quotes_little_of_a_large_document() -> None:
+    value: object = "x" * 100
+    for _ in range(12):
+        value = [value] * 9
+    with pytest.raises(FormError) as caught:
+        from_json(changed(australis=value))
+    assert len(str(caught.value)) < 20_000
+
+
 def test_aliases_of_aliases_are_not_followed() -> None:
     lines = ["a0: &a0 [x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]

@@ -9,6 +9,7 @@ from australis.errors import AlgebraError, Problem
 Kinds = type | tuple[type, ...]
 
 _SHORT = Repr()
+_SHORT.maxlevel = 3
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
 
