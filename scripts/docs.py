@@ -1,4 +1,4 @@
-"""Write what the documentation shows anew: the outputs of its examples, and the JSON Schema.
+"""Write what the documentation shows anew: outputs and pictures of its examples, and the JSON Schema.
 
 `python scripts/docs.py` writes; with `--check` it only says what is out of date, and exits 1 if anything is.
 """
@@ -19,6 +19,7 @@ from australis.app.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+EXAMPLES = ROOT / "examples"
 _FENCE = re.compile(r"```(?P<info>[^\n]*)\n(?P<body>.*?)```", re.DOTALL)
 _CSV = re.compile(r"csv (?P<way>in|out)=(?P<name>\w+)(?P<end> at the end)?")
 
@@ -101,6 +102,17 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield DOCS / "network.schema.json", schema_text()
     for page in sorted(DOCS.glob("*.md")):
         yield page, with_outputs(page.read_text())
+    for network in sorted(path for path in EXAMPLES.iterdir() if path.suffix in (".yaml", ".json", ".py")):
+        yield EXAMPLES / network.stem / "picture.svg", picture(network)
+
+
+def picture(network: Path) -> str:
+    """The picture of an example's network."""
+    argument = f"{network}:network" if network.suffix == ".py" else str(network)
+    result = CliRunner().invoke(main, ["explain", argument, "--format=svg"])
+    if result.exit_code:
+        raise SystemExit(f"{network}\n{result.output}")
+    return result.stdout
 
 
 def out_of_date() -> list[tuple[Path, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,11 +119,25 @@ def test_networks_in_python(tmp_path: Path, name: str) -> None:
     assert australis("check", f"{path}:{name}").stdout == "built is valid: 1 input, 1 box, 1 output\n"
 
 
+def test_a_module_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "module_in_this_folder.py", PYTHON)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    assert australis("check", "module_in_this_folder:network").exit_code == 0
+
+
+def test_a_file_takes_no_modules_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.path", [*sys.path])
+    path = write(tmp_path / "json.py", PYTHON)
+    assert australis("check", f"{path}:network").exit_code == 0
+    assert sys.modules["json"] is json
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("number", "is a int; expected a Network, a builder, or a function that gives one"),
-        ("nothing", "built_networks has no 'nothing'; expected one of builder, network"),
+        ("nothing", "built_networks.py: has no 'nothing'; expected one of builder, network"),
         ("broken", "failed: ZeroDivisionError: division by zero"),
         ("wrong", "wrong.filter1.predicates[0]: unknown attribute 'y'; expected one of x"),
     ],
@@ -136,7 +151,12 @@ def test_names_that_are_no_networks(tmp_path: Path, name: str, message: str) -> 
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("def (:", "is no Python: "), ("import nothing_like_it", "cannot be imported: ModuleNotFoundError")],
+    [
+        ("def (:", "is no Python: "),
+        ("import nothing_like_it", "cannot be imported: ModuleNotFoundError"),
+        ("import sys\nsys.exit(3)", "ended the program when imported: sys.exit(3)"),
+        ("import sys\ndef network():\n    sys.exit()", "ended the program: sys.exit(None)"),
+    ],
 )
 def test_python_that_does_not_import(tmp_path: Path, content: str, message: str) -> None:
     path = write(tmp_path / "broken_module.py", content)

@@ -179,6 +179,18 @@ def test_columns_that_nobody_asked_for_are_a_note(folder: Path) -> None:
     assert "  note: reports.csv: ignored column 'rank': no attribute of the schema\n" in run("--flush").stderr
 
 
+def test_attributes_that_nobody_asked_for_are_a_note(folder: Path) -> None:
+    write(folder / "r.jsonl", '{"sid": 1, "time": 1, "pos": 31, "rank": "private"}\n')
+    note = "  note: r.jsonl: ignored column 'rank': no attribute of the schema\n"
+    assert note in run("--flush", reports="r.jsonl").stderr
+
+
+def test_folders_and_devices_are_no_inputs(folder: Path) -> None:
+    (folder / "r.csv").mkdir()
+    assert "r.csv: is a folder; expected a file" in refused(code=1, reports="r.csv")
+    assert "/dev/null: is a device; expected a file, or '-'" in refused(code=1, reports="/dev/null")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -27,6 +27,27 @@ def test_a_signal_that_a_library_swallowed_is_heard_at_the_next_turn() -> None:
         stop.check()
 
 
+def interrupted(times: int) -> list[str]:
+    """How far something deferred comes that hears so many signals."""
+    stop, reached = Stop(), []
+    try:
+        with stop.deferred():
+            for _ in range(times):
+                stop.hear(signal.SIGINT)
+            reached.append("the end")
+    except KeyboardInterrupt:
+        reached.append("interrupted")
+    return reached
+
+
+def test_a_signal_waits_until_an_output_is_open_but_not_for_ever() -> None:
+    assert [interrupted(times) for times in (0, 1, 2)] == [
+        ["the end"],
+        ["the end", "interrupted"],
+        ["interrupted"],
+    ]
+
+
 def test_the_clean_up_is_not_disturbed() -> None:
     stop = Stop()
     with pytest.raises(SystemExit):

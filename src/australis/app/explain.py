@@ -21,7 +21,7 @@ from australis.app.pictures.tree import network_tree
 from australis.errors import EngineError, Problem
 
 FORMATS = ("tree", "svg", "mermaid", "json")
-_EXTENSIONS = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".json": "json"}
+_EXTENSIONS = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".json": "json", ".txt": "tree"}
 _WIDTH_OF_FILES = 120
 
 
@@ -41,7 +41,7 @@ def command(net: str, function_files: tuple[str, ...], picture: str | None, outp
       australis explain examples/stocks.yaml --format mermaid
     """
     network = find_network(net, function_files)
-    chosen = picture or _EXTENSIONS.get(Path(output).suffix.lower() if output else "", "tree")
+    chosen = picture or _format_of(output)
     text = _tree(network, to_terminal=output is None) if chosen == "tree" else _PICTURES[chosen](network)
     if output is None:
         sys.stdout.write(text)
@@ -50,6 +50,16 @@ def command(net: str, function_files: tuple[str, ...], picture: str | None, outp
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
         raise EngineError(Problem(output, f"cannot be written: {error.strerror or error}")) from None
+
+
+def _format_of(output: str | None) -> str:
+    if output is None:
+        return "tree"
+    suffix = Path(output).suffix.lower()
+    if suffix not in _EXTENSIONS:
+        known = f"{', '.join(_EXTENSIONS)}, or --format"
+        raise click.UsageError(f"--output {output}: its name tells no format; expected {known}")
+    return _EXTENSIONS[suffix]
 
 
 def _tree(network: Network, *, to_terminal: bool) -> str:

@@ -46,7 +46,7 @@ def find_network(net: str, function_files: Iterable[str] = ()) -> Network:
     if not place:
         hint = f"; a name in it, such as {net}:network" if net.endswith(".py") else ""
         raise NetworkError(Problem(net, "is no network file", _EXPECTED + hint))
-    return _as_network(_attribute(import_python(place), name, net), net)
+    return _as_network(_attribute(import_python(place), name, place), net)
 
 
 def _located(net: str) -> Network:
@@ -60,11 +60,15 @@ def _located(net: str) -> Network:
 def import_python(name: str) -> ModuleType:
     """Import a module, or a file by its path; whatever goes wrong in it is said with its name."""
     try:
-        return _import_file(Path(name)) if name.endswith(".py") else importlib.import_module(name)
+        return _import_file(Path(name)) if name.endswith(".py") else _import_module(name)
     except AlgebraError:
         raise
     except FileNotFoundError as error:
         raise NetworkError(Problem(name, f"there is no such file: {error.filename}")) from None
+    except SystemExit as error:
+        raise NetworkError(
+            Problem(name, f"ended the program when imported: sys.exit({error.code!r})")
+        ) from None
     except SyntaxError as error:
         raise NetworkError(Problem(name, f"is no Python: {error}")) from None
     except Exception as error:
@@ -72,29 +76,40 @@ def import_python(name: str) -> ModuleType:
         raise NetworkError(Problem(name, what)) from error
 
 
+def _import_module(name: str) -> ModuleType:
+    """Import a module, also one of this folder; behind all others, so that it takes no module's place."""
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
+    return importlib.import_module(name)
+
+
 def _import_file(path: Path) -> ModuleType:
-    """Import a file as the module of its name, with its neighbours importable, as `python FILE` has them."""
+    """Import a file, with its neighbours importable, as `python FILE` has them.
+
+    Its module has a name of our own: the file may be called like a module that others need.
+    """
     if not path.exists():
         raise FileNotFoundError(2, "No such file", str(path))
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    name = f"australis_file_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
 
-def _attribute(module: ModuleType, name: str, net: str) -> object:
+def _attribute(module: ModuleType, name: str, place: str) -> object:
     if not hasattr(module, name):
         found = [key for key, value in vars(module).items() if isinstance(value, Network | NetworkBuilder)]
         expected = (
             f"one of {', '.join(found)}" if found else "a Network, a builder, or a function that gives one"
         )
-        raise NetworkError(Problem(net, f"{module.__name__} has no {name!r}", expected))
+        raise NetworkError(Problem(place, f"has no {name!r}", expected))
     return getattr(module, name)
 
 
@@ -104,6 +119,8 @@ def _as_network(found: object, net: str) -> Network:
             found = found()
         except AlgebraError:
             raise
+        except SystemExit as error:
+            raise NetworkError(Problem(net, f"ended the program: sys.exit({error.code!r})")) from None
         except Exception as error:
             raise NetworkError(Problem(net, f"failed: {type(error).__name__}: {error}")) from error
     if isinstance(found, NetworkBuilder):

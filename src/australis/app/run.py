@@ -187,7 +187,8 @@ def _writing(
     writers: dict[str, Writer] = {}
     try:
         for name, path in targets.items():
-            writers[name] = open_writer(path, network.output_schema(name), stream_format=stream_format)
+            with stop.deferred():
+                writers[name] = open_writer(path, network.output_schema(name), stream_format=stream_format)
         yield writers
         for writer in writers.values():
             writer.finish()

@@ -18,11 +18,13 @@ class Stop:
     def __init__(self) -> None:
         self._number: int | None = None
         self._heeded = True
+        self._deferred = False
 
     def hear(self, number: int, frame: FrameType | None = None) -> None:
         """Unwind the run; once it unwinds, further signals must not disturb the clean-up."""
         first, self._number = self._number is None, number
-        if first:
+        # Opening may wait for the other end of a pipe: the second signal gets through there.
+        if first != self._deferred:
             self.check()
 
     def check(self) -> None:
@@ -32,6 +34,16 @@ class Stop:
         if self._number == signal.SIGINT:
             raise KeyboardInterrupt
         raise SystemExit(_TERMINATED)
+
+    @contextmanager
+    def deferred(self) -> Iterator[None]:
+        """Hear a signal only behind what runs inside, which would leave something if it was cut in two."""
+        self._deferred = True
+        try:
+            yield
+        finally:
+            self._deferred = False
+        self.check()
 
     def too_late(self) -> None:
         """From here on signals change nothing: the outputs are about to get their names, or to go."""

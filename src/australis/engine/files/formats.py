@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from australis.algebra.schema import Schema
 from australis.engine.files.blocks import STANDARD_STREAM
 from australis.engine.files.csv_reader import CsvReader
@@ -47,12 +49,21 @@ def open_reader(
     path: str, schema: Schema, *, timezone: str = "UTC", stream_format: str | None = None
 ) -> Reader:
     """A reader for tuples of a schema; times without a zone are local times of `timezone`."""
+    _check_readable(path)
     name = format_of(path, stream_format)
     if name == "parquet":
         return ParquetReader(path, schema, timezone)
     if name == "jsonl":
         return JsonReader(path, schema, timezone)
     return CsvReader(path, schema, timezone, "\t" if name == "tsv" else ",")
+
+
+def _check_readable(path: str) -> None:
+    """Folders and devices are refused as what they are, whatever their names tell."""
+    if path != STANDARD_STREAM and Path(path).is_dir():
+        raise EngineError(Problem(path, "is a folder", "a file"))
+    if path != STANDARD_STREAM and (Path(path).is_char_device() or Path(path).is_block_device()):
+        raise EngineError(Problem(path, "is a device", f"a file, or {STANDARD_STREAM!r} for standard input"))
 
 
 def open_writer(path: str, schema: Schema, *, stream_format: str | None = None) -> Writer:

@@ -14,7 +14,7 @@ from australis.algebra.rendering import null_reason
 from australis.algebra.schema import Field, Schema
 from australis.algebra.types import DataType
 from australis.engine.files.blocks import cut_lines
-from australis.engine.files.reader import TextReader
+from australis.engine.files.reader import TextReader, ignored
 from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, one_chunk, shown
 from australis.engine.files.texts import convert, parse_value
 from australis.errors import EngineError, Problem
@@ -29,6 +29,7 @@ class JsonReader(TextReader):
     def __init__(self, path: str, schema: Schema, timezone: str) -> None:
         super().__init__(path)
         self._schema, self._timezone = schema, timezone
+        self._others: dict[str, None] = {}
         # Arrow would read a time without a zone as UTC, so it leaves timestamps to `convert`.
         self._arrow = pa.schema(
             [
@@ -42,7 +43,18 @@ class JsonReader(TextReader):
             if line == 1:
                 block = block.removeprefix(_BOM)
                 self._check_first(block)
+            self._note_others(block)
             yield from self._halved(line, block)
+
+    def _note_others(self, block: bytes) -> None:
+        """Remark on what the schema does not have in the first object of a block: to look at all is dear."""
+        try:
+            first = json.loads(block[: block.find(b"\n") + 1 or len(block)])
+        except (ValueError, RecursionError):
+            return  # the line will be rejected
+        if isinstance(first, dict):
+            self._others |= dict.fromkeys(name for name in first if name not in self._schema)
+            self.notes = ignored(self._path, list(self._others))
 
     def _check_first(self, block: bytes) -> None:
         if block[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in block[:1000]:

@@ -90,8 +90,12 @@ def check_columns(path: str, schema: Schema, columns: Sequence[str], what: str) 
     twice = [name for name in schema.names if list(columns).count(name) > 1]
     if twice:
         raise EngineError(Problem(path, f"{what} has {_listed(twice)} more than once", "each attribute once"))
-    extra = [name for name in columns if name not in schema]
-    return (f"{path}: ignored {_listed(extra)}: no attribute of the schema",) if extra else ()
+    return ignored(path, [name for name in columns if name not in schema])
+
+
+def ignored(path: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The remark on columns that are no attributes, if there are any."""
+    return (f"{path}: ignored {_listed(names)}: no attribute of the schema",) if names else ()
 
 
 def _listed(names: Sequence[str]) -> str:
