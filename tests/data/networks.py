@@ -111,9 +111,7 @@ def segment_statistics() -> Network:
     entries = first.map(kept).union(moved.map(kept), as_="entries").output("entries")
     place = "left.direction = right.direction AND left.segment = right.segment"
     here = f"{place} AND left.t div 60 * 60 - 300 = right.t"
-    tolls = entries.join(
-        lav, here, size=359, left=Order("t"), right=Order("t", group_by=road), as_="tolls"
-    )
+    tolls = entries.join(lav, here, size=359, left=Order("t"), right=Order("t", group_by=road), as_="tolls")
     tolls.map({"car": "car", "t": "left_t", "lav": "lav"}).output("tolls")
     return net.build()
 
