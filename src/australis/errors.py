@@ -101,6 +101,10 @@ class KernelError(AustralisError):
     def __reduce__(self) -> tuple[type[KernelError], tuple[Problem]]:
         return type(self), (self.problem,)
 
+    def under(self, path: str) -> KernelError:
+        """The same error, seen from the network that the box is in."""
+        return type(self)(self.problem.under(path))
+
 
 class EngineError(AustralisError):
     """The real world refused: no Java, a file that cannot be written, a damaged one."""

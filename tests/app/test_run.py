@@ -306,7 +306,7 @@ def test_a_failing_function_is_no_traceback(folder: Path, engine: str) -> None:
     )
     write(folder / "net.yaml", NETWORK.replace("pos >= 30", "'`failing:fail`(pos)'"))
     message = refused("--functions=failing.py", "--output=counts=c.csv", f"--engine={engine}", code=1)
-    assert message == "australis: `failing:fail` failed: RuntimeError: out of luck\n"
+    assert message == "australis: soldiers.across: `failing:fail` failed: RuntimeError: out of luck\n"
 
 
 def test_the_clock_decides_on_timeouts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from australis.algebra.network import QUARANTINE, Network, Ref
 from australis.algebra.running import BEHIND, Counters
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
-from australis.errors import AlgebraError, Problem
+from australis.errors import AlgebraError, KernelError, Problem
 from australis.kernels.arrivals import Taken, take
 from australis.kernels.causes import NOBODY, by_cause, caused
 from australis.kernels.columns import stacked
@@ -98,7 +98,12 @@ class Pipeline:
     # --- how a batch travels
 
     def _run(self, state: PipelineState, event: _Event) -> Passage:
-        after = {box_id: self._visit(box_id, state[box_id], event) for box_id in self.kernels}
+        after = {}
+        for box_id in self.kernels:
+            try:
+                after[box_id] = self._visit(box_id, state[box_id], event)
+            except KernelError as error:
+                raise error.under(self._path(box_id)) from error
         return Passage(after, self._outputs(event), event.counters)
 
     def _visit(self, box_id: str, state: State, event: _Event) -> State:

@@ -10,6 +10,7 @@ from australis.algebra.network import QUARANTINE, Network, Ref
 from australis.algebra.rendering import null_reason, tuple_as_json
 from australis.algebra.running import BEFORE, BEHIND, Counters
 from australis.algebra.schema import Schema
+from australis.errors import KernelError
 from australis.reference.join import JoinMachine
 from australis.reference.machine import Machine
 from australis.reference.machines import machine_of
@@ -102,7 +103,13 @@ class ReferenceRun:
         return event.emissions()
 
     def _visit(self, event: _Event, box_id: str, now: int, ending: bool) -> list[tuple[int, Item]]:
-        """What a box emits in an event, each item with its cause."""
+        """What a box emits in an event, each item with its cause; its errors name it."""
+        try:
+            return self._items(event, box_id, now, ending)
+        except KernelError as error:
+            raise error.under(f"{self.network.name}.{box_id}") from error
+
+    def _items(self, event: _Event, box_id: str, now: int, ending: bool) -> list[tuple[int, Item]]:
         machine = self.machines[box_id]
         items = [(BEFORE, item) for item in machine.tick(now)]
         for cause, port, arriving in event.arrivals(self.network.boxes[box_id].sources):
