@@ -40,8 +40,7 @@ def windows(
     lefts: Numbers, begins: Indexes, ends: Indexes, starts: Indexes, laid_out: Numbers, size: int | float
 ) -> Windows:
     """For each group its windows around the left values from `begins[group]` to `ends[group]`, in order."""
-    found = _windows(lefts, begins, ends, starts, laid_out, size)
-    return Windows(*(np.ascontiguousarray(column) for column in found.T))
+    return Windows(*_windows(lefts, begins, ends, starts, laid_out, size))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -55,8 +54,10 @@ def _done(lefts: Any, passed: Any, size: Any) -> Any:
 
 @numba.njit(cache=True, nogil=True)
 def _windows(lefts: Any, begins: Any, ends: Any, starts: Any, laid_out: Any, size: Any) -> Any:
-    """Rows of (left, group, low, high). Empty windows are leapt over, so they cost next to nothing."""
-    found, count = np.empty((1024, 4), np.int64), 0
+    """The left tuple, group, low and high of windows. Empty ones are leapt over: they cost next to nothing."""
+    room, count = len(laid_out) + 1024, 0
+    at, of = np.empty(room, np.int64), np.empty(room, np.int64)
+    lows, highs = np.empty(room, np.int64), np.empty(room, np.int64)
     for group in range(len(begins)):
         left, end = begins[group], ends[group]
         first, last = starts[group], starts[group + 1]
@@ -70,12 +71,13 @@ def _windows(lefts: Any, begins: Any, ends: Any, starts: Any, laid_out: Any, siz
                 left = seek_near(lefts, begins[group], end, left, laid_out[low], size)
                 continue
             high = seek_behind(laid_out, low, last, max(low, high), value, size)
-            if count == len(found):
-                found = np.concatenate((found, np.empty_like(found)))
-            found[count, 0], found[count, 1], found[count, 2], found[count, 3] = left, group, low, high
+            if count == len(at):
+                at, of = np.concatenate((at, at)), np.concatenate((of, of))
+                lows, highs = np.concatenate((lows, lows)), np.concatenate((highs, highs))
+            at[count], of[count], lows[count], highs[count] = left, group, low, high
             count += 1
             left += 1
-    return found[:count]
+    return at[:count], of[:count], lows[:count], highs[:count]
 
 
 @numba.njit(cache=True, nogil=True)

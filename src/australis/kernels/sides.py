@@ -113,7 +113,7 @@ class Side:
             placed.rejected,
             released.late,
         )
-        return _without_late(arrived, np.sort(in_order[in_order >= 0])) if released.late else arrived
+        return _without_late(arrived, in_order[in_order >= 0]) if released.late else arrived
 
     def _groups_table(self, found: Groups, passed: Indexes) -> pa.Table:
         keys = [column(found.keys, field.name) for field in self._keys]
@@ -126,12 +126,15 @@ class Side:
 
 
 def _without_late(arrived: Arrived, in_order: Indexes) -> Arrived:
-    """Only the tuples in order; late ones have moved nothing."""
+    """Only the tuples in order, as they came; late ones have moved nothing."""
+    is_kept = np.zeros(len(arrived.values), np.bool_)
+    is_kept[in_order] = True
+    kept = np.flatnonzero(is_kept)
     return replace(
         arrived,
-        batch=rows_of(arrived.batch, in_order),
-        values=arrived.values[in_order],
-        rows=arrived.rows[in_order],
-        codes=arrived.codes[in_order],
-        movers=np.searchsorted(in_order, arrived.movers),
+        batch=rows_of(arrived.batch, kept),
+        values=arrived.values[kept],
+        rows=arrived.rows[kept],
+        codes=arrived.codes[kept],
+        movers=(np.cumsum(is_kept) - 1)[arrived.movers],
     )
