@@ -54,7 +54,7 @@ def _done(lefts: Any, passed: Any, size: Any) -> Any:
 
 @numba.njit(cache=True, nogil=True)
 def _windows(lefts: Any, begins: Any, ends: Any, starts: Any, laid_out: Any, size: Any) -> Any:
-    """The left tuple, group, low and high of windows. Empty ones are leapt over: they cost next to nothing."""
+    """The left tuple, group, low and high of windows. Empty ones are leapt over: they cost nearly nothing."""
     room, count = len(laid_out) + 1024, 0
     at, of = np.empty(room, np.int64), np.empty(room, np.int64)
     lows, highs = np.empty(room, np.int64), np.empty(room, np.int64)
