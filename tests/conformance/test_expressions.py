@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
@@ -50,7 +51,7 @@ def bench(spark: SparkSession) -> MakeBench:
 
 
 def bound(texts: Sequence[str], schema: Schema) -> list[Expr]:
-    """The typed trees of some texts, but for whole divisions of decimals that are too long for Spark."""
+    """The typed trees of some texts, but for quotients and strings that may become too long."""
     return [parse(text).bind(schema) for text in texts if not is_too_long(text, schema)]
 
 
@@ -58,7 +59,7 @@ def is_too_long(text: str, schema: Schema) -> bool:
     try:
         parse(text).bind(schema)
     except ExpressionError as error:
-        return "can have a quotient of" in error.problems[0].what
+        return bool(re.search("can have a quotient of|a text of up to", error.problems[0].what))
     return False
 
 
