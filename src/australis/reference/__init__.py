@@ -2,5 +2,5 @@
 
 In: a network, then events (tuples, the passing of time, the end), each with its local time. Out: what the
 network emits, in its one order. Each file stands beside its section of docs/semantics.md. The kernels and
-Spark are tested against this room; nothing else imports it.
+Spark are tested against this room; only the command line runs networks on it.
 """
