@@ -96,6 +96,8 @@ def test_types(text: str, type_: str) -> None:
         ("s || 'a' || s", "concat(s, 'a', s)"),
         ("i - 1 + 2 * -i", "(i - 1 + (2 * (- (i))))"),
         ("date_trunc('day', ts)", "date_trunc('DAY', ts)"),
+        ("ts + INTERVAL 1 DAY -2 HOURS", "(ts + INTERVAL '22' HOUR)"),
+        ("ts + INTERVAL 1 DAY - INTERVAL '2' HOUR", "(ts + INTERVAL '1' DAY - INTERVAL '2' HOUR)"),
         ("TIMESTAMP '2020-01-01 00:00:00'", "CAST('2020-01-01 00:00:00' AS timestamp)"),
         ("t AND t AND t AND t", "((t AND t) AND (t AND t))"),
     ],

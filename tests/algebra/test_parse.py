@@ -48,6 +48,7 @@ def refusal(text: str) -> Problem:
         ("CAST(pos AS decimal(39,2))", "decimal", "no decimal(39,2)"),
         ("INTERVAL 3 FORTNIGHTS", "INTERVAL", "no interval 3 FORTNIGHTS"),
         ("INTERVAL 1.5 DAYS", "INTERVAL", "no interval 1.5 DAYS"),
+        ("INTERVAL 40000000 DAYS 40000000 DAYS", "INTERVAL", "no interval 40000000 DAYS"),
         ("TIMESTAMP 'soon'", "'soon'", "'soon' is no timestamp"),
         ("TIMESTAMP '2023-02-29 00:00:00Z'", "'2023", "'2023-02-29 00:00:00Z' is no timestamp"),
         ("TIMESTAMP '2023-02-28 24:00:00'", "'2023", "'2023-02-28 24:00:00' is no timestamp"),
@@ -192,6 +193,7 @@ def test_the_attributes_of_a_text() -> None:
     assert parse("left.pos = right.pos").attributes == {"left.pos", "right.pos"}
     assert parse("left(s, 2) = right").attributes == {"s", "right"}
     assert parse("timestamp > interval").attributes == {"timestamp", "interval"}
+    assert parse("interval - 5 + interval - interval").attributes == {"interval"}
     assert parse("timestampdiff(day, day, hour)").attributes == {"day", "hour"}
     assert parse("1 + 1").attributes == frozenset()
 

@@ -203,6 +203,11 @@ def test_the_text_of_a_tree_is_its_text(data: st.DataObject) -> None:
             "i /* c */ + -- d\n 1",
         ),
         *("CAST(i AS bigint)", "CAST(i AS integer)", "isnan(NULL)", "length(NULL)"),
+        *(
+            "ts + INTERVAL 1 DAY - INTERVAL 2 HOURS",
+            "ts + INTERVAL 1 DAY -2 HOURS",
+            "ts - INTERVAL '-3' HOUR",
+        ),
         *("TIMESTAMP '2003-01-01'", "TIMESTAMP '2003-01-01 10:30'", "TIMESTAMP '2003-01-01 00:00:30+05:30'"),
         *(
             "TIMESTAMP '2003-01-01T00:00:30.5 America/Argentina/Buenos_Aires'",

@@ -6,7 +6,14 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from australis.algebra.expr.failure import nearest, refuse
-from australis.algebra.expr.literals import UNITS_US, interval_us, is_timestamp, number, timestamp_us
+from australis.algebra.expr.literals import (
+    INSTANT_MAX_US,
+    UNITS_US,
+    interval_us,
+    is_timestamp,
+    number,
+    timestamp_us,
+)
 from australis.algebra.expr.reader import Reader
 from australis.algebra.expr.syntax import Apply, Choice, Constant, Convert, Name, Syntax, UserApply
 from australis.algebra.expr.table import FUNCTIONS, LEFT_OUT
@@ -92,7 +99,7 @@ class Operands(Reader):
                 return self._case(token.position)
             case "TIMESTAMP" if following.kind is Kind.STRING:
                 return self._timestamp(token.position)
-            case "INTERVAL" if following.kind in (Kind.STRING, Kind.NUMBER) or self.at("-"):
+            case "INTERVAL" if self._amount_follows():
                 return self._interval(token.position)
         if token.value in RESERVED:
             self._index -= 1
@@ -141,14 +148,21 @@ class Operands(Reader):
 
     def _interval(self, position: int) -> Syntax:
         total = 0
-        while self.here.kind in (Kind.STRING, Kind.NUMBER) or self.at("-"):
+        while self._amount_follows():
             amount, unit = self._amount(), self.advance()
             part = interval_us(amount, unit.text)
-            if part is None:
+            if part is None or abs(total + part) > INSTANT_MAX_US:
                 units = ", ".join(UNITS_US)
                 refuse(self.text, position, f"no interval {amount} {unit.text}", f"a whole number of {units}")
             total += part
         return Constant(total, INTERVAL, position=position)
+
+    def _amount_follows(self) -> bool:
+        """Whether a number comes next; behind a minus only with a unit, for else the minus is an operator."""
+        if not self.at("-"):
+            return self.here.kind in (Kind.STRING, Kind.NUMBER)
+        amount, unit = (*self._tokens[self._index + 1 : self._index + 3], self.here, self.here)[:2]
+        return amount.kind in (Kind.STRING, Kind.NUMBER) and unit.value.removesuffix("S") in UNITS_US
 
     def _amount(self) -> str:
         sign = "-" if self.take("-") else ""
