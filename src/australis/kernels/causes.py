@@ -28,7 +28,11 @@ def causes_of(batch: pa.Table) -> Indexes:
 def caused(step: Step, causes: Indexes, otherwise: int = BEFORE) -> Step:
     """A step whose outputs name tuples of the event; `otherwise` is the cause of what no tuple caused."""
     by_row = np.append(causes, otherwise)  # Row -1 is the last one.
-    return replace(step, outputs=tuple(with_causes(out, by_row[causes_of(out)]) for out in step.outputs))
+    outputs = tuple(with_causes(out, by_row[causes_of(out)]) for out in step.outputs)
+    rejected = step.rejected
+    if rejected is not None:
+        rejected = with_causes(rejected, by_row[causes_of(rejected)])
+    return replace(step, outputs=outputs, rejected=rejected)
 
 
 def with_causes(batch: pa.Table, causes: Indexes) -> pa.Table:

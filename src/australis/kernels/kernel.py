@@ -9,9 +9,11 @@ it: outputs of several partitions are put into one order by it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from australis.algebra.schema import Schema
@@ -64,6 +66,12 @@ class Kernel(ABC):
     def nothing(self) -> tuple[pa.Table, ...]:
         """Empty output batches."""
         return tuple(empty_output(schema) for schema in self.output_schemas)
+
+
+def refused(batch: pa.Table, rows: npt.NDArray[np.int64], reasons: Sequence[str | None]) -> pa.Table:
+    """Rows of a batch that go to the quarantine, with the reason and, unless the batch has causes, the row."""
+    tuples = batch.take(pa.array(rows)).append_column(REASON, pa.array(reasons, pa.string()))
+    return tuples if CAUSE in batch.column_names else tuples.append_column(CAUSE, pa.array(rows))
 
 
 def empty_output(schema: Schema) -> pa.Table:

@@ -17,7 +17,7 @@ from australis.algebra.rendering import GREATEST_ADVANCES, ORDER_LIMIT, order_re
 from australis.algebra.types import DataType
 from australis.kernels.columns import Indexes, Mask, Numbers, array_of, column, frozen, numbers, rows_of
 from australis.kernels.expressions.arrays import arrow, nulls
-from australis.kernels.kernel import REASON
+from australis.kernels.kernel import refused
 
 NOTHING = -(2**63)
 """What a group has passed, as a sort key, before anything is: less than every key."""
@@ -58,8 +58,7 @@ def place(batch: pa.Table, on: str, advance: int | float | None = None) -> Place
         order_reason(on, None if missing is not None and missing[row] else values[row].item(), advance)
         for row in outside
     ]
-    rejected = rows_of(batch, outside).append_column(REASON, pa.array(reasons, pa.string()))
-    return Placed(rows_of(batch, rows), values[rows], rows, rejected)
+    return Placed(rows_of(batch, rows), values[rows], rows, refused(batch, outside, reasons))
 
 
 def _all_within(values: Numbers, advance: int | float | None) -> bool:

@@ -7,7 +7,7 @@ See "How a batch travels" in docs/semantics.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,11 +31,15 @@ PipelineState = Mapping[str, State]
 
 @dataclass(frozen=True)
 class Passage:
-    """What one event did: the state after it, the batches of the outputs, and what went through each box."""
+    """What one event did: the state after it, the batches of the outputs, and what went through each box.
+
+    The batches have the column CAUSE. Costs are in the units of the pipeline's clock.
+    """
 
     state: PipelineState
     outputs: dict[str, pa.Table]
     counters: dict[str, Counters]
+    costs: dict[str, int]
 
 
 @dataclass
@@ -47,13 +51,18 @@ class _Event:
     streams: dict[Ref, pa.Table] = field(default_factory=dict)
     quarantine: list[pa.Table] = field(default_factory=list)
     counters: dict[str, Counters] = field(default_factory=dict)
+    costs: dict[str, int] = field(default_factory=dict)
 
 
 class Pipeline:
-    """The kernels of a network's boxes, in an order in which batches can travel through them."""
+    """The kernels of a network's boxes, in an order in which batches can travel through them.
 
-    def __init__(self, network: Network) -> None:
+    `clock` is read before and behind each box; without one, nothing is known of their costs.
+    """
+
+    def __init__(self, network: Network, clock: Callable[[], int] = lambda: 0) -> None:
         self.network = network
+        self._clock = clock
         self.kernels: dict[str, Kernel] = {
             box_id: kernel_for(network.boxes[box_id].box, network.input_schemas(box_id), network.timezone)
             for box_id in network.order
@@ -72,14 +81,19 @@ class Pipeline:
         after = dict(state)
         for box_id, port in self.network.consumers[Ref(name)]:
             after[box_id] = self.kernels[box_id].step(state[box_id], port, table, 0).state
-        return Passage(after, self._outputs(event), {})
+        return Passage(after, self._outputs(event), {}, {})
 
     def push(self, state: PipelineState, name: str, batch: pa.Table, now: int) -> Passage:
         """Tuples arrive together on an input; where they bring no TS, they have that of `now`."""
-        event = _Event(now)
-        admitted_batch = self._admitted(event, name, batch)
-        causes = pa.array(np.arange(admitted_batch.num_rows))
-        event.streams[Ref(name)] = admitted_batch.append_column(CAUSE, causes)
+        return self.advance(state, {name: batch}, now)
+
+    def advance(
+        self, state: PipelineState, arrivals: Mapping[str, pa.Table], now: int, *, ending: bool = False
+    ) -> Passage:
+        """Tuples arrive on any inputs, interleaved by their CAUSE; then, with `ending`, the streams end."""
+        event = _Event(now, ending)
+        for name, batch in arrivals.items():
+            event.streams[Ref(name)] = self._admitted(event, name, batch)
         return self._run(state, event)
 
     def tick(self, state: PipelineState, now: int) -> Passage:
@@ -100,11 +114,13 @@ class Pipeline:
     def _run(self, state: PipelineState, event: _Event) -> Passage:
         after = {}
         for box_id in self.kernels:
+            began = self._clock()
             try:
                 after[box_id] = self._visit(box_id, state[box_id], event)
             except KernelError as error:
                 raise error.under(self._path(box_id)) from error
-        return Passage(after, self._outputs(event), event.counters)
+            event.costs[box_id] = self._clock() - began
+        return Passage(after, self._outputs(event), event.counters, event.costs)
 
     def _visit(self, box_id: str, state: State, event: _Event) -> State:
         """Let a box take what the event has put on its ports, and put what it emits on its streams."""
@@ -147,7 +163,7 @@ class Pipeline:
             known = ", ".join(self.network.inputs)
             raise AlgebraError(Problem(self.network.name, f"there is no input {name!r}", f"one of {known}"))
         schema = self.network.inputs[name].schema
-        stamped = _stamped(self._checked(name, batch, schema), event.now)
+        stamped = _numbered(_stamped(self._checked(name, batch, schema), event.now))
         fitting, rejected = admitted(stamped, schema)
         if rejected is not None:
             event.quarantine.append(quarantined(rejected, self._path(name), schema))
@@ -167,9 +183,9 @@ class Pipeline:
     def _outputs(self, event: _Event) -> dict[str, pa.Table]:
         outputs = {}
         for name, output in self.network.outputs.items():
-            found = event.streams.get(output.source, empty_output(self.network.output_schema(name)))
-            outputs[name] = found.drop_columns([CAUSE])
-        return {**outputs, QUARANTINE: stacked([*event.quarantine, QUARANTINE_ARROW.empty_table()])}
+            found = event.streams.get(output.source)
+            outputs[name] = empty_output(self.network.output_schema(name)) if found is None else found
+        return {**outputs, QUARANTINE: by_cause(stacked([*event.quarantine, QUARANTINE_ARROW.empty_table()]))}
 
     def _path(self, place: str) -> str:
         return f"{self.network.name}.{place}"
@@ -182,8 +198,15 @@ def _stamped(batch: pa.Table, now: int) -> pa.Table:
     return batch.append_column(TS, pa.repeat(pa.scalar(now, TIMESTAMP.arrow), batch.num_rows))
 
 
+def _numbered(batch: pa.Table) -> pa.Table:
+    """The batch with causes; where it brings none, they are its rows."""
+    if CAUSE in batch.column_names:
+        return batch
+    return batch.append_column(CAUSE, pa.array(np.arange(batch.num_rows)))
+
+
 def _shaped(batch: pa.Table, schema: Schema) -> pa.Table:
-    """The batch with the columns of a schema, of its types and in one piece each."""
-    target = schema.arrow_with_ts
+    """The batch with the columns of a schema, of its types and in one piece each, and its causes."""
+    target = empty_output(schema).schema
     columns = [batch[field.name].combine_chunks().cast(field.type) for field in target]
     return pa.Table.from_arrays(columns, schema=target)

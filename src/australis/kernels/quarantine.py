@@ -13,29 +13,30 @@ from australis.algebra.rendering import null_reason, tuple_as_json
 from australis.algebra.schema import TS, Schema
 from australis.kernels.expressions.arrays import nulls
 from australis.kernels.functions.user import plain
-from australis.kernels.kernel import REASON
+from australis.kernels.kernel import CAUSE, REASON, empty_output
 
-QUARANTINE_ARROW = QUARANTINE_SCHEMA.arrow_with_ts
+QUARANTINE_ARROW = empty_output(QUARANTINE_SCHEMA).schema
 """The form of the quarantine's batches."""
 
 
 def quarantined(rejected: pa.Table, path: str, schema: Schema) -> pa.Table:
-    """What the quarantine holds of rejected tuples of a schema, which carry a reason and their TS.
+    """What the quarantine holds of rejected tuples of a schema, which carry a reason, their TS and their CAUSE.
 
     >>> from australis.algebra.schema import parse_schema
     >>> schema = parse_schema("pos long")
     >>> tuples = pa.Table.from_arrays([[7], [0]], schema=schema.arrow_with_ts)
-    >>> rejected = tuples.append_column(REASON, [["too far"]])
+    >>> rejected = tuples.append_column(REASON, [["too far"]]).append_column(CAUSE, [[0]])
     >>> quarantined(rejected, "soldiers.across", schema)["tuple"].to_pylist()
     ['{"pos": 7}']
     """
-    columns = {name: plain(rejected[name].combine_chunks()) for name in schema.names}
+    values = {name: plain(rejected[name].combine_chunks()) for name in schema.names}
     texts = [
-        tuple_as_json({name: column[row] for name, column in columns.items()}, schema)
+        tuple_as_json({name: column[row] for name, column in values.items()}, schema)
         for row in range(rejected.num_rows)
     ]
     paths = pa.repeat(path, rejected.num_rows)
-    return pa.table([paths, rejected[REASON], pa.array(texts, pa.string()), rejected[TS]], QUARANTINE_ARROW)
+    columns = [paths, rejected[REASON], pa.array(texts, pa.string()), rejected[TS], rejected[CAUSE]]
+    return pa.table(columns, QUARANTINE_ARROW)
 
 
 def admitted(batch: pa.Table, schema: Schema) -> tuple[pa.Table, pa.Table | None]:

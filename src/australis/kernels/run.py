@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from australis.algebra.network import Network
 from australis.algebra.running import Counters
+from australis.kernels.kernel import CAUSE
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 from australis.kernels.state import pack, unpack
 
@@ -76,4 +77,4 @@ class PipelineRun:
         self.state = passage.state
         for box_id, counted in passage.counters.items():
             self._counters[box_id] += counted
-        return passage.outputs
+        return {name: table.drop_columns([CAUSE]) for name, table in passage.outputs.items()}

@@ -13,7 +13,7 @@ from australis.algebra.spans import microseconds
 from australis.kernels.columns import Indexes, Mask, column, numbers, rows_of, stacked
 from australis.kernels.expressions.arrays import truths
 from australis.kernels.groups import normalised
-from australis.kernels.kernel import CAUSE, REASON, Kernel, State, Step
+from australis.kernels.kernel import CAUSE, Kernel, State, Step, refused
 from australis.kernels.layout import ARRIVED
 
 
@@ -79,8 +79,7 @@ class WSortKernel(Kernel):
         absent = np.stack([truths(column(batch, name).is_null()) for name in missing])
         outside = np.flatnonzero(absent.any(axis=0))
         reasons = [order_reason(missing[int(index)], None) for index in absent[:, outside].argmax(axis=0)]
-        rejected = rows_of(batch, outside).append_column(REASON, pa.array(reasons, pa.string()))
-        return rows_of(batch, np.flatnonzero(~absent.any(axis=0))), rejected
+        return rows_of(batch, np.flatnonzero(~absent.any(axis=0))), refused(batch, outside, reasons)
 
     def _sorted(self, rows: pa.Table) -> Indexes:
         """The rows in ascending order of the sort attributes, ties by arrival."""
