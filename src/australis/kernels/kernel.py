@@ -69,7 +69,7 @@ class Kernel(ABC):
 
 
 def refused(batch: pa.Table, rows: npt.NDArray[np.int64], reasons: Sequence[str | None]) -> pa.Table:
-    """Rows of a batch that go to the quarantine, with the reason and, unless the batch has causes, the row."""
+    """Rows of a batch that go to the quarantine: with the reason and, where no cause is known, the row."""
     tuples = batch.take(pa.array(rows)).append_column(REASON, pa.array(reasons, pa.string()))
     return tuples if CAUSE in batch.column_names else tuples.append_column(CAUSE, pa.array(rows))
 

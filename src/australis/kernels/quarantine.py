@@ -20,7 +20,7 @@ QUARANTINE_ARROW = empty_output(QUARANTINE_SCHEMA).schema
 
 
 def quarantined(rejected: pa.Table, path: str, schema: Schema) -> pa.Table:
-    """What the quarantine holds of rejected tuples of a schema, which carry a reason, their TS and their CAUSE.
+    """What the quarantine holds of rejected tuples of a schema, which carry a reason, TS and CAUSE.
 
     >>> from australis.algebra.schema import parse_schema
     >>> schema = parse_schema("pos long")

@@ -1,0 +1,115 @@
+"""How the tuples of connected boxes may be spread over tasks: by rows, by keys that they group by, or not.
+
+Boxes without a memory take rows anywhere. Boxes that keep an order by group may be spread by an attribute that
+all of them group by and that comes unchanged from every input: then no box ever sees tuples of two
+partitions, so the order among partitions decides nothing. Everything else runs in one partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from australis.algebra.boxes import Aggregate, Box, BSort, Filter, Map, Union
+from australis.algebra.expr.tree import Attribute
+from australis.algebra.network import Network, Ref
+from australis.algebra.schema import Schema
+
+Origin = frozenset[tuple[str, str]]
+"""Where an attribute comes from, unchanged: (input, attribute) pairs, one for each input that feeds it."""
+Origins = Mapping[str, Origin]
+"""The origins of a stream's attributes; those that are computed have none."""
+
+
+class SpreadKind(StrEnum):
+    """By what the tuples of a superbox are spread over tasks."""
+
+    ROWS = "rows"
+    KEYS = "keys"
+    ONE = "one"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How tuples are spread: for keys, by the values of these attributes of each stream."""
+
+    kind: SpreadKind
+    keys: Mapping[Ref, tuple[str, ...]] = field(default_factory=dict)
+
+
+def spread_of(network: Network, boxes: Iterable[str]) -> Spread:
+    """How the tuples of some connected boxes may be spread.
+
+    >>> from australis.algebra.builder import NetworkBuilder
+    >>> from australis.algebra.order import Order
+    >>> net = NetworkBuilder("n")
+    >>> moved = net.input("pos", "sid int, time long, x int").map({"who": "sid", "time": "time"}, as_="moved")
+    >>> _ = moved.aggregate({"n": "count(*)"}, Order("time", group_by=("who",)), size=10, as_="n").output("n")
+    >>> spread = spread_of(net.build(), ["moved", "n"])
+    >>> str(spread.kind), spread.keys[Ref("pos")], spread.keys[Ref("moved")]
+    ('keys', ('sid',), ('who',))
+    """
+    chosen = [box_id for box_id in network.order if box_id in set(boxes)]
+    ordered = [box_id for box_id in chosen if network.boxes[box_id].box.ordered]
+    if not ordered:
+        return Spread(SpreadKind.ROWS)
+    origins = _origins(network, chosen)
+    inputs = {name for origin in origins.values() for each in origin.values() for name, _ in each}
+    common = set.intersection(*(_grouped_by(network, box_id, origins) for box_id in ordered))
+    whole = sorted((each for each in common if _covers(network, each, inputs)), key=sorted)
+    return _by(whole, origins) if whole else Spread(SpreadKind.ONE)
+
+
+def _by(keys: list[Origin], origins: Mapping[Ref, Origins]) -> Spread:
+    found = {}
+    for stream, attributes in origins.items():
+        names = [next((name for name, o in attributes.items() if o <= key), None) for key in keys]
+        if all(name is not None for name in names):
+            found[stream] = tuple(name for name in names if name is not None)
+    return Spread(SpreadKind.KEYS, found)
+
+
+def _covers(network: Network, origin: Origin, inputs: set[str]) -> bool:
+    """Whether every input has the key once, and all in one type, so that equal keys meet."""
+    types = {network.inputs[name].schema[attribute].type for name, attribute in origin}
+    return sorted(name for name, _ in origin) == sorted(inputs) and len(types) == 1
+
+
+def _grouped_by(network: Network, box_id: str, origins: Mapping[Ref, Origins]) -> set[Origin]:
+    """The origins of what an order-sensitive box groups by, if it keeps each group apart."""
+    core = network.boxes[box_id].box.core
+    if not isinstance(core, Aggregate | BSort):
+        return set()
+    attributes = origins[network.boxes[box_id].sources[0]]
+    return {attributes[name] for name in core.order.group_by if name in attributes}
+
+
+def _origins(network: Network, boxes: list[str]) -> dict[Ref, Origins]:
+    found: dict[Ref, Origins] = {
+        Ref(name): {f.name: frozenset({(name, f.name)}) for f in given.schema}
+        for name, given in network.inputs.items()
+        if any(Ref(name) in network.boxes[box_id].sources for box_id in boxes)
+    }
+    for box_id in boxes:
+        node = network.boxes[box_id]
+        passed = _passed(node.box, network.input_schemas(box_id), [found[s] for s in node.sources])
+        found.update({Ref(box_id, port): passed for port in range(node.box.outputs)})
+    return found
+
+
+def _passed(box: Box, schemas: tuple[Schema, ...], sources: list[Origins]) -> Origins:
+    """The origins of a box's outputs, given those of its inputs."""
+    match box.core:
+        case Map() as map_:
+            plain = {name: e.name for name, e in map_.bind(*schemas).items() if isinstance(e, Attribute)}
+            return {name: sources[0][of] for name, of in plain.items() if of in sources[0]}
+        case Union():
+            shared = set.intersection(*(set(source) for source in sources))
+            return {name: frozenset().union(*(source[name] for source in sources)) for name in shared}
+        case Aggregate(order=order):
+            return {name: sources[0][name] for name in order.group_by if name in sources[0]}
+        case Filter() | BSort():
+            return sources[0]
+    return {}
+

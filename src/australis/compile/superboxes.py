@@ -1,0 +1,263 @@
+"""From a network to superboxes: the boxes that one scheduling step pushes a train through, as one Spark job.
+
+In comes a network and a discipline; out goes a `Plan`: the superboxes in an order in which trains can go
+through them, and the arcs between them, which are queues. Each box is in one superbox, so it runs once per tuple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Input, Network, Node, Output, Ref
+from australis.algebra.schema import Schema
+from australis.compile.spread import Spread, SpreadKind, spread_of
+
+QUARANTINE_ARC = f"={QUARANTINE}"
+"""The arc into which every superbox puts what it cannot process."""
+
+
+class Discipline(StrEnum):
+    """What one scheduling step runs (Aurora 4.3)."""
+
+    BOX = "box"
+    """One box, over a few tuples: box-at-a-time."""
+    TRAIN = "train"
+    """One box, over all that its queues hold."""
+    SUPERBOX = "superbox"
+    """All boxes that are connected, over all that their queues hold; nothing is queued between them."""
+
+
+@dataclass(frozen=True)
+class Arc:
+    """A queue: a stream that some superbox or source writes, and that others, outputs or history read."""
+
+    id: str
+    schema: Schema
+    writer: str | None
+    """The superbox that writes it; None for an input."""
+    readers: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    points: tuple[str, ...] = ()
+    """The connection points that keep its history."""
+
+
+@dataclass(frozen=True)
+class Superbox:
+    """Boxes that run as one job: a network of their own, whose inputs and outputs are arcs.
+
+    `admits` names the inputs whose tuples are checked here, so that what does not fit is quarantined once.
+    """
+
+    id: str
+    network: Network
+    reads: Mapping[str, str]
+    """The arc of each input of the network; stored tables are among them."""
+    writes: Mapping[str, str]
+    """The arc of each output of the network."""
+    spread: Spread
+    """Its keys are by the names of the network's inputs."""
+    admits: frozenset[str] = frozenset()
+
+    @property
+    def boxes(self) -> tuple[str, ...]:
+        return self.network.order
+
+    @cached_property
+    def streams(self) -> Mapping[str, str]:
+        """The arcs that trains take tuples from, by input."""
+        return {name: arc for name, arc in self.reads.items() if not self.network.inputs[name].table}
+
+    @cached_property
+    def tables(self) -> Mapping[str, str]:
+        """The arcs of stored tables, by input."""
+        return {name: arc for name, arc in self.reads.items() if self.network.inputs[name].table}
+
+    @cached_property
+    def ordered(self) -> tuple[str, ...]:
+        """The boxes that keep state."""
+        return tuple(box_id for box_id in self.boxes if self.network.boxes[box_id].box.ordered)
+
+    @cached_property
+    def has_timeouts(self) -> bool:
+        """Whether the passing of time alone can make a box emit."""
+        return any(getattr(self.network.boxes[box_id].box.core, "timeout", None) for box_id in self.boxes)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A network cut into superboxes, each behind those that it reads from."""
+
+    network: Network
+    discipline: Discipline
+    superboxes: Mapping[str, Superbox]
+    arcs: Mapping[str, Arc]
+
+    @cached_property
+    def outputs(self) -> Mapping[str, str]:
+        """The arc of every output, `quarantine` included."""
+        return {name: arc.id for arc in self.arcs.values() for name in arc.outputs}
+
+    def upstream(self, superbox: str) -> Iterator[str]:
+        """The superboxes that a superbox reads from, itself last, each once."""
+        found: dict[str, None] = {}
+        self._climb(superbox, found)
+        return iter(found)
+
+    def _climb(self, superbox: str, found: dict[str, None]) -> None:
+        for arc in self.superboxes[superbox].streams.values():
+            writer = self.arcs[arc].writer
+            if writer is not None and writer not in found:
+                self._climb(writer, found)
+        found.setdefault(superbox)
+
+
+def plan(network: Network, discipline: Discipline = Discipline.SUPERBOX) -> Plan:
+    """Cut a network into superboxes.
+
+    >>> from australis.algebra.builder import NetworkBuilder
+    >>> net = NetworkBuilder("n")
+    >>> a = net.input("x", "a int").filter("a > 1", as_="some").map({"b": "a + 1"}, as_="more").output("y")
+    >>> [superbox.boxes for superbox in plan(net.build()).superboxes.values()]
+    [('some', 'more')]
+    >>> list(plan(net.build(), Discipline.BOX).superboxes)
+    ['some', 'more']
+    """
+    return _Planner(network, discipline).plan()
+
+
+class _Planner:
+    def __init__(self, network: Network, discipline: Discipline) -> None:
+        self._network, self._discipline = network, discipline
+        self._components = list(_components(network))
+        self._admitted: set[str] = set()
+
+    def plan(self) -> Plan:
+        parts = list(self._parts())
+        superboxes = {}
+        for part in parts:
+            made = self._superbox(part, self._leaving(part, parts))
+            superboxes[made.id] = made
+        superboxes |= {made.id: made for made in self._passages()}
+        return Plan(self._network, self._discipline, superboxes, dict(self._arcs(superboxes)))
+
+    def _parts(self) -> Iterator[tuple[str, ...]]:
+        if self._discipline is Discipline.SUPERBOX:
+            yield from self._components
+        else:
+            yield from ((box_id,) for box_id in self._network.order)
+
+    def _leaving(self, part: tuple[str, ...], parts: list[tuple[str, ...]]) -> list[Ref]:
+        """The streams of a part that somebody outside of it reads."""
+        network = self._network
+        wanted = {output.source for output in network.outputs.values()}
+        wanted |= {point.at for point in network.connection_points.values()}
+        wanted |= {s for other in parts if other != part for b in other for s in network.boxes[b].sources}
+        return [
+            Ref(b, port) for b in part for port in range(network.boxes[b].box.outputs) if Ref(b, port) in wanted
+        ]
+
+    def _superbox(self, part: tuple[str, ...], leaving: list[Ref]) -> Superbox:
+        network = self._network
+        sources = dict.fromkeys(s for b in part for s in network.boxes[b].sources if s.id not in part)
+        names = {ref: _input_name(network, ref, index) for index, ref in enumerate(sources)}
+        inputs = {name: self._input(ref) for ref, name in names.items()}
+        boxes = {b: Node(network.boxes[b].box, _renamed(network.boxes[b].sources, names)) for b in part}
+        outputs = {f"out_{index}": Output(ref) for index, ref in enumerate(leaving)}
+        own = Network(network.name, inputs, boxes, outputs or _nothing(part), timezone=network.timezone)
+        writes = {name: str(output.source) for name, output in outputs.items()}
+        reads = {name: str(ref) for ref, name in names.items()}
+        return Superbox(_id(part), own, reads, writes, self._spread(part, names), self._admits(names))
+
+    def _spread(self, part: tuple[str, ...], names: Mapping[Ref, str]) -> Spread:
+        if not any(self._network.boxes[b].box.ordered for b in part):
+            return Spread(SpreadKind.ROWS)
+        component = next(each for each in self._components if part[0] in each)
+        spread = spread_of(self._network, component)
+        return Spread(spread.kind, {Ref(names[ref]): keys for ref, keys in spread.keys.items() if ref in names})
+
+    def _input(self, ref: Ref) -> Input:
+        given = self._network.inputs.get(ref.id)
+        return given if given is not None else Input(self._network.schemas[ref])
+
+    def _admits(self, names: Iterable[Ref]) -> frozenset[str]:
+        """The inputs that no superbox before this one has checked."""
+        fresh = {ref.id for ref in names if ref.id in self._network.inputs} - self._admitted
+        self._admitted |= fresh
+        return frozenset(fresh)
+
+    def _passages(self) -> Iterator[Superbox]:
+        """A superbox without boxes for every output that reads straight from an input."""
+        for name, output in self._network.outputs.items():
+            ref = output.source
+            if ref.id in self._network.inputs:
+                own = Network(
+                    self._network.name,
+                    {ref.id: self._network.inputs[ref.id]},
+                    {},
+                    {"out_0": Output(ref)},
+                    timezone=self._network.timezone,
+                )
+                reads, writes = {ref.id: ref.id}, {"out_0": f"={name}"}
+                yield Superbox(f"={name}", own, reads, writes, Spread(SpreadKind.ROWS), self._admits([ref]))
+
+    def _arcs(self, superboxes: Mapping[str, Superbox]) -> Iterator[tuple[str, Arc]]:
+        network = self._network
+        writers = {arc: each.id for each in superboxes.values() for arc in each.writes.values()}
+        schemas = {arc: network.schemas[Ref.parse(arc)] for arc in writers if not arc.startswith("=")}
+        schemas |= {f"={name}": network.output_schema(name) for name in network.outputs}
+        for arc in (*network.inputs, *writers):
+            schema = network.inputs[arc].schema if arc in network.inputs else schemas[arc]
+            readers = tuple(each.id for each in superboxes.values() if arc in each.reads.values())
+            outputs = tuple(name for name, out in network.outputs.items() if _arc_of(name, out, network) == arc)
+            points = tuple(name for name, at in network.connection_points.items() if str(at.at) == arc)
+            yield arc, Arc(arc, schema, writers.get(arc), readers, outputs, points)
+        yield QUARANTINE_ARC, Arc(QUARANTINE_ARC, QUARANTINE_SCHEMA, None, (), (QUARANTINE,))
+
+
+def _arc_of(name: str, output: Output, network: Network) -> str:
+    return f"={name}" if output.source.id in network.inputs else str(output.source)
+
+
+def _id(part: tuple[str, ...]) -> str:
+    return part[0] if len(part) == 1 else f"{part[0]}+{len(part) - 1}"
+
+
+def _input_name(network: Network, ref: Ref, index: int) -> str:
+    """The name of a stream as an input of a superbox: its own if it is an input of the network."""
+    if ref.id in network.inputs:
+        return ref.id
+    name = f"arc_{index}"
+    while name in network.inputs or name in network.boxes:
+        name += "_"
+    return name
+
+
+def _renamed(sources: tuple[Ref, ...], names: Mapping[Ref, str]) -> tuple[Ref, ...]:
+    return tuple(Ref(names[source]) if source in names else source for source in sources)
+
+
+def _nothing(part: tuple[str, ...]) -> dict[str, Output]:
+    """A network needs an output, even where nobody reads its boxes."""
+    return {"out_0": Output(Ref(part[-1]))}
+
+
+def _components(network: Network) -> Iterator[tuple[str, ...]]:
+    """The boxes that are connected by arcs among them, component by component."""
+    leader = {box_id: box_id for box_id in network.order}
+
+    def find(box_id: str) -> str:
+        while leader[box_id] != box_id:
+            box_id = leader[box_id]
+        return box_id
+
+    for box_id in network.order:
+        for source in network.boxes[box_id].sources:
+            if source.id in leader:
+                leader[find(source.id)] = find(box_id)
+    groups: dict[str, list[str]] = {}
+    for box_id in network.order:
+        groups.setdefault(find(box_id), []).append(box_id)
+    yield from (tuple(group) for group in groups.values())
