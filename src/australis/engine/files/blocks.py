@@ -17,7 +17,8 @@ from typing import IO, BinaryIO, cast
 import numpy as np
 import numpy.typing as npt
 
-from australis.engine.files.live import Idle, LiveInput
+from australis.engine.files.live import GrowingInput, Idle, LiveInput
+from australis.engine.files.rows import Mark
 from australis.errors import EngineError, Problem
 
 STANDARD_STREAM = "-"
@@ -31,12 +32,19 @@ Cut = Callable[[bytes], int]
 
 
 class TextSource:
-    """The bytes of a text file, unpacked, with the number of the line at which each block begins."""
+    """The bytes of a text file, unpacked, with the number of the line at which each block begins.
 
-    def __init__(self, path: str) -> None:
+    A file that is `growing` has no end: what it lacks is waited for.
+    """
+
+    def __init__(self, path: str, *, growing: Idle | None = None) -> None:
         self.path = path
         self.line = 1
-        self._live: LiveInput | None = None
+        self.mark = Mark()
+        self._offset = 0
+        self._first_read = BLOCK_BYTES
+        self._growing = growing
+        self._live: LiveInput | GrowingInput | None = None
         with self.trouble():
             self._raw: BinaryIO = self._opened()
             self._stream: IO[bytes] = self._raw
@@ -44,6 +52,9 @@ class TextSource:
                 self._stream = cast(IO[bytes], gzip.GzipFile(fileobj=self._raw))
 
     def _opened(self) -> BinaryIO:
+        if self._growing is not None:
+            self._live = GrowingInput(self.path, self._growing)
+            return io.BufferedReader(self._live)
         raw: BinaryIO = sys.stdin.buffer if self.path == STANDARD_STREAM else open(self.path, "rb")  # noqa: SIM115
         if not _is_live(raw):
             return raw
@@ -64,6 +75,8 @@ class TextSource:
 
     def _is_packed(self) -> bool:
         """Whether the bytes are those of gzip, whatever the name says; a pipe may be packed, too."""
+        if self._growing is not None:
+            return False  # to look would be to wait
         packed = hasattr(self._raw, "peek") and self._raw.peek(2)[:2] == b"\x1f\x8b"
         if self.path.endswith(".gz") and not packed:
             self.close()
@@ -86,21 +99,34 @@ class TextSource:
         """The next line; only used for the first ones, before `blocks`."""
         with self.trouble():
             self.line += 1
-            return self._stream.readline(RECORD_BYTES_MAX)
+            found = self._stream.readline(RECORD_BYTES_MAX)
+            self._offset += len(found)
+            return found
+
+    def resume(self, mark: Mark) -> None:
+        """Go on where a block began, with the same block."""
+        with self.trouble():
+            self._stream.seek(mark.offset)
+        self._offset, self.line, self._first_read = mark.offset, mark.line, mark.read or BLOCK_BYTES
 
     def blocks(self, cut: Cut) -> Iterator[tuple[int, bytes]]:
         """The rest of the file in blocks of whole records, each with the number of its first line."""
         rest = b""
-        while more := self._read(BLOCK_BYTES):
+        size = self._first_read
+        while more := self._read(size):
+            size = BLOCK_BYTES
             block = rest + more
             length = cut(block)
+            self.mark = Mark(self._offset, self.line, len(block))
             if length:
                 yield self.line, block[:length]
                 self.line += _line_ends(block[:length])
+                self._offset += length
             rest = block[length:]
             if len(rest) > RECORD_BYTES_MAX:
                 raise EngineError(self._endless())
         if rest:
+            self.mark = Mark(self._offset, self.line, len(rest))
             yield self.line, rest
 
     def _read(self, size: int) -> bytes:

@@ -12,6 +12,7 @@ import pyarrow.csv as pacsv
 
 from australis.algebra.schema import Schema
 from australis.engine.files.blocks import RECORD_BYTES_MAX, cut_records
+from australis.engine.files.live import Idle
 from australis.engine.files.reader import TextReader, check_columns
 from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, one_chunk, shown, without
 from australis.engine.files.texts import convert
@@ -32,8 +33,15 @@ class Record:
 class CsvReader(TextReader):
     """A CSV file with a header, whose columns are found by name."""
 
-    def __init__(self, path: str, schema: Schema, timezone: str, delimiter: str = ",") -> None:
-        super().__init__(path)
+    def __init__(
+        self,
+        path: str,
+        schema: Schema,
+        timezone: str,
+        delimiter: str = ",",
+        growing: Idle | None = None,
+    ) -> None:
+        super().__init__(path, growing)
         self._schema, self._timezone, self._delimiter = schema, timezone, delimiter
         self._ragged = False
         try:

@@ -8,6 +8,7 @@ from australis.algebra.schema import Schema
 from australis.engine.files.blocks import STANDARD_STREAM
 from australis.engine.files.csv_reader import CsvReader
 from australis.engine.files.jsonl_reader import JsonReader
+from australis.engine.files.live import Idle
 from australis.engine.files.parquet_reader import ParquetReader
 from australis.engine.files.reader import Reader
 from australis.engine.files.writers import CsvWriter, JsonWriter, ParquetWriter, Target, Writer
@@ -46,16 +47,34 @@ def format_of(path: str, stream_format: str | None = None) -> str:
 
 
 def open_reader(
-    path: str, schema: Schema, *, timezone: str = "UTC", stream_format: str | None = None
+    path: str,
+    schema: Schema,
+    *,
+    timezone: str = "UTC",
+    stream_format: str | None = None,
+    growing: Idle | None = None,
 ) -> Reader:
-    """A reader for tuples of a schema; times without a zone are local times of `timezone`."""
+    """A reader for tuples of a schema; times without a zone are local times of `timezone`.
+
+    With `growing` the file has no end: what others append to it is waited for, and `growing` is called
+    meanwhile.
+    """
     _check_readable(path)
     name = format_of(path, stream_format)
+    if growing is not None:
+        _check_growing(path, name)
     if name == "parquet":
         return ParquetReader(path, schema, timezone)
     if name == "jsonl":
-        return JsonReader(path, schema, timezone)
-    return CsvReader(path, schema, timezone, "\t" if name == "tsv" else ",")
+        return JsonReader(path, schema, timezone, growing)
+    return CsvReader(path, schema, timezone, "\t" if name == "tsv" else ",", growing)
+
+
+def _check_growing(path: str, name: str) -> None:
+    if name == "parquet" or path.lower().endswith(".gz"):
+        kind = "a Parquet" if name == "parquet" else "a packed"
+        what = f"is {kind} file, which nobody appends to"
+        raise EngineError(Problem(path, what, "a text file to follow, or a folder of files"))
 
 
 def _check_readable(path: str) -> None:

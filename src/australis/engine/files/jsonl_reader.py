@@ -14,6 +14,7 @@ from australis.algebra.rendering import null_reason
 from australis.algebra.schema import Field, Schema
 from australis.algebra.types import DataType
 from australis.engine.files.blocks import cut_lines
+from australis.engine.files.live import Idle
 from australis.engine.files.reader import TextReader, ignored
 from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, one_chunk, shown
 from australis.engine.files.texts import convert, parse_value
@@ -26,8 +27,8 @@ _SLOW_LINES = 256
 class JsonReader(TextReader):
     """A file of JSON objects, one a line. Attributes that an object lacks are NULL; others are ignored."""
 
-    def __init__(self, path: str, schema: Schema, timezone: str) -> None:
-        super().__init__(path)
+    def __init__(self, path: str, schema: Schema, timezone: str, growing: Idle | None = None) -> None:
+        super().__init__(path, growing)
         self._schema, self._timezone = schema, timezone
         self._others: dict[str, None] = {}
         # Arrow would read a time without a zone as UTC, so it leaves timestamps to `convert`.

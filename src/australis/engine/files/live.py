@@ -1,4 +1,4 @@
-"""Pipes and terminals: bytes that come in as time passes, handed on as soon as they are there."""
+"""Pipes, terminals and growing files: bytes that come in as time passes, handed on as soon as they are."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from australis.errors import EngineError, Problem
+
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
+
+APPENDED = "a file that is only appended to; a folder of files can be followed, too"
 
 Idle = Callable[[], None]
 """Called again and again while there is nothing to read."""
@@ -53,6 +57,58 @@ class LiveInput(io.RawIOBase):
 
     def _is_ready(self, seconds: float) -> bool:
         return _CAN_WAIT and bool(select.select([self._descriptor], [], [], seconds)[0])
+
+    def close(self) -> None:
+        if not self.closed:
+            os.close(self._descriptor)
+        super().close()
+
+
+class Ended(Exception):
+    """Raised while a reader waits for more, to say that nobody wants it any longer."""
+
+
+class GrowingInput(io.RawIOBase):
+    """A file that others append to: at its end it waits, and `idle` ends that by raising `Ended`."""
+
+    def __init__(self, path: str, idle: Idle) -> None:
+        self._path, self.idle = path, idle
+        self._descriptor = os.open(path, os.O_RDONLY)
+        self._offset = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._offset = os.lseek(self._descriptor, offset, whence)
+        return self._offset
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Whatever is there behind the last byte read, as soon as there is something."""
+        while os.fstat(self._descriptor).st_size == self._offset:
+            self._check_name()
+            self.idle()
+        self._check_name()
+        filled = os.readv(self._descriptor, [buffer])
+        self._offset += filled
+        return filled
+
+    def _check_name(self) -> None:
+        """Refuse to go on in a file that was cut short, or that lost its name to another one."""
+        if os.fstat(self._descriptor).st_size < self._offset:
+            raise EngineError(Problem(self._path, "became shorter while it was followed", APPENDED))
+        try:
+            same = os.path.samestat(os.stat(self._path), os.fstat(self._descriptor))
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise EngineError(Problem(self._path, "was replaced while it was followed", APPENDED))
 
     def close(self) -> None:
         if not self.closed:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from australis.algebra.schema import Field, Schema
 from australis.algebra.types import DataType
 from australis.engine.files.reader import Reader, check_columns
-from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, without
+from australis.engine.files.rows import Batch, Mark, Rejected, as_json, null_faults, without
 from australis.errors import EngineError, Problem
 
 BATCH_ROWS = 65_536
@@ -27,6 +27,7 @@ class ParquetReader(Reader):
         self._path, self._schema, self._timezone = path, schema, timezone
         self._file = _opened(path)
         self._rows_read = 0
+        self._mark = Mark()
         try:
             found = self._file.schema_arrow
             self.notes = check_columns(path, schema, found.names, "the Parquet file")
@@ -37,11 +38,32 @@ class ParquetReader(Reader):
 
     def batches(self) -> Iterator[Batch]:
         try:
-            for record_batch in self._file.iter_batches(BATCH_ROWS, columns=list(self._schema.names)):
+            for record_batch in self._record_batches():
+                self._mark = Mark(self._rows_read, self._rows_read + 1)
                 yield self._batch(record_batch)
                 self._rows_read += record_batch.num_rows
         except (pa.ArrowException, OSError) as error:
             raise EngineError(Problem(self._path, f"is a damaged Parquet file: {error}")) from None
+
+    def _record_batches(self) -> Iterator[pa.RecordBatch]:
+        """The batches from the mark on; cut anew in each row group, they do not depend on the mark."""
+        row, first = 0, self._mark.offset
+        for group in range(self._file.metadata.num_row_groups):
+            rows = self._file.metadata.row_group(group).num_rows
+            if row + rows > first:
+                for batch in self._file.iter_batches(BATCH_ROWS, [group], list(self._schema.names)):
+                    if row >= first:
+                        yield batch
+                    row += batch.num_rows
+            else:
+                row += rows
+
+    @property
+    def mark(self) -> Mark:
+        return self._mark
+
+    def resume(self, mark: Mark) -> None:
+        self._mark, self._rows_read = mark, mark.offset
 
     def position(self) -> int:
         return self._rows_read

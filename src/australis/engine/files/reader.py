@@ -10,7 +10,7 @@ from typing import Self
 from australis.algebra.schema import Schema
 from australis.engine.files.blocks import TextSource
 from australis.engine.files.live import Idle
-from australis.engine.files.rows import Batch
+from australis.engine.files.rows import Batch, Mark
 from australis.errors import EngineError, Problem
 
 _SHOWN_COLUMNS = 20
@@ -31,6 +31,15 @@ class Reader(ABC):
     @abstractmethod
     def batches(self) -> Iterator[Batch]:
         """The rows of the file, in their order."""
+
+    @property
+    @abstractmethod
+    def mark(self) -> Mark:
+        """Where the block begins that the latest batch is from."""
+
+    @abstractmethod
+    def resume(self, mark: Mark) -> None:
+        """Begin at a mark that another reader of the file had: `batches` then are the same from there on."""
 
     @abstractmethod
     def position(self) -> int:
@@ -55,15 +64,22 @@ class Reader(ABC):
 
 
 class TextReader(Reader):
-    """A reader of a text file, which may be packed or standard input."""
+    """A reader of a text file, which may be packed, standard input, or a file that still grows."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, growing: Idle | None = None) -> None:
         self._path = path
-        self._source = TextSource(path)
+        self._source = TextSource(path, growing=growing)
         self.is_live = self._source.is_live
 
     def while_waiting(self, idle: Idle) -> None:
         self._source.while_waiting(idle)
+
+    @property
+    def mark(self) -> Mark:
+        return self._source.mark
+
+    def resume(self, mark: Mark) -> None:
+        self._source.resume(mark)
 
     def position(self) -> int:
         return self._source.position()

@@ -32,6 +32,19 @@ class Batch:
     rejected: tuple[Rejected, ...] = ()
 
 
+@dataclass(frozen=True)
+class Mark:
+    """A place in a file from which reading can go on: where a block begins, and how much was read for it.
+
+    Of a text the offset counts bytes, unpacked, of a Parquet file rows. With `read` the block is cut again
+    where it was cut before, so that a reader that goes on gives the very batches that another one gave.
+    """
+
+    offset: int = 0
+    line: int = 1
+    read: int = 0
+
+
 def as_json(value: object) -> str:
     """A row as JSON; what JSON does not know is written as its text."""
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,40 @@
+"""Sources: files, folders, pipes and generators as streams that can be stopped and gone on with anywhere.
+
+Comes in: a text that names a source, a schema, options; a clock to wait on. Goes out: deliveries of tuples,
+rejected rows and a position, which a node commits together; a source that starts again begins behind the last
+committed position. Settings (`FileSource`, `FolderSource`, `GeneratorSource`) and runs are two objects.
+"""
+
+from australis.engine.sources.delivery import Adoption, Delivery, Ingest, Running, Source, hand_over
+from australis.engine.sources.feed import feed, in_turns, parse_source
+from australis.engine.sources.folder import FolderSource
+from australis.engine.sources.generator import GeneratorSource, parse_generator
+from australis.engine.sources.one_file import FileSource
+from australis.engine.sources.options import Options, parse_replay
+from australis.engine.sources.pacing import Rate, Speed
+from australis.engine.sources.rates import parse_rate, parse_speed
+from australis.engine.sources.waiting import SignalWaiter, Waiter
+
+__all__ = [
+    "Adoption",
+    "Delivery",
+    "FileSource",
+    "FolderSource",
+    "GeneratorSource",
+    "Ingest",
+    "Options",
+    "Rate",
+    "Running",
+    "SignalWaiter",
+    "Source",
+    "Speed",
+    "Waiter",
+    "feed",
+    "hand_over",
+    "in_turns",
+    "parse_generator",
+    "parse_rate",
+    "parse_replay",
+    "parse_source",
+    "parse_speed",
+]

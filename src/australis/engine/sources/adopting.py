@@ -1,0 +1,53 @@
+"""Which Parquet files can be segments as they stand."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from australis.algebra.schema import Field, Schema
+from australis.engine.files import open_reader
+
+_CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD")
+"""Those that pyarrow and Spark both read."""
+
+
+def adoptable_rows(path: str, schema: Schema) -> int | None:
+    """The number of rows of a Parquet file whose columns need no change, and None if any does.
+
+    A file that does not hold the schema's attributes at all is refused, as its reader does.
+    """
+    with open_reader(path, schema):
+        metadata = pq.read_metadata(path)
+    found = metadata.schema.to_arrow_schema()
+    is_same = all(_is_same(found.field(field.name), field) for field in schema)
+    if is_same and _is_readable(metadata) and _has_no_nulls(metadata, schema):
+        return int(metadata.num_rows)
+    return None
+
+
+def _is_same(given: pa.Field, wanted: Field) -> bool:
+    return bool(given.type == wanted.type.arrow)
+
+
+def _is_readable(metadata: pq.FileMetaData) -> bool:
+    groups = (metadata.row_group(index) for index in range(metadata.num_row_groups))
+    return all(
+        group.column(index).compression in _CODECS for group in groups for index in range(group.num_columns)
+    )
+
+
+def _has_no_nulls(metadata: pq.FileMetaData, schema: Schema) -> bool:
+    """Whether the file itself says that there is no NULL where none is allowed."""
+    names = [metadata.schema.column(index).name for index in range(metadata.num_columns)]
+    needed = [names.index(field.name) for field in schema if not field.nullable]
+    return all(
+        _null_count(metadata.row_group(group).column(index)) == 0
+        for group in range(metadata.num_row_groups)
+        for index in needed
+    )
+
+
+def _null_count(column: pq.ColumnChunkMetaData) -> int | None:
+    statistics = column.statistics
+    return statistics.null_count if statistics is not None and statistics.has_null_count else None

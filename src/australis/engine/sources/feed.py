@@ -1,0 +1,87 @@
+"""Brings what sources deliver into a node: in turns if all are at rest, else each on a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from australis.algebra.schema import Schema
+from australis.engine.sources.delivery import Delivery, Ingest, Running, Source, hand_over
+from australis.engine.sources.folder import FolderSource
+from australis.engine.sources.generator import PREFIX, parse_generator
+from australis.engine.sources.one_file import FileSource
+from australis.engine.sources.options import AS_IT_IS, Options
+from australis.engine.sources.waiting import SignalWaiter, Waiter
+
+Heard = Callable[[Delivery], None]
+"""Hears of each delivery once it is committed."""
+
+
+def parse_source(input: str, text: str, schema: Schema, options: Options = AS_IT_IS) -> Source:
+    """The source that a text names: a file, a folder, `-`, or `generator:...`."""
+    if text.startswith(PREFIX):
+        return parse_generator(input, text, schema, options)
+    kind = FolderSource if Path(text).is_dir() else FileSource
+    return kind(input, text, schema, options)
+
+
+def feed(
+    node: Ingest, sources: Sequence[Source], waiter: SignalWaiter, heard: Heard = lambda delivery: None
+) -> tuple[str, ...]:
+    """Commit what the sources deliver until all are over or the waiter is ended; gives their notes."""
+    running = [source.start(node.position, waiter) for source in sources]
+    if all(source.at_rest for source in sources):
+        for delivery in in_turns(running, waiter):
+            hand_over(node, delivery)
+            heard(delivery)
+    else:
+        _at_once(node, running, waiter, heard)
+    return tuple(note for one in running for note in one.notes)
+
+
+def in_turns(running: Sequence[Running], waiter: Waiter) -> Iterator[Delivery]:
+    """The deliveries of sources that never wait, one of each in turn.
+
+    Turns are counted over all runs, so a run that goes on takes them in the order of one that was never
+    interrupted.
+    """
+    waiting = {number: one.deliveries() for number, one in enumerate(running)}
+    while waiting and not waiter.is_ended:
+        number = min(waiting, key=lambda number: (running[number].turn, number))
+        delivery = next(waiting[number], None)
+        if delivery is None:
+            del waiting[number]
+        else:
+            yield delivery
+
+
+def _at_once(node: Ingest, running: Sequence[Running], waiter: SignalWaiter, heard: Heard) -> None:
+    """Each source on a thread; the first error ends all."""
+    errors: list[BaseException] = []
+
+    def bring(one: Running) -> None:
+        try:
+            for delivery in one.deliveries():
+                hand_over(node, delivery)
+                heard(delivery)
+                if waiter.is_ended:
+                    return
+        except BaseException as error:
+            errors.append(error)
+            waiter.end()
+
+    threads = [threading.Thread(target=bring, args=(one,), name="source", daemon=True) for one in running]
+    for thread in threads:
+        thread.start()
+    try:
+        for thread in threads:
+            thread.join()
+    except BaseException:
+        # Ctrl-C: what is being committed is committed, and nothing more.
+        waiter.end()
+        for thread in threads:
+            thread.join()
+        raise
+    if errors:
+        raise errors[0]

@@ -1,0 +1,61 @@
+"""How a source is to be read: how fast, how long, in which steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from australis.engine.sources.pacing import Rate, Replay, Speed
+from australis.engine.sources.rates import parse_rate, parse_speed
+from australis.errors import EngineError, Problem
+
+DEFAULT_BATCH = 65_536
+
+
+@dataclass(frozen=True)
+class Options:
+    """The settings that all sources of a run share; each has a default that reads a file as it is."""
+
+    follow: bool = False
+    """Go on with what is appended to a text file, and with files that come into a folder."""
+    replay: Replay | None = None
+    """Bring tuples as time passes, not as fast as they can be read."""
+    batch: int = DEFAULT_BATCH
+    """The most tuples of one delivery."""
+    timezone: str = "UTC"
+    """The zone of times that are written without one."""
+    stream_format: str | None = None
+    """The format of standard input."""
+    poll_seconds: float = 0.2
+    """How often a file or a folder that is followed is looked at."""
+    settle_seconds: float = 0.5
+    """How long a file in a folder must have stood still to be complete; 0 if files are renamed into it."""
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise EngineError(Problem("batch", f"is {self.batch}", "1 or more"))
+        if not self.poll_seconds > 0:
+            raise EngineError(Problem("poll_seconds", f"is {self.poll_seconds}", "more than 0"))
+        if not self.settle_seconds >= 0:
+            raise EngineError(Problem("settle_seconds", f"is {self.settle_seconds}", "0 or more"))
+
+
+AS_IT_IS = Options()
+"""A file is read once, from its beginning to its end, as fast as it goes."""
+
+
+def parse_replay(rate: str | None = None, speed: str | None = None, by: str | None = None) -> Replay | None:
+    """The replay that texts such as `5000/s`, or `20x` by an attribute, ask for.
+
+    >>> parse_replay(speed="20x", by="time")
+    Speed(factor=20.0, attribute='time')
+    """
+    if rate is not None and speed is not None:
+        what = f"both a rate, {rate}, and a speed, {speed}, are given"
+        raise EngineError(Problem("replay", what, "one of the two"))
+    if rate is not None:
+        return Rate(parse_rate(rate))
+    if speed is None:
+        return None
+    if by is None:
+        raise EngineError(Problem("speed", "no attribute tells the time", "the name of one beside the speed"))
+    return Speed(parse_speed(speed), by)
