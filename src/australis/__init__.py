@@ -1,6 +1,6 @@
 """Australis: Aurora-model stream networks on Apache Spark.
 
-The names that programs need to describe a network; nothing here starts a JVM.
+The names that programs need to describe a network, and the node that runs one; importing starts no JVM.
 
 >>> import australis
 >>> net = australis.NetworkBuilder("soldiers")
@@ -11,6 +11,9 @@ The names that programs need to describe a network; nothing here starts a JVM.
 'time long not null, n long not null'
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from australis.algebra.builder import NetworkBuilder, Stream
 from australis.algebra.form import dumps, load, loads
 from australis.algebra.functions import register_aggregate, register_function
@@ -20,11 +23,15 @@ from australis.algebra.quality import Quality, ValueGraph
 from australis.algebra.schema import Schema, parse_schema
 from australis.errors import AlgebraError, AustralisError
 
+if TYPE_CHECKING:
+    from australis.engine.node import Node
+
 __all__ = [
     "AlgebraError",
     "AustralisError",
     "Network",
     "NetworkBuilder",
+    "Node",
     "Order",
     "Quality",
     "Schema",
@@ -37,3 +44,10 @@ __all__ = [
     "register_aggregate",
     "register_function",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`Node`, only when it is asked for: to describe a network needs no Spark."""
+    if name == "Node":
+        return importlib.import_module("australis.engine.node").Node
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

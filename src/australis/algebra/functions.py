@@ -136,6 +136,20 @@ def user_aggregate(name: str) -> UserAggregate:
     return _found(_aggregates, name, "aggregate")
 
 
+def registered() -> tuple[RowFunction | UserAggregate, ...]:
+    """All functions and aggregates that are registered, to be brought to another process."""
+    return (*_row_functions.values(), *_aggregates.values())
+
+
+def register_all(functions: Iterable[RowFunction | UserAggregate]) -> None:
+    """Register what `registered` gave in another process."""
+    for each in functions:
+        if isinstance(each, RowFunction):
+            _row_functions[each.name] = each
+        else:
+            _aggregates[each.name] = each
+
+
 def _types(takes: tuple[str, ...]) -> tuple[DataType, ...]:
     return tuple(map(parse_type, names(takes, "takes")))
 

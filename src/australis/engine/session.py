@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from australis.engine.java import find_java
@@ -21,6 +22,10 @@ TRAIN_OPTIONS: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     # Over TCP every Python task meets a 40 ms delayed-ACK stall.
     "spark.python.unix.domain.socket.enabled": "true",
+    # Trains of several superboxes share the cores, whatever their lengths.
+    "spark.scheduler.mode": "FAIR",
+    # Workers are forked from a process that has the compiled kernels in memory.
+    "spark.python.daemon.module": "australis.engine.daemon",
     # The reference says what an expression means: overflow wraps, a bad cast is NULL, no error stops a train.
     "spark.sql.ansi.enabled": "false",
     # A deep stack, for expressions and the JVM's regular expressions recurse; and silence but for errors.
@@ -53,6 +58,11 @@ def local_session(
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def is_running() -> bool:
+    """Whether this process has a Spark session already."""
+    return SparkContext._active_spark_context is not None
 
 
 def _prepare_environment() -> None:

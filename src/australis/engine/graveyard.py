@@ -1,0 +1,66 @@
+"""Files that nothing refers to any more: deleted as soon as nobody who may still read them is at work."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+
+from australis.engine.storage.root import SEGMENTS, STATES, Root
+
+
+class Graveyard:
+    """Deletes files below a root. Who reads some takes a number first, and gives it back."""
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+        self._lock = threading.Lock()
+        self._numbers = itertools.count()
+        self._readers: set[int] = set()
+        self._waiting: list[tuple[set[int], tuple[str, ...]]] = []
+
+    def sweep(self, known: Collection[str]) -> int:
+        """Delete what a node left behind that ended before it could commit or delete it."""
+        orphans = [
+            name for kind in (SEGMENTS, STATES) for name in self._root.names(kind) if name not in known
+        ]
+        for name in orphans:
+            self._root.delete(name)
+        return len(orphans)
+
+    def enter(self) -> int:
+        """Begin to read: files that are buried from now on stay until `leave`."""
+        with self._lock:
+            number = next(self._numbers)
+            self._readers.add(number)
+            return number
+
+    def leave(self, number: int) -> None:
+        """End to read."""
+        with self._lock:
+            self._readers.discard(number)
+            free = [names for readers, names in self._waiting if not readers & self._readers]
+            self._waiting = [each for each in self._waiting if each[0] & self._readers]
+        self._delete(itertools.chain.from_iterable(free))
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Read inside."""
+        number = self.enter()
+        try:
+            yield
+        finally:
+            self.leave(number)
+
+    def bury(self, names: Iterable[str]) -> None:
+        """Delete files, once those are done who read now."""
+        with self._lock:
+            if self._readers:
+                self._waiting.append((set(self._readers), tuple(names)))
+                return
+        self._delete(names)
+
+    def _delete(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._root.delete(name)

@@ -1,0 +1,128 @@
+"""Ingest: tuples, time and ends come in, are stamped with sequence numbers and arrival time, and are logged.
+
+What was pushed is durable when the call returns, together with how far its source has come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from australis.algebra.network import QUARANTINE_SCHEMA, Network
+from australis.algebra.schema import TS, Schema
+from australis.algebra.types import TIMESTAMP
+from australis.compile.superboxes import QUARANTINE_ARC
+from australis.engine.faults import crash_point
+from australis.engine.files.rows import Rejected
+from australis.engine.moments import FLUSH, PUSH, TICK
+from australis.engine.queues import Queues
+from australis.engine.storage.catalog import Catalog, Event
+from australis.engine.storage.root import Root
+from australis.engine.storage.segments import SEQ, Segment, adopt, write_arrivals, write_segment
+from australis.errors import EngineError, Problem
+
+LOAD = "load"
+Position = tuple[str, str]
+"""A source, and how far it has come, in its own words."""
+
+
+class Ingest:
+    """Writes the log of a network. To place something in it, the caller holds the node's lock."""
+
+    def __init__(self, root: Root, catalog: Catalog, network: Network, queues: Queues) -> None:
+        self._root, self._catalog, self._network, self._queues = root, catalog, network, queues
+
+    def store(self, name: str, batch: pa.Table, now: int) -> Segment:
+        """Write tuples of an input to a file, without a place in the log so far."""
+        schema = self._schema(name)
+        table = _fitting(f"{self._network.name}.{name}", batch, schema)
+        ts = None if TS in table.column_names else now
+        return write_arrivals(self._root, name, table, 0, ts)
+
+    def adopted(self, name: str, uri: str, now: int) -> Segment:
+        """Describe a Parquet file as a segment of an input, without a place in the log so far."""
+        segment, found = adopt(self._root, name, uri, 0, now)
+        _fitting(uri, found.empty_table(), self._schema(name))
+        return segment
+
+    def append(
+        self,
+        name: str,
+        segment: Segment,
+        now: int,
+        *,
+        kind: str = PUSH,
+        rejected: Sequence[Rejected] = (),
+        position: Position | None = None,
+    ) -> int:
+        """Give stored tuples their place in the log; gives the log's end."""
+        base = self._queues.log_end
+        end = base + 1 + segment.rows
+        placed = replace(segment, base=base + 1, end=end, first=base + 1)
+        segments = [placed] if segment.rows else []
+        if rejected:
+            segments.append(self._rejected(name, rejected, base, now))
+        crash_point("ingest.written")
+        self._log(Event(base, end, kind, name, segment.rows, now), segments, position)
+        crash_point("ingest.committed")
+        return end
+
+    def tick(self, now: int) -> int:
+        """Time passes."""
+        base = self._queues.log_end
+        self._log(Event(base, base + 1, TICK, "", 0, now), [], None)
+        return base + 1
+
+    def flush(self, now: int) -> int:
+        """All streams end."""
+        base = self._queues.log_end
+        self._log(Event(base, base + 2, FLUSH, "", 0, now), [], None)
+        return base + 2
+
+    def _log(self, event: Event, segments: list[Segment], position: Position | None) -> None:
+        with self._catalog.transaction() as transaction:
+            transaction.log(event)
+            transaction.add_segments(segments)
+            if position is not None:
+                transaction.set_position(*position)
+        self._queues.log_end = event.end
+        self._queues.add(segments)
+
+    def _rejected(self, name: str, rows: Sequence[Rejected], base: int, now: int) -> Segment:
+        """Rows that did not become tuples, on the quarantine's arc."""
+        path = f"{self._network.name}.{name}"
+        columns = [[path] * len(rows), [row.reason for row in rows], [row.tuple for row in rows]]
+        table = pa.Table.from_arrays(
+            [pa.array(column, pa.string()) for column in columns], schema=QUARANTINE_SCHEMA.arrow
+        ).append_column(SEQ, pa.array([base] * len(rows), pa.int64()))
+        return write_segment(self._root, QUARANTINE_ARC, table, ts=now, writer=f"<{name}")
+
+    def _schema(self, name: str) -> Schema:
+        if name not in self._network.inputs:
+            known = ", ".join(self._network.inputs)
+            raise EngineError(Problem(self._network.name, f"there is no input {name!r}", f"one of {known}"))
+        return self._network.inputs[name].schema
+
+
+def _fitting(path: str, batch: pa.Table, schema: Schema) -> pa.Table:
+    """The columns of a schema in its types, and TS if it is there; what has another shape is refused."""
+    missing = [each for each in schema.names if each not in batch.column_names]
+    if missing:
+        given = ", ".join(batch.column_names) or "no columns"
+        raise EngineError(Problem(path, f"has no column {missing[0]!r}, but {given}", f"({schema})"))
+    # Whether a value may be NULL is decided tuple by tuple, when it goes through the network.
+    target = [pa.field(each.name, each.type.arrow) for each in schema]
+    if TS in batch.column_names:
+        target.append(pa.field(TS, TIMESTAMP.arrow))
+    columns = [_cast(path, batch[field.name], field) for field in target]
+    return pa.Table.from_arrays(columns, schema=pa.schema(target))
+
+
+def _cast(path: str, column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+    try:
+        return column.cast(field.type)
+    except pa.ArrowException as error:
+        what = f"its column {field.name!r} is {column.type}: {error}"
+        raise EngineError(Problem(path, what, f"values of {field.type}")) from error

@@ -1,0 +1,154 @@
+"""The loop over trains: workers choose a superbox, run a train of it as a Spark job, and commit."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from australis.compile.superboxes import Plan
+from australis.engine.graveyard import Graveyard
+from australis.engine.orders import Manifest, Order
+from australis.engine.queues import Queues
+from australis.engine.runner import TrainFailed
+from australis.engine.trains import Train, Trains
+from australis.errors import AustralisError
+from australis.policy.schedule import Schedule
+
+TRIES = 3
+"""How often a train is tried that failed for no reason of its own, such as a lost executor."""
+
+
+class Loop:
+    """Runs trains until it is stopped. `changed` is the node's lock, and what wakes whoever waits."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        queues: Queues,
+        trains: Trains,
+        schedule: Schedule,
+        run: Callable[[Order], list[Manifest]],
+        tick: Callable[[int], int],
+        clock: Callable[[], int],
+        changed: threading.Condition,
+        graveyard: Graveyard,
+        *,
+        train: int,
+        workers: int,
+    ) -> None:
+        self._plan, self._queues, self._trains, self._schedule = plan, queues, trains, schedule
+        self._run, self._tick, self._clock, self._changed = run, tick, clock, changed
+        self._graveyard, self._train, self._workers = graveyard, train, workers
+        self.busy: dict[str, int] = {}
+        """The superboxes with a train on its way, and its number as a reader of files."""
+        self.paused = False
+        self.error: AustralisError | None = None
+        self.heard: Callable[[Train], None] = lambda train: None
+        self._stopping = False
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Let the workers begin."""
+        for index in range(self._workers):
+            thread = threading.Thread(target=self._work, name=f"australis-train-{index}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def stop(self) -> None:
+        """End when the trains that are on their way have been committed."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+
+    def abandon(self) -> None:
+        """Try no train again, and start none."""
+        with self._changed:
+            self._stopping = True
+
+    @property
+    def stopping(self) -> bool:
+        return self._stopping
+
+    def idle(self) -> bool:
+        """Whether nothing waits and nothing is on its way."""
+        return not self.busy and not self._waiting()
+
+    def step(self) -> Train | None:
+        """Run one train in this thread, though the loop is paused; None if there is nothing to do."""
+        order = self._next()
+        return None if order is None else self._ride(order)
+
+    # --- the workers
+
+    def _work(self) -> None:
+        while not self._stopping:
+            with self._changed:
+                order = None if self.paused or self.error else self._next()
+                if order is None:
+                    self._wait()
+                    continue
+            with self._kept():
+                self._ride(order)
+
+    def _wait(self) -> None:
+        """Sleep until something changes or a timeout is due; then log that time has passed."""
+        deadline = None if self.paused or self.error or self.busy else self._deadline()
+        now = self._clock()
+        if deadline is not None and deadline <= now:
+            self._tick(now)
+            self._changed.notify_all()
+        elif not self._stopping:
+            self._changed.wait(None if deadline is None else (deadline - now) / 1e6)
+
+    def _deadline(self) -> int | None:
+        known = (head.deadline for head in self._queues.heads.values())
+        return min((deadline for deadline in known if deadline is not None), default=None)
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        """Keep an error for whoever asks; the train that it stopped never happened."""
+        try:
+            yield
+        except AustralisError as error:
+            with self._changed:
+                self.error = self.error or error
+                self._changed.notify_all()
+
+    def _waiting(self) -> dict[str, int]:
+        due = {name: self._trains.due(superbox) for name, superbox in self._plan.superboxes.items()}
+        return {name: tuples for name, tuples in due.items() if tuples}
+
+    def _next(self) -> Order | None:
+        with self._changed:
+            chosen = self._schedule.choose(self._waiting(), self.busy)
+            if chosen is None:
+                return None
+            order = self._trains.order(self._plan.superboxes[chosen], self._train)
+            self.busy[chosen] = self._graveyard.enter()
+            return order
+
+    def _ride(self, order: Order) -> Train:
+        began = time.perf_counter_ns()
+        try:
+            manifests = self._tried(order)
+            with self._changed:
+                train = self._trains.commit(order, manifests, (time.perf_counter_ns() - began) // 1000)
+        finally:
+            with self._changed:
+                self._graveyard.leave(self.busy.pop(order.superbox))
+                self._changed.notify_all()
+        self.heard(train)
+        return train
+
+    def _tried(self, order: Order) -> list[Manifest]:
+        for attempt in range(1, TRIES + 1):
+            try:
+                return self._run(order)
+            except TrainFailed:
+                if attempt == TRIES or self._stopping:
+                    raise
+        raise AssertionError("a train is tried at least once")

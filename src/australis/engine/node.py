@@ -1,0 +1,394 @@
+"""A node: one network that runs continuously on one Spark application, over one storage root."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pyarrow as pa
+
+from australis.algebra.network import Network
+from australis.compile.superboxes import Discipline, Plan
+from australis.engine import consumers
+from australis.engine.deployment import deploy
+from australis.engine.faults import crash_point
+from australis.engine.files.rows import Rejected
+from australis.engine.graveyard import Graveyard
+from australis.engine.ingest import LOAD, Ingest, Position
+from australis.engine.loop import Loop
+from australis.engine.plans import write_plan
+from australis.engine.queues import Queues
+from australis.engine.runner import FusedRunner
+from australis.engine.session import is_running, local_session
+from australis.engine.settings import NodeSettings, Way
+from australis.engine.statistics import Statistics, statistics
+from australis.engine.storage.catalog import Catalog
+from australis.engine.storage.lock import RootLock
+from australis.engine.storage.root import Root
+from australis.engine.storage.segments import Segment
+from australis.engine.trains import Settings, Train, Trains
+from australis.errors import EngineError, Problem
+from australis.policy.schedule import RoundRobin
+
+
+def wall_clock() -> int:
+    """Local time in microseconds since 1970."""
+    return time.time_ns() // 1000
+
+
+@dataclass(frozen=True)
+class _Running:
+    """A network that is deployed."""
+
+    plan: Plan
+    queues: Queues
+    ingest: Ingest
+    loop: Loop
+
+
+class Node:
+    """Runs a network over a storage root; without one, over a directory that goes with the node.
+
+    What was pushed is durable when `push` returns, and every tuple goes through once, however the node ends.
+    A node that opens a root again goes on where the last one was.
+    """
+
+    def __init__(
+        self,
+        root: str | Path | None = None,
+        *,
+        master: str = "local[2]",
+        discipline: str = Discipline.SUPERBOX,
+        way: str = Way.FUSED,
+        partitions: int = 2,
+        train: int = 1_000_000,
+        in_flight: int = 2,
+        cache: int = 256 << 20,
+        catalog: str | Path | None = None,
+        clock: Callable[[], int] = wall_clock,
+        spark_options: Mapping[str, str] | None = None,
+    ) -> None:
+        self.settings = NodeSettings(Discipline(discipline), Way(way), partitions, train, in_flight, cache)
+        self._temporary = tempfile.TemporaryDirectory(prefix="australis-") if root is None else None
+        self.root = Root.of(self._temporary.name if self._temporary else str(root))
+        self._clock = _never_back(clock)
+        self._changed = threading.Condition(threading.RLock())
+        self._running: _Running | None = None
+        self._open(catalog)
+        self._owns_spark = not is_running()
+        self.spark = local_session(master=master, options=spark_options)
+
+    def _open(self, catalog: str | Path | None) -> None:
+        directory = self.root.local if catalog is None else Path(catalog)
+        if directory is None:
+            expected = "catalog=DIRECTORY on a local disk, since SQLite needs one"
+            raise EngineError(Problem(self.root.uri, "cannot hold the catalogue", expected))
+        self.root.prepare()
+        directory.mkdir(parents=True, exist_ok=True)
+        self._lock = RootLock(directory)
+        try:
+            self._catalog = Catalog(directory / "catalog.db")
+            self._graveyard = Graveyard(self.root)
+            self._graveyard.sweep(self._catalog.names())
+        except BaseException:
+            self._lock.close()
+            raise
+
+    # --- life
+
+    def deploy(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> None:
+        """Run a network from now on; `tables` are its stored tables, unless the root has them already."""
+        if self._running is not None:
+            raise EngineError(Problem(network.name, "is deployed on a node that runs a network already"))
+        deployed = deploy(self.root, self._catalog, network, self.settings)
+        self._graveyard.bury(deployed.buried)
+        queues = Queues(deployed.plan, self._catalog)
+        ingest = Ingest(self.root, self._catalog, network, queues)
+        if deployed.is_new or queues.log_end == 0:
+            self._load(network, ingest, tables or {})
+        self._running = _Running(deployed.plan, queues, ingest, self._loop(deployed.plan, queues, ingest))
+        self._running.loop.start()
+
+    def _load(self, network: Network, ingest: Ingest, tables: Mapping[str, pa.Table]) -> None:
+        wanted = [name for name, given in network.inputs.items() if given.table]
+        for name in wanted:
+            if name not in tables:
+                raise EngineError(
+                    Problem(f"{network.name}.{name}", "is a stored table without rows", "tables={...}")
+                )
+        for name in wanted:
+            ingest.append(name, ingest.store(name, tables[name], 0), self._clock(), kind=LOAD)
+
+    def _loop(self, plan: Plan, queues: Queues, ingest: Ingest) -> Loop:
+        context = self.spark.sparkContext
+        settings = Settings(
+            write_plan(self.root, plan.superboxes),
+            self.settings.partitions,
+            context.defaultParallelism,
+            self.settings.cache,
+        )
+        trains = Trains(self.root, self._catalog, plan, queues, settings, self._clock, self._graveyard.bury)
+        return Loop(
+            plan,
+            queues,
+            trains,
+            RoundRobin(_ways(plan)),
+            FusedRunner(self.spark).run,
+            ingest.tick,
+            self._clock,
+            self._changed,
+            self._graveyard,
+            train=self.settings.train_most,
+            workers=self.settings.in_flight,
+        )
+
+    def stop(self, *, now: bool = False) -> None:
+        """End: behind the trains that are on their way, or with `now` without them. Nothing is lost."""
+        if self._running is not None:
+            if now:
+                self._running.loop.abandon()
+                self.spark.sparkContext.cancelAllJobs()
+            self._running.loop.stop()
+            self._running = None
+        self._catalog.close()
+        self._lock.close()
+        if self._owns_spark:
+            self.spark.stop()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop(now=error is not None)
+
+    # --- in
+
+    def push(
+        self,
+        name: str,
+        batch: pa.Table,
+        *,
+        now: int | None = None,
+        rejected: Sequence[Rejected] = (),
+        position: Position | None = None,
+    ) -> int:
+        """Tuples arrive together on an input; durable when this returns. Gives the end of the log.
+
+        `rejected` are rows that did not become tuples, for the quarantine. `position` says how far a source
+        has come: it is committed with the tuples, for `position()` to tell after a restart.
+        """
+        ingest = self._deployed.ingest
+        moment = self._clock() if now is None else now
+        segment = ingest.store(name, batch, moment)
+        with self._awake():
+            return ingest.append(name, segment, moment, rejected=rejected, position=position)
+
+    def adopt(
+        self, name: str, path: str | Path, *, now: int | None = None, position: Position | None = None
+    ) -> int:
+        """A Parquet file arrives on an input: it becomes a segment as it is, so it must stay as it is."""
+        ingest = self._deployed.ingest
+        moment = self._clock() if now is None else now
+        segment = ingest.adopted(name, Root.of(path).uri, moment)
+        with self._awake():
+            return ingest.append(name, segment, moment, position=position)
+
+    def position(self, source: str) -> str | None:
+        """How far a source had come by the last commit, in its own words."""
+        return self._catalog.position(source)
+
+    def tick(self, now: int | None = None) -> int:
+        """Time passes, though nothing arrives; a node does this by itself when a timeout is due."""
+        with self._awake():
+            return self._deployed.ingest.tick(self._clock() if now is None else now)
+
+    def flush(self, now: int | None = None) -> int:
+        """All streams end: buffers are released and windows closed."""
+        with self._awake():
+            return self._deployed.ingest.flush(self._clock() if now is None else now)
+
+    # --- how it goes
+
+    def drain(self) -> None:
+        """Wait until every tuple that was pushed has gone through."""
+        loop = self._deployed.loop
+        with self._changed:
+            while not loop.idle():
+                self._check()
+                if loop.paused:
+                    raise EngineError(
+                        Problem(self._deployed.plan.network.name, "is paused", "resume() first")
+                    )
+                self._changed.wait()
+            self._check()
+
+    def pause(self) -> None:
+        """Start no more trains, and wait for those on their way."""
+        loop = self._deployed.loop
+        with self._changed:
+            loop.paused = True
+            while loop.busy:
+                self._changed.wait()
+
+    def resume(self) -> None:
+        """Go on, also behind an error whose cause is mended."""
+        with self._awake():
+            self._deployed.loop.paused, self._deployed.loop.error = False, None
+
+    def step(self) -> Train | None:
+        """Run one train while the node is paused; None if there is nothing to do."""
+        return self._deployed.loop.step()
+
+    def on_train(self, heard: Callable[[Train], None]) -> None:
+        """Call `heard` behind every train that was committed."""
+        self._deployed.loop.heard = heard
+
+    def statistics(self) -> Statistics:
+        """What is known of boxes, queues and outputs."""
+        with self._changed:
+            return statistics(self._deployed.plan, self._deployed.queues, self._catalog)
+
+    # --- out
+
+    def read(self, output: str) -> pa.Table:
+        """All that an output keeps: its attributes, `#ts` and `#seq`."""
+        arc = self._arc(output)
+        with self._changed:
+            queues = self._deployed.queues
+            segments, end = list(queues.segments[arc]), queues.arc_end(arc)
+            reader = self._graveyard.enter()
+        return self._read(arc, segments, 0, end, reader)
+
+    def subscribe(
+        self,
+        output: str,
+        *,
+        consumer: str = "subscriber",
+        follow: bool = True,
+        rows: int = consumers.ROWS_MOST,
+    ) -> Iterator[pa.Table]:
+        """The tuples of an output, table by table, from where the consumer of this name left off.
+
+        A table is acknowledged when the next one is asked for. Without `follow` it ends when all that was
+        pushed has gone through.
+        """
+        seq = self.consumer(consumer, output)[0]
+        while True:
+            ahead = self._ahead(output, seq, follow, rows)
+            if ahead is None:
+                return
+            table, seq = ahead
+            if table.num_rows:
+                yield table
+            self.acknowledge(consumer, output, seq)
+
+    def consumer(self, consumer: str, output: str) -> tuple[int, str | None]:
+        """How far a consumer has come: the number behind its last tuple, and its own note of it."""
+        arc = self._arc(output)
+        with self._changed:
+            known = self._catalog.consumer(consumer, arc)
+            if known is None:
+                self.acknowledge(consumer, output, 0)
+        return known or (0, None)
+
+    def acknowledge(self, consumer: str, output: str, seq: int, position: str | None = None) -> None:
+        """A consumer has done with all tuples before a number; what nobody needs is deleted."""
+        arc = self._arc(output)
+        queues = self._deployed.queues
+        with self._changed:
+            queues.consumers[consumer, arc] = seq
+            before = queues.needed(self._deployed.plan.arcs[arc], self._clock())
+            dropped = [segment for segment in queues.segments[arc] if segment.end <= before]
+            with self._catalog.transaction() as transaction:
+                transaction.set_consumer(consumer, arc, seq, position)
+                transaction.drop_segments(segment.name for segment in dropped)
+            queues.remove(dropped)
+        crash_point("consumer.acknowledged")
+        self._graveyard.bury(segment.name for segment in dropped if not segment.adopted)
+
+    def _ahead(self, output: str, seq: int, follow: bool, rows: int) -> tuple[pa.Table, int] | None:
+        """The next tuples of a consumer, once there are some, and how far they go."""
+        arc, queues, loop = self._arc(output), self._deployed.queues, self._deployed.loop
+        with self._changed:
+            while (cut := consumers.next_cut(queues, arc, seq, rows)) == seq:
+                self._check()
+                if loop.stopping or (not follow and loop.idle()):
+                    return None
+                self._changed.wait()
+            segments, reader = list(queues.segments[arc]), self._graveyard.enter()
+        return self._read(arc, segments, seq, cut, reader), cut
+
+    def _read(self, arc: str, segments: list[Segment], lo: int, hi: int, reader: int) -> pa.Table:
+        try:
+            return consumers.read(self.root, self._deployed.plan.arcs[arc].schema, segments, lo, hi)
+        finally:
+            self._graveyard.leave(reader)
+
+    # --- inside
+
+    @property
+    def _deployed(self) -> _Running:
+        if self._running is None:
+            raise EngineError(Problem(self.root.uri, "runs no network", "deploy() first"))
+        return self._running
+
+    def _arc(self, output: str) -> str:
+        outputs = self._deployed.plan.outputs
+        if output not in outputs:
+            name = self._deployed.plan.network.name
+            raise EngineError(Problem(name, f"there is no output {output!r}", f"one of {', '.join(outputs)}"))
+        return outputs[output]
+
+    def _check(self) -> None:
+        error = self._deployed.loop.error
+        if error is not None:
+            raise error
+
+    def _awake(self) -> _Awake:
+        return _Awake(self._changed)
+
+
+class _Awake:
+    """Holds the node's lock, and wakes everybody at the end."""
+
+    def __init__(self, changed: threading.Condition) -> None:
+        self._changed = changed
+
+    def __enter__(self) -> None:
+        self._changed.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self._changed.notify_all()
+        self._changed.release()
+
+
+def _ways(plan: Plan) -> dict[str, list[str]]:
+    """For every output the superboxes that lead to it, nearest last; last those of no output."""
+    ways = {}
+    for output, arc in plan.outputs.items():
+        writer = plan.arcs[arc].writer
+        ways[output] = list(plan.upstream(writer)) if writer else []
+    led = {superbox for way in ways.values() for superbox in way}
+    return {**ways, "": [name for name in plan.superboxes if name not in led]}
+
+
+def _never_back(clock: Callable[[], int]) -> Callable[[], int]:
+    """The clock, but standing still while it is set back: in a network time only passes."""
+    lock, latest = threading.Lock(), [clock()]
+
+    def now() -> int:
+        with lock:
+            latest[0] = max(latest[0], clock())
+            return latest[0]
+
+    return now

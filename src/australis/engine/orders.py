@@ -1,0 +1,110 @@
+"""What a task of a train is told, and what it tells: an order of JSON texts in, a manifest of them out.
+
+Driver and tasks may be on different machines, so both are plain values; the network comes in a plan file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from australis.engine.storage.segments import Segment
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Sequence numbers that go through a superbox at one local time; with `ending`, the streams end behind.
+
+    What timeouts emit has the number `before`; what the end emits the one behind it.
+    """
+
+    lo: int
+    hi: int
+    now: int
+    before: int
+    ending: bool = False
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one task of a train does: some partitions, or some sequence numbers."""
+
+    partitions: tuple[int, ...] = (0,)
+    lo: int = 0
+    hi: int = 1 << 62
+
+
+@dataclass(frozen=True)
+class Order:
+    """A train: which superbox, over which segments, from which states."""
+
+    root: str
+    plan: str
+    superbox: str
+    train: int
+    partitions: int
+    """How many the state is kept in."""
+    moments: tuple[Moment, ...]
+    shares: tuple[Share, ...]
+    streams: Mapping[str, tuple[Segment, ...]]
+    """The segments of each input of the superbox."""
+    tables: Mapping[str, tuple[Segment, ...]] = field(default_factory=dict)
+    """Stored tables, read before the first train."""
+    states: Mapping[str, str] = field(default_factory=dict)
+    """The state files by `box/partition`; none before the first train."""
+    priorities: Mapping[str, float] = field(default_factory=dict)
+    """How much each input's queue deserves to be kept decoded."""
+    cache: int = 0
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Order:
+        given = json.loads(text)
+        given["moments"] = tuple(Moment(**each) for each in given["moments"])
+        given["shares"] = tuple(
+            Share(tuple(each["partitions"]), each["lo"], each["hi"]) for each in given["shares"]
+        )
+        for name in ("streams", "tables"):
+            given[name] = {k: tuple(Segment(**each) for each in v) for k, v in given[name].items()}
+        return cls(**given)
+
+
+@dataclass(frozen=True)
+class WrittenState:
+    """A state file that a task wrote."""
+
+    box: str
+    partition: int
+    name: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a task did."""
+
+    segments: tuple[Segment, ...]
+    states: tuple[WrittenState, ...]
+    boxes: Mapping[str, Mapping[str, int]]
+    """Counters and nanoseconds of each box."""
+    arrivals: Mapping[str, Sequence[tuple[int, int]]]
+    """For each arc written, arrival times (microseconds, in steps) and how many tuples have them."""
+    deadline: int | None
+    received: int = 0
+    """Tuples that were let through."""
+    spent: Mapping[str, int] = field(default_factory=dict)
+    """Nanoseconds by what they were spent on."""
+
+    def to_json(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def from_json(cls, data: bytes) -> Manifest:
+        given: dict[str, Any] = json.loads(data)
+        given["segments"] = tuple(Segment(**each) for each in given["segments"])
+        given["states"] = tuple(WrittenState(**each) for each in given["states"])
+        return cls(**given)

@@ -1,0 +1,62 @@
+"""Plan files: the superboxes of a network and the functions that it names, for the workers."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import pickle
+import sys
+from collections.abc import Mapping
+
+from pyspark import cloudpickle
+
+from australis.algebra.functions import RowFunction, UserAggregate, register_all, registered
+from australis.compile.superboxes import Superbox
+from australis.engine.storage.root import PLANS, Root
+from australis.errors import EngineError, Problem
+
+
+def write_plan(root: Root, superboxes: Mapping[str, Superbox]) -> str:
+    """Write a plan file, unless it is there already; gives its name, which tells its content."""
+    data = _packed(registered(), superboxes)
+    name = f"{PLANS}/{hashlib.sha256(data).hexdigest()[:32]}.plan"
+    if name not in set(root.names(PLANS)):
+        root.write(name, data)
+    return name
+
+
+def read_plan(root: Root, name: str) -> Mapping[str, Superbox]:
+    """The superboxes of a plan file; its functions are registered in this process."""
+    with root.open(name) as source:
+        functions, superboxes = pickle.loads(source.read())
+    register_all(pickle.loads(functions))
+    found: Mapping[str, Superbox] = pickle.loads(superboxes)
+    return found
+
+
+def _packed(functions: tuple[RowFunction | UserAggregate, ...], superboxes: Mapping[str, Superbox]) -> bytes:
+    """Functions first, since a network is checked against them when it is made again."""
+    try:
+        _by_value(functions)
+        code: bytes = cloudpickle.dumps(functions)  # type: ignore[no-untyped-call]
+    except (pickle.PicklingError, TypeError) as error:
+        names = ", ".join(each.name for each in functions)
+        expected = "functions that can be sent to workers: no open files, connections or locks in them"
+        raise EngineError(Problem(names, f"cannot be sent to workers: {error}", expected)) from error
+    return pickle.dumps((code, pickle.dumps(dict(superboxes))))
+
+
+def _by_value(functions: tuple[RowFunction | UserAggregate, ...]) -> None:
+    """Let code of modules that workers cannot import travel with the plan."""
+    for each in functions:
+        for call in vars(each).values():
+            module = getattr(call, "__module__", None)
+            if callable(call) and module in sys.modules and not _importable(module):
+                cloudpickle.register_pickle_by_value(sys.modules[module])  # type: ignore[no-untyped-call]
+
+
+def _importable(module: str) -> bool:
+    try:
+        return module != "__main__" and importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False

@@ -1,0 +1,136 @@
+"""The storage root: a directory, or a URI that pyarrow and Spark both reach, and the files below it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import fs
+
+from australis.errors import EngineError, Problem
+
+SEGMENTS, STATES, PLANS = "segments", "states", "plans"
+
+
+@dataclass(frozen=True)
+class Root:
+    """A place for files: names below it are relative, so that a root can be moved.
+
+    >>> Root("file:///data/root").uri
+    'file:///data/root'
+    """
+
+    uri: str
+
+    @classmethod
+    def of(cls, place: str | Path) -> Root:
+        """The root at a path or URI."""
+        text = str(place)
+        return cls(text if "://" in text else Path(text).absolute().as_uri())
+
+    @cached_property
+    def _found(self) -> tuple[fs.FileSystem, str]:
+        try:
+            found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(self.uri)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise EngineError(
+                Problem(self.uri, f"cannot be reached: {error}", "a directory or URI")
+            ) from error
+        return found
+
+    @property
+    def filesystem(self) -> fs.FileSystem:
+        return self._found[0]
+
+    @property
+    def local(self) -> Path | None:
+        """The directory, if the root is one on this machine."""
+        return Path(self._found[1]) if isinstance(self.filesystem, fs.LocalFileSystem) else None
+
+    def path(self, name: str) -> str:
+        """The path of a file in the root's file system."""
+        return posixpath.join(self._found[1], name)
+
+    def uri_of(self, name: str) -> str:
+        """The URI of a file, as Spark reads it."""
+        return posixpath.join(self.uri, name)
+
+    def prepare(self) -> None:
+        """Make the directories; a root that cannot be written is found here, not at the first train."""
+        try:
+            for name in (SEGMENTS, STATES, PLANS):
+                self.filesystem.create_dir(self.path(name), recursive=True)
+            probe = self.new_name(PLANS, "probe", ".tmp")
+            self.write(probe, b"")
+            self.delete(probe)
+        except OSError as error:
+            raise unwritable(self.uri, error) from error
+
+    def new_name(self, kind: str, stem: str, suffix: str) -> str:
+        """The name of a file that was never there before."""
+        return f"{kind}/{stem}-{uuid.uuid4().hex}{suffix}"
+
+    def write(self, name: str, data: bytes | pa.Buffer) -> None:
+        """Write a new file so that it is still there after a loss of power."""
+        try:
+            if self.local is not None:
+                _write_through(self.path(name), data)
+                return
+            with self.filesystem.open_output_stream(self.path(name)) as stream:
+                stream.write(data)
+        except OSError as error:
+            raise unwritable(name, error) from error
+
+    def open(self, name: str) -> pa.NativeFile:
+        """Open a file for reading; names with a scheme are those of adopted files."""
+        try:
+            if "://" in name:
+                filesystem, path = fs.FileSystem.from_uri(name)
+                return filesystem.open_input_file(path)
+            if self.local is not None:
+                return pa.memory_map(self.path(name))
+            return self.filesystem.open_input_file(self.path(name))
+        except (OSError, pa.ArrowException) as error:
+            raise EngineError(
+                Problem(name, f"cannot be read: {error}", f"the file as it was committed, below {self.uri}")
+            ) from error
+
+    def delete(self, name: str) -> None:
+        """Delete a file; one that is gone already is no matter."""
+        try:
+            self.filesystem.delete_file(self.path(name))
+        except FileNotFoundError:
+            return
+
+    def names(self, kind: str) -> Iterator[str]:
+        """All files of a kind."""
+        selector = fs.FileSelector(self.path(kind), recursive=True, allow_not_found=True)
+        for found in self.filesystem.get_file_info(selector):
+            if found.type == fs.FileType.File:
+                yield f"{kind}/{found.base_name}"
+
+
+def unwritable(what: str, error: OSError) -> EngineError:
+    """The error of a file that cannot be written, with what to do about it."""
+    advice = {
+        errno.ENOSPC: "free space on the disk; all that was committed is safe",
+        errno.EROFS: "a root that can be written",
+        errno.EACCES: "a root that can be written",
+        errno.EDQUOT: "more quota; all that was committed is safe",
+    }
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return EngineError(Problem(what, f"cannot be written: {reason}", advice.get(error.errno or 0, "")))
+
+
+def _write_through(path: str, data: bytes | pa.Buffer) -> None:
+    with open(path, "xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,199 @@
+"""Segments: immutable Parquet files of an arc's tuples, with their sequence numbers and arrival times.
+
+What is the same for all tuples of a segment, one arrival time, or sequence numbers without gaps, is in its
+description and not in the file. So a Parquet file from elsewhere can be a segment as it is. Pages carry
+checksums, and the description has one of the footer.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from australis.algebra.schema import TS
+from australis.algebra.types import TIMESTAMP
+from australis.engine.storage.root import SEGMENTS, Root
+from australis.errors import EngineError, Problem
+
+SEQ = "#seq"
+"""The column with the sequence number of the tuple that caused each tuple."""
+_TAIL = 8
+"""The bytes behind a Parquet footer: its length and a mark."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """The description of a segment, as the catalogue keeps it."""
+
+    arc: str
+    name: str
+    """Relative to the root; an adopted file has a URI."""
+    base: int
+    end: int
+    """All sequence numbers in it are from `base` up to, not including, `end`."""
+    rows: int
+    bytes: int
+    footer: int
+    """The checksum of the Parquet footer."""
+    first: int | None = None
+    """The number of the first tuple, if they have no gaps; else there is a column of them."""
+    ts: int | None = None
+    """The arrival time of all tuples, if it is one; else there is a column of them."""
+    writer: str = ""
+    part: int = 0
+    """Where several tasks or superboxes wrote tuples of one sequence number, they come by writer and part."""
+    newest: int = 0
+    """The latest arrival time."""
+
+    @property
+    def adopted(self) -> bool:
+        return "://" in self.name
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def encode(table: pa.Table) -> pa.Buffer:
+    """A table as the bytes of a segment."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="snappy", write_page_checksum=True, write_statistics=False)
+    return sink.getvalue()
+
+
+def write_segment(
+    root: Root, arc: str, table: pa.Table, *, ts: int | None = None, writer: str = "", part: int = 0
+) -> Segment:
+    """Write derived tuples, which have a column SEQ that ascends."""
+    numbers = table[SEQ]
+    name, size, footer = _written(root, arc, table)
+    base, end = numbers[0].as_py(), numbers[-1].as_py() + 1
+    newest = _newest(table) if ts is None else ts
+    rows = table.num_rows
+    return Segment(arc, name, base, end, rows, size, footer, None, ts, writer, part, newest)
+
+
+def write_arrivals(root: Root, arc: str, table: pa.Table, first: int, ts: int | None) -> Segment:
+    """Write tuples as they came in, the first with the number `first`."""
+    name, size, footer = _written(root, arc, table)
+    rows, newest = table.num_rows, _newest(table) if ts is None else ts
+    return Segment(arc, name, first, first + rows, rows, size, footer, first, ts, newest=newest)
+
+
+def _written(root: Root, arc: str, table: pa.Table) -> tuple[str, int, int]:
+    """The name, the size and the footer's checksum of a new file."""
+    data = encode(table)
+    name = root.new_name(SEGMENTS, arc, ".parquet")
+    root.write(name, data)
+    return name, data.size, checksum(data)
+
+
+def _newest(table: pa.Table) -> int:
+    return int(pc.max(table[TS]).cast(pa.int64()).as_py())
+
+
+def checksum(data: pa.Buffer | bytes) -> int:
+    """The checksum of the footer at the end of a Parquet file."""
+    view = memoryview(data)
+    return zlib.crc32(view[-_TAIL - _footer_length(view[-_TAIL:]) :])
+
+
+def _footer_length(tail: memoryview | bytes) -> int:
+    length: int = struct.unpack("<I4s", tail)[0]
+    return length
+
+
+def read_segment(root: Root, segment: Segment, columns: Sequence[str], lo: int, hi: int) -> pa.Table:
+    """The tuples of a segment from sequence number `lo` up to `hi`: columns, then TS and SEQ."""
+    with root.open(segment.name) as source:
+        try:
+            return _read(source, segment, columns, lo, hi)
+        except (pa.ArrowException, OSError, struct.error, ValueError) as error:
+            raise damaged(segment, str(error)) from error
+
+
+def damaged(segment: Segment, why: str) -> EngineError:
+    """The error of a segment that is not what was committed."""
+    text = " ".join(why.split())
+    return EngineError(
+        Problem(segment.name, f"is damaged: {text}", "the file as it was committed; restore it")
+    )
+
+
+def _read(source: pa.NativeFile, segment: Segment, columns: Sequence[str], lo: int, hi: int) -> pa.Table:
+    _check_footer(source, segment)
+    file = pq.ParquetFile(source, page_checksum_verification=not segment.adopted, pre_buffer=False)
+    if file.metadata.num_rows != segment.rows:
+        raise ValueError(f"{file.metadata.num_rows} rows instead of {segment.rows}")
+    hidden = [name for name, known in ((TS, segment.ts), (SEQ, segment.first)) if known is None]
+    if segment.first is None:
+        return _between(_completed(file.read([*columns, *hidden]), segment, 0), lo, hi)
+    start, stop = max(lo - segment.first, 0), min(hi - segment.first, segment.rows)
+    return _rows(file, segment, [*columns, *hidden], start, stop)
+
+
+def _check_footer(source: pa.NativeFile, segment: Segment) -> None:
+    size = source.size()
+    if size != segment.bytes:
+        raise ValueError(f"{size} bytes instead of {segment.bytes}")
+    length = _footer_length(source.read_at(_TAIL, size - _TAIL)) + _TAIL
+    if length > size or zlib.crc32(source.read_at(length, size - length)) != segment.footer:
+        raise ValueError("the checksum of its footer differs")
+
+
+def _rows(file: pq.ParquetFile, segment: Segment, columns: list[str], start: int, stop: int) -> pa.Table:
+    """Some rows of a file, from the row groups that have them."""
+    ends = np.cumsum([file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)])
+    begins = ends - np.diff(ends, prepend=0)
+    groups = np.flatnonzero((ends > start) & (begins < stop)).tolist()
+    skipped = int(begins[groups[0]]) if groups else 0
+    table = file.read_row_groups(groups, columns=columns)
+    return _completed(table.slice(start - skipped, stop - start), segment, start)
+
+
+def _completed(table: pa.Table, segment: Segment, start: int) -> pa.Table:
+    """A table with the hidden columns that the file does not have."""
+    if segment.ts is not None:
+        table = table.append_column(TS, pa.repeat(pa.scalar(segment.ts, TIMESTAMP.arrow), table.num_rows))
+    if segment.first is not None:
+        first = segment.first + start
+        table = table.append_column(SEQ, pa.array(np.arange(first, first + table.num_rows)))
+    return table
+
+
+def _between(table: pa.Table, lo: int, hi: int) -> pa.Table:
+    numbers = table[SEQ].to_numpy()
+    start, stop = np.searchsorted(numbers, [lo, hi])
+    return table.slice(start, stop - start)
+
+
+def merged(tables: Iterable[pa.Table]) -> pa.Table:
+    """Tables of one arc, given by writer and part, as one by sequence number."""
+    whole = pa.concat_tables(tables)
+    numbers = whole[SEQ].to_numpy()
+    if np.all(numbers[1:] >= numbers[:-1]):
+        return whole
+    return whole.take(pa.array(np.argsort(numbers, kind="stable")))
+
+
+def adopt(root: Root, arc: str, uri: str, first: int, ts: int) -> tuple[Segment, pa.Schema]:
+    """Describe a Parquet file as a segment, and say what it holds; the file is not copied or changed."""
+    with root.open(uri) as source:
+        try:
+            size = source.size()
+            length = min(_footer_length(source.read_at(_TAIL, size - _TAIL)) + _TAIL, size)
+            footer = zlib.crc32(source.read_at(length, size - length))
+            file = pq.ParquetFile(source)
+        except (pa.ArrowException, OSError, struct.error, ValueError) as error:
+            raise EngineError(Problem(uri, f"is no Parquet file: {error}", "a Parquet file")) from error
+        rows = file.metadata.num_rows
+        return Segment(
+            arc, uri, first, first + rows, rows, size, footer, first=first, ts=ts
+        ), file.schema_arrow

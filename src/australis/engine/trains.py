@@ -1,0 +1,207 @@
+"""Trains: what the next one of a superbox takes, and the one transaction that makes what it did visible."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from australis.compile.spread import SpreadKind
+from australis.compile.superboxes import Plan, Superbox
+from australis.engine.delays import histogram
+from australis.engine.faults import crash_point
+from australis.engine.moments import FLUSH, moments
+from australis.engine.orders import Manifest, Order, Share
+from australis.engine.queues import Queues
+from australis.engine.storage.catalog import Catalog, Head, StateFile
+from australis.engine.storage.root import Root
+from australis.engine.storage.segments import Segment
+
+ROWS_PER_TASK = 60_000
+"""A train with fewer tuples is one task: a second one would cost more than it saves."""
+MOMENTS_MOST = 5_000
+
+
+@dataclass(frozen=True)
+class Train:
+    """A train that was committed."""
+
+    superbox: str
+    lo: int
+    hi: int
+    received: int
+    emitted: int
+    tasks: int
+    run_us: int
+    commit_us: int
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What trains are like on a node."""
+
+    plan_file: str
+    partitions: int
+    tasks: int
+    """How many tasks can run at a time."""
+    cache: int
+    """The bytes that a worker keeps decoded."""
+
+
+class Trains:
+    """Makes the orders of trains and commits what came of them. Who calls it holds the node's lock."""
+
+    def __init__(
+        self,
+        root: Root,
+        catalog: Catalog,
+        plan: Plan,
+        queues: Queues,
+        settings: Settings,
+        clock: Callable[[], int],
+        bury: Callable[[Iterable[str]], None],
+    ) -> None:
+        self._root, self._catalog, self._plan, self._queues = root, catalog, plan, queues
+        self._settings, self._clock, self._bury = settings, clock, bury
+        self._started = 0
+
+    # --- what is to be done
+
+    def due(self, superbox: Superbox) -> int:
+        """How much there is to do for a superbox: tuples, and 1 for time or an end that concerns it."""
+        head, end = self._queues.heads[superbox.id], self._queues.end(superbox)
+        if head.seq >= end:
+            return 0
+        waiting = self._queues.waiting(superbox)
+        if waiting or self._stirs(superbox, head, end):
+            return max(waiting, 1)
+        # Nothing in between concerns it: it is there already, and the next commit says so.
+        self._queues.advance(superbox.id, Head(end, head.version, head.deadline))
+        return 0
+
+    def _stirs(self, superbox: Superbox, head: Head, end: int) -> bool:
+        """Whether the log has an event without tuples that makes the superbox emit."""
+        if not superbox.ordered:
+            return False
+        events = self._catalog.events(head.seq, end)
+        late = head.deadline is not None and any(event.now >= head.deadline for event in events)
+        return late or any(event.kind == FLUSH for event in events)
+
+    def order(self, superbox: Superbox, most: int) -> Order:
+        """The next train of a superbox, of about `most` tuples."""
+        head = self._queues.heads[superbox.id]
+        hi = self._queues.cut(superbox, most)
+        events = self._catalog.events(head.seq, hi)
+        if superbox.has_timeouts and len(events) > MOMENTS_MOST:
+            events = events[:MOMENTS_MOST]
+            hi = events[-1].end
+        streams = {name: self._segments(arc, head.seq, hi) for name, arc in superbox.streams.items()}
+        tuples = sum(segment.rows for found in streams.values() for segment in found)
+        partitions = self._settings.partitions if superbox.spread.kind is SpreadKind.KEYS else 1
+        first = head.version == 0
+        self._started += 1
+        return Order(
+            self._root.uri,
+            self._settings.plan_file,
+            superbox.id,
+            self._started,
+            partitions,
+            moments(events, head.seq, hi, timed=superbox.has_timeouts),
+            self._shares(superbox, min(tuples, most), partitions, head.seq, hi),
+            streams,
+            {name: self._segments(arc, 0, 1 << 62) for name, arc in superbox.tables.items()} if first else {},
+            {f"{s.box}/{s.partition}": s.name for s in self._catalog.states(superbox.id)},
+            {},
+            self._settings.cache,
+        )
+
+    def _segments(self, arc: str, lo: int, hi: int) -> tuple[Segment, ...]:
+        found = [each for each in self._queues.segments[arc] if each.base < hi and each.end > lo]
+        return tuple(sorted(found, key=lambda each: (each.writer, each.part, each.base)))
+
+    def _shares(
+        self, superbox: Superbox, tuples: int, partitions: int, lo: int, hi: int
+    ) -> tuple[Share, ...]:
+        tasks = max(1, min(self._settings.tasks, tuples // ROWS_PER_TASK))
+        if superbox.spread.kind is SpreadKind.ROWS:
+            step = -(-(hi - lo) // tasks)
+            return tuple(Share((0,), lo + i * step, min(hi, lo + (i + 1) * step)) for i in range(tasks))
+        tasks = min(tasks, partitions)
+        bounds = [partitions * i // tasks for i in range(tasks + 1)]
+        return tuple(Share(tuple(range(a, b))) for a, b in pairwise(bounds))
+
+    # --- what was done
+
+    def commit(self, order: Order, manifests: Sequence[Manifest], run_us: int) -> Train:
+        """Make a train visible: its head, states, segments and statistics, in one transaction."""
+        began = time.perf_counter_ns()
+        superbox = self._plan.superboxes[order.superbox]
+        crash_point("train.committing")
+        try:
+            buried = self._committed(superbox, order, manifests, run_us)
+        except BaseException:
+            self._queues.load(self._catalog)
+            raise
+        crash_point("train.committed")
+        self._bury(buried)
+        crash_point("train.swept")
+        received, emitted = _sums(manifests)
+        commit_us = (time.perf_counter_ns() - began) // 1000
+        lo, hi = order.moments[0].lo, order.moments[-1].hi
+        return Train(superbox.id, lo, hi, received, emitted, len(manifests), run_us, commit_us)
+
+    def _committed(
+        self, superbox: Superbox, order: Order, manifests: Sequence[Manifest], run_us: int
+    ) -> list[str]:
+        """Change mirror and catalogue alike; gives the files that nothing refers to any more."""
+        now, version = self._clock(), self._queues.heads[superbox.id].version
+        lo, hi = order.moments[0].lo, order.moments[-1].hi
+        deadlines = [each.deadline for each in manifests if each.deadline is not None]
+        segments = [each for manifest in manifests for each in manifest.segments]
+        self._queues.advance(superbox.id, Head(hi, version + 1, min(deadlines, default=None)))
+        self._queues.add(segments)
+        dropped = list(self._droppable(superbox, now))
+        self._queues.remove(dropped)
+        with self._catalog.transaction() as transaction:
+            for name, head in self._queues.heads.items():
+                transaction.set_head(name, head)
+            files = [StateFile(s.box, s.partition, s.name, s.bytes) for m in manifests for s in m.states]
+            buried = transaction.set_states(superbox.id, files)
+            transaction.add_segments(segments)
+            transaction.drop_segments(segment.name for segment in dropped)
+            transaction.forget_events(min(head.seq for head in self._queues.heads.values()))
+            for box, counted in _counted(manifests).items():
+                transaction.count_box(box, counted)
+            for output, buckets in self._delays(manifests, now):
+                transaction.count_delays(output, buckets)
+            transaction.note_train((superbox.id, lo, hi, *_sums(manifests), len(manifests), now, run_us))
+        return buried + [segment.name for segment in dropped if not segment.adopted]
+
+    def _droppable(self, superbox: Superbox, now: int) -> Iterator[Segment]:
+        """Segments of the superbox's arcs that nobody needs any more."""
+        for arc in dict.fromkeys((*superbox.reads.values(), *superbox.writes.values())):
+            before = self._queues.needed(self._plan.arcs[arc], now)
+            yield from (segment for segment in self._queues.segments[arc] if segment.end <= before)
+
+    def _delays(self, manifests: Sequence[Manifest], now: int) -> Iterator[tuple[str, dict[int, int]]]:
+        for manifest in manifests:
+            for arc, arrivals in manifest.arrivals.items():
+                for output in self._plan.arcs[arc].outputs if arc in self._plan.arcs else ():
+                    yield output, histogram(arrivals, now)
+
+
+def _sums(manifests: Sequence[Manifest]) -> tuple[int, int]:
+    """How many tuples a train took and gave."""
+    given = sum(segment.rows for manifest in manifests for segment in manifest.segments)
+    return sum(manifest.received for manifest in manifests), given
+
+
+def _counted(manifests: Sequence[Manifest]) -> dict[str, Mapping[str, int]]:
+    """The counters of each box, over all tasks."""
+    found: dict[str, Mapping[str, int]] = {}
+    for manifest in manifests:
+        for box, counted in manifest.boxes.items():
+            known = found.get(box, dict.fromkeys(counted, 0))
+            found[box] = {name: known[name] + value for name, value in counted.items()}
+    return found
