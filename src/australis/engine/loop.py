@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 from australis.compile.superboxes import Plan
 from australis.engine.graveyard import Graveyard
-from australis.engine.orders import Manifest, Order
 from australis.engine.queues import Queues
 from australis.engine.runner import TrainFailed
 from australis.engine.trains import Train, Trains
+from australis.engine.waybills import Manifest, Waybill
 from australis.errors import AustralisError
 from australis.policy.schedule import Schedule
 
@@ -29,7 +29,7 @@ class Loop:
         queues: Queues,
         trains: Trains,
         schedule: Schedule,
-        run: Callable[[Order], list[Manifest]],
+        run: Callable[[Waybill], list[Manifest]],
         tick: Callable[[int], int],
         clock: Callable[[], int],
         changed: threading.Condition,
@@ -79,20 +79,20 @@ class Loop:
 
     def step(self) -> Train | None:
         """Run one train in this thread, though the loop is paused; None if there is nothing to do."""
-        order = self._next()
-        return None if order is None else self._ride(order)
+        waybill = self._next()
+        return None if waybill is None else self._ride(waybill)
 
     # --- the workers
 
     def _work(self) -> None:
         while not self._stopping:
             with self._changed:
-                order = None if self.paused or self.error else self._next()
-                if order is None:
+                waybill = None if self.paused or self.error else self._next()
+                if waybill is None:
                     self._wait()
                     continue
             with self._kept():
-                self._ride(order)
+                self._ride(waybill)
 
     def _wait(self) -> None:
         """Sleep until something changes or a timeout is due; then log that time has passed."""
@@ -122,32 +122,32 @@ class Loop:
         due = {name: self._trains.due(superbox) for name, superbox in self._plan.superboxes.items()}
         return {name: tuples for name, tuples in due.items() if tuples}
 
-    def _next(self) -> Order | None:
+    def _next(self) -> Waybill | None:
         with self._changed:
             chosen = self._schedule.choose(self._waiting(), self.busy)
             if chosen is None:
                 return None
-            order = self._trains.order(self._plan.superboxes[chosen], self._train)
+            waybill = self._trains.waybill(self._plan.superboxes[chosen], self._train)
             self.busy[chosen] = self._graveyard.enter()
-            return order
+            return waybill
 
-    def _ride(self, order: Order) -> Train:
+    def _ride(self, waybill: Waybill) -> Train:
         began = time.perf_counter_ns()
         try:
-            manifests = self._tried(order)
+            manifests = self._tried(waybill)
             with self._changed:
-                train = self._trains.commit(order, manifests, (time.perf_counter_ns() - began) // 1000)
+                train = self._trains.commit(waybill, manifests, (time.perf_counter_ns() - began) // 1000)
         finally:
             with self._changed:
-                self._graveyard.leave(self.busy.pop(order.superbox))
+                self._graveyard.leave(self.busy.pop(waybill.superbox))
                 self._changed.notify_all()
         self.heard(train)
         return train
 
-    def _tried(self, order: Order) -> list[Manifest]:
+    def _tried(self, waybill: Waybill) -> list[Manifest]:
         for attempt in range(1, TRIES + 1):
             try:
-                return self._run(order)
+                return self._run(waybill)
             except TrainFailed:
                 if attempt == TRIES or self._stopping:
                     raise

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from australis.engine.orders import Moment
 from australis.engine.storage.catalog import Event
+from australis.engine.waybills import Moment
 
 FLUSH, TICK, PUSH = "flush", "tick", "push"
 

@@ -13,8 +13,8 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import RDD
 from pyspark.sql import SparkSession
 
-from australis.engine.orders import Manifest, Order
-from australis.engine.tasks import ORDER_PROPERTY, heard, serve
+from australis.engine.tasks import WAYBILL_PROPERTY, heard, serve
+from australis.engine.waybills import Manifest, Waybill
 from australis.errors import EngineError, Problem
 
 
@@ -30,16 +30,16 @@ class FusedRunner:
         self._jobs: dict[int, RDD[Any]] = {}
         self._lock = threading.Lock()
 
-    def run(self, order: Order) -> list[Manifest]:
-        """Run a train; its manifests are in the order of its shares."""
+    def run(self, waybill: Waybill) -> list[Manifest]:
+        """Run a train; its manifests come as its shares do."""
         context = self._context
-        context.setLocalProperty(ORDER_PROPERTY, order.to_json())
-        context.setLocalProperty("spark.scheduler.pool", order.superbox)
-        context.setJobGroup(f"{order.superbox}", f"train {order.train} of {order.superbox}")
+        context.setLocalProperty(WAYBILL_PROPERTY, waybill.to_json())
+        context.setLocalProperty("spark.scheduler.pool", waybill.superbox)
+        context.setJobGroup(f"{waybill.superbox}", f"train {waybill.train} of {waybill.superbox}")
         try:
-            answers = self._job(len(order.shares)).collect()
+            answers = self._job(len(waybill.shares)).collect()
         except (Py4JError, Py4JJavaError) as error:
-            raise failed(order, error) from error
+            raise failed(waybill, error) from error
         return [heard(answer) for answer in answers]
 
     def _job(self, tasks: int) -> RDD[Any]:
@@ -50,8 +50,10 @@ class FusedRunner:
             return self._jobs[tasks]
 
 
-def failed(order: Order, error: Exception) -> TrainFailed:
+def failed(waybill: Waybill, error: Exception) -> TrainFailed:
     """A job that failed, with the last line of what Spark says of it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if "Exception" in line or "Error" in line] or lines
-    return TrainFailed(Problem(order.superbox, f"its train failed: {told[-1][:500] if told else 'unknown'}"))
+    return TrainFailed(
+        Problem(waybill.superbox, f"its train failed: {told[-1][:500] if told else 'unknown'}")
+    )

@@ -21,19 +21,19 @@ from australis.algebra.schema import TS
 from australis.compile.spread import SpreadKind
 from australis.compile.superboxes import QUARANTINE_ARC, Superbox
 from australis.engine.faults import crash_point
-from australis.engine.orders import Manifest, Moment, Order, Share, WrittenState
 from australis.engine.plans import read_plan
 from australis.engine.storage.cache import Cache
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import SEQ, Segment, merged, read_segment, write_segment
 from australis.engine.storage.states import read_state, write_state
+from australis.engine.waybills import Manifest, Moment, Share, Waybill, WrittenState
 from australis.errors import AustralisError
 from australis.kernels.hashing import partitions
 from australis.kernels.kernel import CAUSE, State
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 
-ORDER_PROPERTY = "australis.order"
-"""The local property of a Spark job that holds a train's order."""
+WAYBILL_PROPERTY = "australis.waybill"
+"""The local property of a Spark job that holds a train's waybill."""
 MANIFEST, FAILURE = b"M", b"F"
 ARRIVAL_STEP_US = 1000
 """Arrival times are told in steps of this, so that a manifest stays small."""
@@ -57,8 +57,8 @@ def serve(index: int, rows: Iterable[int]) -> Iterable[bytes]:
     del rows
     context = TaskContext.get()
     assert context is not None
-    order = Order.from_json(context.getLocalProperty(ORDER_PROPERTY) or "")
-    yield answer(lambda: Task(order, order.shares[index], index).run())
+    waybill = Waybill.from_json(context.getLocalProperty(WAYBILL_PROPERTY) or "")
+    yield answer(lambda: Task(waybill, waybill.shares[index], index).run())
 
 
 def answer(run: Callable[[], Manifest]) -> bytes:
@@ -96,12 +96,12 @@ class _Done:
 class Task:
     """A share of a train."""
 
-    def __init__(self, order: Order, share: Share, part: int) -> None:
-        self._order, self._share, self._part = order, share, part
-        self._root = Root(order.root)
-        self._superbox, self._pipeline = superbox_of(self._root, order.plan, order.superbox)
+    def __init__(self, waybill: Waybill, share: Share, part: int) -> None:
+        self._waybill, self._share, self._part = waybill, share, part
+        self._root = Root(waybill.root)
+        self._superbox, self._pipeline = superbox_of(self._root, waybill.plan, waybill.superbox)
         self._spent: dict[str, int] = {}
-        _segments.budget = _states.budget = order.cache
+        _segments.budget = _states.budget = waybill.cache
 
     def run(self, given: Mapping[str, pa.Table] | None = None) -> Manifest:
         """Read, compute, write; `given` are the tuples of the streams if Spark has read them already."""
@@ -136,13 +136,13 @@ class Task:
     # --- in
 
     def _read(self) -> dict[str, pa.Table]:
-        return {name: self._stream(name, found) for name, found in self._order.streams.items() if found}
+        return {name: self._stream(name, found) for name, found in self._waybill.streams.items() if found}
 
     def _stream(self, name: str, segments: tuple[Segment, ...]) -> pa.Table:
         columns = list(self._superbox.network.inputs[name].schema.names)
-        lo = max(self._order.moments[0].lo, self._share.lo)
-        hi = min(self._order.moments[-1].hi, self._share.hi)
-        priority = self._order.priorities.get(name, 0.0)
+        lo = max(self._waybill.moments[0].lo, self._share.lo)
+        hi = min(self._waybill.moments[-1].hi, self._share.hi)
+        priority = self._waybill.priorities.get(name, 0.0)
         tables = [self._segment(each, columns, lo, hi, priority) for each in segments]
         return merged(tables).rename_columns({SEQ: CAUSE})
 
@@ -162,10 +162,10 @@ class Task:
     def _partitioned(self, streams: Mapping[str, pa.Table]) -> Iterator[tuple[int, Mapping[str, pa.Table]]]:
         """The tuples of each partition of the share."""
         spread = self._superbox.spread
-        if spread.kind is not SpreadKind.KEYS or self._order.partitions == 1:
+        if spread.kind is not SpreadKind.KEYS or self._waybill.partitions == 1:
             yield self._share.partitions[0], streams
             return
-        count = self._order.partitions
+        count = self._waybill.partitions
         owners = {name: partitions(t, spread.keys[Ref(name)], count) for name, t in streams.items()}
         for partition in self._share.partitions:
             mine = {name: streams[name].filter(pa.array(owners[name] == partition)) for name in streams}
@@ -174,13 +174,13 @@ class Task:
     # --- through
 
     def _state(self, partition: int, done: _Done) -> PipelineState:
-        if not self._order.states and self._order.tables:
+        if not self._waybill.states and self._waybill.tables:
             return self._loaded(done)
         start = self._pipeline.start()
         return {box: self._kept(box, partition, start[box]) for box in self._pipeline.kernels}
 
     def _kept(self, box: str, partition: int, start: State) -> State:
-        name = self._order.states.get(f"{box}/{partition}")
+        name = self._waybill.states.get(f"{box}/{partition}")
         if name is None:
             return start
         return _states.get(name, lambda: read_state(self._root, name), _size)
@@ -188,7 +188,7 @@ class Task:
     def _loaded(self, done: _Done) -> PipelineState:
         """The state before the first train, with the stored tables."""
         state = self._pipeline.start()
-        for name, segments in self._order.tables.items():
+        for name, segments in self._waybill.tables.items():
             columns = list(self._superbox.network.inputs[name].schema.names)
             for segment in segments:
                 rows = read_segment(self._root, segment, columns, segment.base, segment.end)
@@ -198,7 +198,7 @@ class Task:
         return state
 
     def _advance(self, state: PipelineState, streams: Mapping[str, pa.Table], done: _Done) -> PipelineState:
-        for moment in self._order.moments:
+        for moment in self._waybill.moments:
             arrivals = {name: _between(table, moment) for name, table in streams.items()}
             passage = self._pipeline.advance(state, arrivals, moment.now, ending=moment.ending)
             done.add(passage, moment)
@@ -213,11 +213,11 @@ class Task:
         written = []
         for partition, (before, after) in states.items():
             for box in self._superbox.ordered:
-                first = f"{box}/{partition}" not in self._order.states
+                first = f"{box}/{partition}" not in self._waybill.states
                 if first or after[box] is not before[box]:
                     name, size = write_state(self._root, box, partition, after[box])
                     _states.put(name, after[box], _size(after[box]))
-                    _states.drop(self._order.states.get(f"{box}/{partition}", ""))
+                    _states.drop(self._waybill.states.get(f"{box}/{partition}", ""))
                     written.append(WrittenState(box, partition, name, size))
         return tuple(written)
 

@@ -12,11 +12,11 @@ from australis.compile.superboxes import Plan, Superbox
 from australis.engine.delays import histogram
 from australis.engine.faults import crash_point
 from australis.engine.moments import FLUSH, moments
-from australis.engine.orders import Manifest, Order, Share
 from australis.engine.queues import Queues
 from australis.engine.storage.catalog import Catalog, Head, StateFile
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import Segment
+from australis.engine.waybills import Manifest, Share, Waybill
 
 ROWS_PER_TASK = 60_000
 """A train with fewer tuples is one task: a second one would cost more than it saves."""
@@ -88,7 +88,7 @@ class Trains:
         late = head.deadline is not None and any(event.now >= head.deadline for event in events)
         return late or any(event.kind == FLUSH for event in events)
 
-    def order(self, superbox: Superbox, most: int) -> Order:
+    def waybill(self, superbox: Superbox, most: int) -> Waybill:
         """The next train of a superbox, of about `most` tuples."""
         head = self._queues.heads[superbox.id]
         hi = self._queues.cut(superbox, most)
@@ -101,7 +101,7 @@ class Trains:
         partitions = self._settings.partitions if superbox.spread.kind is SpreadKind.KEYS else 1
         first = head.version == 0
         self._started += 1
-        return Order(
+        return Waybill(
             self._root.uri,
             self._settings.plan_file,
             superbox.id,
@@ -133,13 +133,13 @@ class Trains:
 
     # --- what was done
 
-    def commit(self, order: Order, manifests: Sequence[Manifest], run_us: int) -> Train:
+    def commit(self, waybill: Waybill, manifests: Sequence[Manifest], run_us: int) -> Train:
         """Make a train visible: its head, states, segments and statistics, in one transaction."""
         began = time.perf_counter_ns()
-        superbox = self._plan.superboxes[order.superbox]
+        superbox = self._plan.superboxes[waybill.superbox]
         crash_point("train.committing")
         try:
-            buried = self._committed(superbox, order, manifests, run_us)
+            buried = self._committed(superbox, waybill, manifests, run_us)
         except BaseException:
             self._queues.load(self._catalog)
             raise
@@ -148,15 +148,15 @@ class Trains:
         crash_point("train.swept")
         received, emitted = _sums(manifests)
         commit_us = (time.perf_counter_ns() - began) // 1000
-        lo, hi = order.moments[0].lo, order.moments[-1].hi
+        lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
         return Train(superbox.id, lo, hi, received, emitted, len(manifests), run_us, commit_us)
 
     def _committed(
-        self, superbox: Superbox, order: Order, manifests: Sequence[Manifest], run_us: int
+        self, superbox: Superbox, waybill: Waybill, manifests: Sequence[Manifest], run_us: int
     ) -> list[str]:
         """Change mirror and catalogue alike; gives the files that nothing refers to any more."""
         now, version = self._clock(), self._queues.heads[superbox.id].version
-        lo, hi = order.moments[0].lo, order.moments[-1].hi
+        lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
         deadlines = [each.deadline for each in manifests if each.deadline is not None]
         segments = [each for manifest in manifests for each in manifest.segments]
         self._queues.advance(superbox.id, Head(hi, version + 1, min(deadlines, default=None)))

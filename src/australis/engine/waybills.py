@@ -1,4 +1,4 @@
-"""What a task of a train is told, and what it tells: an order of JSON texts in, a manifest of them out.
+"""What a task of a train is told, and what it tells: a waybill in JSON comes in, a manifest goes out.
 
 Driver and tasks may be on different machines, so both are plain values; the network comes in a plan file.
 """
@@ -37,7 +37,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Order:
+class Waybill:
     """A train: which superbox, over which segments, from which states."""
 
     root: str
@@ -62,7 +62,7 @@ class Order:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_json(cls, text: str) -> Order:
+    def from_json(cls, text: str) -> Waybill:
         given = json.loads(text)
         given["moments"] = tuple(Moment(**each) for each in given["moments"])
         given["shares"] = tuple(
