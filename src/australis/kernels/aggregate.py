@@ -17,6 +17,7 @@ from australis.kernels.expressions.arrays import arrow, truths
 from australis.kernels.groups import encode
 from australis.kernels.kernel import Kernel, State, Step
 from australis.kernels.layout import GROUP, PASSED, VALUE, Layout
+from australis.kernels.numbered import Numbered, PortKeys, by_group
 from australis.kernels.open_windows import (
     OpenWindows,
     Results,
@@ -102,6 +103,9 @@ class AggregateKernel(Kernel):
 
     def deadline(self, state: State) -> int | None:
         return deadline(self._layout, state)
+
+    def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
+        return (by_group("groups", self._order.group_by, keys[0], {"waiting": GROUP, "windows": GROUP}),)
 
     # --- arrivals
 

@@ -11,6 +11,7 @@ from australis.kernels.columns import Indexes, column, grown, numbers, rows_of, 
 from australis.kernels.groups import Groups, encode
 from australis.kernels.kernel import CAUSE, Kernel, State, Step
 from australis.kernels.layout import GROUP, PASSED
+from australis.kernels.numbered import Numbered, PortKeys, by_group
 from australis.kernels.order import NOTHING, passed_array, passed_keys, place, release, sort_keys
 
 
@@ -56,6 +57,9 @@ class BSortKernel(Kernel):
         waiting = state["waiting"]
         order = np.argsort(sort_keys(numbers(column(waiting, self._order.on))), kind="stable")
         return Step(self.start(), (self._output(waiting, order, np.full(len(order), -1)),))
+
+    def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
+        return (by_group("groups", self._keys, keys[0], {"waiting": GROUP}),)
 
     def _groups(self, found: Groups, passed: Indexes) -> pa.Table:
         columns = [column(found.keys, name) for name in self._keys]

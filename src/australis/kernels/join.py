@@ -21,6 +21,7 @@ from australis.kernels.expressions.arrays import arrow
 from australis.kernels.groups import Groups
 from australis.kernels.kernel import Kernel, State, Step
 from australis.kernels.keys import KEY, NO_KEY, Keys
+from australis.kernels.numbered import Numbered, PortKeys
 from australis.kernels.pairs import SIDES, Meeting, Pairing
 from australis.kernels.sequence import New, in_sequence
 from australis.kernels.sides import Arrived, Side
@@ -99,6 +100,10 @@ class JoinKernel(Kernel):
         highs = first_behind(found.codes, arrived.values, starts, laid_out, self._size)
         layout = places if isinstance(rows, slice) else rows[places]
         return Meeting(port, arrived.batch, arrived.rows, partners, layout, lows, highs)
+
+    def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
+        groups = (side.kept_by(names) for side, names in zip(self._sides, keys, strict=True))
+        return (*groups, self._keys.kept_by(KEYS, keys, *SIDES))
 
     # --- what is kept
 

@@ -17,6 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from australis.algebra.schema import Schema
+from australis.errors import KernelError, Problem
+from australis.kernels.numbered import Numbered, PortKeys
 
 CAUSE = "#cause"
 """The hidden column of outputs: the input row that caused each tuple, ascending; -1 for time and flush."""
@@ -62,6 +64,11 @@ class Kernel(ABC):
     def deadline(self, state: State) -> int | None:
         """The earliest local time at which a timeout is due, for a scheduler to wake up; None for never."""
         return None
+
+    def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
+        """What of the state is kept by key, where these partition the tuples; raises if they cannot."""
+        name = type(self).__name__.removesuffix("Kernel")
+        raise KernelError(Problem("", f"{name} keeps one state for all its tuples", "one partition"))
 
     def nothing(self) -> tuple[pa.Table, ...]:
         """Empty output batches."""

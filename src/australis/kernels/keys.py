@@ -9,10 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.schema import Schema
+from australis.errors import KernelError, Problem
 from australis.kernels.columns import Indexes, column, grown, numbers
 from australis.kernels.expressions.arrays import nulls
 from australis.kernels.groups import Groups, encode
 from australis.kernels.kernel import State
+from australis.kernels.numbered import Numbered, PortKeys
 from australis.kernels.sides import Passed, Side
 
 KEY = "#key"
@@ -64,6 +66,20 @@ class Keys:
         columns = [known.column(names.index(name)) for name in side.order.group_by]
         by_key = encode(groups, groups.num_rows, pa.table(columns, names=groups.column_names)).codes
         return _by_group(side.passed(state), by_key[codes])
+
+    def kept_by(self, table: str, keys: PortKeys, *kept: str) -> Numbered:
+        """The keys in a table of the state, if the tuples of both sides are partitioned by some of them."""
+        names = tuple(field.name for field in self._fields)
+        partitioned_by = tuple(names[self._place(*pair)] for pair in zip(*keys, strict=True))
+        return Numbered(table, names, partitioned_by, dict.fromkeys(kept, KEY))
+
+    def _place(self, left: str, right: str) -> int:
+        """Which equality is that of two attributes."""
+        pairs = list(zip(*self._names, strict=True))
+        if (left, right) in pairs:
+            return pairs.index((left, right))
+        what = f"left.{left} and right.{right} need not be equal, so pairs cannot be partitioned by them"
+        raise KernelError(Problem("predicate", what, "attributes that the predicate equates"))
 
     def compact(self, known: pa.Table, *tables: pa.Table) -> tuple[pa.Table, ...]:
         """The keys without those that no table uses, once these are many; and the tables with their codes."""

@@ -13,6 +13,7 @@ from australis.algebra.types import DataType
 from australis.kernels.columns import Indexes, Mask, Numbers, column, grown, numbers, rows_of
 from australis.kernels.groups import Groups, encode
 from australis.kernels.kernel import State
+from australis.kernels.numbered import Numbered, by_group
 from australis.kernels.order import (
     NOTHING,
     from_sort_keys,
@@ -114,6 +115,10 @@ class Side:
             released.late,
         )
         return _without_late(arrived, in_order[in_order >= 0]) if released.late else arrived
+
+    def kept_by(self, keys: tuple[str, ...]) -> Numbered:
+        """The groups, if the tuples of this side are partitioned by some attributes."""
+        return by_group(self._groups, self.order.group_by, keys, {self._waiting: GROUP})
 
     def _groups_table(self, found: Groups, passed: Indexes) -> pa.Table:
         keys = [column(found.keys, field.name) for field in self._keys]

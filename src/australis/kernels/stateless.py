@@ -14,6 +14,7 @@ from australis.algebra.schema import TS, Schema
 from australis.kernels.expressions import evaluate, evaluate_all
 from australis.kernels.expressions.arrays import truths
 from australis.kernels.kernel import CAUSE, Kernel, State, Step, empty_output
+from australis.kernels.numbered import Numbered, PortKeys
 
 Rows = npt.NDArray[Any]
 """Numbers of rows of a batch, ascending."""
@@ -24,6 +25,9 @@ class Stateless(Kernel):
 
     def start(self) -> State:
         return {}
+
+    def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
+        return ()
 
 
 class FilterKernel(Stateless):

@@ -14,6 +14,7 @@ from australis.algebra.schema import Schema
 from australis.kernels.columns import Indexes, column, numbers, stacked
 from australis.kernels.kernel import Kernel, State, Step
 from australis.kernels.keys import KEY, NO_KEY, Keys
+from australis.kernels.numbered import Numbered, PortKeys
 from australis.kernels.pairs import SIDES, Meeting, Pairing
 from australis.kernels.sides import Arrived, Side
 
@@ -46,6 +47,13 @@ class TableJoinKernel(Kernel):
         arrived = self._stream.arrive(state, batch)
         pairs = self._pairing.pairs(self._meeting(state, port, arrived))
         return Step({**state, **arrived.state}, (pairs,), arrived.rejected, arrived.late)
+
+    def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
+        """Without keys for the table, every partition has the whole of it."""
+        groups = self._stream.kept_by(keys[1 - self._table_port])
+        if not keys[self._table_port]:
+            return (groups,)
+        return (groups, self._keys.kept_by(KEYS, keys, self._table))
 
     def _loaded(self, state: State, rows: pa.Table) -> State:
         """The state with more rows of the table, by key; those with a NULL in theirs have no partners."""

@@ -1,0 +1,96 @@
+"""Repartition: the states of one box, kept in partitions by key, rewritten for another number of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+from australis.errors import KernelError, Problem
+from australis.kernels.columns import Indexes, column, numbers, rows_of, stacked
+from australis.kernels.functions.loops import arrange
+from australis.kernels.groups import encode
+from australis.kernels.hashing import partitions
+from australis.kernels.kernel import Kernel, State
+from australis.kernels.numbered import Numbered, PortKeys
+
+
+def repartition(kernel: Kernel, states: Sequence[State], keys: PortKeys, count: int) -> tuple[State, ...]:
+    """The states of a box's partitions, rewritten for `count` partitions by `keys`.
+
+    Going on with them gives what going on with the old ones would have. Groups are numbered by first arrival
+    in their partition; since the order of first arrivals in different partitions is not known, the groups of
+    one old partition come behind those of the one before it. This shows only in the sequence of what several
+    groups emit together: at a timeout, or at the end.
+
+    A box that keeps one state for all its tuples can only stay in one partition. Such are WSort, Tumble and
+    Drop, whatever has no groups, and Resample: it forgets a left tuple when all groups known have passed it.
+    """
+    if len(states) == count == 1:
+        return tuple(states)
+    tables = kernel.kept_by(keys)
+    return _split(tables, _merged(tables, states), count)
+
+
+def _merged(tables: Sequence[Numbered], states: Sequence[State]) -> State:
+    """One state of several: the keys of one behind those of another. What is not kept by key, all have."""
+    merged = dict(states[0])
+    for numbered in tables:
+        rows = [state[numbered.table] for state in states]
+        firsts = np.cumsum([0, *(table.num_rows for table in rows)])
+        merged[numbered.table] = _distinct(stacked(rows), numbered)
+        for name, number in numbered.followers.items():
+            parts = [
+                _with_numbers(state[name], number, _numbers(state[name], number) + first)
+                for state, first in zip(states, firsts[:-1], strict=True)
+            ]
+            merged[name] = stacked(parts)
+    return merged
+
+
+def _distinct(rows: pa.Table, numbered: Numbered) -> pa.Table:
+    """The rows of keys, each of which must be there once."""
+    keys = rows.select(list(numbered.names))
+    if encode(keys.slice(0, 0), 0, keys).count < rows.num_rows:
+        raise KernelError(Problem(numbered.table, "a key is in several states", "states partitioned by key"))
+    return rows
+
+
+def _split(tables: Sequence[Numbered], state: State, count: int) -> tuple[State, ...]:
+    """A state in partitions. Keys and rows stay in their sequence; what is not kept by key, all get."""
+    parts = [dict(state) for _ in range(count)]
+    for numbered in tables:
+        keys = state[numbered.table]
+        owners = partitions(keys, numbered.partitioned_by, count)
+        places = _places(owners, count)
+        _share(parts, numbered.table, keys, owners)
+        for name, number in numbered.followers.items():
+            codes = _numbers(state[name], number)
+            _share(parts, name, _with_numbers(state[name], number, places[codes]), owners[codes])
+    return tuple(parts)
+
+
+def _places(owners: Indexes, count: int) -> Indexes:
+    """The place of each row among those of its owner."""
+    order, begins = arrange(owners, count)
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order)) - begins[owners[order]]
+    return places
+
+
+def _share(parts: Sequence[dict[str, pa.Table]], name: str, table: pa.Table, owners: Indexes) -> None:
+    """Give each part the rows that it owns of a table."""
+    order, begins = arrange(owners, len(parts))
+    for part, (begin, end) in zip(parts, pairwise(begins), strict=True):
+        part[name] = rows_of(table, order[begin:end])
+
+
+def _numbers(table: pa.Table, name: str) -> Indexes:
+    return numbers(column(table, name))
+
+
+def _with_numbers(table: pa.Table, name: str, values: Indexes) -> pa.Table:
+    at = table.schema.get_field_index(name)
+    return table.set_column(at, table.schema.field(at), pa.array(values))
