@@ -144,7 +144,7 @@ class Task:
         hi = min(self._waybill.moments[-1].hi, self._share.hi)
         priority = self._waybill.priorities.get(name, 0.0)
         tables = [self._segment(each, columns, lo, hi, priority) for each in segments]
-        return merged(tables).rename_columns({SEQ: CAUSE})
+        return merged(tables).combine_chunks().rename_columns({SEQ: CAUSE})
 
     def _segment(self, segment: Segment, columns: list[str], lo: int, hi: int, priority: float) -> pa.Table:
         """A segment's tuples; one that the train takes in part will be asked for again, so it is kept."""

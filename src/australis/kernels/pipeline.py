@@ -20,7 +20,7 @@ from australis.algebra.types import TIMESTAMP
 from australis.errors import AlgebraError, KernelError, Problem
 from australis.kernels.arrivals import Taken, take
 from australis.kernels.causes import NOBODY, by_cause, caused
-from australis.kernels.columns import stacked
+from australis.kernels.columns import column, stacked
 from australis.kernels.kernel import CAUSE, Kernel, State, empty_output
 from australis.kernels.make import kernel_for
 from australis.kernels.quarantine import QUARANTINE_ARROW, admitted, quarantined
@@ -208,5 +208,5 @@ def _numbered(batch: pa.Table) -> pa.Table:
 def _shaped(batch: pa.Table, schema: Schema) -> pa.Table:
     """The batch with the columns of a schema, of its types and in one piece each, and its causes."""
     target = empty_output(schema).schema
-    columns = [batch[field.name].combine_chunks().cast(field.type) for field in target]
+    columns = [column(batch, field.name).cast(field.type) for field in target]
     return pa.Table.from_arrays(columns, schema=target)

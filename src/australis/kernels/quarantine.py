@@ -43,8 +43,9 @@ def admitted(batch: pa.Table, schema: Schema) -> tuple[pa.Table, pa.Table | None
     """The tuples that fit a schema, and those with a NULL where a value must be, with the reason."""
     reasons: list[str | None] | None = None
     for field in schema:
-        column = batch[field.name].combine_chunks()
-        missing = None if field.nullable else nulls(column)
+        if field.nullable or not batch[field.name].null_count:
+            continue
+        missing = nulls(batch[field.name].combine_chunks())
         if missing is not None:
             reasons = reasons or [None] * batch.num_rows
             for row in np.flatnonzero(missing):

@@ -62,9 +62,23 @@ class Segment:
 
 
 def encode(table: pa.Table) -> pa.Buffer:
-    """A table as the bytes of a segment."""
+    """A table as the bytes of a segment.
+
+    Texts repeat, so they have dictionaries; for numbers these cost more time than they save space. Numbers
+    and times of arrival ascend, so their differences are kept.
+    """
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="snappy", write_page_checksum=True, write_statistics=False)
+    texts = [field.name for field in table.schema if pa.types.is_string(field.type)]
+    ascending = [name for name in (TS, SEQ) if name in table.column_names]
+    pq.write_table(
+        table,
+        sink,
+        compression="snappy",
+        use_dictionary=texts,
+        column_encoding=dict.fromkeys(ascending, "DELTA_BINARY_PACKED"),
+        write_page_checksum=True,
+        write_statistics=False,
+    )
     return sink.getvalue()
 
 
@@ -73,17 +87,20 @@ def write_segment(
 ) -> Segment:
     """Write derived tuples, which have a column SEQ that ascends."""
     numbers = table[SEQ]
+    if TS in table.column_names:
+        oldest, newest = _times(table)
+        table, ts = (table.drop_columns([TS]), newest) if oldest == newest else (table, None)
+    else:
+        newest = ts or 0
     name, size, footer = _written(root, arc, table)
     base, end = numbers[0].as_py(), numbers[-1].as_py() + 1
-    newest = _newest(table) if ts is None else ts
-    rows = table.num_rows
-    return Segment(arc, name, base, end, rows, size, footer, None, ts, writer, part, newest)
+    return Segment(arc, name, base, end, table.num_rows, size, footer, None, ts, writer, part, newest)
 
 
 def write_arrivals(root: Root, arc: str, table: pa.Table, first: int, ts: int | None) -> Segment:
     """Write tuples as they came in, the first with the number `first`."""
     name, size, footer = _written(root, arc, table)
-    rows, newest = table.num_rows, _newest(table) if ts is None else ts
+    rows, newest = table.num_rows, _times(table)[1] if ts is None else ts
     return Segment(arc, name, first, first + rows, rows, size, footer, first, ts, newest=newest)
 
 
@@ -95,8 +112,10 @@ def _written(root: Root, arc: str, table: pa.Table) -> tuple[str, int, int]:
     return name, data.size, checksum(data)
 
 
-def _newest(table: pa.Table) -> int:
-    return int(pc.max(table[TS]).cast(pa.int64()).as_py())
+def _times(table: pa.Table) -> tuple[int, int]:
+    """The first and the last time of arrival."""
+    found = pc.min_max(table[TS].cast(pa.int64())).as_py()
+    return found["min"], found["max"]
 
 
 def checksum(data: pa.Buffer | bytes) -> int:
