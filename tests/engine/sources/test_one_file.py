@@ -10,12 +10,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.engine.sources.virtual import Ledger, VirtualWaiter, plain, run
 
 from australis.algebra.schema import parse_schema
 from australis.engine.files import blocks, parquet_reader
 from australis.engine.sources import Adoption, FileSource, Options, Rate, SignalWaiter, Speed, parse_source
 from australis.errors import EngineError
-from tests.engine.sources.virtual import Ledger, VirtualWaiter, plain, run
 
 SCHEMA = parse_schema("sid int not null, time long, word string")
 TEXTS = ("csv", "tsv", "jsonl", "csv.gz", "jsonl.gz")
@@ -37,7 +37,10 @@ def write(folder: Path, extension: str, rows: int = 30) -> str:
         words = pa.array([f"word {row}" for row in range(rows)])
         pq.write_table(pa.table({**columns, "word": words}), path, row_group_size=6)
         return str(path)
-    text = "\n".join(line(extension.split(".")[0], row, number) for row, number in enumerate(numbers)) + "\n"
+    text = (
+        "\n".join(line(extension.removesuffix(".gz"), row, number) for row, number in enumerate(numbers))
+        + "\n"
+    )
     header = "" if "jsonl" in extension else "sid,time,word\n"
     data = (header + text).replace(",", "\t" if extension == "tsv" else ",").encode()
     path.write_bytes(gzip.compress(data) if extension.endswith(".gz") else data)

@@ -1,0 +1,23 @@
+"""Sinks: output arcs into files, each tuple once, also when the node is killed at any moment.
+
+Comes in: a node as an `Outlet`, whose tables carry sequence numbers, and the name of a file. Goes out: text
+files that grow by whole appends, folders of Parquet parts, or lines on standard output (those at least once).
+How far a sink has come is committed by the node with the acknowledgement of the tuples.
+"""
+
+from australis.engine.sinks.consuming import Outlet, RunningSink, Sink, write_out
+from australis.engine.sinks.opening import parse_sink
+from australis.engine.sinks.parts import ParquetSink
+from australis.engine.sinks.streams import StreamSink
+from australis.engine.sinks.text_file import TextFileSink
+
+__all__ = [
+    "Outlet",
+    "ParquetSink",
+    "RunningSink",
+    "Sink",
+    "StreamSink",
+    "TextFileSink",
+    "parse_sink",
+    "write_out",
+]

@@ -1,0 +1,127 @@
+"""A file that grows by whole appends: what was recorded stays, a half-written tail never does."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from australis.errors import EngineError, Problem
+
+_END_BYTES = 1024
+
+
+@dataclass(frozen=True)
+class Record:
+    """How long a file is, and the checksum of its last bytes, by which it is known again.
+
+    >>> read_record(Record(5, 7).text, "a.csv")
+    Record(size=5, end=7)
+    """
+
+    size: int = 0
+    end: int = 0
+
+    @property
+    def text(self) -> str:
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+
+def read_record(text: str, path: str) -> Record:
+    """The record that a position text tells."""
+    try:
+        return Record(**json.loads(text))
+    except (ValueError, TypeError):
+        raise EngineError(Problem(path, f"the position {text!r} is none of a file")) from None
+
+
+class AppendedFile:
+    """A file opened for appending, cut back to what was recorded of it."""
+
+    def __init__(self, path: str, record: Record) -> None:
+        self._path, self._final = path, Path(path).resolve()
+        with trouble(path):
+            is_new = not self._final.exists()
+            self._file = os.open(self._final, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            if is_new:
+                sync_folder(self._final.parent)
+        try:
+            with trouble(path):
+                self._end = self._checked(record)
+                self._cut_back(record.size)
+        except BaseException:
+            self.close()
+            raise
+        self.record = record
+
+    def append(self, chunks: Iterable[bytes]) -> Record:
+        """Bring bytes to the disk; if that fails the file is as it was."""
+        size, end = self.record.size, self._end
+        try:
+            with trouble(self._path):
+                for chunk in chunks:
+                    self._write(chunk, size)
+                    size, end = size + len(chunk), (end + chunk[-_END_BYTES:])[-_END_BYTES:]
+                os.fsync(self._file)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self._cut_back(self.record.size)
+            raise
+        self.record, self._end = Record(size, zlib.crc32(end)), end
+        return self.record
+
+    def _write(self, chunk: bytes, offset: int) -> None:
+        rest = memoryview(chunk)
+        while rest:
+            written = os.pwrite(self._file, rest, offset)
+            rest, offset = rest[written:], offset + written
+
+    def _checked(self, record: Record) -> bytes:
+        """The last recorded bytes, if the file still has them."""
+        size = os.fstat(self._file).st_size
+        if size < record.size:
+            what = f"has {size:,} bytes, and {record.size:,} were written to it"
+            raise EngineError(Problem(self._path, what, _EXPECTED))
+        length = min(record.size, _END_BYTES)
+        end = os.pread(self._file, length, record.size - length)
+        if zlib.crc32(end) != record.end:
+            what = f"its first {record.size:,} bytes do not end as they were written"
+            raise EngineError(Problem(self._path, what, _EXPECTED))
+        return end
+
+    def _cut_back(self, size: int) -> None:
+        if os.fstat(self._file).st_size > size:
+            os.ftruncate(self._file, size)
+            os.fsync(self._file)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+_EXPECTED = "the file as it was left, or a new name for the rest of the output"
+
+
+@contextmanager
+def trouble(path: str) -> Iterator[None]:
+    """Say what a writing error means, and for which file."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        expected = "a folder that is there" if isinstance(error, FileNotFoundError) else ""
+        raise EngineError(Problem(path, f"cannot be written: {error.strerror or error}", expected)) from None
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,88 @@
+"""What a sink needs of a node, and how tables go through it: written, then acknowledged."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Protocol, Self
+
+import pyarrow as pa
+
+SEQ = "#seq"
+"""The hidden column with the number of the tuple that caused an output tuple; it never goes back."""
+
+
+class Outlet(Protocol):
+    """The part of a node that gives tables out; a consumer is a name under which it knows how far one is.
+
+    How far is the sequence number of the first tuple that was not acknowledged, and a text of the consumer.
+    """
+
+    def subscribe(self, output: str, *, consumer: str, follow: bool = True) -> Iterator[pa.Table]: ...
+
+    def consumer(self, consumer: str, output: str) -> tuple[int, str | None]: ...
+
+    def acknowledge(self, consumer: str, output: str, seq: int, position: str | None = None) -> None: ...
+
+
+class RunningSink(ABC):
+    """A sink that is being written, a context manager that closes it."""
+
+    def __init__(self, outlet: Outlet, output: str, consumer: str) -> None:
+        self._outlet, self._output, self._consumer = outlet, output, consumer
+
+    def take(self, table: pa.Table) -> None:
+        """Write a table so that it stays, then acknowledge it together with how far the sink has come."""
+        if not table.num_rows:
+            return
+        last = int(table[SEQ][-1].as_py())
+        position = self._write(table)
+        self._outlet.acknowledge(self._consumer, self._output, last + 1, position)
+
+    def _recorded(self, first: Callable[[], str]) -> str:
+        """The acknowledged position; before anything is written there is one, too."""
+        seq, position = self._outlet.consumer(self._consumer, self._output)
+        if position is None:
+            position = first()
+            self._outlet.acknowledge(self._consumer, self._output, seq, position)
+        return position
+
+    @abstractmethod
+    def _write(self, table: pa.Table) -> str | None:
+        """Write a table to the disk; gives the position behind it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let the files go."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Sink(Protocol):
+    """The settings of a sink."""
+
+    @property
+    def output(self) -> str: ...
+
+    @property
+    def consumer(self) -> str: ...
+
+    def start(self, outlet: Outlet) -> RunningSink: ...
+
+
+def write_out(
+    outlet: Outlet, sink: Sink, *, follow: bool = True, heard: Callable[[pa.Table], None] = lambda table: None
+) -> None:
+    """Write what an output arc holds, and with `follow` what it will hold until the node stops."""
+    with sink.start(outlet) as running:
+        tables = outlet.subscribe(sink.output, consumer=sink.consumer, follow=follow)
+        for table in tables:
+            running.take(table)
+            heard(table)

@@ -1,0 +1,114 @@
+"""Parquet as a sink: a folder of part files, each named by the sequence numbers of its tuples."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from australis.algebra.schema import Schema
+from australis.engine.files import open_writer
+from australis.engine.sinks.appended import sync_folder, trouble
+from australis.engine.sinks.consuming import SEQ, Outlet, RunningSink
+from australis.errors import EngineError, Problem
+
+_PART = re.compile(r"part-(\d{19})-(\d{19})\.parquet")
+_UNFINISHED = ".part-*.parquet.*.part"
+
+
+@dataclass(frozen=True)
+class ParquetSink:
+    """A folder of Parquet files for an output; it is made if the folder around it is there.
+
+    A part appears whole. The last sequence number written is committed with the acknowledgement; a run that
+    goes on removes parts behind it, and writes them again. Parts may be taken away by whoever reads them.
+    """
+
+    output: str
+    path: str
+    schema: Schema
+    replace: bool = False
+
+    @property
+    def consumer(self) -> str:
+        return f"file:{Path(self.path).resolve()}"
+
+    def start(self, outlet: Outlet) -> RunningParts:
+        return RunningParts(self, outlet)
+
+
+class RunningParts(RunningSink):
+    """A folder of part files that is being written."""
+
+    def __init__(self, sink: ParquetSink, outlet: Outlet) -> None:
+        super().__init__(outlet, sink.output, sink.consumer)
+        self._sink, self._folder = sink, Path(sink.path).resolve()
+        self._make_folder()
+        last = _read_last(self._recorded(self._first), sink.path)
+        with trouble(sink.path):
+            self._remove_behind(last)
+
+    def _make_folder(self) -> None:
+        if self._folder.exists() and not self._folder.is_dir():
+            raise EngineError(
+                Problem(self._sink.path, "is a file", "a folder for Parquet files, or a free name")
+            )
+        with trouble(self._sink.path):
+            if not self._folder.exists():
+                self._folder.mkdir()
+                sync_folder(self._folder.parent)
+
+    def _first(self) -> str:
+        if not self._sink.replace and any(self._parts()):
+            what = "has part files already, and this node did not write them"
+            raise EngineError(Problem(self._sink.path, what, "a name that is free"))
+        return _text(-1)
+
+    def _parts(self) -> Iterator[tuple[int, Path]]:
+        """The parts that are there, with their last sequence numbers."""
+        for path in self._folder.iterdir():
+            if match := _PART.fullmatch(path.name):
+                yield int(match[2]), path
+
+    def _remove_behind(self, last: int) -> None:
+        """Remove what was never acknowledged, and what is left of files that got no name."""
+        for number, path in self._parts():
+            if number > last:
+                path.unlink(missing_ok=True)
+        for path in self._folder.glob(_UNFINISHED):
+            path.unlink(missing_ok=True)
+        sync_folder(self._folder)
+
+    def _write(self, table: pa.Table) -> str:
+        first, last = (int(table[SEQ][index].as_py()) for index in (0, -1))
+        path = Path(self._sink.path) / f"part-{first:019d}-{last:019d}.parquet"
+        writer = open_writer(str(path), self._sink.schema)
+        try:
+            writer.write(table)
+            writer.commit()
+        except BaseException:
+            with contextlib.suppress(Exception):
+                writer.discard()
+            raise
+        with trouble(self._sink.path):
+            sync_folder(self._folder)
+        return _text(last)
+
+    def close(self) -> None:
+        """Nothing is open between two parts."""
+
+
+def _text(last: int) -> str:
+    return json.dumps({"last": last})
+
+
+def _read_last(text: str, path: str) -> int:
+    try:
+        return int(json.loads(text)["last"])
+    except (ValueError, TypeError, KeyError):
+        raise EngineError(Problem(path, f"the position {text!r} is none of a folder of parts")) from None

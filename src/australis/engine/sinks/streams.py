@@ -1,0 +1,73 @@
+"""Standard output, pipes and devices as sinks: at least once, for what went out cannot be taken back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import IO
+
+import pyarrow as pa
+
+from australis.algebra.schema import Schema
+from australis.engine.files import STANDARD_STREAM
+from australis.engine.sinks.appended import trouble
+from australis.engine.sinks.consuming import Outlet, RunningSink
+from australis.engine.sinks.text_file import Rendering
+
+
+@dataclass(frozen=True)
+class StreamSink:
+    """Standard output, as JSON lines unless another format is said, or a pipe by its path.
+
+    Each table is passed on at once. One that was passed on and not yet acknowledged when the node was killed
+    comes again in the next run.
+    """
+
+    output: str
+    schema: Schema
+    path: str = STANDARD_STREAM
+    format: str = "jsonl"
+
+    @property
+    def consumer(self) -> str:
+        return f"stream:{self.path}"
+
+    def start(self, outlet: Outlet) -> RunningStream:
+        return RunningStream(self, outlet)
+
+
+class RunningStream(RunningSink):
+    """A stream that is being written."""
+
+    def __init__(self, sink: StreamSink, outlet: Outlet) -> None:
+        super().__init__(outlet, sink.output, sink.consumer)
+        self._path = sink.path
+        self._rendering = Rendering(sink.schema, sink.format)
+        with trouble(self._path):
+            self._stream = _opened(sink.path)
+        try:
+            self._pass_on([self._rendering.header()])
+        except BaseException:
+            self.close()
+            raise
+
+    def _write(self, table: pa.Table) -> None:
+        self._pass_on(self._rendering.chunks(table))
+
+    def _pass_on(self, chunks: Iterable[bytes]) -> None:
+        with trouble(self._path):
+            for chunk in chunks:
+                rest = memoryview(chunk)
+                while rest:
+                    rest = rest[self._stream.write(rest) :]
+            self._stream.flush()
+
+    def close(self) -> None:
+        if self._path != STANDARD_STREAM:
+            with trouble(self._path):
+                self._stream.close()
+
+
+def _opened(path: str) -> IO[bytes]:
+    return sys.stdout.buffer if path == STANDARD_STREAM else open(path, "wb", buffering=0)

@@ -1,0 +1,105 @@
+"""Text files as sinks: CSV, TSV and JSON lines, each tuple in them once, whatever happens in between."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from australis.algebra.schema import Schema
+from australis.engine.files import format_of
+from australis.engine.files.render import csv_header, csv_rows, json_rows
+from australis.engine.sinks.appended import AppendedFile, Record, read_record
+from australis.engine.sinks.consuming import Outlet, RunningSink
+from australis.errors import EngineError, Problem
+
+_ROWS_AT_ONCE = 200_000
+"""So many rows become text at once: a column of texts holds 2 GiB."""
+_LEVEL = 6
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """Tables of a schema as the bytes of a text format; packed, each table is a gzip member of its own."""
+
+    schema: Schema
+    format: str
+    is_packed: bool = False
+
+    def header(self) -> bytes:
+        return b"" if self.format == "jsonl" else self._packed(csv_header(self.schema, self._delimiter))
+
+    def chunks(self, table: pa.Table) -> Iterator[bytes]:
+        """The rows of a table, in bytes of bounded size."""
+        for begin in range(0, table.num_rows, _ROWS_AT_ONCE):
+            yield self._packed(self._rows(table.slice(begin, _ROWS_AT_ONCE)))
+
+    def _rows(self, table: pa.Table) -> bytes:
+        if self.format == "jsonl":
+            return json_rows(table, self.schema)
+        return csv_rows(table, self.schema, self._delimiter)
+
+    @property
+    def _delimiter(self) -> str:
+        return "\t" if self.format == "tsv" else ","
+
+    def _packed(self, rows: bytes) -> bytes:
+        # Without a time inside, the same tuples make the same file.
+        return gzip.compress(rows, _LEVEL, mtime=0) if self.is_packed else rows
+
+
+@dataclass(frozen=True)
+class TextFileSink:
+    """A text file for an output, appended to; a file that is there already is kept unless `replace` is said.
+
+    How long the file is is committed together with the acknowledgement of what is in it. A run that goes on
+    cuts the file back to that, so what was written and not acknowledged is written again, once.
+    """
+
+    output: str
+    path: str
+    schema: Schema
+    replace: bool = False
+
+    @property
+    def consumer(self) -> str:
+        return f"file:{Path(self.path).resolve()}"
+
+    def start(self, outlet: Outlet) -> RunningTextFile:
+        return RunningTextFile(self, outlet)
+
+
+class RunningTextFile(RunningSink):
+    """A text file that is being written."""
+
+    def __init__(self, sink: TextFileSink, outlet: Outlet) -> None:
+        super().__init__(outlet, sink.output, sink.consumer)
+        self._sink = sink
+        packed = sink.path.lower().endswith(".gz")
+        self._rendering = Rendering(sink.schema, format_of(sink.path), packed)
+        record = read_record(self._recorded(self._first), sink.path)
+        self._file = AppendedFile(sink.path, record)
+        if record.size == 0:
+            self._file.append([self._rendering.header()])
+
+    def _first(self) -> str:
+        """The record of an empty file; whatever stands there is somebody else's."""
+        path = Path(self._sink.path)
+        if not self._sink.replace and path.is_file() and path.stat().st_size:
+            what = "is there already, and this node did not write it"
+            raise EngineError(Problem(self._sink.path, what, "a name that is free"))
+        return Record().text
+
+    def _write(self, table: pa.Table) -> str:
+        try:
+            return self._file.append(self._rendering.chunks(table)).text
+        except EngineError as error:
+            if error.problem.path:
+                raise
+            raise EngineError(error.problem.under(self._sink.path)) from None
+
+    def close(self) -> None:
+        self._file.close()
