@@ -11,6 +11,7 @@ from australis.algebra.form import to_json
 from australis.algebra.network import Network
 from australis.compile.spread import SpreadKind, spread_of
 from australis.compile.superboxes import Discipline, Plan, Superbox, plan
+from australis.engine.faults import crash_point
 from australis.engine.settings import NodeSettings
 from australis.engine.storage.catalog import Catalog, Head, StateFile
 from australis.engine.storage.root import Root
@@ -43,6 +44,7 @@ def deploy(root: Root, catalog: Catalog, network: Network, settings: NodeSetting
     if known is None:
         with catalog.transaction() as transaction:
             transaction.set_meta(_RECORD, json.dumps(record))
+        crash_point("deploy.recorded")
         return Deployed(made, True)
     before: Mapping[str, Any] = json.loads(known)
     _check_same(before, record, network)

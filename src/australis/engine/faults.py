@@ -1,6 +1,7 @@
 """Crash points: named places of the commit path where a test can end a process, as a loss of power would.
 
 They do nothing unless the environment says so: `AUSTRALIS_CRASH=train.committed:3` is the third time.
+The file that `AUSTRALIS_CRASH_LOG` names gets a line for every process that was ended so.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 import os
 import signal
 
-VARIABLE = "AUSTRALIS_CRASH"
+VARIABLE, LOG_VARIABLE = "AUSTRALIS_CRASH", "AUSTRALIS_CRASH_LOG"
 POINTS = (
+    "deploy.recorded",
     "ingest.written",
     "ingest.committed",
     "task.read",
@@ -17,8 +19,10 @@ POINTS = (
     "task.outputs",
     "train.ran",
     "train.committing",
+    "train.changed",
     "train.committed",
     "train.swept",
+    "consumer.acknowledging",
     "consumer.acknowledged",
 )
 """All names, in the order in which a tuple passes them."""
@@ -33,4 +37,11 @@ def crash_point(name: str) -> None:
         return
     _reached[name] = _reached.get(name, 0) + 1
     if wanted == f"{name}:{_reached[name]}":
+        _note(name)
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _note(name: str) -> None:
+    if log := os.environ.get(LOG_VARIABLE):
+        with open(log, "a", encoding="utf-8") as file:
+            file.write(f"{name} {os.getpid()}\n")

@@ -64,29 +64,29 @@ class Ingest:
         segments = [placed] if segment.rows else []
         if rejected:
             segments.append(self._rejected(name, rejected, base, now))
-        crash_point("ingest.written")
         self._log(Event(base, end, kind, name, segment.rows, now), segments, position)
-        crash_point("ingest.committed")
         return end
 
-    def tick(self, now: int) -> int:
+    def tick(self, now: int, position: Position | None = None) -> int:
         """Time passes."""
         base = self._queues.log_end
-        self._log(Event(base, base + 1, TICK, "", 0, now), [], None)
+        self._log(Event(base, base + 1, TICK, "", 0, now), [], position)
         return base + 1
 
-    def flush(self, now: int) -> int:
+    def flush(self, now: int, position: Position | None = None) -> int:
         """All streams end."""
         base = self._queues.log_end
-        self._log(Event(base, base + 2, FLUSH, "", 0, now), [], None)
+        self._log(Event(base, base + 2, FLUSH, "", 0, now), [], position)
         return base + 2
 
     def _log(self, event: Event, segments: list[Segment], position: Position | None) -> None:
+        crash_point("ingest.written")
         with self._catalog.transaction() as transaction:
             transaction.log(event)
             transaction.add_segments(segments)
             if position is not None:
                 transaction.set_position(*position)
+        crash_point("ingest.committed")
         self._queues.log_end = event.end
         self._queues.add(segments)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from australis.compile.superboxes import Plan
+from australis.engine.faults import crash_point
 from australis.engine.graveyard import Graveyard
 from australis.engine.queues import Queues
 from australis.engine.runner import TrainFailed
@@ -77,6 +78,10 @@ class Loop:
         """Whether nothing waits and nothing is on its way."""
         return not self.busy and not self._waiting()
 
+    def resting(self) -> bool:
+        """Whether nothing is on its way, and nothing will be before somebody changes that."""
+        return not self.busy and (self.paused or self._stopping or not self._waiting())
+
     def step(self) -> Train | None:
         """Run one train in this thread, though the loop is paused; None if there is nothing to do."""
         waybill = self._next()
@@ -135,6 +140,7 @@ class Loop:
         began = time.perf_counter_ns()
         try:
             manifests = self._tried(waybill)
+            crash_point("train.ran")
             with self._changed:
                 train = self._trains.commit(waybill, manifests, (time.perf_counter_ns() - began) // 1000)
         finally:

@@ -102,8 +102,17 @@ class Node:
 
     # --- life
 
-    def deploy(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> None:
-        """Run a network from now on; `tables` are its stored tables, unless the root has them already."""
+    def deploy(
+        self,
+        network: Network,
+        *,
+        tables: Mapping[str, pa.Table] | None = None,
+        rejected: Mapping[str, Sequence[Rejected]] | None = None,
+    ) -> None:
+        """Run a network from now on; `tables` are its stored tables, unless the root has them already.
+
+        `rejected` are rows of them that do not fit, for the quarantine.
+        """
         if self._running is not None:
             raise EngineError(Problem(network.name, "is deployed on a node that runs a network already"))
         deployed = deploy(self.root, self._catalog, network, self.settings)
@@ -111,11 +120,17 @@ class Node:
         queues = Queues(deployed.plan, self._catalog)
         ingest = Ingest(self.root, self._catalog, network, queues)
         if deployed.is_new or queues.log_end == 0:
-            self._load(network, ingest, tables or {})
+            self._load(network, ingest, tables or {}, rejected or {})
         self._running = _Running(deployed.plan, queues, ingest, self._loop(deployed.plan, queues, ingest))
         self._running.loop.start()
 
-    def _load(self, network: Network, ingest: Ingest, tables: Mapping[str, pa.Table]) -> None:
+    def _load(
+        self,
+        network: Network,
+        ingest: Ingest,
+        tables: Mapping[str, pa.Table],
+        rejected: Mapping[str, Sequence[Rejected]],
+    ) -> None:
         wanted = [name for name, given in network.inputs.items() if given.table]
         for name in wanted:
             if name not in tables:
@@ -123,7 +138,8 @@ class Node:
                     Problem(f"{network.name}.{name}", "is a stored table without rows", "tables={...}")
                 )
         for name in wanted:
-            ingest.append(name, ingest.store(name, tables[name], 0), self._clock(), kind=LOAD)
+            stored = ingest.store(name, tables[name], 0)
+            ingest.append(name, stored, self._clock(), kind=LOAD, rejected=rejected.get(name, ()))
 
     def _loop(self, plan: Plan, queues: Queues, ingest: Ingest) -> Loop:
         context = self.spark.sparkContext
@@ -207,15 +223,18 @@ class Node:
         """How far a source had come by the last commit, in its own words."""
         return self._catalog.position(source)
 
-    def tick(self, now: int | None = None) -> int:
+    def tick(self, now: int | None = None, *, position: Position | None = None) -> int:
         """Time passes, though nothing arrives; a node does this by itself when a timeout is due."""
         with self._awake():
-            return self._deployed.ingest.tick(self._clock() if now is None else now)
+            return self._deployed.ingest.tick(self._clock() if now is None else now, position)
 
-    def flush(self, now: int | None = None) -> int:
-        """All streams end: buffers are released and windows closed."""
+    def flush(self, now: int | None = None, *, position: Position | None = None) -> int:
+        """All streams end: buffers are released and windows closed.
+
+        With a `position`, a source that goes on after a crash knows that it has ended already.
+        """
         with self._awake():
-            return self._deployed.ingest.flush(self._clock() if now is None else now)
+            return self._deployed.ingest.flush(self._clock() if now is None else now, position)
 
     # --- how it goes
 
@@ -237,8 +256,14 @@ class Node:
         loop = self._deployed.loop
         with self._changed:
             loop.paused = True
+            self._changed.notify_all()
             while loop.busy:
                 self._changed.wait()
+
+    def check(self) -> None:
+        """Raise the error that has stopped the trains, if there is one."""
+        with self._changed:
+            self._check()
 
     def resume(self) -> None:
         """Go on, also behind an error whose cause is mended."""
@@ -280,7 +305,7 @@ class Node:
         """The tuples of an output, table by table, from where the consumer of this name left off.
 
         A table is acknowledged when the next one is asked for. Without `follow` it ends when all that was
-        pushed has gone through.
+        pushed has gone through, or the node is paused.
         """
         seq = self.consumer(consumer, output)[0]
         while True:
@@ -305,13 +330,19 @@ class Node:
         """A consumer has done with all tuples before a number; what nobody needs is deleted."""
         arc = self._arc(output)
         queues = self._deployed.queues
+        crash_point("consumer.acknowledging")
         with self._changed:
+            before = queues.consumers.get((consumer, arc))
             queues.consumers[consumer, arc] = seq
-            before = queues.needed(self._deployed.plan.arcs[arc], self._clock())
-            dropped = [segment for segment in queues.segments[arc] if segment.end <= before]
-            with self._catalog.transaction() as transaction:
-                transaction.set_consumer(consumer, arc, seq, position)
-                transaction.drop_segments(segment.name for segment in dropped)
+            needed = queues.needed(self._deployed.plan.arcs[arc], self._clock())
+            dropped = [segment for segment in queues.segments[arc] if segment.end <= needed]
+            try:
+                with self._catalog.transaction() as transaction:
+                    transaction.set_consumer(consumer, arc, seq, position)
+                    transaction.drop_segments(segment.name for segment in dropped)
+            except BaseException:
+                queues.unsay(consumer, arc, before)
+                raise
             queues.remove(dropped)
         crash_point("consumer.acknowledged")
         self._graveyard.bury(segment.name for segment in dropped if not segment.adopted)
@@ -322,7 +353,7 @@ class Node:
         with self._changed:
             while (cut := consumers.next_cut(queues, arc, seq, rows)) == seq:
                 self._check()
-                if loop.stopping or (not follow and loop.idle()):
+                if loop.stopping or (not follow and loop.resting()):
                     return None
                 self._changed.wait()
             segments, reader = list(queues.segments[arc]), self._graveyard.enter()

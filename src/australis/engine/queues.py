@@ -106,6 +106,13 @@ class Queues:
     def advance(self, superbox: str, head: Head) -> None:
         self.heads[superbox] = head
 
+    def unsay(self, consumer: str, arc: str, seq: int | None) -> None:
+        """Take back how far a consumer has come, where it could not be committed."""
+        if seq is None:
+            del self.consumers[consumer, arc]
+        else:
+            self.consumers[consumer, arc] = seq
+
 
 def _rows(segment: Segment, lo: int, hi: int) -> int:
     """The tuples of a segment from `lo` up to `hi`, exact where its numbers have no gaps."""

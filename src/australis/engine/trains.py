@@ -176,6 +176,7 @@ class Trains:
             for output, buckets in self._delays(manifests, now):
                 transaction.count_delays(output, buckets)
             transaction.note_train((superbox.id, lo, hi, *_sums(manifests), len(manifests), now, run_us))
+            crash_point("train.changed")
         return buried + [segment.name for segment in dropped if not segment.adopted]
 
     def _droppable(self, superbox: Superbox, now: int) -> Iterator[Segment]:

@@ -254,7 +254,12 @@ class Transaction:
         return [name for (name,) in self._db.execute(query, (superbox,)).fetchall()]
 
     def set_consumer(self, name: str, arc: str, seq: int, position: str | None = None) -> None:
-        self._db.execute("insert or replace into consumer values (?, ?, ?, ?)", (name, arc, seq, position))
+        """Say how far a consumer has come; without a `position` its last note of it stays."""
+        query = (
+            "insert into consumer values (?, ?, ?, ?) on conflict (name, arc)"
+            " do update set seq = excluded.seq, position = coalesce(excluded.position, position)"
+        )
+        self._db.execute(query, (name, arc, seq, position))
 
     def set_position(self, source: str, position: str) -> None:
         self._db.execute("insert or replace into source values (?, ?)", (source, position))
