@@ -82,6 +82,10 @@ class Loop:
         """Whether nothing is on its way, and nothing will be before somebody changes that."""
         return not self.busy and (self.paused or self._stopping or not self._waiting())
 
+    def resting(self) -> bool:
+        """Whether nothing is on its way, and nothing will be before somebody changes that."""
+        return not self.busy and (self.paused or self._stopping or not self._waiting())
+
     def step(self) -> Train | None:
         """Run one train in this thread, though the loop is paused; None if there is nothing to do."""
         waybill = self._next()
