@@ -1,7 +1,7 @@
 """How the tuples of connected boxes may be spread over tasks: by rows, by keys that they group by, or not.
 
-Boxes without a memory take rows anywhere. Boxes that keep an order by group may be spread by an attribute that
-all of them group by and that comes unchanged from every input: then no box ever sees tuples of two
+Boxes without a memory take rows anywhere. Boxes that keep an order by group may be spread by an attribute
+that all of them group by and that comes unchanged from every input: then no box ever sees tuples of two
 partitions, so the order among partitions decides nothing. Everything else runs in one partition.
 """
 
@@ -112,4 +112,3 @@ def _passed(box: Box, schemas: tuple[Schema, ...], sources: list[Origins]) -> Or
         case Filter() | BSort():
             return sources[0]
     return {}
-

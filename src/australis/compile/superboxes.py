@@ -1,7 +1,7 @@
 """From a network to superboxes: the boxes that one scheduling step pushes a train through, as one Spark job.
 
 In comes a network and a discipline; out goes a `Plan`: the superboxes in an order in which trains can go
-through them, and the arcs between them, which are queues. Each box is in one superbox, so it runs once per tuple.
+through them, and the arcs between them, which are queues. Each box is in one of them: it runs once per tuple.
 """
 
 from __future__ import annotations
@@ -156,7 +156,10 @@ class _Planner:
         wanted |= {point.at for point in network.connection_points.values()}
         wanted |= {s for other in parts if other != part for b in other for s in network.boxes[b].sources}
         return [
-            Ref(b, port) for b in part for port in range(network.boxes[b].box.outputs) if Ref(b, port) in wanted
+            Ref(b, port)
+            for b in part
+            for port in range(network.boxes[b].box.outputs)
+            if Ref(b, port) in wanted
         ]
 
     def _superbox(self, part: tuple[str, ...], leaving: list[Ref]) -> Superbox:
@@ -176,7 +179,9 @@ class _Planner:
             return Spread(SpreadKind.ROWS)
         component = next(each for each in self._components if part[0] in each)
         spread = spread_of(self._network, component)
-        return Spread(spread.kind, {Ref(names[ref]): keys for ref, keys in spread.keys.items() if ref in names})
+        return Spread(
+            spread.kind, {Ref(names[ref]): keys for ref, keys in spread.keys.items() if ref in names}
+        )
 
     def _input(self, ref: Ref) -> Input:
         given = self._network.inputs.get(ref.id)
@@ -211,7 +216,9 @@ class _Planner:
         for arc in (*network.inputs, *writers):
             schema = network.inputs[arc].schema if arc in network.inputs else schemas[arc]
             readers = tuple(each.id for each in superboxes.values() if arc in each.reads.values())
-            outputs = tuple(name for name, out in network.outputs.items() if _arc_of(name, out, network) == arc)
+            outputs = tuple(
+                name for name, out in network.outputs.items() if _arc_of(name, out, network) == arc
+            )
             points = tuple(name for name, at in network.connection_points.items() if str(at.at) == arc)
             yield arc, Arc(arc, schema, writers.get(arc), readers, outputs, points)
         yield QUARANTINE_ARC, Arc(QUARANTINE_ARC, QUARANTINE_SCHEMA, None, (), (QUARANTINE,))

@@ -19,12 +19,13 @@ from australis.engine import consumers
 from australis.engine.deployment import deploy
 from australis.engine.faults import crash_point
 from australis.engine.files.rows import Rejected
+from australis.engine.frames import SparkRunner
 from australis.engine.graveyard import Graveyard
 from australis.engine.ingest import LOAD, Ingest, Position
 from australis.engine.loop import Loop
 from australis.engine.plans import write_plan
 from australis.engine.queues import Queues
-from australis.engine.runner import FusedRunner
+from australis.engine.runner import FusedRunner, Runner
 from australis.engine.session import is_running, local_session
 from australis.engine.settings import NodeSettings, Way
 from australis.engine.statistics import Statistics, statistics
@@ -155,7 +156,7 @@ class Node:
             queues,
             trains,
             RoundRobin(_ways(plan)),
-            FusedRunner(self.spark).run,
+            self._runner(plan).run,
             ingest.tick,
             self._clock,
             self._changed,
@@ -163,6 +164,11 @@ class Node:
             train=self.settings.train_most,
             workers=self.settings.in_flight,
         )
+
+    def _runner(self, plan: Plan) -> Runner:
+        if self.settings.way is Way.SPARK:
+            return SparkRunner(self.spark, self.root, plan)
+        return FusedRunner(self.spark)
 
     def stop(self, *, now: bool = False) -> None:
         """End: behind the trains that are on their way, or with `now` without them. Nothing is lost."""

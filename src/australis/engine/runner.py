@@ -7,7 +7,7 @@ A plan that never changes is made and sent to Spark once: a small train takes a 
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, Protocol
 
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import RDD
@@ -20,6 +20,13 @@ from australis.errors import EngineError, Problem
 
 class TrainFailed(EngineError):
     """A job that Spark could not finish, though it may when it is tried again."""
+
+
+class Runner(Protocol):
+    """Whatever runs a train as a Spark job."""
+
+    def run(self, waybill: Waybill) -> list[Manifest]:
+        """Run a train; everything that its tasks did is in their manifests."""
 
 
 class FusedRunner:

@@ -104,14 +104,15 @@ class Task:
         _segments.budget = _states.budget = waybill.cache
 
     def run(self, given: Mapping[str, pa.Table] | None = None) -> Manifest:
-        """Read, compute, write; `given` are the tuples of the streams if Spark has read them already."""
+        """Read, compute, write; `given` are the tuples of the one partition, if Spark has read them."""
         clock = time.perf_counter_ns
         began = clock()
         streams = self._read() if given is None else given
         read = clock()
         crash_point("task.read")
         done, states, deadlines, received = _Done(), {}, [], 0
-        for partition, tuples in self._partitioned(streams):
+        parts = self._partitioned(streams) if given is None else [(self._share.partitions[0], streams)]
+        for partition, tuples in parts:
             received += sum(table.num_rows for table in tuples.values())
             before = self._state(partition, done)
             after = self._advance(before, tuples, done)
@@ -192,7 +193,7 @@ class Task:
             columns = list(self._superbox.network.inputs[name].schema.names)
             for segment in segments:
                 rows = read_segment(self._root, segment, columns, segment.base, segment.end)
-                passage = self._pipeline.load(state, name, rows.drop_columns([SEQ]))
+                passage = self._pipeline.load(state, name, rows.rename_columns({SEQ: CAUSE}))
                 done.add(passage, Moment(segment.base, segment.end, 0, segment.base))
                 state = passage.state
         return state

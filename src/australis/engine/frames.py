@@ -1,0 +1,183 @@
+"""Trains by way of Spark: it reads the segments, runs the leading boxes and brings each partition together.
+
+The other way, fused, is faster where the tuples fit the tasks of one machine. This one lets Spark split the
+scan of many segments over a cluster, each of them read once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from functools import reduce
+
+import numpy as np
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark import TaskContext
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from australis.algebra.network import Ref
+from australis.algebra.running import Counters
+from australis.algebra.schema import TS, Schema
+from australis.compile.leading import Led, applied, led
+from australis.compile.spread import SpreadKind
+from australis.compile.superboxes import Plan
+from australis.compile.types import spark_type
+from australis.engine.plans import write_plan
+from australis.engine.runner import failed
+from australis.engine.storage.root import Root
+from australis.engine.storage.segments import SEQ, Segment
+from australis.engine.tasks import WAYBILL_PROPERTY, Task, answer, heard, superbox_of
+from australis.engine.waybills import Manifest, Share, Waybill
+from australis.kernels.kernel import CAUSE
+
+TIE, INPUT, PARTITION = "#tie", "#input", "#partition"
+"""Hidden columns: the place of a tuple among those of its number, its input, its partition."""
+HIDDEN = (TS, SEQ, TIE)
+_MARKER = -1
+"""The input of the row that every partition has, so that time passes also where no tuple is."""
+_ROWS_BITS = 40
+_RECEIVED = "received"
+
+
+class SparkRunner:
+    """Trains whose leading boxes are Spark expressions."""
+
+    def __init__(self, session: SparkSession, root: Root, plan: Plan) -> None:
+        session.conf.set("spark.sql.session.timeZone", plan.network.timezone)
+        self._session, self._root, self._plan = session, root, plan
+        self._led = {name: led(superbox) for name, superbox in plan.superboxes.items()}
+        self._file = write_plan(root, {name: each.rest for name, each in self._led.items()})
+
+    def run(self, waybill: Waybill) -> list[Manifest]:
+        """Run a train."""
+        observed: dict[str, Observation] = {}
+        frame = self._frame(waybill, observed)
+        context = self._session.sparkContext
+        context.setLocalProperty(WAYBILL_PROPERTY, replace(waybill, plan=self._file).to_json())
+        context.setLocalProperty("spark.scheduler.pool", waybill.superbox)
+        try:
+            rows = frame.mapInArrow(serve_rows, "answer binary").collect()
+        except (Py4JError, PySparkException) as error:
+            raise failed(waybill, error) from error
+        return [*(heard(bytes(row.answer)) for row in rows), self._led_counts(waybill.superbox, observed)]
+
+    # --- the frame that comes to Python
+
+    def _frame(self, waybill: Waybill, observed: dict[str, Observation]) -> DataFrame:
+        """The tuples of all inputs, each with its input and partition, every partition in one task."""
+        cut = self._led[waybill.superbox]
+        partitions = self._partitions(waybill)
+        markers = self._session.range(partitions, numPartitions=1).select(
+            F.col("id").cast("int").alias(PARTITION), F.lit(_MARKER).alias(INPUT)
+        )
+        frames = [
+            self._placed(self._chained(waybill, cut, name, observed), waybill, cut, name)
+            for name in cut.rest.streams
+            if waybill.streams.get(name)
+        ]
+        whole = reduce(
+            lambda one, other: one.unionByName(other, allowMissingColumns=True), [markers, *frames]
+        )
+        return whole.repartition(partitions, F.col(f"`{PARTITION}`"))
+
+    def _partitions(self, waybill: Waybill) -> int:
+        """In how many parts a train goes: those of the state, or one for each task."""
+        is_keyed = self._led[waybill.superbox].rest.spread.kind is SpreadKind.KEYS
+        return waybill.partitions if is_keyed else len(waybill.shares)
+
+    def _chained(self, waybill: Waybill, cut: Led, name: str, observed: dict[str, Observation]) -> DataFrame:
+        """What the leading boxes of an input let through."""
+        network = self._plan.superboxes[waybill.superbox].network
+        lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
+        schema = network.inputs[name].schema
+        scans = [self._scan(each, place, schema) for place, each in enumerate(waybill.streams[name])]
+        number = F.col(f"`{SEQ}`")
+        frame = reduce(DataFrame.unionAll, scans).filter((number >= lo) & (number < hi))
+        for link in cut.chains[name]:
+            observed[link.box] = Observation()
+            frame = frame.observe(observed[link.box], F.count(F.lit(1)).alias(_RECEIVED))
+            frame = applied(frame, network, name, link, HIDDEN)
+        return frame
+
+    def _scan(self, segment: Segment, place: int, schema: Schema) -> DataFrame:
+        """A segment with its hidden columns; ties are by the segment's place, then by row."""
+        fields = [spark.StructField(field.name, spark_type(field.type)) for field in schema]
+        row = F.col("_metadata.row_index")
+        ts, seq, tie = F.col(f"`{TS}`"), F.col(f"`{SEQ}`"), F.lit(place << _ROWS_BITS) + row
+        if segment.ts is None:
+            fields.append(spark.StructField(TS, spark.TimestampType()))
+        else:
+            ts = F.timestamp_micros(F.lit(segment.ts).cast("bigint"))
+        if segment.first is None:
+            fields.append(spark.StructField(SEQ, spark.LongType()))
+        else:
+            seq = F.lit(segment.first) + row
+        uri = segment.name if segment.adopted else self._root.uri_of(segment.name)
+        read = self._session.read.schema(spark.StructType(fields)).parquet(uri)
+        hidden = (ts.alias(TS), seq.cast("bigint").alias(SEQ), tie.cast("bigint").alias(TIE))
+        return read.select(*(F.col(f"`{name}`") for name in schema.names), *hidden)
+
+    def _placed(self, frame: DataFrame, waybill: Waybill, cut: Led, name: str) -> DataFrame:
+        """The tuples of an input under names of their own, with their partition."""
+        inputs = list(cut.rest.streams)
+        names = (*cut.rest.network.inputs[name].schema.names, *HIDDEN)
+        columns = [F.col(f"`{each}`").alias(f"{name}/{each}") for each in names]
+        place = self._place(waybill, cut, name).cast("int")
+        return frame.select(*columns, place.alias(PARTITION), F.lit(inputs.index(name)).alias(INPUT))
+
+    def _place(self, waybill: Waybill, cut: Led, name: str) -> Column:
+        spread = cut.rest.spread
+        if spread.kind is SpreadKind.KEYS:
+            keys = [F.col(f"`{key}`") for key in spread.keys[Ref(name)]]
+            return F.pmod(F.hash(*keys), F.lit(waybill.partitions))
+        lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
+        return F.floor((F.col(f"`{SEQ}`") - lo) * len(waybill.shares) / (hi - lo))
+
+    def _led_counts(self, superbox: str, observed: Mapping[str, Observation]) -> Manifest:
+        """The counters of the leading boxes: every tuple leaves; Spark tells no costs."""
+        boxes = {}
+        for box, observation in observed.items():
+            count = observation.get[_RECEIVED]
+            boxes[box] = {**asdict(Counters(count, count)), "nanoseconds": 0}
+        return Manifest((), (), boxes, {}, None)
+
+
+# --- what runs in a Python worker
+
+
+def serve_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """A task of a train: its tuples come from Spark, one answer for each partition among them goes back."""
+    context = TaskContext.get()
+    assert context is not None
+    waybill = Waybill.from_json(context.getLocalProperty(WAYBILL_PROPERTY) or "")
+    arrived = list(batches)
+    if not arrived:
+        return
+    whole = pa.Table.from_batches(arrived)
+    superbox, _ = superbox_of(Root(waybill.root), waybill.plan, waybill.superbox)
+    places = whole[PARTITION].to_numpy()
+    for partition in np.unique(places).tolist():
+        rows = whole.filter(pa.array(places == partition))
+        found = enumerate(superbox.streams)
+        streams = {n: _stream(rows, i, n) for i, n in found if f"{n}/{SEQ}" in rows.column_names}
+        yield _answered(waybill, partition, streams)
+
+
+def _answered(waybill: Waybill, partition: int, streams: Mapping[str, pa.Table]) -> pa.RecordBatch:
+    share = Share((partition if waybill.partitions > 1 else 0,))
+    data = answer(lambda: Task(waybill, share, partition).run(streams))
+    return pa.RecordBatch.from_pydict({"answer": pa.array([data], pa.binary())})
+
+
+def _stream(rows: pa.Table, index: int, name: str) -> pa.Table:
+    """The tuples of an input in the order of their numbers."""
+    prefix = f"{name}/"
+    own = rows.filter(pa.array(rows[INPUT].to_numpy() == index))
+    own = own.select([each for each in own.column_names if each.startswith(prefix)])
+    own = own.rename_columns([each.removeprefix(prefix) for each in own.column_names])
+    order = np.lexsort((own[TIE].to_numpy(), own[SEQ].to_numpy()))
+    return own.take(pa.array(order)).drop_columns([TIE]).combine_chunks().rename_columns({SEQ: CAUSE})
