@@ -41,14 +41,15 @@ class Ingest(Protocol):
         self,
         input: str,
         table: pa.Table,
+        /,
         *,
         rejected: Sequence[Rejected] = (),
         position: tuple[str, str] | None = None,
     ) -> int: ...
 
-    def adopt(self, input: str, parquet_path: str, *, position: tuple[str, str] | None = None) -> int: ...
+    def adopt(self, input: str, path: str, /, *, position: tuple[str, str] | None = None) -> int: ...
 
-    def position(self, source_id: str) -> str | None: ...
+    def position(self, source: str, /) -> str | None: ...
 
 
 class Running(Protocol):
