@@ -5,16 +5,17 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from australis.compile.superboxes import Plan
+from australis.engine.compaction import Compaction
 from australis.engine.faults import crash_point
 from australis.engine.graveyard import Graveyard
 from australis.engine.queues import Queues
 from australis.engine.runner import TrainFailed
 from australis.engine.trains import Train, Trains
 from australis.engine.waybills import Manifest, Waybill
-from australis.errors import AustralisError
+from australis.errors import AustralisError, EngineError
 from australis.policy.schedule import Schedule
 
 TRIES = 3
@@ -35,12 +36,14 @@ class Loop:
         clock: Callable[[], int],
         changed: threading.Condition,
         graveyard: Graveyard,
+        compaction: Compaction,
         *,
         train: int,
         workers: int,
     ) -> None:
         self._plan, self._queues, self._trains, self._schedule = plan, queues, trains, schedule
         self._run, self._tick, self._clock, self._changed = run, tick, clock, changed
+        self._compaction = compaction
         self._graveyard, self._train, self._workers = graveyard, train, workers
         self.busy: dict[str, int] = {}
         """The superboxes with a train on its way, and its number as a reader of files."""
@@ -64,6 +67,9 @@ class Loop:
             self._changed.notify_all()
         for thread in self._threads:
             thread.join()
+        # Only a change of the discipline asks for it, and then says so.
+        with suppress(EngineError), self._changed:
+            self._trains.settle()
 
     def abandon(self) -> None:
         """Try no train again, and start none."""
@@ -77,10 +83,6 @@ class Loop:
     def idle(self) -> bool:
         """Whether nothing waits and nothing is on its way."""
         return not self.busy and not self._waiting()
-
-    def resting(self) -> bool:
-        """Whether nothing is on its way, and nothing will be before somebody changes that."""
-        return not self.busy and (self.paused or self._stopping or not self._waiting())
 
     def resting(self) -> bool:
         """Whether nothing is on its way, and nothing will be before somebody changes that."""
@@ -151,6 +153,8 @@ class Loop:
             with self._changed:
                 self._graveyard.leave(self.busy.pop(waybill.superbox))
                 self._changed.notify_all()
+        superbox = self._plan.superboxes[waybill.superbox]
+        self._compaction.compact((*superbox.writes.values(), *superbox.streams.values()))
         self.heard(train)
         return train
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 from australis.algebra.network import Network
 from australis.compile.superboxes import Discipline, Plan
 from australis.engine import consumers
+from australis.engine.compaction import Compaction
 from australis.engine.deployment import deploy
 from australis.engine.faults import crash_point
 from australis.engine.files.rows import Rejected
@@ -161,6 +162,7 @@ class Node:
             self._clock,
             self._changed,
             self._graveyard,
+            Compaction(self.root, self._catalog, plan, queues, self._graveyard, self._changed),
             train=self.settings.train_most,
             workers=self.settings.in_flight,
         )

@@ -69,12 +69,13 @@ class Trains:
     # --- what is to be done
 
     def due(self, superbox: Superbox) -> int:
-        """How much there is to do for a superbox: tuples, and 1 for time or an end that concerns it."""
+        """How much there is to do for a superbox: tuples, and 1 for stored tables, time or an end."""
         head, end = self._queues.heads[superbox.id], self._queues.end(superbox)
         if head.seq >= end:
             return 0
         waiting = self._queues.waiting(superbox)
-        if waiting or self._stirs(superbox, head, end):
+        is_unloaded = head.version == 0 and len(superbox.tables) > 0
+        if waiting or is_unloaded or self._stirs(superbox, head, end):
             return max(waiting, 1)
         # Nothing in between concerns it: it is there already, and the next commit says so.
         self._queues.advance(superbox.id, Head(end, head.version, head.deadline))
@@ -130,6 +131,12 @@ class Trains:
         tasks = min(tasks, partitions)
         bounds = [partitions * i // tasks for i in range(tasks + 1)]
         return tuple(Share(tuple(range(a, b))) for a, b in pairwise(bounds))
+
+    def settle(self) -> None:
+        """Write down how far the superboxes have come that had nothing to do since the last commit."""
+        with self._catalog.transaction() as transaction:
+            for name, head in self._queues.heads.items():
+                transaction.set_head(name, head)
 
     # --- what was done
 

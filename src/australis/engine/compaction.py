@@ -1,0 +1,77 @@
+"""Compaction: many small segments of an arc become one, so that whoever reads it opens few files."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+
+from australis.compile.superboxes import Plan
+from australis.engine.consumers import read
+from australis.engine.graveyard import Graveyard
+from australis.engine.queues import Queues
+from australis.engine.storage.catalog import Catalog
+from australis.engine.storage.root import Root
+from australis.engine.storage.segments import Segment, write_segment
+
+SMALL_ROWS = 20_000
+"""A segment with fewer tuples is small."""
+RUN_LEAST = 64
+"""How many small segments are worth a compaction."""
+
+
+class Compaction:
+    """Compacts arcs. What it replaces stays until those are done who read it."""
+
+    def __init__(
+        self,
+        root: Root,
+        catalog: Catalog,
+        plan: Plan,
+        queues: Queues,
+        graveyard: Graveyard,
+        changed: threading.Condition,
+    ) -> None:
+        self._root, self._catalog, self._plan, self._queues = root, catalog, plan, queues
+        self._graveyard, self._changed = graveyard, changed
+
+    def compact(self, arcs: Iterable[str]) -> int:
+        """Compact what is worth it in some arcs; gives how many files went."""
+        return sum(self._compact(arc) for arc in arcs)
+
+    def _compact(self, arc: str) -> int:
+        with self._graveyard.reading():
+            with self._changed:
+                run = small_run(self._queues.segments[arc])
+            if not run:
+                return 0
+            made = self._joined(arc, run)
+            return self._swapped(arc, run, made)
+
+    def _joined(self, arc: str, run: list[Segment]) -> Segment:
+        """One segment of several that one task after another has written."""
+        table = read(self._root, self._plan.arcs[arc].schema, run, run[0].base, run[-1].end)
+        return write_segment(self._root, arc, table, writer=run[0].writer, part=run[0].part)
+
+    def _swapped(self, arc: str, run: list[Segment], made: Segment) -> int:
+        """Put the new segment in the place of the old ones, unless these are gone by now."""
+        with self._changed:
+            if not all(segment in self._queues.segments[arc] for segment in run):
+                self._root.delete(made.name)
+                return 0
+            with self._catalog.transaction() as transaction:
+                transaction.drop_segments(segment.name for segment in run)
+                transaction.add_segments([made])
+            self._queues.remove(run)
+            self._queues.add([made])
+        self._graveyard.bury(segment.name for segment in run)
+        return len(run)
+
+
+def small_run(segments: Iterable[Segment]) -> list[Segment]:
+    """Small segments of one writer and part, by number, if there are enough; else none."""
+    found: dict[tuple[str, int], list[Segment]] = {}
+    for segment in segments:
+        if segment.rows < SMALL_ROWS and not segment.adopted:
+            found.setdefault((segment.writer, segment.part), []).append(segment)
+    runs = (sorted(run, key=lambda each: each.base) for run in found.values() if len(run) >= RUN_LEAST)
+    return next(runs, [])
