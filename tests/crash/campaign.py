@@ -1,0 +1,135 @@
+"""The crash test: children are killed again and again until they end, and what they wrote is compared.
+
+`python -m tests.crash.campaign --kills 200 --seed 1`. The last line is JSON; the exit code is 1 if a tuple
+was lost, duplicated or wrong, or if a child hung or failed where nobody had killed it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import cycle
+from pathlib import Path
+
+from tests.crash.comparing import Difference, compare
+from tests.crash.handling import Child, Ended
+from tests.crash.kills import Kill, first_kill, kills
+from tests.crash.scenarios import SCENARIOS
+
+
+@dataclass
+class Campaign:
+    """What was done so far, and what came of it."""
+
+    wanted: int
+    seed: int
+    events: int
+    folder: Path
+    kills: Counter[str] = field(default_factory=Counter)
+    difference: Difference = field(default_factory=Difference)
+    failures: list[str] = field(default_factory=list)
+    roots: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    def run(self, names: list[str]) -> None:
+        """Kill children on one root after another until there are enough kills."""
+        planned, chance = kills(self.seed), random.Random(self.seed)
+        expected: dict[str, Path] = {}
+        for name in cycle(names):
+            if self.kills.total() >= self.wanted:
+                return
+            if name not in expected:
+                expected[name] = self._undisturbed(name)
+            self._root(name, expected[name], planned, chance)
+
+    def _undisturbed(self, name: str) -> Path:
+        folder = self._new(f"{name}-undisturbed")
+        ended = Child(name, self.seed, self.events, folder).run(None)
+        self._say(f"{name}: undisturbed, {ended.seconds:.1f} s")
+        if not ended.is_done:
+            raise SystemExit(f"an undisturbed run failed:\n{ended.last_words}")
+        return folder
+
+    def _root(self, name: str, expected: Path, planned: Iterator[Kill], chance: random.Random) -> None:
+        """One root: kill and restart until a child comes to its end."""
+        folder = self._new(f"{name}-{self.roots}")
+        self.roots += 1
+        pending: list[Kill] = [first_kill()] if chance.random() < 0.5 else []
+        while True:
+            enough = self.kills.total() >= self.wanted
+            kill = None if enough else pending.pop() if pending else next(planned)
+            ended = Child(name, self.seed, self.events, folder).run(kill)
+            self._count(name, kill, ended)
+            if ended.is_done:
+                break
+            if len(self.failures) > FAILURES_MOST:
+                return
+        self._compare(name, expected, folder)
+
+    def _count(self, name: str, kill: Kill | None, ended: Ended) -> None:
+        self.kills.update(ended.kills)
+        told = "done" if ended.is_done else "killed" if ended.was_killed else "ended"
+        self._say(f"{self.kills.total()}/{self.wanted} {name}: {kill}; {told}, {ended.seconds:.1f} s")
+        if ended.hung or not (ended.is_done or ended.kills):
+            self.failures.append(f"{name}, {kill}: {'hung' if ended.hung else 'failed'}")
+            self._say(f"{self.failures[-1]}\n{ended.last_words}")
+
+    def _compare(self, name: str, expected: Path, folder: Path) -> None:
+        found = compare(expected, folder)
+        total = sum(found.values(), Difference())
+        self.difference += total
+        self._say(f"{name}: {'as undisturbed' if not total else found}")
+        if not total:
+            shutil.rmtree(folder)
+
+    def _new(self, name: str) -> Path:
+        folder = self.folder / name
+        folder.mkdir(parents=True)
+        return folder
+
+    def _say(self, text: str) -> None:
+        print(f"[{time.monotonic() - self.began:6.0f} s] {text}", flush=True)  # noqa: T201
+
+    def report(self) -> dict[str, object]:
+        return {
+            "kills": self.kills.total(),
+            "points": dict(sorted(self.kills.items())),
+            **asdict(self.difference),
+            "roots": self.roots,
+            "failures": self.failures,
+            "seed": self.seed,
+            "seconds": round(time.monotonic() - self.began),
+        }
+
+
+FAILURES_MOST = 3
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--events", type=int, default=240, help="of each scenario")
+    parser.add_argument("--scenario", choices=SCENARIOS, action="append", help="default: all")
+    parser.add_argument("--folder", type=Path, help="where roots are kept that went wrong")
+    given = parser.parse_args()
+    folder = given.folder or Path(tempfile.mkdtemp(prefix="australis-crash-"))
+    campaign = Campaign(given.kills, given.seed, given.events, folder)
+    campaign.run(given.scenario or list(SCENARIOS))
+    good = not campaign.difference and not campaign.failures
+    if good and given.folder is None:
+        shutil.rmtree(folder)
+    print(json.dumps(campaign.report()))  # noqa: T201
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""The process that is killed: opens a node on a root, goes on where the last one was, ends with all outputs.
+
+`python -m tests.crash.child SCENARIO SEED EVENTS FOLDER` says `ready` when it begins, `done` at the end.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+from tests.crash.scenarios import FLUSH, TICK, Scenario, scenario
+
+from australis import Node
+from australis.engine.session import TRAIN_OPTIONS
+from australis.engine.sinks import TextFileSink, write_out
+
+SOURCE, READER = "feed", "reader"
+SINKS = {"windows": "windows.csv", "pairs": "pairs.jsonl.gz"}
+READ = ("windows", "hot", "quarantine")
+KEPT = "crowded"
+EVENTS_AT_ONCE = 4
+"""So many events are logged before the child waits for their trains: that makes many small ones."""
+
+
+def main(name: str, seed: int, events: int, folder: Path) -> None:
+    given = scenario(name, seed, events)
+    with _node(folder / "root", given) as node:
+        node.deploy(given.network, tables=given.tables)
+        with Consumers(node, given, folder) as consumers:
+            _say("ready")
+            feed(node, given, consumers.go_on)
+            consumers.end()
+        _write_whole(folder / f"{KEPT}.kept", lines(node.read(KEPT)))
+    _say("done")
+
+
+def _node(root: Path, given: Scenario) -> Node:
+    """A node whose clock stands still, so that timeouts are due by the events' local times alone."""
+    # Most of these JVMs live for seconds, so compiling well does not pay.
+    java = f"{TRAIN_OPTIONS['spark.driver.extraJavaOptions']} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    options = {"spark.driver.extraJavaOptions": java}
+    return Node(root, clock=lambda: 0, discipline=given.discipline, train=given.train, spark_options=options)
+
+
+def feed(node: Node, given: Scenario, heard: Callable[[], None]) -> None:
+    """Log the events behind the last one that was committed, each once."""
+    for number in range(int(node.position(SOURCE) or 0), len(given.events)):
+        event, position = given.events[number], (SOURCE, str(number + 1))
+        if event.what == TICK:
+            node.tick(event.now, position=position)
+        elif event.what == FLUSH:
+            node.flush(event.now, position=position)
+        else:
+            node.push(event.what, event.batch, now=event.now, position=position)
+        heard()
+        if number % EVENTS_AT_ONCE == 0:
+            node.drain()
+    node.drain()
+
+
+class Consumers:
+    """All that takes tuples out, each in a thread, in rounds that end when the node has nothing to do."""
+
+    def __init__(self, node: Node, given: Scenario, folder: Path) -> None:
+        self._takers: dict[str, Callable[[], None]] = {}
+        for output, file in SINKS.items():
+            sink = TextFileSink(output, str(folder / file), given.network.output_schema(output))
+            node.consumer(sink.consumer, output)
+            self._takers[file] = partial(write_out, node, sink, follow=False)
+        for output in READ:
+            node.consumer(READER, output)
+            self._takers[output] = partial(read_on, node, output, folder / f"{output}.read")
+        self._pool = ThreadPoolExecutor(len(self._takers))
+        self._rounds: Mapping[str, Future[None]] = {}
+
+    def go_on(self) -> None:
+        """Begin another round of those that are through with theirs."""
+        self._rounds = {
+            name: self._round(self._rounds.get(name), take) for name, take in self._takers.items()
+        }
+
+    def _round(self, current: Future[None] | None, take: Callable[[], None]) -> Future[None]:
+        if current is not None and not current.done():
+            return current
+        if current is not None:
+            current.result()
+        return self._pool.submit(take)
+
+    def end(self) -> None:
+        """Wait for the rounds, and for one more in which they see all that is there."""
+        for _ in range(2):
+            for each in self._rounds.values():
+                each.result()
+            self.go_on()
+        for each in self._rounds.values():
+            each.result()
+
+    def __enter__(self) -> Consumers:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.shutdown(wait=error[0] is None, cancel_futures=True)
+
+
+def read_on(node: Node, output: str, path: Path) -> None:
+    """Append the tuples of an output to a file that is first cut back to what was acknowledged of it."""
+    size = int(node.consumer(READER, output)[1] or 0)
+    with open(path, "ab") as file:
+        file.truncate(size)
+        for table in node.subscribe(output, consumer=READER, follow=False, rows=100):
+            file.write(lines(table))
+            file.flush()
+            os.fsync(file.fileno())
+            node.acknowledge(READER, output, table["#seq"][-1].as_py() + 1, str(file.tell()))
+
+
+def lines(table: pa.Table) -> bytes:
+    """Tuples as text, arrival time and sequence number included."""
+    table = table.set_column(table.column_names.index("#ts"), "#ts", table["#ts"].cast(pa.int64()))
+    return "".join(json.dumps(row) + "\n" for row in table.to_pylist()).encode()
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    unfinished = path.with_suffix(".part")
+    unfinished.write_bytes(data)
+    unfinished.replace(path)
+
+
+def _say(word: str) -> None:
+    print(word, flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))

@@ -1,0 +1,133 @@
+"""How a child is started, killed and waited for."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.crash.kills import DAEMON, DRIVER, JVM, START, WORKER, Kill
+from tests.crash.processes import daemons, jvms, kill, kill_group, workers
+
+from australis.engine.faults import LOG_VARIABLE, VARIABLE
+
+SECONDS_MOST = 300.0
+"""A child that takes longer hangs."""
+TARGETS: dict[str, Callable[[int], list[int]]] = {JVM: jvms, DAEMON: daemons, WORKER: workers}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a child ended, and what was killed meanwhile."""
+
+    is_done: bool
+    was_killed: bool
+    hung: bool
+    seconds: float
+    last_words: str
+    kills: Counter[str] = field(default_factory=Counter)
+
+
+class Child:
+    """One process on a root, in a group of its own with its JVM and workers."""
+
+    def __init__(self, scenario: str, seed: int, events: int, folder: Path) -> None:
+        self._command = [
+            sys.executable,
+            "-m",
+            "tests.crash.child",
+            scenario,
+            str(seed),
+            str(events),
+            str(folder),
+        ]
+        self._errors, self._log = folder / "child.stderr", folder / "crashes"
+        self._ready = threading.Event()
+        self._said: list[str] = []
+
+    def run(self, given: Kill | None) -> Ended:
+        """Start it, kill it as planned, and wait until it has ended."""
+        self._log.unlink(missing_ok=True)
+        began = time.monotonic()
+        with open(self._errors, "wb") as errors:
+            process = subprocess.Popen(
+                self._command,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env=self._environment(given),
+                start_new_session=True,
+            )
+            listener = threading.Thread(target=self._listen, args=(process,), daemon=True)
+            listener.start()
+            killed = self._disturb(process, given) if given and not given.is_point else Counter[str]()
+            hung = self._wait(process)
+        listener.join()
+        kill_group(process.pid)
+        killed.update(self._logged())
+        seconds = time.monotonic() - began
+        was_killed = process.returncode == -signal.SIGKILL
+        return Ended("done" in self._said, was_killed, hung, seconds, self._last_words(), killed)
+
+    def _environment(self, given: Kill | None) -> dict[str, str]:
+        point = given.environment if given else ""
+        return {**os.environ, VARIABLE: point, LOG_VARIABLE: str(self._log)}
+
+    def _listen(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            self._said.append(line.strip())
+            self._ready.set()
+        self._ready.set()
+
+    def _disturb(self, process: subprocess.Popen[str], given: Kill) -> Counter[str]:
+        """Kill what is to be killed, at its moment; a child that has ended before stays as it is."""
+        killed: Counter[str] = Counter()
+        if given.what != START:
+            self._ready.wait(SECONDS_MOST)
+        for _ in range(given.times):
+            if _ended_within(process, given.seconds):
+                break
+            killed[given.what] += self._strike(process.pid, given.what)
+        return killed
+
+    def _strike(self, pid: int, what: str) -> int:
+        if what in (DRIVER, START):
+            return kill(pid)
+        found = TARGETS[what](pid)
+        return kill(random.choice(found)) if found else 0
+
+    def _wait(self, process: subprocess.Popen[str]) -> bool:
+        """Whether it had to be ended, since it did not end by itself; it says first where it stands."""
+        if _ended_within(process, SECONDS_MOST):
+            return False
+        os.kill(process.pid, signal.SIGUSR1)
+        _ended_within(process, 2.0)
+        process.kill()
+        process.wait()
+        return True
+
+    def _logged(self) -> list[str]:
+        """The crash points at which processes ended."""
+        if not self._log.exists():
+            return []
+        return [line.split()[0] for line in self._log.read_text().splitlines()]
+
+    def _last_words(self) -> str:
+        return "\n".join(self._errors.read_text(errors="replace").splitlines()[-60:])
+
+
+def _ended_within(process: subprocess.Popen[str], seconds: float) -> bool:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True

@@ -1,0 +1,68 @@
+"""Which kill comes next: drawn by a seed, so that a campaign can be planned again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+
+from australis.engine.faults import POINTS
+
+DRIVER, JVM, DAEMON, WORKER, START = "driver", "jvm", "daemon", "worker", "start"
+MOMENTS = (DRIVER, JVM, DAEMON, WORKER, START)
+"""Killed from outside, at random moments: `start` is the driver before it is ready."""
+FIRST = "deploy.recorded"
+"""The point that only the first child on a root passes."""
+
+
+@dataclass(frozen=True)
+class Kill:
+    """What ends a process of a child: somebody from outside, or a crash point at its n-th time."""
+
+    what: str
+    times: int = 1
+    seconds: float = 0.0
+
+    @property
+    def is_point(self) -> bool:
+        return self.what in POINTS
+
+    @property
+    def ends_child(self) -> bool:
+        """Whether the driver ends with it; without a worker or the daemon it goes on."""
+        return self.what not in (DAEMON, WORKER) and not self.what.startswith("task.")
+
+    @property
+    def environment(self) -> str:
+        return f"{self.what}:{self.times}" if self.is_point else ""
+
+    def __str__(self) -> str:
+        return self.environment or f"{self.what} {self.times}x after {self.seconds:.2f} s"
+
+
+def kills(seed: int) -> Iterator[Kill]:
+    """Crash points in turn, and random moments between them, without end."""
+    chance = random.Random(seed)
+    points = [point for point in POINTS if point != FIRST]
+    for number in count():
+        yield _at_point(points[number % len(points)], chance)
+        for what in chance.choices(MOMENTS, (6, 3, 1, 2, 1), k=2):
+            yield _at_moment(what, chance)
+
+
+def first_kill() -> Kill:
+    """The kill of a first child, in the middle of deploying."""
+    return Kill(FIRST)
+
+
+def _at_point(point: str, chance: random.Random) -> Kill:
+    if point.startswith("task."):
+        # Every worker ends at this time, so a train that is tried again in a new one must get through.
+        return Kill(point, chance.randint(2, 5))
+    return Kill(point, chance.randint(1, 6))
+
+
+def _at_moment(what: str, chance: random.Random) -> Kill:
+    times = chance.randint(2, 6) if what == WORKER else 1
+    return Kill(what, times, chance.uniform(0, 3))

@@ -1,0 +1,80 @@
+"""The processes below a child: its JVM, Spark's Python daemon and its workers, found by their parents."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process, its parent, and the words of its command."""
+
+    pid: int
+    parent: int
+    command: tuple[str, ...]
+
+
+def below(pid: int) -> list[Process]:
+    """All processes that a process started, and those that they did."""
+    every = list(processes())
+    found, parents = [], {pid}
+    while fresh := [each for each in every if each.parent in parents]:
+        found += fresh
+        parents = {each.pid for each in fresh}
+    return found
+
+
+def of_group(group: int) -> list[Process]:
+    """The processes of a group that still run."""
+    found = []
+    for each in processes():
+        with contextlib.suppress(ProcessLookupError):
+            if os.getpgid(each.pid) == group:
+                found.append(each)
+    return found
+
+
+def processes() -> Iterator[Process]:
+    """All that run; those that have ended and were not waited for are left out."""
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            state, parent = (place / "stat").read_text().rpartition(")")[2].split()[:2]
+            command = tuple((place / "cmdline").read_text().rstrip("\0").split("\0"))
+            if state != "Z":
+                yield Process(int(place.name), int(parent), command)
+
+
+def jvms(child: int) -> list[int]:
+    """The JVM of a child."""
+    return [each.pid for each in below(child) if each.command[0].endswith("java")]
+
+
+def daemons(child: int) -> list[int]:
+    """The Python process that forks workers."""
+    virtual = set(jvms(child))
+    return [each.pid for each in below(child) if each.parent in virtual]
+
+
+def workers(child: int) -> list[int]:
+    """The Python processes that run tasks."""
+    daemon = set(daemons(child))
+    return [each.pid for each in below(child) if each.parent in daemon]
+
+
+def kill(pid: int) -> bool:
+    """End a process as a loss of power would; whether it was there."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+        return True
+    return False
+
+
+def kill_group(group: int) -> None:
+    """End what is left of a group that this process started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)

@@ -1,0 +1,120 @@
+"""The networks that are killed, and what they are fed: for one seed the same events at the same times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from australis.algebra.builder import NetworkBuilder
+from australis.algebra.network import Network
+from australis.algebra.order import Order
+
+TICK, FLUSH = "tick", "flush"
+SECOND = 1_000_000
+SCHEMA = pa.schema([("host", pa.int32()), ("at", pa.int64()), ("load", pa.float64()), ("note", pa.string())])
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happens at a local time: tuples on an input, or `tick`, or `flush`."""
+
+    what: str
+    now: int
+    batch: pa.Table | None = None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A network, the events that it gets, and how its node runs."""
+
+    network: Network
+    events: tuple[Event, ...]
+    discipline: str = "superbox"
+    train: int = 1_000_000
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+
+
+def scenario(name: str, seed: int, events: int) -> Scenario:
+    """A scenario by its name."""
+    network, discipline, train = SCENARIOS[name]()
+    names = [each for each, given in network.inputs.items() if not given.table]
+    tables = {each: HOSTS for each, given in network.inputs.items() if given.table}
+    return Scenario(network, tuple(_events(names, seed, events)), discipline, train, tables)
+
+
+HOSTS = pa.table({"host": pa.array(range(12), pa.int32()), "zone": [f"zone {n % 3}" for n in range(12)]})
+
+
+def _events(inputs: list[str], seed: int, count: int) -> Iterator[Event]:
+    chance, now = np.random.default_rng(seed), 0
+    for number in range(count):
+        now += int(chance.integers(0, 2 * SECOND))
+        if chance.random() < 0.1:
+            yield Event(TICK, now)
+        else:
+            yield Event(str(chance.choice(inputs)), now, _batch(chance, number))
+    yield Event(FLUSH, now + SECOND)
+
+
+def _batch(chance: np.random.Generator, number: int) -> pa.Table:
+    """Tuples out of order, some too late, some with NULL where none may be or an order needs a value."""
+    rows = int(chance.integers(1, 40))
+    at = number * 3 + chance.integers(-6, 7, rows)
+    columns = [
+        pa.array(chance.integers(0, 12, rows), pa.int32(), mask=chance.random(rows) < 0.02),
+        pa.array(at, pa.int64(), mask=chance.random(rows) < 0.03),
+        pa.array(np.round(chance.normal(50, 20, rows), 3), mask=chance.random(rows) < 0.05),
+        pa.array([f'n{value}, "q"' for value in chance.integers(0, 9, rows)]),
+    ]
+    return pa.Table.from_arrays(columns, schema=SCHEMA)
+
+
+def keyed() -> tuple[Network, str, int]:
+    """Everything by host: one superbox in two partitions, with an aggregate that times out and a join."""
+    net = NetworkBuilder("keyed")
+    schema = "host int not null, at long, load double, note string"
+    left, right = net.input("left", schema), net.input("right", schema)
+    busy, idle = left.route("load > 60", as_="busy")
+    order = Order("at", slack=3, group_by=("host",))
+    windows = busy.aggregate(
+        {"n": "count(*)", "mean": "avg(load)", "last": "last(note)"}, order, size=10, timeout="2 seconds"
+    )
+    windows.output("windows")
+    windows.filter("n > 1").output("crowded")
+    pairs = idle.join(
+        right, "left.host = right.host", size=4, left=Order("at", slack=2), right=Order("at", slack=2)
+    )
+    pairs.output("pairs")
+    busy.union(right.filter("load > 80")).map({"host": "host", "at": "at", "load": "load * 2"}).output("hot")
+    return net.build(), "superbox", 1_000_000
+
+
+def boxes() -> tuple[Network, str, int]:
+    """The same boxes one at a time, in short trains: queues between all of them."""
+    return keyed()[0], "box", 200
+
+
+def unkeyed() -> tuple[Network, str, int]:
+    """Order across all hosts: one partition; a stored table; sliding windows; two superboxes."""
+    net = NetworkBuilder("unkeyed")
+    schema = "host int, at long, load double, note string"
+    left, right = net.input("left", schema), net.input("right", schema)
+    hosts = net.table("hosts", "host int, zone string")
+    named = left.join(hosts, "left.host = right.host", left=Order("at", slack=4))
+    named.output("windows")
+    left.bsort(Order("at", slack=5)).filter("load > 55").output("crowded")
+    total = {"n": "count(*)", "most": "max(load)"}
+    left.aggregate(total, Order("at", slack=4), size=20, advance=5).output("pairs")
+    right.map({"host": "host", "at": "at", "load": "load + 1"}).output("hot")
+    return net.build(), "superbox", 500
+
+
+def trains() -> tuple[Network, str, int]:
+    """The unkeyed network with every box a superbox of its own."""
+    return unkeyed()[0], "train", 1_000_000
+
+
+SCENARIOS = {each.__name__: each for each in (keyed, boxes, unkeyed, trains)}
