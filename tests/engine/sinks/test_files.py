@@ -33,7 +33,9 @@ def written(shelf: Shelf, path: Path, *, replace: bool = False) -> None:
 
 def read(path: Path) -> list[dict[str, object]]:
     with open_reader(str(path), SCHEMA) as reader:
-        return [row for batch in reader.batches() for row in batch.table.to_pylist()]
+        batches = list(reader.batches())
+    assert not any(batch.rejected for batch in batches)
+    return [row for batch in batches for row in batch.table.to_pylist()]
 
 
 def expected(count: int) -> list[dict[str, object]]:

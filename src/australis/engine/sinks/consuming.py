@@ -9,8 +9,7 @@ from typing import Protocol, Self
 
 import pyarrow as pa
 
-SEQ = "#seq"
-"""The hidden column with the number of the tuple that caused an output tuple; it never goes back."""
+from australis.engine.storage.segments import SEQ
 
 
 class Outlet(Protocol):
