@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from australis.app.cli import main
-from australis.app.engines import ENGINES
+from australis.app.engines import ENGINES, SPARK
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NETWORKS = sorted(path for path in EXAMPLES.iterdir() if path.suffix in (".yaml", ".json", ".py"))
@@ -43,8 +43,10 @@ def run(network: Path, target: Path, *options: str) -> None:
 
 
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda path: path.stem)
-@pytest.mark.parametrize("engine", ENGINES)
-def test_example(network: Path, engine: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", [*ENGINES, pytest.param(SPARK, marks=pytest.mark.spark)])
+def test_example(network: Path, engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if engine == SPARK:
+        request.getfixturevalue("spark")
     recorded = EXAMPLES / network.stem / "out"
     if RECORDING and engine == "reference":
         run(network, recorded, "--engine=reference")
@@ -57,7 +59,7 @@ def test_example(network: Path, engine: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda path: path.stem)
 def test_the_cut_into_batches_changes_no_set_of_results(network: Path, tmp_path: Path) -> None:
     """Inputs take turns, so their interleaving depends on the batch; the sets of results do not."""
-    run(network, tmp_path, "--batch=1")
+    run(network, tmp_path, "--batch=1", "--engine=kernels")
     for path in sorted((EXAMPLES / network.stem / "out").iterdir()):
         found, recorded = (tmp_path / path.name).read_text(), path.read_text()
         assert sorted(found.splitlines()) == sorted(recorded.splitlines())

@@ -1,4 +1,4 @@
-"""`australis run`: files in, files out; every mistake has a message that helps, and an exit code."""
+"""`australis run` in this process: files in, files out; every mistake has a message that helps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(
     *options: str, reports: str = "reports.csv", names: str = "names.csv", stdin: str | None = None
 ) -> Result:
     inputs = [f"--input=reports={reports}", f"--input=names={names}"]
-    answer = australis("run", "net.yaml", *inputs, *options, stdin=stdin)
+    answer = australis("run", "net.yaml", "--engine=kernels", *inputs, *options, stdin=stdin)
     assert "Traceback" not in answer.output
     return answer
 
@@ -204,7 +204,9 @@ def test_folders_and_devices_are_no_inputs(folder: Path) -> None:
         (["--output=counts=x.csv", "--output=near=./x.csv"], "./x.csv stands for more than one output"),
         (["--output=counts=-", "--json"], "--json prints to standard output"),
         (["--batch=0"], "Invalid value for '--batch'"),
-        (["--engine=spark"], "Invalid value for '--engine'"),
+        (["--engine=flink"], "Invalid value for '--engine'"),
+        (["--root=here"], "--root is for --engine spark, not for kernels"),
+        (["--engine=reference", "--rate=1/s"], "--rate is for --engine spark, not for reference"),
     ],
 )
 def test_usage(options: list[str], message: str) -> None:

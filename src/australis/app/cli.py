@@ -26,7 +26,8 @@ class Place(NamedTuple):
 COMMANDS = {
     "check": Place("australis.app.check", "Say whether a network is valid, and what is wrong with it."),
     "explain": Place("australis.app.explain", "Show a network: as a tree, a picture, Mermaid or JSON."),
-    "run": Place("australis.app.run", "Run files of tuples through a network."),
+    "run": Place("australis.app.run", "Run streams of tuples through a network."),
+    "stats": Place("australis.app.stats", "Print what a root tells of boxes, queues and delays."),
     "demo": Place("australis.app.demo.story", "Watch a network find intruders in a stream of connections."),
 }
 
@@ -76,7 +77,7 @@ def main() -> None:
     \b
     Examples:
       australis check examples/soldiers.yaml
-      australis explain examples/soldiers.yaml
+      australis explain examples/soldiers.yaml --physical
       australis run examples/soldiers.yaml --input reports=reports.csv --output alarms=alarms.csv --flush
 
     NET is a .json or .yaml file, or Python: FILE.py:NAME or MODULE:NAME.

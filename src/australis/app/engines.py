@@ -1,4 +1,4 @@
-"""The engines that a network can run on, behind one face: Arrow tables in, Arrow tables out."""
+"""The engines that a network can run on; those in this process have one face: Arrow tables in and out."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ ENGINES = {
     "kernels": ("australis.kernels.run", "PipelineRun"),
     "reference": ("australis.app.reference_engine", "ReferenceEngine"),
 }
-"""Where each engine is: loaded when it is chosen, since numba takes its time."""
-DEFAULT_ENGINE = "kernels"
+"""Where each engine of this process is: loaded when it is chosen, since numba takes its time."""
+SPARK = "spark"
+"""The engine that is a node on Spark; it runs by itself, so it has another face."""
 
 
 class Engine(Protocol):

@@ -22,16 +22,20 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _EXPECTED = f"a file that ends in {', '.join(SUFFIXES)}, or FILE.py:NAME, or MODULE:NAME"
 
 
-def network_arguments(command: Command) -> Command:
-    """The argument NET and the option --functions, which all commands have."""
-    functions = click.option(
+def functions_option(command: Command) -> Command:
+    """The option --functions."""
+    return click.option(
         "--functions",
         "function_files",
         multiple=True,
         metavar="MODULE_OR_FILE",
         help="Python that registers functions which the network names; imported first. Repeatable.",
-    )
-    return click.argument("net", metavar="NET")(functions(command))
+    )(command)
+
+
+def network_arguments(command: Command) -> Command:
+    """The argument NET and the option --functions, which all commands of a network have."""
+    return click.argument("net", metavar="NET")(functions_option(command))
 
 
 def find_network(net: str, function_files: Iterable[str] = ()) -> Network:

@@ -1,30 +1,48 @@
-"""Ends a run on Ctrl-C or a polite kill: it unwinds, so that nothing half is left."""
+"""Ends a run on Ctrl-C or a polite kill: it unwinds, or ends by itself, so that nothing half is left."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 import pyarrow as pa
 
-_TERMINATED = 143
+INTERRUPTED, TERMINATED = 130, 143
 
 
 class Stop:
     """Hears the signals that end a run, each of which raises where the run is."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: Mapping[signal.Signals, Any] | None = None) -> None:
+        self._before = before or {}
         self._number: int | None = None
+        self._count = 0
         self._heeded = True
         self._deferred = False
+        self._ask: Callable[[], None] | None = None
+
+    @property
+    def code(self) -> int:
+        """The exit code of a run that a signal ended."""
+        return INTERRUPTED if self._number == signal.SIGINT else TERMINATED
+
+    def listen(self) -> None:
+        """Put the handlers in; again where a library has put in its own."""
+        for number, handler in self._before.items():
+            # A shell starts what runs in the background with Ctrl-C ignored: it is meant for another program.
+            signal.signal(number, signal.SIG_IGN if handler is signal.SIG_IGN else self.hear)
 
     def hear(self, number: int, frame: FrameType | None = None) -> None:
         """Unwind the run; once it unwinds, further signals must not disturb the clean-up."""
-        first, self._number = self._number is None, number
-        # Opening may wait for the other end of a pipe: the second signal gets through there.
-        if first != self._deferred:
+        self._number, self._count = number, self._count + 1
+        if self._count == 1 and self._ask is not None:
+            self._ask()
+        # Where the first signal has to wait, as for the other end of a pipe, the second one gets through.
+        is_patient = self._deferred or self._ask is not None
+        if self._count == (2 if is_patient else 1):
             self.check()
 
     def check(self) -> None:
@@ -33,7 +51,7 @@ class Stop:
             return
         if self._number == signal.SIGINT:
             raise KeyboardInterrupt
-        raise SystemExit(_TERMINATED)
+        raise SystemExit(TERMINATED)
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
@@ -45,6 +63,16 @@ class Stop:
             self._deferred = False
         self.check()
 
+    @contextmanager
+    def gently(self, ask: Callable[[], None]) -> Iterator[None]:
+        """Let the first signal ask what runs inside to end, and the second one unwind it."""
+        self._ask = ask
+        self.listen()
+        try:
+            yield
+        finally:
+            self._ask = None
+
     def too_late(self) -> None:
         """From here on signals change nothing: the outputs are about to get their names, or to go."""
         self._heeded = False
@@ -53,17 +81,14 @@ class Stop:
 @contextmanager
 def stoppable() -> Iterator[Stop]:
     """Let Ctrl-C and a polite kill unwind what runs inside."""
-    stop = Stop()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    stop = Stop(before)
     # Arrow would put in handlers of its own while it reads, and those do not know of ours.
     pa.enable_signal_handlers(False)
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    # A shell starts what runs in the background with Ctrl-C ignored, for it is meant for another program.
-    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
     try:
-        for number in heard:
-            signal.signal(number, stop.hear)
+        stop.listen()
         yield stop
     finally:
-        for number in heard:
-            signal.signal(number, before[number])
+        for number, handler in before.items():
+            signal.signal(number, handler)
         pa.enable_signal_handlers(True)

@@ -27,6 +27,22 @@ class Tally:
     quarantined: int = 0
     reasons: list[str] = field(default_factory=list)
 
+    @classmethod
+    def of(cls, network: Network) -> Tally:
+        """The tally of a run that has not begun."""
+        names, outputs = network.inputs, (*network.outputs, QUARANTINE)
+        return cls(dict.fromkeys(names, 0), dict.fromkeys(names, 0), dict.fromkeys(outputs, 0))
+
+    def quarantine(self, table: pa.Table, *, strict: bool = False) -> None:
+        """Count rows that were quarantined, and keep the first reasons; one is an error if strict."""
+        room = _REASONS_KEPT - len(self.reasons)
+        for row in table.slice(0, max(room, 0)).to_pylist():
+            self.reasons.append(f"{row['path']}: {row['reason']}")
+        if strict:
+            raise EngineError(Problem("", f"{self.reasons[0]} (--strict)"))
+        self.quarantined += table.num_rows
+        self.written[QUARANTINE] += table.num_rows
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -74,9 +90,7 @@ class _Turns:
     def __init__(self, plan: Plan, progressed: Callable[[int], None]) -> None:
         self._plan, self._progressed = plan, progressed
         self._now = never_back(plan.now)
-        names = plan.network.inputs
-        outputs = (*plan.network.outputs, QUARANTINE)
-        self._tally = Tally(dict.fromkeys(names, 0), dict.fromkeys(names, 0), dict.fromkeys(outputs, 0))
+        self._tally = Tally.of(plan.network)
 
     def run(self) -> Tally:
         inputs = self._plan.network.inputs
@@ -132,13 +146,7 @@ class _Turns:
                 self._plan.writers[name].write(table)
 
     def _quarantine(self, table: pa.Table) -> None:
-        room = _REASONS_KEPT - len(self._tally.reasons)
-        for row in table.slice(0, max(room, 0)).to_pylist():
-            self._tally.reasons.append(f"{row['path']}: {row['reason']}")
-        if self._plan.strict:
-            raise EngineError(Problem("", f"{self._tally.reasons[0]} (--strict)"))
-        self._tally.quarantined += table.num_rows
-        self._tally.written[QUARANTINE] += table.num_rows
+        self._tally.quarantine(table, strict=self._plan.strict)
         if QUARANTINE in self._plan.writers:
             self._plan.writers[QUARANTINE].write(table)
 

@@ -1,0 +1,62 @@
+"""The files that the options of a run name, checked before anything is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations, product
+from pathlib import Path
+
+import click
+
+from australis.algebra.network import Network
+from australis.engine.files import STANDARD_STREAM
+
+
+def named_files(options: tuple[str, ...], known: list[str], kind: str) -> dict[str, str]:
+    """The files of NAME=FILE options by name."""
+    files: dict[str, str] = {}
+    for option in options:
+        name, equals, path = option.partition("=")
+        if not equals or not path:
+            raise click.UsageError(f"--{kind} {option}: expected NAME=FILE")
+        if name not in known:
+            raise click.UsageError(
+                f"--{kind} {option}: there is no {kind} {name!r}; there is {', '.join(known)}"
+            )
+        if name in files:
+            raise click.UsageError(f"--{kind} {name} is given twice: {files[name]} and {path}")
+        files[name] = path
+    return files
+
+
+def check_files(
+    network: Network, sources: Mapping[str, str], targets: Mapping[str, str], as_json: bool
+) -> None:
+    """Refuse inputs without a file, and files that stand for two things."""
+    missing = [name for name in network.inputs if name not in sources]
+    if missing:
+        files = " ".join(f"--input {name}=FILE" for name in missing)
+        raise click.UsageError(f"no file for {', '.join(missing)}: add {files}")
+    _check_once("input", list(sources.values()))
+    _check_once("output", list(targets.values()))
+    for source, target in product(sources.values(), targets.values()):
+        if _same_file(source, target):
+            raise click.UsageError(f"{target} is an input and cannot be an output, too")
+    if as_json and STANDARD_STREAM in targets.values():
+        raise click.UsageError("--json prints to standard output, so no --output can be '-'")
+
+
+def _check_once(kind: str, paths: list[str]) -> None:
+    for first, second in combinations(paths, 2):
+        if first == second or _same_file(first, second):
+            raise click.UsageError(f"{second} stands for more than one {kind}")
+
+
+def _same_file(first: str, second: str) -> bool:
+    """Whether two names lead to one file, by whatever spelling or link; streams and devices are no files."""
+    if STANDARD_STREAM in (first, second):
+        return False
+    one, other = Path(first).resolve(), Path(second).resolve()
+    if one.is_file() and other.is_file():
+        return one.samefile(other)
+    return one == other and not one.exists()

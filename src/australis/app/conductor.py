@@ -1,0 +1,158 @@
+"""Conducts a node: sources bring tuples on threads, outputs are taken on threads, and the caller listens."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from queue import Empty, SimpleQueue
+
+import pyarrow as pa
+
+from australis.engine.node import Node
+from australis.engine.sources import Delivery, SignalWaiter, Source, feed
+from australis.errors import EngineError
+
+_FED, _ASKED = "fed", "asked"
+_FLUSHED = "end of the streams"
+"""The source whose position tells for how long a log the end of the streams was logged."""
+
+
+@dataclass(frozen=True)
+class Outlet:
+    """An output, under which name its consumer is known, and what to do with its tables."""
+
+    output: str
+    consumer: str
+    take: Callable[[pa.Table], None]
+
+
+class Conductor:
+    """Runs sources to their ends through a node whose network is deployed."""
+
+    def __init__(
+        self,
+        node: Node,
+        sources: Sequence[Source],
+        outlets: Sequence[Outlet],
+        *,
+        flush: bool,
+        heard: Callable[[Delivery], None] = lambda delivery: None,
+    ) -> None:
+        self._node, self._sources, self._outlets = node, sources, outlets
+        self._flush, self._heard = flush, heard
+        self._waiter = SignalWaiter()
+        self._news: SimpleQueue[str | BaseException] = SimpleQueue()
+        self._over = threading.Event()
+        self._wakes = [threading.Event() for _ in outlets]
+        self.notes: tuple[str, ...] = ()
+
+    def ask(self) -> None:
+        """Ask for an end behind the trains that are on their way; a signal handler may call this."""
+        self._news.put(_ASKED)
+
+    def run(self, each_second: Callable[[], None] | None = None) -> bool:
+        """Run until all has gone through, or an end is asked for; gives whether all has."""
+        self._node.on_train(lambda train: self._wake())
+        consumers = [
+            self._thread(partial(self._consume, outlet, wake))
+            for outlet, wake in zip(self._outlets, self._wakes, strict=True)
+        ]
+        feeder = self._thread(self._bring)
+        try:
+            is_whole = self._listen(each_second)
+            if not is_whole:
+                self._waiter.end()
+                self._node.pause()
+            self._over.set()
+            self._wake()
+            for thread in (feeder, *consumers):
+                thread.join()
+        finally:
+            self._waiter.end()
+        self._raise_what_failed()
+        self._node.check()
+        return is_whole
+
+    def _thread(self, work: Callable[[], None]) -> threading.Thread:
+        def guarded() -> None:
+            try:
+                work()
+            except BaseException as error:
+                self._news.put(error)
+
+        thread = threading.Thread(target=guarded, name="australis-run", daemon=True)
+        thread.start()
+        return thread
+
+    def _listen(self, each_second: Callable[[], None] | None) -> bool:
+        """Wait for the end of the sources or a request for one; an error of a thread is raised here."""
+        while True:
+            try:
+                news = self._news.get(timeout=1.0 if each_second else None)
+            except Empty:
+                assert each_second is not None
+                each_second()
+                continue
+            if isinstance(news, BaseException):
+                raise news
+            return news == _FED
+
+    def _raise_what_failed(self) -> None:
+        with suppress(Empty):
+            while True:
+                news = self._news.get_nowait()
+                if isinstance(news, BaseException):
+                    raise news
+
+    # --- in
+
+    def _bring(self) -> None:
+        self.notes = feed(self._node, self._sources, self._waiter, self._took)
+        if self._waiter.is_ended:
+            return
+        if self._flush:
+            self._end_streams()
+        with self._unless_ended():
+            self._node.drain()
+        self._news.put(_FED)
+
+    @contextmanager
+    def _unless_ended(self) -> Iterator[None]:
+        """A wait for tuples ends with an error when the node is paused, which is what was asked for."""
+        try:
+            yield
+        except EngineError:
+            if not self._waiter.is_ended:
+                raise
+
+    def _took(self, delivery: Delivery) -> None:
+        self._heard(delivery)
+        self._node.check()
+        self._wake()
+
+    def _end_streams(self) -> None:
+        """Log the end once: a run that goes on behind it, with nothing new, ends nothing again."""
+        log_end = self._node.statistics().log_end
+        known = self._node.position(_FLUSHED)
+        if known is None or log_end > int(known) + 2:
+            self._node.flush(position=(_FLUSHED, str(log_end)))
+
+    # --- out
+
+    def _wake(self) -> None:
+        for wake in self._wakes:
+            wake.set()
+
+    def _consume(self, outlet: Outlet, wake: threading.Event) -> None:
+        """Take what an output has whenever there is something, and once more when all is over."""
+        while True:
+            is_last = self._over.is_set()
+            for table in self._node.subscribe(outlet.output, consumer=outlet.consumer, follow=False):
+                outlet.take(table)
+            if is_last:
+                return
+            wake.wait()
+            wake.clear()

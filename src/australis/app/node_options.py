@@ -1,0 +1,142 @@
+"""The options of a run that only a node on Spark understands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from australis.algebra.schema import Schema
+from australis.engine.files import STANDARD_STREAM
+from australis.engine.sources import Options, Source, parse_replay, parse_source
+from australis.engine.sources.generator import PREFIX, GeneratorSource
+from australis.errors import EngineError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DISCIPLINES = ("superbox", "train", "box")
+WAYS = ("fused", "spark")
+_OPTIONS = (
+    click.option(
+        "--root",
+        metavar="DIR",
+        help="Keep queues, state and positions there: the next run with the same root goes on.",
+    ),
+    click.option(
+        "--catalog", metavar="DIR", help="A local folder for the catalogue of a root that is a URI."
+    ),
+    click.option("--master", default="local[2]", show_default=True, help="The Spark to run on."),
+    click.option(
+        "--discipline",
+        type=click.Choice(DISCIPLINES),
+        default=DISCIPLINES[0],
+        show_default=True,
+        help="What one scheduling step runs: connected boxes, one box, or one box over a few tuples.",
+    ),
+    click.option(
+        "--way",
+        type=click.Choice(WAYS),
+        default=WAYS[0],
+        show_default=True,
+        help="Leading filters and maps: in the task that reads the tuples, or as Spark expressions.",
+    ),
+    click.option(
+        "--partitions",
+        type=click.IntRange(min=1),
+        default=2,
+        show_default=True,
+        help="In how many parts state by keys is kept.",
+    ),
+    click.option(
+        "--train",
+        type=click.IntRange(min=1),
+        default=1_000_000,
+        show_default=True,
+        help="The most tuples of a train.",
+    ),
+    click.option(
+        "--follow", is_flag=True, help="Go on with what is appended to files and comes into folders."
+    ),
+    click.option("--rate", metavar="N/s", help="Replay every input at so many tuples a second: 5000/s."),
+    click.option(
+        "--speed", metavar="Nx", help="Replay every input as fast as its times go by, N times faster: 20x."
+    ),
+    click.option(
+        "--by", metavar="ATTRIBUTE", help="The time for --speed. Default: the input's only timestamp."
+    ),
+)
+
+
+def node_options(command: Command) -> Command:
+    """Add the options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class NodeOptions:
+    """The values of the options."""
+
+    root: str | None
+    catalog: str | None
+    master: str
+    discipline: str
+    way: str
+    partitions: int
+    train: int
+    follow: bool
+    rate: str | None
+    speed: str | None
+    by: str | None
+
+    @classmethod
+    def taken(cls, values: dict[str, Any]) -> NodeOptions:
+        """Take the options out of a command's."""
+        return cls(**{field.name: values.pop(field.name) for field in fields(cls)})
+
+    def _time_of(self, name: str, schema: Schema) -> str | None:
+        """The attribute by which an input is replayed: the one that was said, or its only timestamp."""
+        found = [field.name for field in schema if field.type.name == "timestamp"]
+        if self.by is None and self.speed is not None and len(found) != 1:
+            known = ", ".join(found) or "none"
+            what = f"the input {name} has not one timestamp, but {known}"
+            raise click.UsageError(f"--speed {self.speed}: {what}: add --by ATTRIBUTE")
+        return self.by or (found[0] if found else None)
+
+    def source(self, name: str, text: str, schema: Schema, options: Options) -> Source:
+        """The source of an input; what is wrong with the words is an error of usage."""
+        try:
+            replay = parse_replay(self.rate, self.speed, self._time_of(name, schema))
+            follow = self.follow and text != STANDARD_STREAM
+            settings = Options(
+                follow=follow,
+                replay=replay,
+                batch=options.batch,
+                timezone=options.timezone,
+                stream_format=options.stream_format,
+            )
+            return parse_source(name, text, schema, settings)
+        except EngineError as error:
+            raise click.UsageError(f"--input {name}={text}: {error}") from None
+
+
+def refuse_elsewhere(ctx: click.Context, engine: str, sources: dict[str, str]) -> None:
+    """Say which options the chosen engine does not have."""
+    for field in fields(NodeOptions):
+        if ctx.get_parameter_source(field.name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{field.name} is for --engine spark, not for {engine}")
+    for name, text in sources.items():
+        if text.startswith(PREFIX):
+            raise click.UsageError(f"--input {name}={text}: generators are for --engine spark")
+
+
+def is_endless(source: Source) -> bool:
+    """Whether a source goes on until somebody ends it."""
+    if isinstance(source, GeneratorSource):
+        return source.tuples is None
+    options: Options = getattr(source, "options")  # noqa: B009  (the protocol of sources leaves it out)
+    return options.follow

@@ -1,0 +1,116 @@
+"""Live progress of a node on the terminal: rates, queues, delays, box by box; silent where there is none."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from australis.app import shown
+from australis.engine.statistics import Statistics
+
+_FRAMES_PER_S = 4
+_WINDOW_SECONDS = 2.0
+"""Rates are those of the last seconds."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """How far a run is at a moment."""
+
+    seconds: float
+    read: Mapping[str, int]
+    statistics: Statistics
+
+    @property
+    def queue(self) -> int:
+        """The tuples that wait for superboxes."""
+        return sum(each.queue for each in self.statistics.superboxes.values())
+
+    @property
+    def written(self) -> dict[str, int]:
+        return {name: each.tuples for name, each in self.statistics.outputs.items()}
+
+
+class Rates:
+    """Tuples per second of the last seconds.
+
+    >>> rates = Rates()
+    >>> rates.heard(0.0, {"x": 0}), rates.heard(1.0, {"x": 500}), rates.heard(2.0, {"x": 1500})
+    ({'x': 0.0}, {'x': 500.0}, {'x': 750.0})
+    """
+
+    def __init__(self) -> None:
+        self._heard: deque[tuple[float, Mapping[str, int]]] = deque()
+
+    def heard(self, seconds: float, counts: Mapping[str, int]) -> dict[str, float]:
+        """Take in new counts; gives the rates."""
+        self._heard.append((seconds, dict(counts)))
+        while len(self._heard) > 2 and self._heard[1][0] <= seconds - _WINDOW_SECONDS:
+            self._heard.popleft()
+        since, before = self._heard[0]
+        elapsed = seconds - since
+        return {
+            name: (number - before.get(name, 0)) / elapsed if elapsed > 0 else 0.0
+            for name, number in counts.items()
+        }
+
+
+class Picture:
+    """A run as it is drawn, again and again."""
+
+    def __init__(self, take: Callable[[], Sample]) -> None:
+        self._take, self._read, self._written = take, Rates(), Rates()
+
+    def draw(self) -> RenderableType:
+        """The picture of this moment."""
+        sample = self._take()
+        read = self._read.heard(sample.seconds, sample.read)
+        written = self._written.heard(sample.seconds, sample.written)
+        head = Text.assemble(
+            (sample.statistics.network, "bold"),
+            f"  {sample.seconds:.0f} s  in {sum(read.values()):,.0f}/s  out {sum(written.values()):,.0f}/s",
+            f"  waiting {sample.queue:,}",
+        )
+        return Group(
+            head,
+            Text(),
+            shown.inputs(sample.read, read),
+            Text(),
+            shown.outputs(sample.statistics.outputs, written),
+            Text(),
+            shown.boxes(sample.statistics.boxes),
+        )
+
+
+@contextmanager
+def live(console: Console, take: Callable[[], Sample]) -> Iterator[None]:
+    """Draw what `take` tells while the run inside goes on, if there is a terminal; it is gone at the end."""
+    if not console.is_terminal:
+        yield
+        return
+    picture = Picture(take)
+    view = Live(
+        console=console, get_renderable=picture.draw, refresh_per_second=_FRAMES_PER_S, transient=True
+    )
+    with view:
+        yield
+
+
+@contextmanager
+def announced(console: Console, what: str) -> Iterator[list[float]]:
+    """Say on a terminal what takes a while; gives the seconds it took, once it is over."""
+    began, seconds = time.perf_counter(), [0.0]
+    if console.is_terminal:
+        console.print(f"{what} ...", end="\r")
+    yield seconds
+    seconds[0] = time.perf_counter() - began
+    if console.is_terminal:
+        console.control()
+        console.print(" " * (len(what) + 4), end="\r")

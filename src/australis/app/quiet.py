@@ -1,0 +1,49 @@
+"""Spark starts quietly: what the JVM and the workers say goes to a log, and is shown if they do not start."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from australis.errors import AustralisError, EngineError, Problem
+
+LOG = "spark.log"
+_LINES = 8
+_STDERR = 2
+
+
+@contextmanager
+def quietly(folder: Path | None) -> Iterator[None]:
+    """Send what processes write that are started inside to `spark.log` in a folder, or to nowhere lasting."""
+    with _opened(folder) as log:
+        kept = os.dup(_STDERR)
+        os.dup2(log.fileno(), _STDERR)
+        try:
+            yield
+        except AustralisError:
+            raise
+        except Exception as error:
+            raise EngineError(
+                Problem("Spark", f"did not start: {error}{_said(log)}", "a Java 17 or 21 that runs here")
+            ) from error
+        finally:
+            os.dup2(kept, _STDERR)
+            os.close(kept)
+
+
+def _opened(folder: Path | None) -> IO[bytes]:
+    try:
+        return tempfile.TemporaryFile() if folder is None else open(folder / LOG, "ab+")
+    except OSError:
+        # Nobody's work stops for want of a log.
+        return tempfile.TemporaryFile()
+
+
+def _said(log: IO[bytes]) -> str:
+    log.seek(0)
+    lines = log.read().decode(errors="replace").splitlines()
+    return "".join(f"\n    {line}" for line in lines[-_LINES:])

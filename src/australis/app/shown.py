@@ -1,0 +1,100 @@
+"""Statistics of a node as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich import box
+from rich.table import Table
+
+from australis.engine.statistics import BoxStatistics, OutputStatistics, Statistics
+
+NOTHING = "-"
+
+
+def columns(*headers: str, names: int = 1) -> Table:
+    """An empty table: the first columns are names, the others numbers."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for index, header in enumerate(headers):
+        table.add_column(header, justify="left" if index < names else "right", no_wrap=index < names)
+    return table
+
+
+def count(number: float | None) -> str:
+    """A number of tuples."""
+    return NOTHING if number is None else f"{number:,.0f}"
+
+
+def milliseconds(delay_ms: float | None) -> str:
+    """A time in a unit that suits it.
+
+    >>> milliseconds(3.21), milliseconds(85.4), milliseconds(12_345.0), milliseconds(None)
+    ('3.2 ms', '85 ms', '12.3 s', '-')
+    """
+    if delay_ms is None:
+        return NOTHING
+    if delay_ms < 10:
+        return f"{delay_ms:.1f} ms"
+    return f"{delay_ms:,.0f} ms" if delay_ms < 1000 else f"{delay_ms / 1000:,.1f} s"
+
+
+def boxes(statistics: Mapping[str, BoxStatistics]) -> Table:
+    """Box by box what came in and went out, and at what cost."""
+    table = columns("box", "in", "out", "selectivity", "cost per tuple", "late", "rejected")
+    for name, each in statistics.items():
+        selectivity = NOTHING if each.selectivity is None else f"{each.selectivity:.3f}"
+        cost = NOTHING if each.cost_us is None else f"{each.cost_us:.2f} µs"
+        table.add_row(
+            name,
+            count(each.received),
+            count(each.emitted),
+            selectivity,
+            cost,
+            count(each.late),
+            count(each.rejected),
+        )
+    return table
+
+
+def outputs(statistics: Mapping[str, OutputStatistics], rates: Mapping[str, float] | None = None) -> Table:
+    """Output by output what left, how fast, and how late."""
+    headers = ("output", "tuples", *(("per second",) if rates is not None else ()))
+    table = columns(*headers, "delay p50", "p95", "p99")
+    for name, each in statistics.items():
+        speed = () if rates is None else (count(rates.get(name, 0.0)),)
+        delays = (each.delay_ms_p50, each.delay_ms_p95, each.delay_ms_p99)
+        table.add_row(name, count(each.tuples), *speed, *(milliseconds(delay) for delay in delays))
+    return table
+
+
+def inputs(tuples: Mapping[str, int], rates: Mapping[str, float]) -> Table:
+    """Input by input what came in, and how fast."""
+    table = columns("input", "tuples", "per second")
+    for name, number in tuples.items():
+        table.add_row(name, count(number), count(rates.get(name, 0.0)))
+    return table
+
+
+def superboxes(statistics: Statistics) -> Table:
+    """Superbox by superbox what waits, and what its trains are like."""
+    table = columns("superbox", "boxes", "waiting", "trains", "tuples per train", "train p50", names=2)
+    for name, each in statistics.superboxes.items():
+        table.add_row(
+            name,
+            ", ".join(each.boxes) or NOTHING,
+            count(each.queue),
+            count(each.trains),
+            count(each.tuples_per_train),
+            milliseconds(each.train_ms_p50),
+        )
+    table.columns[1].no_wrap = False
+    return table
+
+
+def arcs(kept: Mapping[str, int]) -> Table:
+    """The tuples that arcs keep; those that keep none are left out."""
+    table = columns("arc", "tuples kept")
+    for name, number in kept.items():
+        if number:
+            table.add_row(name, count(number))
+    return table

@@ -1,0 +1,88 @@
+"""Looking into a root, beside the node that may have it open: nothing is locked, nothing is changed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from pathlib import Path
+
+from australis.algebra.form import from_json
+from australis.compile.superboxes import Discipline, plan
+from australis.engine.queues import Queues
+from australis.engine.statistics import Statistics, statistics
+from australis.engine.storage.catalog import VERSION, Catalog
+from australis.errors import EngineError, Problem
+
+_CATALOG = "catalog.db"
+_NETWORK = "network"
+
+
+class CatalogView(Catalog):
+    """A catalogue as it is at one moment."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.RLock()
+        with self._explained():
+            self._db = _opened(path)
+        try:
+            version = self.rows("pragma user_version")[0][0]
+            if version != VERSION:
+                what, expected = f"has version {version}", f"version {VERSION}"
+                raise EngineError(Problem(str(path), what, expected))
+        except BaseException:
+            self.close()
+            raise
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """A connection that reads, inside a transaction, so that all it reads is of one moment."""
+    uri = f"{path.resolve().as_uri()}?mode=ro"
+    try:
+        return _begun(uri)
+    except sqlite3.OperationalError:
+        # In a folder that cannot be written SQLite reads only what it may believe never to change.
+        if path.with_name(f"{path.name}-wal").exists():
+            raise
+        return _begun(f"{uri}&immutable=1")
+
+
+def _begun(uri: str) -> sqlite3.Connection:
+    db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute("begin")
+        db.execute("select count(*) from meta").fetchone()
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def holds_network(directory: Path) -> bool:
+    """Whether a network was ever deployed on the root whose catalogue is in a folder."""
+    if not (directory / _CATALOG).is_file():
+        return False
+    catalog = CatalogView(directory / _CATALOG)
+    try:
+        return catalog.meta(_NETWORK) is not None and catalog.log_end() > 0
+    finally:
+        catalog.close()
+
+
+def look(directory: Path) -> Statistics:
+    """The statistics that the catalogue in a folder tells at this moment."""
+    path = directory / _CATALOG
+    if not path.is_file():
+        what = "is no root of a node" if directory.is_dir() else "there is no such folder"
+        raise EngineError(Problem(str(directory), what, "a folder that `australis run --root` has made"))
+    catalog = CatalogView(path)
+    try:
+        record = catalog.meta(_NETWORK)
+        if record is None:
+            raise EngineError(Problem(str(directory), "holds no network so far"))
+        known = json.loads(record)
+        made = plan(from_json(known["network"], system=True), Discipline(known["discipline"]))
+        return statistics(made, Queues(made, catalog), catalog)
+    finally:
+        catalog.close()
