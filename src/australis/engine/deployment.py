@@ -71,12 +71,15 @@ def _rewritten(
     }
     partitions = record["partitions"]
     states = {each.id: _taken_over(root, each, by_box, partitions) for each in made.superboxes.values()}
+    due = {box: catalog.head(name).deadline for name in old.superboxes for box in old.superboxes[name].boxes}
     with catalog.transaction() as transaction:
         gone = {name for superbox in old.superboxes for name in transaction.clear_states(superbox)}
         for name, found in states.items():
             transaction.set_states(name, found)
             if name not in old.superboxes:
-                transaction.set_head(name, Head(catalog.log_end(), 1))
+                deadlines = (due[box] for box in made.superboxes[name].ordered)
+                deadline = min((each for each in deadlines if each is not None), default=None)
+                transaction.set_head(name, Head(catalog.log_end(), 1, deadline))
         transaction.set_meta(_RECORD, json.dumps(record))
     return sorted(gone - {file.name for found in states.values() for file in found})
 
@@ -106,8 +109,9 @@ def _repartitioned(
 ) -> Iterator[StateFile]:
     network = superbox.network
     kernel = kernel_for(network.boxes[box].box, network.input_schemas(box), network.timezone)
-    spread = spread_of(network, network.order)
-    keys = tuple(spread.keys[source] for source in network.boxes[box].sources)
+    # A box by itself might be spread by more than the component that it is part of.
+    known = {**spread_of(network, network.order).keys, **superbox.spread.keys}
+    keys = tuple(known[source] for source in network.boxes[box].sources)
     states = repartition(kernel, [read_state(root, file.name) for file in files], keys, count)
     for partition, state in enumerate(states):
         yield StateFile(box, partition, *write_state(root, box, partition, state))

@@ -123,9 +123,11 @@ def _rows(segment: Segment, lo: int, hi: int) -> int:
 
 
 def _last_tuples(segments: list[Segment], count: int) -> int:
-    """Where the segments begin that hold the last tuples."""
+    """Where the segments begin that hold the last tuples; those of several tasks overlap."""
+    begin = ALL
     for segment in reversed(segments):
         if count <= 0:
-            return segment.end
+            return begin
+        begin = min(begin, segment.base)
         count -= segment.rows
     return 0

@@ -15,6 +15,7 @@ class RootLock:
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / "lock"
+        self._file: int | None = None
         try:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
@@ -33,5 +34,7 @@ class RootLock:
         os.pwrite(self._file, f"process {os.getpid()}\n".encode(), 0)
 
     def close(self) -> None:
-        """Let the directory go."""
-        os.close(self._file)
+        """Let the directory go, once."""
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)
