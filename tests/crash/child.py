@@ -53,17 +53,22 @@ def _node(root: Path, given: Scenario) -> Node:
 def feed(node: Node, given: Scenario, heard: Callable[[], None]) -> None:
     """Log the events behind the last one that was committed, each once."""
     for number in range(int(node.position(SOURCE) or 0), len(given.events)):
-        event, position = given.events[number], (SOURCE, str(number + 1))
-        if event.what == TICK:
-            node.tick(event.now, position=position)
-        elif event.what == FLUSH:
-            node.flush(event.now, position=position)
-        else:
-            node.push(event.what, event.batch, now=event.now, position=position)
+        log(node, given, number)
         heard()
         if number % EVENTS_AT_ONCE == 0:
             node.drain()
     node.drain()
+
+
+def log(node: Node, given: Scenario, number: int) -> None:
+    """Log an event together with the number of the next."""
+    event, position = given.events[number], (SOURCE, str(number + 1))
+    if event.what == TICK:
+        node.tick(event.now, position=position)
+    elif event.what == FLUSH:
+        node.flush(event.now, position=position)
+    else:
+        node.push(event.what, event.batch, now=event.now, position=position)
 
 
 class Consumers:

@@ -6,8 +6,10 @@ import itertools
 import threading
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from australis.engine.storage.root import SEGMENTS, STATES, Root
+from australis.errors import EngineError, Problem
 
 
 class Graveyard:
@@ -20,11 +22,21 @@ class Graveyard:
         self._readers: set[int] = set()
         self._waiting: list[tuple[set[int], tuple[str, ...]]] = []
 
+    def check(self, catalog: Path) -> None:
+        """Refuse a root whose catalogue is gone: without it all files would look as if nobody needed them."""
+        has_catalog = catalog.exists() and catalog.stat().st_size > 0
+        if not has_catalog and any(self._names()):
+            what = "is gone, though there are segments or states that it knew"
+            expected = "the catalogue as it was; restore it from a copy, or take another root"
+            raise EngineError(Problem(str(catalog), what, expected))
+
+    def _names(self) -> Iterator[str]:
+        for kind in (SEGMENTS, STATES):
+            yield from self._root.names(kind)
+
     def sweep(self, known: Collection[str]) -> int:
         """Delete what a node left behind that ended before it could commit or delete it."""
-        orphans = [
-            name for kind in (SEGMENTS, STATES) for name in self._root.names(kind) if name not in known
-        ]
+        orphans = [name for name in self._names() if name not in known]
         for name in orphans:
             self._root.delete(name)
         return len(orphans)

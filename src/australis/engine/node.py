@@ -95,8 +95,9 @@ class Node:
         directory.mkdir(parents=True, exist_ok=True)
         self._lock = RootLock(directory)
         try:
-            self._catalog = Catalog(directory / "catalog.db")
             self._graveyard = Graveyard(self.root)
+            self._graveyard.check(directory / "catalog.db")
+            self._catalog = Catalog(directory / "catalog.db")
             self._graveyard.sweep(self._catalog.names())
         except BaseException:
             self._lock.close()
