@@ -15,7 +15,7 @@ from australis.engine.faults import crash_point
 from australis.engine.settings import NodeSettings
 from australis.engine.storage.catalog import Catalog, Head, StateFile
 from australis.engine.storage.root import Root
-from australis.engine.storage.states import read_state, write_state
+from australis.engine.storage.states import encode_state, read_state
 from australis.errors import EngineError, Problem
 from australis.kernels.make import kernel_for
 from australis.kernels.repartition import repartition
@@ -114,4 +114,6 @@ def _repartitioned(
     keys = tuple(known[source] for source in network.boxes[box].sources)
     states = repartition(kernel, [read_state(root, file.name) for file in files], keys, count)
     for partition, state in enumerate(states):
-        yield StateFile(box, partition, *write_state(root, box, partition, state))
+        name, data = encode_state(root, box, partition, state)
+        root.write(name, data)
+        yield StateFile(box, partition, name, len(data))

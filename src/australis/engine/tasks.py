@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
@@ -24,8 +25,8 @@ from australis.engine.faults import crash_point
 from australis.engine.plans import read_plan
 from australis.engine.storage.cache import Cache
 from australis.engine.storage.root import Root
-from australis.engine.storage.segments import SEQ, Segment, merged, read_segment, write_segment
-from australis.engine.storage.states import read_state, write_state
+from australis.engine.storage.segments import SEQ, Segment, encode_segment, merged, read_segment
+from australis.engine.storage.states import encode_state, read_state
 from australis.engine.waybills import Manifest, Moment, Share, Waybill, WrittenState
 from australis.errors import AustralisError
 from australis.kernels.hashing import partitions
@@ -35,6 +36,7 @@ from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 WAYBILL_PROPERTY = "australis.waybill"
 """The local property of a Spark job that holds a train's waybill."""
 MANIFEST, FAILURE = b"M", b"F"
+_VALUE_BYTES = 8
 ARRIVAL_STEP_US = 1000
 """Arrival times are told in steps of this, so that a manifest stays small."""
 
@@ -83,6 +85,7 @@ class _Done:
     outputs: dict[str, list[pa.Table]] = field(default_factory=dict)
     boxes: dict[str, Counters] = field(default_factory=dict)
     costs: dict[str, int] = field(default_factory=dict)
+    received: int = 0
 
     def add(self, passage: Passage, moment: Moment) -> None:
         for name, table in passage.outputs.items():
@@ -105,34 +108,32 @@ class Task:
 
     def run(self, given: Mapping[str, pa.Table] | None = None) -> Manifest:
         """Read, compute, write; `given` are the tuples of the one partition, if Spark has read them."""
-        clock = time.perf_counter_ns
-        began = clock()
-        streams = self._read() if given is None else given
-        read = clock()
+        with self._timed("read"):
+            streams = self._read() if given is None else given
         crash_point("task.read")
-        done, states, deadlines, received = _Done(), {}, [], 0
-        parts = self._partitioned(streams) if given is None else [(self._share.partitions[0], streams)]
-        for partition, tuples in parts:
-            received += sum(table.num_rows for table in tuples.values())
-            before = self._state(partition, done)
-            after = self._advance(before, tuples, done)
-            states[partition] = (before, after)
-            deadlines.append(self._pipeline.deadline(after))
-        computed = clock()
-        written = self._write_states(states)
-        crash_point("task.states")
-        segments = tuple(self._write_outputs(done))
-        crash_point("task.outputs")
-        self._spent |= {"read": read - began, "compute": computed - read, "write": clock() - computed}
+        done, states = _Done(), {}
+        with self._timed("compute"):
+            for partition, tuples in self._partitioned(streams, divided=given is not None):
+                done.received += sum(table.num_rows for table in tuples.values())
+                before = self._state(partition, done)
+                states[partition] = (before, self._advance(before, tuples, done))
+        with self._timed("write"):
+            written = self._write(states, done)
+        deadlines = [self._pipeline.deadline(after) for _, after in states.values()]
         return Manifest(
-            segments,
-            written,
+            *written,
             {box: {**asdict(c), "nanoseconds": done.costs[box]} for box, c in done.boxes.items()},
             {self._arc(name): _arrivals(tables) for name, tables in done.outputs.items()},
             min((each for each in deadlines if each is not None), default=None),
-            received,
+            done.received,
             self._spent,
         )
+
+    @contextmanager
+    def _timed(self, what: str) -> Iterator[None]:
+        began = time.perf_counter_ns()
+        yield
+        self._spent[what] = time.perf_counter_ns() - began
 
     # --- in
 
@@ -149,7 +150,8 @@ class Task:
 
     def _segment(self, segment: Segment, columns: list[str], lo: int, hi: int, priority: float) -> pa.Table:
         """A segment's tuples; one that the train takes in part will be asked for again, so it is kept."""
-        if lo <= segment.base and segment.end <= hi:
+        is_large = segment.rows * len(columns) * _VALUE_BYTES > _segments.budget // 4
+        if is_large or (lo <= segment.base and segment.end <= hi):
             return read_segment(self._root, segment, columns, lo, hi)
         whole = _segments.get(
             segment.name,
@@ -160,10 +162,12 @@ class Task:
         start, stop = np.searchsorted(whole[SEQ].to_numpy(), [lo, hi])
         return whole.slice(start, stop - start)
 
-    def _partitioned(self, streams: Mapping[str, pa.Table]) -> Iterator[tuple[int, Mapping[str, pa.Table]]]:
-        """The tuples of each partition of the share."""
+    def _partitioned(
+        self, streams: Mapping[str, pa.Table], divided: bool
+    ) -> Iterator[tuple[int, Mapping[str, pa.Table]]]:
+        """The tuples of each partition of the share, unless they are divided already."""
         spread = self._superbox.spread
-        if spread.kind is not SpreadKind.KEYS or self._waybill.partitions == 1:
+        if divided or spread.kind is not SpreadKind.KEYS or self._waybill.partitions == 1:
             yield self._share.partitions[0], streams
             return
         count = self._waybill.partitions
@@ -208,21 +212,29 @@ class Task:
 
     # --- out
 
-    def _write_states(
-        self, states: Mapping[int, tuple[PipelineState, PipelineState]]
-    ) -> tuple[WrittenState, ...]:
+    def _write(
+        self, states: Mapping[int, tuple[PipelineState, PipelineState]], done: _Done
+    ) -> tuple[tuple[Segment, ...], tuple[WrittenState, ...]]:
+        """Write what changed of the states, and the outputs, all together."""
+        files: dict[str, bytes | pa.Buffer] = {}
         written = []
         for partition, (before, after) in states.items():
             for box in self._superbox.ordered:
-                first = f"{box}/{partition}" not in self._waybill.states
-                if first or after[box] is not before[box]:
-                    name, size = write_state(self._root, box, partition, after[box])
+                known = self._waybill.states.get(f"{box}/{partition}")
+                if known is None or after[box] is not before[box]:
+                    name, data = encode_state(self._root, box, partition, after[box])
+                    files[name] = data
+                    written.append(WrittenState(box, partition, name, len(data)))
                     _states.put(name, after[box], _size(after[box]))
-                    _states.drop(self._waybill.states.get(f"{box}/{partition}", ""))
-                    written.append(WrittenState(box, partition, name, size))
-        return tuple(written)
+                    _states.drop(known or "")
+        segments = dict(self._encoded(done))
+        files |= {segment.name: data for segment, data in segments.items()}
+        crash_point("task.writing")
+        self._root.write_all(files)
+        crash_point("task.written")
+        return tuple(segments), tuple(written)
 
-    def _write_outputs(self, done: _Done) -> Iterator[Segment]:
+    def _encoded(self, done: _Done) -> Iterator[tuple[Segment, pa.Buffer]]:
         for name, tables in done.outputs.items():
             table = merged(tables)
             if name == QUARANTINE:
@@ -230,9 +242,8 @@ class Task:
             elif name not in self._superbox.writes:
                 continue
             if table.num_rows:
-                yield write_segment(
-                    self._root, self._arc(name), table, writer=self._superbox.id, part=self._part
-                )
+                arc, writer = self._arc(name), self._superbox.id
+                yield encode_segment(self._root, arc, table, writer=writer, part=self._part)
 
     def _arc(self, name: str) -> str:
         return QUARANTINE_ARC if name == QUARANTINE else self._superbox.writes.get(name, "")

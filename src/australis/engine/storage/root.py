@@ -6,7 +6,8 @@ import errno
 import os
 import posixpath
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,8 @@ from pyarrow import fs
 from australis.errors import EngineError, Problem
 
 SEGMENTS, STATES, PLANS = "segments", "states", "plans"
+WRITERS_MOST = 16
+"""How many files are written at a time."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,16 @@ class Root:
                 stream.write(data)
         except OSError as error:
             raise unwritable(name, error) from error
+
+    def write_all(self, files: Mapping[str, bytes | pa.Buffer]) -> None:
+        """Write new files together: one after the other, each would wait for the disk by itself."""
+        if len(files) < 2:
+            for name, data in files.items():
+                self.write(name, data)
+            return
+        with ThreadPoolExecutor(min(len(files), WRITERS_MOST)) as writers:
+            for written in [writers.submit(self.write, *file) for file in files.items()]:
+                written.result()
 
     def open(self, name: str) -> pa.NativeFile:
         """Open a file for reading; names with a scheme are those of adopted files."""

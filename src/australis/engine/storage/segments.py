@@ -82,34 +82,39 @@ def encode(table: pa.Table) -> pa.Buffer:
     return sink.getvalue()
 
 
-def write_segment(
+def encode_segment(
     root: Root, arc: str, table: pa.Table, *, ts: int | None = None, writer: str = "", part: int = 0
-) -> Segment:
-    """Write derived tuples, which have a column SEQ that ascends."""
+) -> tuple[Segment, pa.Buffer]:
+    """A new segment of derived tuples, which have a column SEQ that ascends, and what its file is to hold."""
     numbers = table[SEQ]
     if TS in table.column_names:
         oldest, newest = _times(table)
         table, ts = (table.drop_columns([TS]), newest) if oldest == newest else (table, None)
     else:
         newest = ts or 0
-    name, size, footer = _written(root, arc, table)
+    data = encode(table)
+    name = root.new_name(SEGMENTS, arc, ".parquet")
     base, end = numbers[0].as_py(), numbers[-1].as_py() + 1
-    return Segment(arc, name, base, end, table.num_rows, size, footer, None, ts, writer, part, newest)
+    size, footer, rows = data.size, checksum(data), table.num_rows
+    return Segment(arc, name, base, end, rows, size, footer, None, ts, writer, part, newest), data
+
+
+def write_segment(
+    root: Root, arc: str, table: pa.Table, *, ts: int | None = None, writer: str = "", part: int = 0
+) -> Segment:
+    """Write a segment of derived tuples."""
+    segment, data = encode_segment(root, arc, table, ts=ts, writer=writer, part=part)
+    root.write(segment.name, data)
+    return segment
 
 
 def write_arrivals(root: Root, arc: str, table: pa.Table, first: int, ts: int | None) -> Segment:
     """Write tuples as they came in, the first with the number `first`."""
-    name, size, footer = _written(root, arc, table)
-    rows, newest = table.num_rows, _times(table)[1] if ts is None else ts
-    return Segment(arc, name, first, first + rows, rows, size, footer, first, ts, newest=newest)
-
-
-def _written(root: Root, arc: str, table: pa.Table) -> tuple[str, int, int]:
-    """The name, the size and the footer's checksum of a new file."""
     data = encode(table)
     name = root.new_name(SEGMENTS, arc, ".parquet")
     root.write(name, data)
-    return name, data.size, checksum(data)
+    rows, newest = table.num_rows, _times(table)[1] if ts is None else ts
+    return Segment(arc, name, first, first + rows, rows, data.size, checksum(data), first, ts, newest=newest)
 
 
 def _times(table: pa.Table) -> tuple[int, int]:

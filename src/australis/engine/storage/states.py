@@ -8,12 +8,9 @@ from australis.kernels.kernel import State
 from australis.kernels.state import pack, unpack
 
 
-def write_state(root: Root, box: str, partition: int, state: State) -> tuple[str, int]:
-    """Write the state of a box in a partition; gives the file's name and its size."""
-    data = pack(state)
-    name = root.new_name(STATES, f"{box}-{partition}", ".arrow")
-    root.write(name, data)
-    return name, len(data)
+def encode_state(root: Root, box: str, partition: int, state: State) -> tuple[str, bytes]:
+    """A new file for the state of a box in a partition: its name, and what it is to hold."""
+    return root.new_name(STATES, f"{box}-{partition}", ".arrow"), pack(state)
 
 
 def read_state(root: Root, name: str) -> State:
