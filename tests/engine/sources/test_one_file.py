@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gzip
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
+from textwrap import dedent
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,6 +20,7 @@ from australis.engine.files import blocks, parquet_reader
 from australis.engine.sources import Adoption, FileSource, Options, Rate, SignalWaiter, Speed, parse_source
 from australis.errors import EngineError
 
+ROOT = Path(__file__).parents[3]
 SCHEMA = parse_schema("sid int not null, time long, word string")
 TEXTS = ("csv", "tsv", "jsonl", "csv.gz", "jsonl.gz")
 
@@ -243,3 +247,26 @@ def test_texts_name_sources(tmp_path: Path) -> None:
         run(Ledger(), parse_source("x", str(tmp_path / "none.csv"), SCHEMA))
     with pytest.raises(EngineError, match="speed: attribute 'word' tells no time; expected one of sid, time"):
         parse_source("x", "a.csv", SCHEMA, Options(replay=Speed(2, "word")))
+
+
+@pytest.mark.parametrize("piped", [True, False])
+def test_standard_input_begins_anew(tmp_path: Path, piped: bool) -> None:
+    program = dedent(
+        """
+        from australis.algebra.schema import parse_schema
+        from australis.engine.sources import Options, SignalWaiter, feed, parse_source
+        from tests.engine.sources.virtual import Ledger
+        ledger = Ledger()
+        source = parse_source("x", "-", parse_schema("n int"), Options(stream_format="csv"))
+        ledger.positions[source.id] = "of another run"
+        feed(ledger, [source], SignalWaiter())
+        print(ledger.rows["x"], ledger.rejected)
+        """
+    )
+    (tmp_path / "in.csv").write_text("n\n1\n2\nx\n")
+    with (tmp_path / "in.csv").open() as file:
+        given = {"input": file.read()} if piped else {"stdin": file}
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True, **given
+        )
+    assert done.stdout == "[{'n': 1}, {'n': 2}] [\"line 4: 'x' in attribute n is no int\"]\n"
