@@ -96,3 +96,10 @@ def test_links_between_pages_lead_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+
+
+def test_the_code_of_the_engine_page_prints_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    fences = list(docs._FENCE.finditer((ROOT / "docs" / "engine.md").read_text()))
+    code = next(index for index, fence in enumerate(fences) if fence["info"] == "python")
+    exec(fences[code]["body"], {})
+    assert capsys.readouterr().out.strip() == fences[code + 1]["body"].strip()
