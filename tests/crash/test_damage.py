@@ -18,6 +18,7 @@ from tests.crash.disks import Disk
 from tests.crash.scenarios import Scenario, scenario
 
 from australis import Node
+from australis.engine.trains import Train
 from australis.errors import EngineError
 
 HALF = 12
@@ -151,6 +152,22 @@ def test_a_catalogue_that_is_gone_is_not_replaced_by_an_empty_one(
 def test_a_second_node_is_refused(root: Path) -> None:
     with opened(root), pytest.raises(EngineError, match="open in another node"):
         Node(root)
+
+
+def test_an_error_that_nobody_foresaw_stops_the_node(
+    root: Path, undisturbed: dict[str, list[dict[str, object]]]
+) -> None:
+    def fail(train: Train) -> None:
+        raise ValueError(f"{train.superbox} was heard")
+
+    with opened(root) as node:
+        node.on_train(fail)
+        feed(node, HALF + 4)
+        with pytest.raises(EngineError, match=r"ValueError: .* was heard"):
+            node.drain()
+        node.on_train(lambda train: None)
+        node.resume()
+        assert finished(node) == undisturbed
 
 
 def test_a_file_that_may_not_grow(root: Path, undisturbed: dict[str, list[dict[str, object]]]) -> None:

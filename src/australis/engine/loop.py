@@ -15,7 +15,7 @@ from australis.engine.queues import Queues
 from australis.engine.runner import TrainFailed
 from australis.engine.trains import Train, Trains
 from australis.engine.waybills import Manifest, Waybill
-from australis.errors import AustralisError, EngineError
+from australis.errors import AustralisError, EngineError, Problem
 from australis.policy.schedule import Schedule
 
 TRIES = 3
@@ -124,9 +124,9 @@ class Loop:
         """Keep an error for whoever asks; the train that it stopped never happened."""
         try:
             yield
-        except AustralisError as error:
+        except Exception as error:
             with self._changed:
-                self.error = self.error or error
+                self.error = self.error or _told(error, self._plan.network.name)
                 self._changed.notify_all()
 
     def _waiting(self) -> dict[str, int]:
@@ -166,3 +166,12 @@ class Loop:
                 if attempt == TRIES or self._stopping:
                     raise
         raise AssertionError("a train is tried at least once")
+
+
+def _told(error: Exception, network: str) -> AustralisError:
+    """An error as ours: one that nobody foresaw must stop the node, too, and not just a thread of it."""
+    if isinstance(error, AustralisError):
+        return error
+    unforeseen = EngineError(Problem(network, f"a train failed: {type(error).__name__}: {error}"))
+    unforeseen.__cause__ = error
+    return unforeseen

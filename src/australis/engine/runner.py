@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 from typing import Any, Protocol
 
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JError
 from pyspark import RDD
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from australis.engine.tasks import WAYBILL_PROPERTY, heard, serve
@@ -39,15 +40,18 @@ class FusedRunner:
 
     def run(self, waybill: Waybill) -> list[Manifest]:
         """Run a train; its manifests come as its shares do."""
+        try:
+            self._describe(waybill)
+            answers = self._job(len(waybill.shares)).collect()
+        except (Py4JError, PySparkException, OSError) as error:
+            raise failed(waybill, error) from error
+        return [heard(answer) for answer in answers]
+
+    def _describe(self, waybill: Waybill) -> None:
         context = self._context
         context.setLocalProperty(WAYBILL_PROPERTY, waybill.to_json())
         context.setLocalProperty("spark.scheduler.pool", waybill.superbox)
         context.setJobGroup(f"{waybill.superbox}", f"train {waybill.train} of {waybill.superbox}")
-        try:
-            answers = self._job(len(waybill.shares)).collect()
-        except (Py4JError, Py4JJavaError) as error:
-            raise failed(waybill, error) from error
-        return [heard(answer) for answer in answers]
 
     def _job(self, tasks: int) -> RDD[Any]:
         with self._lock:

@@ -189,7 +189,14 @@ def _completed(table: pa.Table, segment: Segment, start: int) -> pa.Table:
     if segment.first is not None:
         first = segment.first + start
         table = table.append_column(SEQ, pa.array(np.arange(first, first + table.num_rows)))
-    return table
+    return _alike(table)
+
+
+def _alike(table: pa.Table) -> pa.Table:
+    """The hidden columns last and of one form, whether the file had them or not."""
+    fields = [field for field in table.schema if field.name not in (TS, SEQ)]
+    target = pa.schema([*fields, pa.field(TS, TIMESTAMP.arrow, False), pa.field(SEQ, pa.int64())])
+    return table.select(target.names).cast(target)
 
 
 def _between(table: pa.Table, lo: int, hi: int) -> pa.Table:
