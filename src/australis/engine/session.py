@@ -30,6 +30,12 @@ TRAIN_OPTIONS: Mapping[str, str] = {
     "spark.sql.ansi.enabled": "false",
     # A deep stack, for expressions and the JVM's regular expressions recurse; and silence but for errors.
     "spark.driver.extraJavaOptions": f'-Xss8m "-Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}"',
+    "spark.executor.extraJavaOptions": "-Xss8m",
+}
+# The executors of a cluster are elsewhere, and must find the driver by the address that Spark finds.
+LOCAL_OPTIONS: Mapping[str, str] = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
 }
 
 
@@ -43,14 +49,15 @@ def local_session(
 ) -> SparkSession:
     """Start Spark on this machine, or return the session that already runs in this process.
 
-    `options` are Spark's own and win over ours.
+    On a cluster its workers need Australis in the Python that `PYSPARK_PYTHON` names. `options` are Spark's
+    own and win over ours.
     """
-    _prepare_environment()
+    local = master.startswith("local")
+    _prepare_environment(local)
     builder = SparkSession.Builder().appName(app_name).master(master)
     settings = {
         **TRAIN_OPTIONS,
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
+        **(LOCAL_OPTIONS if local else {}),
         "spark.sql.session.timeZone": time_zone,
         "spark.sql.shuffle.partitions": str(shuffle_partitions),
         **(options or {}),
@@ -65,9 +72,12 @@ def is_running() -> bool:
     return SparkContext._active_spark_context is not None
 
 
-def _prepare_environment() -> None:
+def _prepare_environment(local: bool) -> None:
     """Spark takes its Java and its workers' Python from the environment of the process that starts it."""
     os.environ["JAVA_HOME"] = str(find_java())
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    # Keeps Spark from looking the host's name up, and from warning about what it finds.
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if local:
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        # Keeps Spark from looking the host's name up, and from warning about what it finds.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

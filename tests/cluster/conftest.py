@@ -1,0 +1,13 @@
+"""The suite starts five JVMs: it is collected only where it is named (`make test-crash`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    here = Path(__file__).parent
+    named = any(Path(str(arg).partition("::")[0]).resolve().is_relative_to(here) for arg in config.args)
+    return True if collection_path.is_relative_to(here) and not named else None
