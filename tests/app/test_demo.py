@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
 from tests.app.files import australis
 
 from australis.app.demo import agreement
-from australis.app.demo.agreement import engines_agree, evaluators_agree
+from australis.app.demo.agreement import engines_agree, results_agree
 from australis.app.demo.network import network
 from australis.app.demo.stream import connections
 
 
-def test_the_intruders_are_found() -> None:
-    answer = australis("demo", "--tuples", "60000", "--no-spark", "--seed", "11")
+@pytest.mark.usefixtures("spark")
+def test_the_intruders_are_found_on_spark() -> None:
+    answer = australis("demo", "--tuples", "60000", "--rate", "200000/s", "--seed", "11")
     assert answer.exit_code == 0, answer.output
     assert "Found the scan by 203.0.113.66, the beacon from 10.4.1.77 to 198.51.100.23" in answer.stdout
-    assert "agrees on all" in answer.stdout
-    assert "tuples/s" in answer.stdout
+    assert "The same query without Spark agrees on all" in answer.stdout
+    assert "The reference, tuple at a time, agrees on all" in answer.stdout
+    assert "delay p50" in answer.stdout
+
+
+def test_a_rate_that_is_none() -> None:
+    answer = australis("demo", "--rate", "fast")
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert "--rate: 'fast' is no rate; expected tuples per time" in answer.stderr
 
 
 def batches(count: int) -> list[pa.Table]:
@@ -32,13 +39,7 @@ def test_the_same_seed_makes_the_same_stream() -> None:
     assert not connections(schema, 50_000, 5).equals(connections(schema, 50_000, 6))
 
 
-def test_spark_agrees(spark: SparkSession) -> None:
-    compared = evaluators_agree(network(), batches(1000), spark)
-    assert compared.differences == ()
-    assert compared.count > 2000
-
-
-def test_a_difference_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_difference_between_the_engines_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     outputs = agreement._outputs
 
     def tampered(engine: str, *arguments: object) -> dict[str, pa.Table]:
@@ -47,3 +48,11 @@ def test_a_difference_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(agreement, "_outputs", tampered)
     assert engines_agree(network(), batches(500)).differences == ("tap_a",)
+
+
+def test_a_result_that_is_missing_is_named() -> None:
+    stream = connections(network().inputs["connections"].schema, 50_000, 1)
+    found = agreement._outputs("kernels", network(), [stream])
+    assert results_agree(network(), [stream], found).differences == ()
+    found["scans"] = found["scans"].slice(1)
+    assert results_agree(network(), [stream], found).differences == ("scans",)

@@ -43,7 +43,7 @@ def run_on_node(job: Job, options: NodeOptions, stop: Stop, *, as_json: bool) ->
     """Run a job on a node; an end that was asked for is in the summary."""
     sources = _sources(job, options)
     _check(job, options, sources)
-    run = _NodeRun(job, options, sources, Tally.of(job.network), Console(stderr=True))
+    run = _NodeRun(job, options, sources, Tally.of(job.network), Console(stderr=True, highlight=False))
     return run.run(stop, as_json)
 
 

@@ -1,30 +1,34 @@
-"""`australis demo`: make a stream, draw the network, run it, say what it found, check it."""
+"""`australis demo`: make a stream, draw the network, run it on Spark, say what it found, check it."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 import time
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 import pyarrow as pa
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from australis.algebra.network import QUARANTINE, Network
-from australis.app.cli import FAILED
-from australis.app.demo.agreement import Compared, engines_agree, evaluators_agree
+from australis.algebra.network import QUARANTINE
+from australis.app.cli import FAILED, INTERRUPTED
+from australis.app.demo.agreement import Compared, engines_agree, results_agree
 from australis.app.demo.network import network as demo_network
 from australis.app.demo.stream import BEACON, HOME, SCANNER, WORM_NET, connections
-from australis.app.engines import Engine, start
 from australis.app.pictures.tree import network_tree
+from australis.app.stopping import Stop, stoppable
+from australis.engine.sources.rates import parse_rate
+from australis.errors import EngineError
+
+if TYPE_CHECKING:
+    from australis.app.demo.show import Shown
 
 COUNT = 300_000
 BATCH = 10_000
-SAMPLE, SPARK_SAMPLE = 10_000, 30_000
+SAMPLE = 10_000
 _WIDTH_OF_FILES = 120
 _KEYS = {"scans": "src", "beacons": "src", "clusters": "net"}
 """By which attribute an intruder is known."""
@@ -39,42 +43,56 @@ _KEYS = {"scans": "src", "beacons": "src", "clusters": "net"}
     show_default=True,
     help="How many connections.",
 )
-@click.option("--spark/--no-spark", default=True, show_default=True, help="Compare with Spark at the end.")
+@click.option("--rate", default="50000/s", show_default=True, metavar="N/s", help="How fast they arrive.")
 @click.pass_context
-def command(ctx: click.Context, seed: int, tuples: int, spark: bool) -> None:
-    """Watch a network find intruders in a stream of connections.
+def command(ctx: click.Context, seed: int, tuples: int, rate: str) -> None:
+    """Watch a network find intruders in a stream of connections, on Spark.
 
     Makes up an hour of network connections that arrive a little out of order, hides a port scan, a worm and a
-    beacon in it, and runs the intrusion detection query of the Medusa paper over it. Then it checks a sample
-    against the reference and evaluates the network's expressions on an embedded Spark.
+    beacon in it, and streams it through the intrusion detection query of the Medusa paper. It shows what was
+    found and how long after the connections, and checks the results against the same query without Spark.
 
     \b
     Examples:
       australis demo
-      australis demo --seed 7 --no-spark
+      australis demo --seed 7 --rate 20000/s
     """
+    tuples_per_s = _rate(rate)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
+    with stoppable() as stop:
+        try:
+            is_right = _story(console, seed, tuples, tuples_per_s, stop)
+        except KeyboardInterrupt:
+            click.echo("australis: interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+    ctx.exit(0 if is_right else FAILED)
+
+
+def _rate(text: str) -> float:
+    try:
+        return parse_rate(text)
+    except EngineError as error:
+        raise click.UsageError(f"--{error}") from None
+
+
+def _story(console: Console, seed: int, tuples: int, tuples_per_s: float, stop: Stop) -> bool:
     network = demo_network()
     console.print(network_tree(network))
     console.print()
     began = time.perf_counter()
     stream = connections(network.inputs["connections"].schema, tuples, seed)
     console.print(f"Made {stream.num_rows:,} connections in {time.perf_counter() - began:.1f} s.")
-    outputs = _run(console, network, stream)
-    found = _tell(console, outputs)
-    checks = [_said(console, "The reference, tuple at a time,", engines_agree(network, _cut(stream, SAMPLE)))]
-    if spark:
-        checks.append(_spark_agrees(console, network, stream))
-    ctx.exit(0 if found and all(checks) else FAILED)
-
-
-def _spark_agrees(console: Console, network: Network, stream: pa.Table) -> bool:
-    console.print("Starting Spark, to evaluate the same expressions there ...")
-    session = importlib.import_module("australis.engine.session").local_session("australis-demo")
-    try:
-        return _said(console, "Spark", evaluators_agree(network, _cut(stream, SPARK_SAMPLE), session))
-    finally:
-        session.stop()
+    show = importlib.import_module("australis.app.demo.show").show
+    shown: Shown = show(console, network, stream, tuples_per_s, stop)
+    found = _tell(console, shown)
+    batches = [stream.slice(begin, BATCH) for begin in range(0, stream.num_rows, BATCH)]
+    on_kernels = results_agree(network, batches, shown.outputs)
+    by_meaning = engines_agree(network, _cut(stream, SAMPLE))
+    checks = [
+        _said(console, "The same query without Spark", on_kernels),
+        _said(console, "The reference, tuple at a time,", by_meaning),
+    ]
+    return found and all(checks)
 
 
 def _cut(stream: pa.Table, count: int) -> list[pa.Table]:
@@ -83,51 +101,19 @@ def _cut(stream: pa.Table, count: int) -> list[pa.Table]:
     return [stream.slice(middle, count // 2), stream.slice(middle + count // 2, count // 2)]
 
 
-def _run(console: Console, network: Network, stream: pa.Table) -> dict[str, pa.Table]:
-    """Run the stream on the kernels, with a bar on a terminal; give the outputs."""
-    began = time.perf_counter()
-    start("kernels", network).push("connections", stream.slice(0, 100), 0)
-    console.print(f"Made the kernels ready in {time.perf_counter() - began:.1f} s.")
-    engine = start("kernels", network)
-    began = time.perf_counter()
-    events = list(_events(console, engine, stream))
-    seconds = time.perf_counter() - began
-    late = sum(counted.late for counted in engine.counters().values())
-    rate = stream.num_rows / seconds
-    console.print(
-        f"Ran {stream.num_rows:,} tuples through {len(network.boxes)} boxes in {seconds:.2f} s: "
-        f"[bold]{rate:,.0f} tuples/s[/bold]; {late:,} came too late for some box."
-    )
-    console.print()
-    return {name: pa.concat_tables([event[name] for event in events]) for name in events[0]}
-
-
-def _events(console: Console, engine: Engine, stream: pa.Table) -> Iterator[dict[str, pa.Table]]:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,} tuples"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("Running", total=stream.num_rows)
-        for begin in range(0, stream.num_rows, BATCH):
-            batch = stream.slice(begin, BATCH)
-            yield engine.push("connections", batch, begin)
-            progress.advance(task, batch.num_rows)
-        yield engine.flush(stream.num_rows)
-
-
-def _tell(console: Console, outputs: dict[str, pa.Table]) -> bool:
-    """Print what was found; whether it is what was hidden."""
-    for name, table in outputs.items():
+def _tell(console: Console, shown: Shown) -> bool:
+    """Print what was found, and how late; whether it is what was hidden."""
+    for name, table in shown.outputs.items():
         if name not in ("active", QUARANTINE):
             console.print(_listed(name, table))
-    found = {name: {row[key] for row in outputs[name].to_pylist()} for name, key in _KEYS.items()}
+    found = {name: {row[key] for row in shown.outputs[name].to_pylist()} for name, key in _KEYS.items()}
     is_right = found == {"scans": {SCANNER}, "beacons": {BEACON}, "clusters": {WORM_NET}}
     hidden = f"the scan by {SCANNER}, the beacon from {BEACON} to {HOME}, the worm in {WORM_NET}"
     verdict = "[green]Found[/green]" if is_right else "[red]Did not find just[/red]"
     console.print(f"{verdict} {hidden}{', and nothing else' if is_right else ''}.")
+    console.print()
+    console.print(shown.delays)
+    console.print("Delay is counted from the arrival of the oldest connection that a tuple was made of.")
     console.print()
     return is_right
 

@@ -1,0 +1,117 @@
+"""The demonstration on a node: Spark is started and warmed, then the stream goes through, in sight."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from rich.console import Console
+from rich.table import Table
+
+from australis.algebra.network import QUARANTINE, Network
+from australis.app import shown
+from australis.app.conductor import Conductor, Outlet
+from australis.app.demo.replay import TableSource
+from australis.app.progress import Sample, announced, live
+from australis.app.quiet import quietly
+from australis.app.stopping import Stop
+from australis.engine.node import Node
+from australis.engine.session import is_running, local_session
+from australis.engine.sources import Delivery, Rate
+from australis.engine.statistics import Statistics
+
+_WARMING = 1_000
+"""So many tuples go through before, for workers that have everything loaded."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What came out of the demonstration, and how late."""
+
+    outputs: dict[str, pa.Table]
+    delays: Table
+
+
+def show(console: Console, network: Network, stream: pa.Table, tuples_per_s: float, stop: Stop) -> Shown:
+    """Stream a table through a network on a node, with live progress on a terminal."""
+    with _spark(console), Node() as node:
+        # Spark has put in a handler of its own for Ctrl-C.
+        stop.listen()
+        with announced(console, "Warming the workers"):
+            _warm(network, stream.slice(0, _WARMING))
+        node.deploy(network)
+        if not console.is_terminal:
+            console.print(
+                f"Streaming them through {len(network.boxes)} boxes, {tuples_per_s:,.0f} a second ..."
+            )
+        return _Streaming(network, stream, Rate(tuples_per_s)).through(node, console)
+
+
+@contextmanager
+def _spark(console: Console) -> Iterator[None]:
+    """Spark for the nodes inside, started here if it is not there."""
+    is_ours = not is_running()
+    began = time.perf_counter()
+    with announced(console, "Starting Spark"), quietly(None):
+        session = local_session("australis-demo")
+    console.print(f"Started Spark in {time.perf_counter() - began:.1f} s.")
+    try:
+        yield
+    finally:
+        if is_ours:
+            session.stop()
+
+
+def _warm(network: Network, rows: pa.Table) -> None:
+    (name,) = network.inputs
+    with Node() as node:
+        node.deploy(network)
+        node.push(name, rows)
+        node.flush()
+        node.drain()
+
+
+@dataclass
+class _Streaming:
+    network: Network
+    stream: pa.Table
+    rate: Rate
+    read: dict[str, int] = field(default_factory=dict)
+    taken: dict[str, list[pa.Table]] = field(default_factory=dict)
+
+    def through(self, node: Node, console: Console) -> Shown:
+        (name,) = self.network.inputs
+        self.read[name] = 0
+        self.taken = {output: [] for output in (*self.network.outputs, QUARANTINE)}
+        outlets = [Outlet(output, f"demo:{output}", tables.append) for output, tables in self.taken.items()]
+        conductor = Conductor(
+            node, [TableSource(name, self.stream, self.rate)], outlets, flush=True, heard=self._took
+        )
+        began = time.perf_counter()
+        with live(console, lambda: Sample(time.perf_counter() - began, self.read, node.statistics())):
+            conductor.run()
+        self._say(console, node.statistics(), time.perf_counter() - began)
+        return Shown(self._outputs(), shown.outputs(node.statistics().outputs))
+
+    def _took(self, delivery: Delivery) -> None:
+        self.read[delivery.input] += delivery.content.num_rows
+
+    def _say(self, console: Console, statistics: Statistics, seconds: float) -> None:
+        trains = sum(each.trains for each in statistics.superboxes.values())
+        late = sum(each.late for each in statistics.boxes.values())
+        what = f"{self.stream.num_rows:,} tuples through {len(self.network.boxes)} boxes in {seconds:.1f} s"
+        how = f"in {trains} trains of {len(statistics.superboxes)} superboxes"
+        console.print(f"Ran {what}, {how}; {late:,} came too late for some box.")
+        console.print()
+
+    def _outputs(self) -> dict[str, pa.Table]:
+        return {name: self._joined(name, tables) for name, tables in self.taken.items()}
+
+    def _joined(self, name: str, tables: list[pa.Table]) -> pa.Table:
+        empty = self.network.output_schema(name).arrow.empty_table()
+        return pa.concat_tables(
+            [empty, *(table.select(empty.column_names).cast(empty.schema) for table in tables)]
+        )
