@@ -19,7 +19,7 @@ ARGS ?=
 ##@ Use it
 
 .PHONY: demo
-demo: $(READY) ## run the demonstration network and print what comes out
+demo: $(READY) ## stream an hour of connections through the intrusion query on Spark, and see what it finds
 	$(VENV)/bin/australis demo $(ARGS)
 
 ##@ Check it
@@ -51,6 +51,10 @@ imports: $(READY) ## who may import whom (the layers of ARCHITECTURE.md)
 .PHONY: bench-kernels
 bench-kernels: $(READY) ## measure the kernels, in tuples per second
 	$(PY) benchmarks/kernels.py $(ARGS)
+
+.PHONY: bench-linear
+bench-linear: $(READY) ## measure the time per tuple over 1, 10 and 100 million tuples
+	$(PY) -m benchmarks.linear $(ARGS)
 
 ##@ Change it
 

@@ -106,6 +106,14 @@ class Plan:
         self._climb(superbox, found)
         return iter(found)
 
+    def outputs_behind(self) -> dict[str, int]:
+        """To how many outputs each superbox leads: how much its queues deserve to be in memory."""
+        found = dict.fromkeys(self.superboxes, 0)
+        for arc in self.arcs.values():
+            for superbox in self.upstream(arc.writer) if arc.writer else ():
+                found[superbox] += len(arc.outputs)
+        return found
+
     def _climb(self, superbox: str, found: dict[str, None]) -> None:
         for arc in self.superboxes[superbox].streams.values():
             writer = self.arcs[arc].writer

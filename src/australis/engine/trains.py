@@ -65,6 +65,7 @@ class Trains:
         self._root, self._catalog, self._plan, self._queues = root, catalog, plan, queues
         self._settings, self._clock, self._bury = settings, clock, bury
         self._started = 0
+        self._outputs_behind = plan.outputs_behind()
 
     # --- what is to be done
 
@@ -113,7 +114,7 @@ class Trains:
             streams,
             {name: self._segments(arc, 0, 1 << 62) for name, arc in superbox.tables.items()} if first else {},
             {f"{s.box}/{s.partition}": s.name for s in self._catalog.states(superbox.id)},
-            {},
+            {name: float(self._outputs_behind[superbox.id]) for name in streams},
             self._settings.cache,
         )
 

@@ -1,0 +1,133 @@
+"""Cost grows linearly: 1 M, 10 M and 100 M tuples through a keyed average, time per tuple and memory.
+
+The tuples are in Parquet files of 1 M each, written before the clock starts and adopted as segments; timed is
+from the moment when the node is let go until the last commit. Memory is that of the driver, of the JVM and of
+the Python workers, sampled while it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from benchmarks.soak import below, resident_mb
+
+from australis import Network, NetworkBuilder, Node, Order
+
+FILE_TUPLES = 1_000_000
+KEYS = 1_000
+STEP_US = 1_000
+
+
+def network() -> Network:
+    """The average of each key over 10 seconds."""
+    net = NetworkBuilder("average")
+    events = net.input("events", "at timestamp, key long, value double")
+    order = Order("at", group_by=("key",))
+    events.aggregate({"mean": "avg(value)", "n": "count(*)"}, order, size="10 seconds").output("means")
+    return net.build()
+
+
+def write_file(path: Path, number: int) -> None:
+    """The events number `number` million and following."""
+    rng = np.random.default_rng(number)
+    first = number * FILE_TUPLES
+    at = np.arange(first, first + FILE_TUPLES) * STEP_US
+    columns = {
+        "at": pa.array(at).cast(pa.timestamp("us", "UTC")),
+        "key": rng.integers(0, KEYS, FILE_TUPLES),
+        "value": rng.random(FILE_TUPLES),
+    }
+    pq.write_table(pa.table(columns), path, compression="snappy", row_group_size=250_000)
+
+
+@contextmanager
+def memory_sampled(peaks: dict[str, float]) -> Iterator[None]:
+    """Note the most memory, in MB, that each kind of process has while inside."""
+    ended = threading.Event()
+
+    def sample() -> None:
+        while not ended.wait(0.5):
+            for kind, megabytes in memory().items():
+                peaks[kind] = max(peaks.get(kind, 0.0), megabytes)
+
+    sampler = threading.Thread(target=sample, daemon=True)
+    sampler.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        sampler.join()
+
+
+def memory() -> dict[str, float]:
+    """Resident memory in MB: the driver, the JVM, all Python workers together."""
+    me = os.getpid()
+    found = {"driver": resident_mb(me), "jvm": 0.0, "workers": 0.0}
+    for pid in below(me):
+        found["jvm" if _is_java(pid) else "workers"] += resident_mb(pid)
+    return {kind: round(megabytes, 1) for kind, megabytes in found.items()}
+
+
+def _is_java(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip() == "java"
+    except OSError:
+        return False
+
+
+def measure(directory: Path, millions: int) -> dict[str, object]:
+    """Let that many million tuples through a new node."""
+    peaks: dict[str, float] = {}
+    with Node() as node:
+        node.deploy(network())
+        node.adopt("events", directory / "0.parquet")
+        node.drain()
+        node.pause()
+        for number in range(1, millions + 1):
+            node.adopt("events", directory / f"{number}.parquet")
+        with memory_sampled(peaks):
+            began = time.perf_counter()
+            node.resume()
+            node.drain()
+            seconds = time.perf_counter() - began
+        emitted = node.statistics().outputs["means"].tuples
+    return {
+        "tuples": millions * FILE_TUPLES,
+        "seconds": round(seconds, 3),
+        "us_per_tuple": round(seconds / millions, 4),
+        "emitted": emitted,
+        "peak_mb": peaks,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--millions", type=int, nargs="*", default=[1, 10, 100])
+    sizes = parser.parse_args().millions
+    with tempfile.TemporaryDirectory(prefix="australis-linear-") as place:
+        directory = Path(place)
+        for number in range(max(sizes) + 1):
+            write_file(directory / f"{number}.parquet", number)
+        measure(directory, min(sizes))  # Everything is warm from here on.
+        runs = []
+        for millions in sizes:
+            runs.append(measure(directory, millions))
+            print(json.dumps(runs[-1]), file=sys.stderr, flush=True)
+    costs = [float(str(run["us_per_tuple"])) for run in runs]
+    print(json.dumps({"runs": runs, "spread": round(max(costs) / min(costs) - 1, 3)}))
+
+
+if __name__ == "__main__":
+    main()
