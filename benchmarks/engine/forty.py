@@ -2,8 +2,8 @@
 
 The paper: about 40 boxes, a depth of about four, 50,000 position reports of units, several consumers; about
 3,200 boxes and 830 output tuples a second with superboxes and trains; and time in the scheduler cut by a
-factor of 0.48 from box-at-a-time to trains, and by a further 0.43 with superboxes. The network itself is not in
-the paper; this is one of that shape.
+factor of 0.48 from box-at-a-time to trains, and by a further 0.43 with superboxes. The network itself is not
+in the paper; this is one of that shape.
 
 What is measured: all reports are queued, then the node is let go; from then until the last commit. A box call
 is one box over the tuples of one train. Overhead is the time that no box computes: choosing, Spark's jobs,
