@@ -1,19 +1,25 @@
-"""`australis explain`: a network as a tree on the terminal, as a picture, as Mermaid text, or as JSON."""
+"""`australis explain`: a network as a tree, a picture, Mermaid text or JSON; or how it would run on Spark."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sys
+from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
+from rich.tree import Tree
 
 from australis.algebra.form import to_json
 from australis.algebra.network import Network
 from australis.app.networks import find_network, network_arguments
+from australis.app.node_options import DISCIPLINES, WAYS
+from australis.app.physical import physical as physical_plan
+from australis.app.physical import physical_tree
 from australis.app.pictures.mermaid import mermaid
 from australis.app.pictures.notation import notation
 from australis.app.pictures.svg import svg
@@ -23,6 +29,7 @@ from australis.errors import EngineError, Problem
 FORMATS = ("tree", "svg", "mermaid", "json")
 _EXTENSIONS = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".json": "json", ".txt": "tree"}
 _WIDTH_OF_FILES = 120
+_PARTITIONS = 2
 
 
 @click.command()
@@ -31,18 +38,36 @@ _WIDTH_OF_FILES = 120
     "--format", "picture", type=click.Choice(FORMATS), help="Default: by the name of --output, else tree."
 )
 @click.option("--output", "-o", metavar="FILE", help="Write there instead of to the terminal.")
-def command(net: str, function_files: tuple[str, ...], picture: str | None, output: str | None) -> None:
-    """Show a network: boxes in the papers' notation, arcs with their schemas.
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--physical", is_flag=True, help="Show how it would run on Spark: superboxes, stages, state.")
+@click.option("--discipline", type=click.Choice(DISCIPLINES), help="For --physical. Default: superbox.")
+@click.option("--way", type=click.Choice(WAYS), help="For --physical. Default: fused.")
+@click.option("--partitions", type=click.IntRange(min=1), help="For --physical. Default: 2.")
+def command(
+    net: str,
+    function_files: tuple[str, ...],
+    picture: str | None,
+    output: str | None,
+    as_json: bool,
+    physical: bool,
+    **settings: Any,
+) -> None:
+    """Show a network: boxes in the papers' notation, arcs with their schemas; or its plan on Spark.
 
     \b
     Examples:
       australis explain examples/soldiers.yaml
       australis explain examples/intrusion.py:network --output intrusion.svg
       australis explain examples/stocks.yaml --format mermaid
+      australis explain examples/stocks.yaml --physical --discipline box
     """
     network = find_network(net, function_files)
-    chosen = picture or _format_of(output)
-    text = _tree(network, to_terminal=output is None) if chosen == "tree" else _PICTURES[chosen](network)
+    chosen = _chosen(picture, output, as_json)
+    if physical:
+        text = _physical(network, chosen, settings, to_terminal=output is None)
+    else:
+        _refuse_settings(settings)
+        text = _drawn(network, chosen, to_terminal=output is None)
     if output is None:
         sys.stdout.write(text)
         return
@@ -50,6 +75,38 @@ def command(net: str, function_files: tuple[str, ...], picture: str | None, outp
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
         raise EngineError(Problem(output, f"cannot be written: {error.strerror or error}")) from None
+
+
+def _chosen(picture: str | None, output: str | None, as_json: bool) -> str:
+    if as_json and picture not in (None, "json"):
+        raise click.UsageError(f"--json is --format json, not --format {picture}")
+    return "json" if as_json else picture or _format_of(output)
+
+
+def _drawn(network: Network, chosen: str, *, to_terminal: bool) -> str:
+    if chosen == "tree":
+        return _tree(network_tree(network), to_terminal=to_terminal)
+    return _PICTURES[chosen](network)
+
+
+def _physical(network: Network, chosen: str, settings: Mapping[str, Any], *, to_terminal: bool) -> str:
+    made = physical_plan(
+        network,
+        settings["discipline"] or DISCIPLINES[0],
+        settings["way"] or WAYS[0],
+        settings["partitions"] or _PARTITIONS,
+    )
+    if chosen == "tree":
+        return _tree(physical_tree(network, made), to_terminal=to_terminal)
+    if chosen == "json":
+        return json.dumps(made.as_dict(), indent=2, ensure_ascii=False) + "\n"
+    raise click.UsageError(f"--physical is a tree or JSON, not {chosen}")
+
+
+def _refuse_settings(settings: Mapping[str, Any]) -> None:
+    for name, value in settings.items():
+        if value is not None:
+            raise click.UsageError(f"--{name} is for --physical: add it")
 
 
 def _format_of(output: str | None) -> str:
@@ -62,13 +119,13 @@ def _format_of(output: str | None) -> str:
     return _EXTENSIONS[suffix]
 
 
-def _tree(network: Network, *, to_terminal: bool) -> str:
+def _tree(tree: Tree, *, to_terminal: bool) -> str:
     """The tree as text, in colours and as wide as the terminal where there is one."""
     on_terminal = to_terminal and sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if on_terminal else _WIDTH_OF_FILES
     text = StringIO()
     console = Console(file=text, width=width, force_terminal=on_terminal, highlight=False, emoji=False)
-    console.print(network_tree(network))
+    console.print(tree)
     # Rich fills lines with blanks; on a page they are only in the way.
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 
