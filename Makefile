@@ -32,6 +32,15 @@ test: $(READY) ## run all tests, doc examples included (ARGS='tests/engine -k ja
 test-conformance-deep: $(READY) ## search far longer for a difference between reference, kernels and Spark
 	HYPOTHESIS_PROFILE=deep $(PY) -m pytest tests/conformance --timeout=3600 $(ARGS)
 
+.PHONY: test-crash
+test-crash: $(READY) ## kill nodes, executors and disks, and compare what comes out (ARGS='--kills 20 --seed 3'); long
+	$(PY) -m pytest tests/crash tests/cluster
+	$(PY) -m tests.crash.campaign $(ARGS)
+
+.PHONY: test-soak
+test-soak: $(READY) ## thousands of trains in a row: do time or memory grow? (ARGS='--trains 1000 --plot soak.svg')
+	$(PY) benchmarks/soak.py $(ARGS)
+
 .PHONY: check
 check: lint types imports ## everything that is checked without running: lint, types, imports
 
@@ -51,6 +60,10 @@ imports: $(READY) ## who may import whom (the layers of ARCHITECTURE.md)
 .PHONY: bench-kernels
 bench-kernels: $(READY) ## measure the kernels, in tuples per second
 	$(PY) benchmarks/kernels.py $(ARGS)
+
+.PHONY: bench-engine
+bench-engine: $(READY) ## measure the engine beside Structured Streaming (ARGS='--case b' for some cases)
+	$(PY) -m benchmarks.engine $(ARGS)
 
 .PHONY: bench-linear
 bench-linear: $(READY) ## measure the time per tuple over 1, 10 and 100 million tuples

@@ -46,7 +46,8 @@ class Bound:
 
 
 BOUNDS = {
-    "train_ms": Bound(1.25, 5.0),
+    # The quick trains say what one takes; the others wait for whatever else the machine does.
+    "quick_train_ms": Bound(1.25, 5.0),
     "driver_mb": Bound(1.05, 15.0),
     "workers_mb": Bound(1.05, 30.0),
     # A JVM takes what it may before it cleans up; what is alive behind a collection must not grow.
@@ -64,6 +65,8 @@ class Sample:
     train: int
     train_ms: float
     """The median of the trains since the last sample."""
+    quick_train_ms: float
+    """A tenth of them took less."""
     driver_mb: float
     jvm_mb: float
     workers_mb: float
@@ -114,6 +117,7 @@ class Soak:
         return Sample(
             number,
             median(self.times_ms[-every:]),
+            float(np.percentile(self.times_ms[-every:], 10)),
             resident_mb("self"),
             resident_mb(jvm),
             sum(resident_mb(pid) for pid in below(jvm)),
@@ -176,7 +180,7 @@ def verdict(samples: Sequence[Sample], times_ms: Sequence[float]) -> dict[str, o
     told["median_ms"] = round(median(times_ms), 1)
     told["p95_ms"] = round(float(np.percentile(times_ms, 95)), 1)
     grew = []
-    for name in (*BOUNDS, "java_objects"):
+    for name in (*BOUNDS, "train_ms", "java_objects"):
         first, last = fifths(samples, name)
         told[name] = [round(first, 1), round(last, 1)]
         if name in BOUNDS and not BOUNDS[name].holds(first, last):
@@ -192,7 +196,12 @@ def plot(samples: Sequence[Sample]) -> str:
     """Train time above, memory below, over the trains."""
     memory = {"driver": "driver_mb", "JVM": "jvm_mb", "JVM, alive": "jvm_live_mb", "workers": "workers_mb"}
     parts = [
-        *_panel(samples, 40, "ms per train (median), push to commit", {"train": "train_ms"}),
+        *_panel(
+            samples,
+            40,
+            "ms per train, push to commit",
+            {"median": "train_ms", "quickest tenth": "quick_train_ms"},
+        ),
         *_panel(samples, 320, "memory in MB", memory),
         _text(WIDTH / 2, HEIGHT - 8, "trains", "middle"),
     ]
