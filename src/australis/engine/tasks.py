@@ -154,7 +154,8 @@ class Task:
         if is_large or (lo <= segment.base and segment.end <= hi):
             return read_segment(self._root, segment, columns, lo, hi)
         whole = _segments.get(
-            segment.name,
+            # A file may be adopted again, with other numbers.
+            f"{segment.name}@{segment.base}",
             lambda: read_segment(self._root, segment, columns, segment.base, segment.end),
             lambda table: table.nbytes,
             priority,

@@ -77,6 +77,7 @@ class StateFile:
     bytes: int
 
 
+_UNWRITABLE = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN")
 _SEGMENT_COLUMNS = ", ".join(each.name for each in fields(Segment))
 _SEGMENT_MARKS = ", ".join("?" for _ in fields(Segment))
 
@@ -91,7 +92,11 @@ class Catalog:
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._db.execute("pragma journal_mode = wal")
             self._db.execute("pragma synchronous = full")
-        self._open()
+        try:
+            self._open()
+        except BaseException:
+            self._db.close()
+            raise
 
     def close(self) -> None:
         """Close the file."""
@@ -122,13 +127,11 @@ class Catalog:
         try:
             yield
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorname in (
-                "SQLITE_FULL",
-                "SQLITE_READONLY",
-                "SQLITE_IOERR",
-                "SQLITE_CANTOPEN",
-            ):
+            # The name may say more, as in SQLITE_IOERR_WRITE.
+            if error.sqlite_errorname.startswith(_UNWRITABLE):
                 raise unwritable(str(self._path), OSError(error.sqlite_errorname)) from error
+            raise EngineError(Problem(str(self._path), str(error))) from error
+        except (sqlite3.IntegrityError, sqlite3.ProgrammingError) as error:
             raise EngineError(Problem(str(self._path), str(error))) from error
         except sqlite3.DatabaseError as error:
             raise self._damaged(str(error)) from error
