@@ -22,6 +22,7 @@ from pathlib import Path
 from tests.crash.comparing import Difference, compare
 from tests.crash.handling import Child, Ended
 from tests.crash.kills import Kill, first_kill, kills
+from tests.crash.processes import kill_session, left_of
 from tests.crash.scenarios import SCENARIOS
 
 
@@ -37,6 +38,8 @@ class Campaign:
     difference: Difference = field(default_factory=Difference)
     failures: list[str] = field(default_factory=list)
     roots: int = 0
+    sessions: list[int] = field(default_factory=list)
+    """Of all children: none of their processes may be left in the end."""
     began: float = field(default_factory=time.monotonic)
 
     def run(self, names: list[str]) -> None:
@@ -76,6 +79,7 @@ class Campaign:
 
     def _count(self, name: str, kill: Kill | None, ended: Ended) -> None:
         self.kills.update(ended.kills)
+        self.sessions.append(ended.session)
         told = "done" if ended.is_done else "killed" if ended.was_killed else "ended"
         self._say(f"{self.kills.total()}/{self.wanted} {name}: {kill}; {told}, {ended.seconds:.1f} s")
         if ended.hung or not (ended.is_done or ended.kills):
@@ -89,6 +93,13 @@ class Campaign:
         self._say(f"{name}: {'as undisturbed' if not total else found}")
         if not total:
             shutil.rmtree(folder)
+
+    def clean(self) -> None:
+        """End what is left of the children, though there should be nothing."""
+        for session in self.sessions:
+            for process in left_of(session, SECONDS_TO_END):
+                self.failures.append(f"left running: {' '.join(process.command)[:200]}")
+            kill_session(session)
 
     def _new(self, name: str) -> Path:
         folder = self.folder / name
@@ -111,6 +122,8 @@ class Campaign:
 
 
 FAILURES_MOST = 3
+SECONDS_TO_END = 30.0
+"""So long a JVM and Python workers may outlive their driver."""
 
 
 def main() -> int:
@@ -123,7 +136,10 @@ def main() -> int:
     given = parser.parse_args()
     folder = given.folder or Path(tempfile.mkdtemp(prefix="australis-crash-"))
     campaign = Campaign(given.kills, given.seed, given.events, folder)
-    campaign.run(given.scenario or list(SCENARIOS))
+    try:
+        campaign.run(given.scenario or list(SCENARIOS))
+    finally:
+        campaign.clean()
     good = not campaign.difference and not campaign.failures
     if good and given.folder is None:
         shutil.rmtree(folder)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.crash.kills import DAEMON, DRIVER, JVM, START, WORKER, Kill
-from tests.crash.processes import daemons, jvms, kill, kill_group, workers
+from tests.crash.processes import daemons, jvms, kill, kill_session, workers
 
 from australis.engine.faults import LOG_VARIABLE, VARIABLE
 
@@ -28,6 +28,7 @@ TARGETS: dict[str, Callable[[int], list[int]]] = {JVM: jvms, DAEMON: daemons, WO
 class Ended:
     """How a child ended, and what was killed meanwhile."""
 
+    session: int
     is_done: bool
     was_killed: bool
     hung: bool
@@ -37,7 +38,7 @@ class Ended:
 
 
 class Child:
-    """One process on a root, in a group of its own with its JVM and workers."""
+    """One process on a root, in a session of its own with its JVM and workers."""
 
     def __init__(self, scenario: str, seed: int, events: int, folder: Path) -> None:
         self._command = [
@@ -51,12 +52,25 @@ class Child:
         ]
         self._errors, self._log = folder / "child.stderr", folder / "crashes"
         self._ready = threading.Event()
-        self._said: list[str] = []
 
     def run(self, given: Kill | None) -> Ended:
-        """Start it, kill it as planned, and wait until it has ended."""
+        """Start it, kill it as planned, and wait until it has ended.
+
+        A killed driver leaves a JVM and workers behind, which find out by themselves; the next child meets
+        them.
+        """
         self._log.unlink(missing_ok=True)
         began = time.monotonic()
+        process = self._start(given)
+        killed = self._disturb(process, given) if given and not given.is_point else Counter[str]()
+        hung = self._wait(process)
+        killed.update(self._logged())
+        code, seconds = process.returncode, time.monotonic() - began
+        return Ended(
+            process.pid, code == 0, code == -signal.SIGKILL, hung, seconds, self._last_words(), killed
+        )
+
+    def _start(self, given: Kill | None) -> subprocess.Popen[str]:
         with open(self._errors, "wb") as errors:
             process = subprocess.Popen(
                 self._command,
@@ -66,16 +80,8 @@ class Child:
                 env=self._environment(given),
                 start_new_session=True,
             )
-            listener = threading.Thread(target=self._listen, args=(process,), daemon=True)
-            listener.start()
-            killed = self._disturb(process, given) if given and not given.is_point else Counter[str]()
-            hung = self._wait(process)
-        listener.join()
-        kill_group(process.pid)
-        killed.update(self._logged())
-        seconds = time.monotonic() - began
-        was_killed = process.returncode == -signal.SIGKILL
-        return Ended("done" in self._said, was_killed, hung, seconds, self._last_words(), killed)
+        threading.Thread(target=self._listen, args=(process,), daemon=True).start()
+        return process
 
     def _environment(self, given: Kill | None) -> dict[str, str]:
         point = given.environment if given else ""
@@ -83,9 +89,9 @@ class Child:
 
     def _listen(self, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
-        for line in process.stdout:
-            self._said.append(line.strip())
-            self._ready.set()
+        with process.stdout:
+            for _ in process.stdout:
+                self._ready.set()
         self._ready.set()
 
     def _disturb(self, process: subprocess.Popen[str], given: Kill) -> Counter[str]:
@@ -111,7 +117,7 @@ class Child:
             return False
         os.kill(process.pid, signal.SIGUSR1)
         _ended_within(process, 2.0)
-        process.kill()
+        kill_session(process.pid)
         process.wait()
         return True
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +14,11 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Process:
-    """A process, its parent, and the words of its command."""
+    """A process, its parent, its session, and the words of its command."""
 
     pid: int
     parent: int
+    session: int
     command: tuple[str, ...]
 
 
@@ -29,24 +32,37 @@ def below(pid: int) -> list[Process]:
     return found
 
 
-def of_group(group: int) -> list[Process]:
-    """The processes of a group that still run."""
-    found = []
-    for each in processes():
+def of_session(session: int) -> list[Process]:
+    """What still runs of all that a child in a session of its own has started."""
+    return [each for each in processes() if each.session == session]
+
+
+def left_of(session: int, seconds: float) -> list[Process]:
+    """What still runs of a session when there was time to end."""
+    until = time.monotonic() + seconds
+    for each in of_session(session):
         with contextlib.suppress(ProcessLookupError):
-            if os.getpgid(each.pid) == group:
-                found.append(each)
-    return found
+            _wait(each.pid, max(0.0, until - time.monotonic()))
+    return of_session(session)
+
+
+def _wait(pid: int, seconds: float) -> None:
+    """Wait for a process that is no child of this one."""
+    handle = os.pidfd_open(pid)
+    try:
+        select.select([handle], [], [], seconds)
+    finally:
+        os.close(handle)
 
 
 def processes() -> Iterator[Process]:
     """All that run; those that have ended and were not waited for are left out."""
     for place in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            state, parent = (place / "stat").read_text().rpartition(")")[2].split()[:2]
+            state, parent, _, session = (place / "stat").read_text().rpartition(")")[2].split()[:4]
             command = tuple((place / "cmdline").read_text().rstrip("\0").split("\0"))
             if state != "Z":
-                yield Process(int(place.name), int(parent), command)
+                yield Process(int(place.name), int(parent), int(session), command)
 
 
 def jvms(child: int) -> list[int]:
@@ -74,7 +90,7 @@ def kill(pid: int) -> bool:
     return False
 
 
-def kill_group(group: int) -> None:
-    """End what is left of a group that this process started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGKILL)
+def kill_session(session: int) -> None:
+    """End what is left of a child that this process started."""
+    for each in of_session(session):
+        kill(each.pid)

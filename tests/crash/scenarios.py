@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,14 @@ from australis.algebra.order import Order
 TICK, FLUSH = "tick", "flush"
 SECOND = 1_000_000
 SCHEMA = pa.schema([("host", pa.int32()), ("at", pa.int64()), ("load", pa.float64()), ("note", pa.string())])
+
+
+class Settings(TypedDict, total=False):
+    """How a node runs, where it is not as usual."""
+
+    discipline: str
+    train: int
+    way: str
 
 
 @dataclass(frozen=True)
@@ -34,15 +43,16 @@ class Scenario:
     events: tuple[Event, ...]
     discipline: str = "superbox"
     train: int = 1_000_000
+    way: str = "fused"
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
 def scenario(name: str, seed: int, events: int) -> Scenario:
     """A scenario by its name."""
-    network, discipline, train = SCENARIOS[name]()
+    network, settings = SCENARIOS[name]()
     names = [each for each, given in network.inputs.items() if not given.table]
     tables = {each: HOSTS for each, given in network.inputs.items() if given.table}
-    return Scenario(network, tuple(_events(names, seed, events)), discipline, train, tables)
+    return Scenario(network, tuple(_events(names, seed, events)), tables=tables, **settings)
 
 
 HOSTS = pa.table({"host": pa.array(range(12), pa.int32()), "zone": [f"zone {n % 3}" for n in range(12)]})
@@ -72,7 +82,7 @@ def _batch(chance: np.random.Generator, number: int) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=SCHEMA)
 
 
-def keyed() -> tuple[Network, str, int]:
+def keyed() -> tuple[Network, Settings]:
     """Everything by host: one superbox in two partitions, with an aggregate that times out and a join."""
     net = NetworkBuilder("keyed")
     schema = "host int not null, at long, load double, note string"
@@ -89,15 +99,15 @@ def keyed() -> tuple[Network, str, int]:
     )
     pairs.output("pairs")
     busy.union(right.filter("load > 80")).map({"host": "host", "at": "at", "load": "load * 2"}).output("hot")
-    return net.build(), "superbox", 1_000_000
+    return net.build(), {}
 
 
-def boxes() -> tuple[Network, str, int]:
+def boxes() -> tuple[Network, Settings]:
     """The same boxes one at a time, in short trains: queues between all of them."""
-    return keyed()[0], "box", 200
+    return keyed()[0], {"discipline": "box", "train": 200}
 
 
-def unkeyed() -> tuple[Network, str, int]:
+def unkeyed() -> tuple[Network, Settings]:
     """Order across all hosts: one partition; a stored table; sliding windows; two superboxes."""
     net = NetworkBuilder("unkeyed")
     schema = "host int, at long, load double, note string"
@@ -109,12 +119,17 @@ def unkeyed() -> tuple[Network, str, int]:
     total = {"n": "count(*)", "most": "max(load)"}
     left.aggregate(total, Order("at", slack=4), size=20, advance=5).output("pairs")
     right.map({"host": "host", "at": "at", "load": "load + 1"}).output("hot")
-    return net.build(), "superbox", 500
+    return net.build(), {"train": 500}
 
 
-def trains() -> tuple[Network, str, int]:
+def trains() -> tuple[Network, Settings]:
     """The unkeyed network with every box a superbox of its own."""
-    return unkeyed()[0], "train", 1_000_000
+    return unkeyed()[0], {"discipline": "train"}
 
 
-SCENARIOS = {each.__name__: each for each in (keyed, boxes, unkeyed, trains)}
+def scans() -> tuple[Network, Settings]:
+    """The keyed network by way of Spark, which reads the segments and runs the leading boxes."""
+    return keyed()[0], {"way": "spark"}
+
+
+SCENARIOS = {each.__name__: each for each in (keyed, boxes, unkeyed, trains, scans)}
