@@ -38,12 +38,16 @@ class Step:
     late: int = 0
     ignored: int = 0
     """In-order tuples that only belonged to windows that had timed out already."""
+    unread: int = 0
+    """Tuples emitted on ports that nobody reads, which are not made."""
 
 
 class Kernel(ABC):
     """A box, vectorised. Made once for a box and its input schemas; used for any number of states."""
 
     output_schemas: tuple[Schema, ...]
+    unread_ports: frozenset[int] = frozenset()
+    """Output ports that nobody reads: a kernel may leave them empty and only count."""
 
     @abstractmethod
     def start(self) -> State:

@@ -67,6 +67,8 @@ class Pipeline:
             box_id: kernel_for(network.boxes[box_id].box, network.input_schemas(box_id), network.timezone)
             for box_id in network.order
         }
+        for box_id, kernel in self.kernels.items():
+            kernel.unread_ports = _unread(network, box_id)
 
     def start(self) -> PipelineState:
         """The state before the first event."""
@@ -130,7 +132,8 @@ class Pipeline:
             step = taken.step
             state = step.state
             emitted.append(step.outputs)
-            counted += Counters(taken.received, sum(map(len, step.outputs)), step.late, step.ignored)
+            leaving = sum(map(len, step.outputs)) + step.unread
+            counted += Counters(taken.received, leaving, step.late, step.ignored)
             if step.rejected is not None and step.rejected.num_rows:
                 counted += Counters(rejected=step.rejected.num_rows)
                 schema = self.network.input_schemas(box_id)[taken.port]
@@ -189,6 +192,14 @@ class Pipeline:
 
     def _path(self, place: str) -> str:
         return f"{self.network.name}.{place}"
+
+
+def _unread(network: Network, box_id: str) -> frozenset[int]:
+    """The output ports of a box that no box and no output reads."""
+    read = {output.source for output in network.outputs.values()}
+    ports = range(network.boxes[box_id].box.outputs)
+    refs = {port: Ref(box_id, port) for port in ports}
+    return frozenset(port for port, ref in refs.items() if ref not in read and not network.consumers[ref])
 
 
 def _stamped(batch: pa.Table, now: int) -> pa.Table:

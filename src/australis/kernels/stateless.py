@@ -33,7 +33,7 @@ class Stateless(Kernel):
 class FilterKernel(Stateless):
     """Routes each tuple to the output of the first predicate that it satisfies, or to the last output.
 
-    A predicate is evaluated only on the tuples that no earlier one has taken.
+    A predicate is evaluated only on the tuples that no earlier one has taken; what nobody reads is not made.
     """
 
     def __init__(self, box: Filter, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
@@ -44,12 +44,15 @@ class FilterKernel(Stateless):
     def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
         batch = batch.combine_chunks()
         rest: Rows = np.arange(batch.num_rows)
-        outputs = []
+        chosen = []
         for predicate in self._predicates:
             holds = self._holds(predicate, batch, rest)
-            outputs.append(_rows(batch, rest[holds]))
+            chosen.append(rest[holds])
             rest = rest[~holds]
-        return Step(state, (*outputs, _rows(batch, rest)))
+        chosen.append(rest)
+        unread = sum(len(chosen[port]) for port in self.unread_ports)
+        read = [rows[:0] if port in self.unread_ports else rows for port, rows in enumerate(chosen)]
+        return Step(state, tuple(_rows(batch, rows) for rows in read), unread=unread)
 
     def _holds(self, predicate: Expr, batch: pa.Table, rows: Rows) -> npt.NDArray[np.bool_]:
         if len(rows) == batch.num_rows:
