@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import pickle
 import sys
+import sysconfig
 from collections.abc import Mapping
+from pathlib import Path
 
 from pyspark import cloudpickle
 
@@ -56,7 +57,10 @@ def _by_value(functions: tuple[RowFunction | UserAggregate, ...]) -> None:
 
 
 def _importable(module: str) -> bool:
-    try:
-        return module != "__main__" and importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError):
-        return False
+    """Whether workers can import a module: one that is installed, not one of a folder that we look into."""
+    file = getattr(sys.modules[module], "__file__", None)
+    if module == "__main__" or file is None:
+        return module in sys.builtin_module_names
+    paths = sysconfig.get_paths()
+    installed = [paths["stdlib"], paths["purelib"], paths["platlib"], str(Path(__file__).parents[1])]
+    return any(Path(file).is_relative_to(place) for place in installed)
