@@ -46,7 +46,10 @@ class Conductor:
         self._waiter = SignalWaiter()
         self._news: SimpleQueue[str | BaseException] = SimpleQueue()
         self._over = threading.Event()
+        self._left = threading.Event()
         self._wakes = [threading.Event() for _ in outlets]
+        # Whoever holds the lock of an outlet is taking a table.
+        self._locks = [threading.Lock() for _ in outlets]
         self.notes: tuple[str, ...] = ()
 
     def ask(self) -> None:
@@ -57,8 +60,8 @@ class Conductor:
         """Run until all has gone through, or an end is asked for; gives whether all has."""
         self._node.on_train(lambda train: self._wake())
         consumers = [
-            self._thread(partial(self._consume, outlet, wake))
-            for outlet, wake in zip(self._outlets, self._wakes, strict=True)
+            self._thread(partial(self._consume, *each))
+            for each in zip(self._outlets, self._wakes, self._locks, strict=True)
         ]
         feeder = self._thread(self._bring)
         try:
@@ -70,11 +73,20 @@ class Conductor:
             self._wake()
             for thread in (feeder, *consumers):
                 thread.join()
-        finally:
-            self._waiter.end()
+        except BaseException:
+            self._leave()
+            raise
         self._raise_what_failed()
         self._node.check()
         return is_whole
+
+    def _leave(self) -> None:
+        """Let sources bring no more, and outlets take no more tables than those they are taking."""
+        self._waiter.end()
+        self._left.set()
+        for lock in self._locks:
+            with lock:
+                pass
 
     def _thread(self, work: Callable[[], None]) -> threading.Thread:
         def guarded() -> None:
@@ -146,12 +158,15 @@ class Conductor:
         for wake in self._wakes:
             wake.set()
 
-    def _consume(self, outlet: Outlet, wake: threading.Event) -> None:
+    def _consume(self, outlet: Outlet, wake: threading.Event, lock: threading.Lock) -> None:
         """Take what an output has whenever there is something, and once more when all is over."""
         while True:
             is_last = self._over.is_set()
             for table in self._node.subscribe(outlet.output, consumer=outlet.consumer, follow=False):
-                outlet.take(table)
+                with lock:
+                    if self._left.is_set():
+                        return
+                    outlet.take(table)
             if is_last:
                 return
             wake.wait()
