@@ -1,0 +1,54 @@
+"""The cases: what is computed, of how many streams, and the ratio that is wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+WINDOW, ADVANCE = "10 seconds", "2 seconds"
+BAND_MS = 500
+BAND = f"{BAND_MS} milliseconds"
+FAN_OUT = 10
+
+
+@dataclass(frozen=True)
+class Case:
+    """One query, known to both sides by its name; each output has a time, a key and a value."""
+
+    name: str
+    letter: str
+    title: str
+    ratio_name: str
+    wanted: float
+    streams: tuple[str, ...] = ("events",)
+    share: float = 1.0
+    """Of the tuples asked for, how many each stream has: the slow cases take fewer."""
+    outputs: tuple[str, ...] = ("out",)
+
+
+FILTER_MAP = Case("filter_map", "a", "filter + map", "filter_map_x", 2.0)
+KEYED_AVERAGE = Case("keyed_average", "b", "average, 1,000 keys, 10 s tumbling", "keyed_average_x", 5.0)
+SLIDING_AVERAGE = Case(
+    "sliding_average", "b", "average, 1,000 keys, 10 s by 2 s", "sliding_average_x", 15.0, share=0.5
+)
+BAND_JOIN = Case(
+    "band_join", "c", "band join of two streams", "band_join_x", 5.0, ("left", "right"), share=0.05
+)
+FAN_OUT_TEN = Case(
+    "fan_out",
+    "d",
+    "fan-out to 10 outputs after an average",
+    "fan_out_x",
+    4.0,
+    outputs=tuple(f"out{number}" for number in range(FAN_OUT)),
+)
+THROUGHPUT = (FILTER_MAP, KEYED_AVERAGE, SLIDING_AVERAGE, BAND_JOIN, FAN_OUT_TEN)
+
+
+def case_named(name: str) -> Case:
+    """The case of that name."""
+    return next(case for case in THROUGHPUT if case.name == name)
+
+
+def threshold(number: int) -> int:
+    """Which averages output `number` of the fan-out gets: greater ones; from nearly all to one in ten."""
+    return 40 + 2 * number

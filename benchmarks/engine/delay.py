@@ -1,0 +1,180 @@
+"""The delay of the keyed average at 1,000 tuples a second, on both sides.
+
+Every 100 ms a batch of 100 tuples arrives: a Parquet file renamed into the folder that Structured Streaming
+watches, a table pushed to the node. Event time runs five times as fast as the clock, so a window of 10 s ends
+every 2 s. A batch arrives when it is due, also where the feeder comes late; to write a file before it is
+renamed is not in the delay, to store a pushed table is.
+
+The delay of a result lasts from the arrival of the tuple that closed its window until the result can be read.
+Which tuple closes a window is as each side defines it: in Structured Streaming the first one of any key at or
+behind the window's end, which moves the watermark; in Australis the first one of the window's key, by `#seq`.
+A result can be read in Structured Streaming when the sink's log in `_spark_metadata` has its batch, which
+every reader of the output obeys; in Australis when a subscriber has got it. Structured Streaming runs each
+batch as soon as it can (no trigger interval). Both sides run for the warm-up first; then every result counts.
+Beside the delay stands the lag: the time since the first tuple of any key at or behind the window's end, for
+both alike.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from benchmarks.engine import streaming
+from benchmarks.engine.inputs import START_US, closing, tuples_of
+from benchmarks.engine.networks import network_of
+
+from australis import Node
+
+PERIOD_S, BATCH = 0.1, 100
+STEP_US = 5_000
+WINDOW_US = 10_000_000
+WARM_UP_S, END_S = 15.0, 3.0
+"""What arrives in the first and the last seconds does not count: compilers warm up, the end is cut off."""
+
+
+@dataclass(frozen=True)
+class Delays:
+    """Of all results that count, in seconds."""
+
+    delays: np.ndarray
+    lags: np.ndarray
+
+    def summary(self) -> dict[str, float]:
+        """The figures of it, in milliseconds."""
+        p95 = np.percentile(self.delays, 95)
+        made = {"delay_ms": np.median(self.delays), "p95_ms": p95, "lag_ms": np.median(self.lags)}
+        return {**{name: float(value) * 1e3 for name, value in made.items()}, "results": len(self.delays)}
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Batches that are due at a fixed pace from a moment on."""
+
+    begin: float
+    batches: int
+
+    def due(self, batch: np.ndarray | int) -> np.ndarray | float:
+        """When a batch arrives, by the clock."""
+        return self.begin + batch * PERIOD_S
+
+    def run(self, arrive: Callable[[int], object]) -> None:
+        """Let every batch arrive when it is due, or at once where it is late."""
+        for number in range(self.batches):
+            time.sleep(max(0.0, self.due(number) - time.time()))
+            arrive(number)
+
+    def counted(self, readable: np.ndarray, closed_by: np.ndarray, starts: np.ndarray) -> Delays:
+        """The delays of results, by the batch that closed each, and the start of its window."""
+        arrived = self.due(closed_by)
+        counts = (arrived >= self.begin + WARM_UP_S) & (arrived < self.due(self.batches) - END_S)
+        ends = self.due(batch_at(starts + WINDOW_US))
+        return Delays((readable - arrived)[counts], (readable - ends)[counts])
+
+
+def batch_at(times: np.ndarray) -> np.ndarray:
+    """Which batch has the first tuple at or behind some event times."""
+    return -(-(times - START_US) // STEP_US) // BATCH
+
+
+def batch_table(number: int) -> pa.Table:
+    return tuples_of(number * BATCH, (number + 1) * BATCH, seed=3, step_us=STEP_US)
+
+
+def run(job: dict[str, Any]) -> dict[str, float]:
+    """One side's delays."""
+    side = theirs if job["side"] == "streaming" else ours
+    return side(Path(job["scratch"]) / f"delay-{job['side']}", int(job["seconds"] / PERIOD_S)).summary()
+
+
+# --- ours
+
+
+def ours(root: Path, batches: int) -> Delays:
+    """Pushed to a node, read by a subscriber."""
+    results: list[tuple[float, pa.Table]] = []
+    ends: list[int] = []
+    with Node(root) as node:
+        node.deploy(network_of("keyed_average"))
+        subscriber = threading.Thread(target=lambda: results.extend(_subscribed(node, batches)))
+        subscriber.start()
+        tables = [batch_table(number) for number in range(batches)]
+        feed = Feed(time.time() + 1, batches)
+        feed.run(lambda number: ends.append(node.push("events", tables[number])))
+        node.push("events", closing(batches * BATCH, STEP_US))
+        subscriber.join()
+    pushed = np.array(ends)
+    return feed.counted(
+        *_columns(results, lambda table: pushed.searchsorted(table["#seq"].to_numpy(), "right"))
+    )
+
+
+def _subscribed(node: Node, batches: int) -> Iterator[tuple[float, pa.Table]]:
+    """What a subscriber gets, and when; up to the last windows, which the closing tuples close."""
+    last = START_US + batches * BATCH * STEP_US - WINDOW_US
+    for table in node.subscribe("out"):
+        yield time.time(), table
+        if _starts(table).max() > last:
+            return
+
+
+# --- theirs
+
+
+def theirs(root: Path, batches: int) -> Delays:
+    """Files in a folder, read from the sink."""
+    folder, waiting, output = root / "in", root / "waiting", root / "out"
+    for made in (folder, waiting):
+        made.mkdir(parents=True)
+    stream = streaming.session().readStream.schema(streaming.SCHEMA).parquet(str(folder))
+    writer = streaming.average(stream).writeStream.format("parquet")
+    query = writer.option("checkpointLocation", str(root / "checkpoint")).start(str(output))
+    files = [_written(waiting / f"{number:05d}.parquet", batch_table(number)) for number in range(batches)]
+    feed = Feed(time.time() + 1, batches)
+    feed.run(lambda number: files[number].rename(folder / files[number].name))
+    query.processAllAvailable()
+    query.stop()
+    results = list(_committed(output))
+    return feed.counted(*_columns(results, lambda table: batch_at(_starts(table) + WINDOW_US)))
+
+
+def _written(path: Path, table: pa.Table) -> Path:
+    pq.write_table(table, path)
+    return path
+
+
+def _committed(output: Path) -> Iterator[tuple[float, pa.Table]]:
+    """When each batch was committed to the sink's log, and what it has."""
+    logs = {int(path.name.split(".")[0]): path for path in (output / "_spark_metadata").glob("[0-9]*")}
+    seen: set[str] = set()
+    for _, log in sorted(logs.items()):
+        # Every tenth log repeats all before it.
+        names = {json.loads(line)["path"].rpartition("/")[2] for line in log.read_text().splitlines()[1:]}
+        for name in sorted(names - seen):
+            yield log.stat().st_mtime, pq.read_table(output / name)
+        seen |= names
+
+
+# --- results of both
+
+
+def _columns(
+    results: list[tuple[float, pa.Table]], closed_by: Callable[[pa.Table], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """When each result could be read, the batch that closed its window, and the window's start."""
+    readable = [np.full(table.num_rows, moment) for moment, table in results]
+    batches = [closed_by(table) for _, table in results]
+    return np.concatenate(readable), np.concatenate(batches), np.concatenate([_starts(t) for _, t in results])
+
+
+def _starts(table: pa.Table) -> np.ndarray:
+    times: np.ndarray = table["time"].cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_numpy()
+    return times
