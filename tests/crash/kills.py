@@ -58,8 +58,9 @@ def first_kill() -> Kill:
 
 def _at_point(point: str, chance: random.Random) -> Kill:
     if point.startswith("task."):
-        # Every worker ends at this time, so a train that is tried again in a new one must get through.
-        return Kill(point, chance.randint(2, 5))
+        # Every worker ends at this time. Not too soon: a train must get through when it is tried again in
+        # another worker, and most kills are to be those of drivers.
+        return Kill(point, chance.randint(6, 20))
     return Kill(point, chance.randint(1, 6))
 
 
