@@ -14,6 +14,7 @@ from pyspark import RDD
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from australis.engine.session import GONE
 from australis.engine.tasks import WAYBILL_PROPERTY, heard, serve
 from australis.engine.waybills import Manifest, Waybill
 from australis.errors import EngineError, Problem
@@ -63,6 +64,9 @@ class FusedRunner:
 
 def failed(waybill: Waybill, error: Exception) -> TrainFailed:
     """A job that failed, with the last line of what Spark says of it."""
+    if isinstance(error, GONE):
+        expected = "a new process; nothing that was committed is lost"
+        return TrainFailed(Problem(waybill.superbox, f"Spark's JVM has ended: {error}", expected))
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if "Exception" in line or "Error" in line] or lines
     return TrainFailed(

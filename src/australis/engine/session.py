@@ -7,11 +7,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from py4j.protocol import Py4JNetworkError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from australis.engine.java import find_java
 
+GONE = (Py4JNetworkError, OSError)
+"""What a call raises when Spark's JVM has ended."""
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 
 # What a train wants of Spark, and why.
