@@ -15,7 +15,7 @@ from click.testing import Result
 from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, australis, write
 
 from australis.app.engines import ENGINES
-from australis.app.turns import never_back
+from australis.engine.clock import never_back
 
 
 @pytest.fixture(autouse=True)

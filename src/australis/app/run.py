@@ -17,7 +17,8 @@ from australis.app.networks import find_network, network_arguments
 from australis.app.node_options import NodeOptions, node_options, refuse_elsewhere
 from australis.app.stopping import Stop, stoppable
 from australis.app.summary import Summary
-from australis.app.turns import stopped_clock, wall_clock
+from australis.app.turns import stopped_clock
+from australis.engine.clock import wall_clock
 from australis.engine.sources.options import DEFAULT_BATCH
 
 

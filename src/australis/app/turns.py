@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,6 +10,7 @@ import pyarrow as pa
 
 from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Network
 from australis.app.engines import Engine
+from australis.engine.clock import never_back, wall_clock
 from australis.engine.files import Batch, Reader, Rejected, Writer
 from australis.errors import EngineError, Problem
 
@@ -56,23 +56,6 @@ class Plan:
     flush: bool
     strict: bool
     now: Callable[[], int]
-
-
-def wall_clock() -> int:
-    """Local time in microseconds since 1970."""
-    return time.time_ns() // 1000
-
-
-def never_back(clock: Callable[[], int]) -> Callable[[], int]:
-    """The clock, but standing still while it is set back: in a network time only passes."""
-    latest = clock()
-
-    def now() -> int:
-        nonlocal latest
-        latest = max(latest, clock())
-        return latest
-
-    return now
 
 
 def stopped_clock() -> Callable[[], int]:

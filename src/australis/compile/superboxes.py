@@ -106,6 +106,16 @@ class Plan:
         self._climb(superbox, found)
         return iter(found)
 
+    def ways(self) -> dict[str, list[str]]:
+        """For every output the superboxes that lead to it, nearest last; under "" those that lead to none."""
+        ways = {
+            output: list(self.upstream(arc.writer)) if arc.writer else []
+            for arc in self.arcs.values()
+            for output in arc.outputs
+        }
+        led = {superbox for way in ways.values() for superbox in way}
+        return {**ways, "": [name for name in self.superboxes if name not in led]}
+
     def outputs_behind(self) -> dict[str, int]:
         """To how many outputs each superbox leads: how much its queues deserve to be in memory."""
         found = dict.fromkeys(self.superboxes, 0)

@@ -33,6 +33,7 @@ class Ingest:
 
     def __init__(self, root: Root, catalog: Catalog, network: Network, queues: Queues) -> None:
         self._root, self._catalog, self._network, self._queues = root, catalog, network, queues
+        self._latest = catalog.log_now()
 
     def store(self, name: str, batch: pa.Table, now: int) -> Segment:
         """Write tuples of an input to a file, without a place in the log so far."""
@@ -80,6 +81,8 @@ class Ingest:
         return base + 2
 
     def _log(self, event: Event, segments: list[Segment], position: Position | None) -> None:
+        """Put an event at the end of the log, where time only passes, though threads may come out of turn."""
+        event = replace(event, now=max(event.now, self._latest))
         crash_point("ingest.written")
         with self._catalog.transaction() as transaction:
             transaction.log(event)
@@ -87,7 +90,7 @@ class Ingest:
             if position is not None:
                 transaction.set_position(*position)
         crash_point("ingest.committed")
-        self._queues.log_end = event.end
+        self._queues.log_end, self._latest = event.end, event.now
         self._queues.add(segments)
 
     def _rejected(self, name: str, rows: Sequence[Rejected], base: int, now: int) -> Segment:

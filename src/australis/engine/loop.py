@@ -80,6 +80,11 @@ class Loop:
     def stopping(self) -> bool:
         return self._stopping
 
+    def check(self) -> None:
+        """Raise the error that has stopped the trains, if there is one."""
+        if self.error is not None:
+            raise self.error
+
     def idle(self) -> bool:
         """Whether nothing waits and nothing is on its way."""
         return not self.busy and not self._waiting()

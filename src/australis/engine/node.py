@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -15,33 +15,28 @@ import pyarrow as pa
 
 from australis.algebra.network import Network
 from australis.compile.superboxes import Discipline, Plan
-from australis.engine import consumers
+from australis.engine.clock import never_back, wall_clock
 from australis.engine.compaction import Compaction
+from australis.engine.consumers import ROWS_MOST
 from australis.engine.deployment import deploy
-from australis.engine.faults import crash_point
 from australis.engine.files.rows import Rejected
 from australis.engine.frames import SparkRunner
 from australis.engine.graveyard import Graveyard
 from australis.engine.ingest import LOAD, Ingest, Position
 from australis.engine.loop import Loop
+from australis.engine.outlets import Outlets
 from australis.engine.plans import write_plan
 from australis.engine.queues import Queues
 from australis.engine.runner import FusedRunner, Runner
-from australis.engine.session import is_running, local_session
+from australis.engine.session import GONE, is_running, local_session
 from australis.engine.settings import NodeSettings, Way
 from australis.engine.statistics import Statistics, statistics
 from australis.engine.storage.catalog import Catalog
 from australis.engine.storage.lock import RootLock
 from australis.engine.storage.root import Root
-from australis.engine.storage.segments import Segment
 from australis.engine.trains import Settings, Train, Trains
 from australis.errors import EngineError, Problem
 from australis.policy.schedule import RoundRobin
-
-
-def wall_clock() -> int:
-    """Local time in microseconds since 1970."""
-    return time.time_ns() // 1000
 
 
 @dataclass(frozen=True)
@@ -52,6 +47,7 @@ class _Running:
     queues: Queues
     ingest: Ingest
     loop: Loop
+    outlets: Outlets
 
 
 class Node:
@@ -79,7 +75,7 @@ class Node:
         self.settings = NodeSettings(Discipline(discipline), Way(way), partitions, train, in_flight, cache)
         self._temporary = tempfile.TemporaryDirectory(prefix="australis-") if root is None else None
         self.root = Root.of(self._temporary.name if self._temporary else str(root))
-        self._clock = _never_back(clock)
+        self._clock = never_back(clock)
         self._changed = threading.Condition(threading.RLock())
         self._running: _Running | None = None
         self._open(catalog)
@@ -124,8 +120,12 @@ class Node:
         ingest = Ingest(self.root, self._catalog, network, queues)
         if deployed.is_new or queues.log_end == 0:
             self._load(network, ingest, tables or {}, rejected or {})
-        self._running = _Running(deployed.plan, queues, ingest, self._loop(deployed.plan, queues, ingest))
-        self._running.loop.start()
+        loop = self._loop(deployed.plan, queues, ingest)
+        outlets = Outlets(
+            self.root, self._catalog, deployed.plan, queues, loop, self._graveyard, self._changed, self._clock
+        )
+        self._running = _Running(deployed.plan, queues, ingest, loop, outlets)
+        loop.start()
 
     def _load(
         self,
@@ -157,7 +157,7 @@ class Node:
             plan,
             queues,
             trains,
-            RoundRobin(_ways(plan)),
+            RoundRobin(plan.ways()),
             self._runner(plan).run,
             ingest.tick,
             self._clock,
@@ -178,13 +178,15 @@ class Node:
         if self._running is not None:
             if now:
                 self._running.loop.abandon()
-                self.spark.sparkContext.cancelAllJobs()
+                with suppress(*GONE):
+                    self.spark.sparkContext.cancelAllJobs()
             self._running.loop.stop()
             self._running = None
         self._catalog.close()
         self._lock.close()
         if self._owns_spark:
-            self.spark.stop()
+            with suppress(*GONE):
+                self.spark.stop()
         if self._temporary is not None:
             self._temporary.cleanup()
 
@@ -252,13 +254,13 @@ class Node:
         loop = self._deployed.loop
         with self._changed:
             while not loop.idle():
-                self._check()
+                loop.check()
                 if loop.paused:
                     raise EngineError(
                         Problem(self._deployed.plan.network.name, "is paused", "resume() first")
                     )
                 self._changed.wait()
-            self._check()
+            loop.check()
 
     def pause(self) -> None:
         """Start no more trains, and wait for those on their way."""
@@ -272,7 +274,7 @@ class Node:
     def check(self) -> None:
         """Raise the error that has stopped the trains, if there is one."""
         with self._changed:
-            self._check()
+            self._deployed.loop.check()
 
     def resume(self) -> None:
         """Go on, also behind an error whose cause is mended."""
@@ -296,83 +298,25 @@ class Node:
 
     def read(self, output: str) -> pa.Table:
         """All that an output keeps: its attributes, `#ts` and `#seq`."""
-        arc = self._arc(output)
-        with self._changed:
-            queues = self._deployed.queues
-            segments, end = list(queues.segments[arc]), queues.arc_end(arc)
-            reader = self._graveyard.enter()
-        return self._read(arc, segments, 0, end, reader)
+        return self._deployed.outlets.read(output)
 
     def subscribe(
-        self,
-        output: str,
-        *,
-        consumer: str = "subscriber",
-        follow: bool = True,
-        rows: int = consumers.ROWS_MOST,
+        self, output: str, *, consumer: str = "subscriber", follow: bool = True, rows: int = ROWS_MOST
     ) -> Iterator[pa.Table]:
         """The tuples of an output, table by table, from where the consumer of this name left off.
 
         A table is acknowledged when the next one is asked for. Without `follow` it ends when all that was
         pushed has gone through, or the node is paused.
         """
-        seq = self.consumer(consumer, output)[0]
-        while True:
-            ahead = self._ahead(output, seq, follow, rows)
-            if ahead is None:
-                return
-            table, seq = ahead
-            if table.num_rows:
-                yield table
-            self.acknowledge(consumer, output, seq)
+        return self._deployed.outlets.subscribe(output, consumer, follow, rows)
 
     def consumer(self, consumer: str, output: str) -> tuple[int, str | None]:
         """How far a consumer has come: the number behind its last tuple, and its own note of it."""
-        arc = self._arc(output)
-        with self._changed:
-            known = self._catalog.consumer(consumer, arc)
-            if known is None:
-                self.acknowledge(consumer, output, 0)
-        return known or (0, None)
+        return self._deployed.outlets.consumer(consumer, output)
 
     def acknowledge(self, consumer: str, output: str, seq: int, position: str | None = None) -> None:
         """A consumer has done with all tuples before a number; what nobody needs is deleted."""
-        arc = self._arc(output)
-        queues = self._deployed.queues
-        crash_point("consumer.acknowledging")
-        with self._changed:
-            before = queues.consumers.get((consumer, arc))
-            queues.consumers[consumer, arc] = seq
-            needed = queues.needed(self._deployed.plan.arcs[arc], self._clock())
-            dropped = [segment for segment in queues.segments[arc] if segment.end <= needed]
-            try:
-                with self._catalog.transaction() as transaction:
-                    transaction.set_consumer(consumer, arc, seq, position)
-                    transaction.drop_segments(segment.name for segment in dropped)
-            except BaseException:
-                queues.unsay(consumer, arc, before)
-                raise
-            queues.remove(dropped)
-        crash_point("consumer.acknowledged")
-        self._graveyard.bury(segment.name for segment in dropped if not segment.adopted)
-
-    def _ahead(self, output: str, seq: int, follow: bool, rows: int) -> tuple[pa.Table, int] | None:
-        """The next tuples of a consumer, once there are some, and how far they go."""
-        arc, queues, loop = self._arc(output), self._deployed.queues, self._deployed.loop
-        with self._changed:
-            while (cut := consumers.next_cut(queues, arc, seq, rows)) == seq:
-                self._check()
-                if loop.stopping or (not follow and loop.resting()):
-                    return None
-                self._changed.wait()
-            segments, reader = list(queues.segments[arc]), self._graveyard.enter()
-        return self._read(arc, segments, seq, cut, reader), cut
-
-    def _read(self, arc: str, segments: list[Segment], lo: int, hi: int, reader: int) -> pa.Table:
-        try:
-            return consumers.read(self.root, self._deployed.plan.arcs[arc].schema, segments, lo, hi)
-        finally:
-            self._graveyard.leave(reader)
+        self._deployed.outlets.acknowledge(consumer, output, seq, position)
 
     # --- inside
 
@@ -382,53 +326,9 @@ class Node:
             raise EngineError(Problem(self.root.uri, "runs no network", "deploy() first"))
         return self._running
 
-    def _arc(self, output: str) -> str:
-        outputs = self._deployed.plan.outputs
-        if output not in outputs:
-            name = self._deployed.plan.network.name
-            raise EngineError(Problem(name, f"there is no output {output!r}", f"one of {', '.join(outputs)}"))
-        return outputs[output]
-
-    def _check(self) -> None:
-        error = self._deployed.loop.error
-        if error is not None:
-            raise error
-
-    def _awake(self) -> _Awake:
-        return _Awake(self._changed)
-
-
-class _Awake:
-    """Holds the node's lock, and wakes everybody at the end."""
-
-    def __init__(self, changed: threading.Condition) -> None:
-        self._changed = changed
-
-    def __enter__(self) -> None:
-        self._changed.acquire()
-
-    def __exit__(self, *error: object) -> None:
-        self._changed.notify_all()
-        self._changed.release()
-
-
-def _ways(plan: Plan) -> dict[str, list[str]]:
-    """For every output the superboxes that lead to it, nearest last; last those of no output."""
-    ways = {}
-    for output, arc in plan.outputs.items():
-        writer = plan.arcs[arc].writer
-        ways[output] = list(plan.upstream(writer)) if writer else []
-    led = {superbox for way in ways.values() for superbox in way}
-    return {**ways, "": [name for name in plan.superboxes if name not in led]}
-
-
-def _never_back(clock: Callable[[], int]) -> Callable[[], int]:
-    """The clock, but standing still while it is set back: in a network time only passes."""
-    lock, latest = threading.Lock(), [clock()]
-
-    def now() -> int:
-        with lock:
-            latest[0] = max(latest[0], clock())
-            return latest[0]
-
-    return now
+    @contextmanager
+    def _awake(self) -> Iterator[None]:
+        """Hold the node's lock, and wake everybody at the end."""
+        with self._changed:
+            yield
+            self._changed.notify_all()

@@ -165,6 +165,10 @@ class Catalog:
         """The sequence number that the next event begins with."""
         return int(self.meta("log_end") or 0)
 
+    def log_now(self) -> int:
+        """The local time of the last event."""
+        return int(self.meta("log_now") or 0)
+
     def events(self, lo: int, hi: int) -> list[Event]:
         """The events that have a sequence number from `lo` up to `hi`."""
         found = self.rows("select * from event where base < ? and end > ? order by base", hi, lo)
@@ -218,6 +222,7 @@ class Transaction:
         values = (event.base, event.end, event.kind, event.input, event.rows, event.now)
         self._db.execute("insert into event values (?, ?, ?, ?, ?, ?)", values)
         self.set_meta("log_end", str(event.end))
+        self.set_meta("log_now", str(event.now))
 
     def forget_events(self, before: int) -> None:
         """Drop the events that lie wholly before a sequence number."""

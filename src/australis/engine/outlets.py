@@ -1,0 +1,122 @@
+"""Outlets: what leaves a node, to consumers who each have a name and come back to where they were."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+
+from australis.compile.superboxes import Plan
+from australis.engine import consumers
+from australis.engine.faults import crash_point
+from australis.engine.graveyard import Graveyard
+from australis.engine.loop import Loop
+from australis.engine.queues import Queues
+from australis.engine.storage.catalog import Catalog
+from australis.engine.storage.root import Root
+from australis.engine.storage.segments import Segment
+from australis.errors import EngineError, Problem
+
+
+class Outlets:
+    """The outputs of a network that runs. `changed` is the node's lock, and what wakes whoever waits."""
+
+    def __init__(
+        self,
+        root: Root,
+        catalog: Catalog,
+        plan: Plan,
+        queues: Queues,
+        loop: Loop,
+        graveyard: Graveyard,
+        changed: threading.Condition,
+        clock: Callable[[], int],
+    ) -> None:
+        self._root, self._catalog, self._plan, self._queues = root, catalog, plan, queues
+        self._loop, self._graveyard, self._changed, self._clock = loop, graveyard, changed, clock
+
+    def read(self, output: str) -> pa.Table:
+        """All that an output keeps: its attributes, `#ts` and `#seq`."""
+        arc = self._arc(output)
+        with self._changed:
+            segments, end = list(self._queues.segments[arc]), self._queues.arc_end(arc)
+            reader = self._graveyard.enter()
+        return self._read(arc, segments, 0, end, reader)
+
+    def subscribe(
+        self,
+        output: str,
+        consumer: str,
+        follow: bool,
+        rows: int,
+    ) -> Iterator[pa.Table]:
+        """The tuples of an output, table by table, from where the consumer of this name left off.
+
+        A table is acknowledged when the next one is asked for. Without `follow` it ends when all that was
+        pushed has gone through, or the node is paused.
+        """
+        seq = self.consumer(consumer, output)[0]
+        while True:
+            ahead = self._ahead(output, seq, follow, rows)
+            if ahead is None:
+                return
+            table, seq = ahead
+            if table.num_rows:
+                yield table
+            self.acknowledge(consumer, output, seq)
+
+    def consumer(self, consumer: str, output: str) -> tuple[int, str | None]:
+        """How far a consumer has come: the number behind its last tuple, and its own note of it."""
+        arc = self._arc(output)
+        with self._changed:
+            known = self._catalog.consumer(consumer, arc)
+            if known is None:
+                self.acknowledge(consumer, output, 0)
+        return known or (0, None)
+
+    def acknowledge(self, consumer: str, output: str, seq: int, position: str | None = None) -> None:
+        """A consumer has done with all tuples before a number; what nobody needs is deleted."""
+        arc = self._arc(output)
+        queues = self._queues
+        crash_point("consumer.acknowledging")
+        with self._changed:
+            before = queues.consumers.get((consumer, arc))
+            queues.consumers[consumer, arc] = seq
+            needed = queues.needed(self._plan.arcs[arc], self._clock())
+            dropped = [segment for segment in queues.segments[arc] if segment.end <= needed]
+            try:
+                with self._catalog.transaction() as transaction:
+                    transaction.set_consumer(consumer, arc, seq, position)
+                    transaction.drop_segments(segment.name for segment in dropped)
+            except BaseException:
+                queues.unsay(consumer, arc, before)
+                raise
+            queues.remove(dropped)
+        crash_point("consumer.acknowledged")
+        self._graveyard.bury(segment.name for segment in dropped if not segment.adopted)
+
+    def _ahead(self, output: str, seq: int, follow: bool, rows: int) -> tuple[pa.Table, int] | None:
+        """The next tuples of a consumer, once there are some, and how far they go."""
+        arc, queues, loop = self._arc(output), self._queues, self._loop
+        with self._changed:
+            while (cut := consumers.next_cut(queues, arc, seq, rows)) == seq:
+                loop.check()
+                if loop.stopping or (not follow and loop.resting()):
+                    return None
+                self._changed.wait()
+            segments, reader = list(queues.segments[arc]), self._graveyard.enter()
+        return self._read(arc, segments, seq, cut, reader), cut
+
+    def _read(self, arc: str, segments: list[Segment], lo: int, hi: int, reader: int) -> pa.Table:
+        try:
+            return consumers.read(self._root, self._plan.arcs[arc].schema, segments, lo, hi)
+        finally:
+            self._graveyard.leave(reader)
+
+    def _arc(self, output: str) -> str:
+        outputs = self._plan.outputs
+        if output not in outputs:
+            name, known = self._plan.network.name, ", ".join(outputs)
+            raise EngineError(Problem(name, f"there is no output {output!r}", f"one of {known}"))
+        return outputs[output]
