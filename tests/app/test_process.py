@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -53,14 +52,6 @@ def test_exit_codes_and_streams(folder: Path) -> None:
     assert (failed.returncode, failed.stdout) == (1, "")
     write(folder / "net.yaml", NETWORK.replace("pos >= 30", "pos >"))
     assert call(folder, "check", "net.yaml").returncode == 2
-
-
-@pytest.fixture
-def heeding_signals() -> Iterator[None]:
-    """Tests that run in the background of a shell have Ctrl-C ignored, and so would what they start."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("heeding_signals")
