@@ -25,6 +25,8 @@ from tests.crash.kills import Kill, first_kill, kills
 from tests.crash.processes import kill_session, left_of
 from tests.crash.scenarios import SCENARIOS
 
+from australis.engine.faults import POINTS
+
 
 @dataclass
 class Campaign:
@@ -113,6 +115,7 @@ class Campaign:
         return {
             "kills": self.kills.total(),
             "points": dict(sorted(self.kills.items())),
+            "missed": [point for point in POINTS if not self.kills[point]],
             **asdict(self.difference),
             "roots": self.roots,
             "failures": self.failures,

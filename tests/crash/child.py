@@ -1,6 +1,7 @@
 """The process that is killed: opens a node on a root, goes on where the last one was, ends with all outputs.
 
-`python -m tests.crash.child SCENARIO SEED EVENTS FOLDER` says `ready` when it begins, `done` at the end.
+`python -m tests.crash.child SCENARIO SEED EVENTS FOLDER` says `ready` when it begins, and `working` when it
+has seen the first trains through.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from australis import Node
 from australis.engine.session import TRAIN_OPTIONS
 from australis.engine.sinks import TextFileSink, write_out
 
+READY, WORKING = "ready", "working"
 SOURCE, READER = "feed", "reader"
 SINKS = {"windows": "windows.csv", "pairs": "pairs.jsonl.gz"}
 READ = ("windows", "hot", "quarantine")
@@ -35,11 +37,10 @@ def main(name: str, seed: int, events: int, folder: Path) -> None:
     with _node(folder / "root", given) as node:
         node.deploy(given.network, tables=given.tables)
         with Consumers(node, given, folder) as consumers:
-            _say("ready")
-            feed(node, given, consumers.go_on)
+            _say(READY)
+            feed(node, given, consumers.go_on, lambda: _say(WORKING))
             consumers.end()
         _write_whole(folder / f"{KEPT}.kept", lines(node.read(KEPT)))
-    _say("done")
 
 
 def _node(root: Path, given: Scenario) -> Node:
@@ -50,13 +51,16 @@ def _node(root: Path, given: Scenario) -> Node:
     return Node(root, clock=lambda: 0, discipline=given.discipline, train=given.train, spark_options=options)
 
 
-def feed(node: Node, given: Scenario, heard: Callable[[], None]) -> None:
+def feed(
+    node: Node, given: Scenario, heard: Callable[[], None], drained: Callable[[], None] = lambda: None
+) -> None:
     """Log the events behind the last one that was committed, each once."""
     for number in range(int(node.position(SOURCE) or 0), len(given.events)):
         log(node, given, number)
         heard()
         if number % EVENTS_AT_ONCE == 0:
             node.drain()
+            drained()
     node.drain()
 
 

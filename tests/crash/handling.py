@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.crash.child import READY, WORKING
 from tests.crash.kills import DAEMON, DRIVER, JVM, START, WORKER, Kill
 from tests.crash.processes import daemons, jvms, kill, kill_session, workers
 
@@ -51,7 +52,7 @@ class Child:
             str(folder),
         ]
         self._errors, self._log = folder / "child.stderr", folder / "crashes"
-        self._ready = threading.Event()
+        self._said = {word: threading.Event() for word in (READY, WORKING)}
 
     def run(self, given: Kill | None) -> Ended:
         """Start it, kill it as planned, and wait until it has ended.
@@ -90,15 +91,16 @@ class Child:
     def _listen(self, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
         with process.stdout:
-            for _ in process.stdout:
-                self._ready.set()
-        self._ready.set()
+            for line in process.stdout:
+                self._said[line.strip()].set()
+        for word in self._said.values():
+            word.set()
 
     def _disturb(self, process: subprocess.Popen[str], given: Kill) -> Counter[str]:
         """Kill what is to be killed, at its moment; a child that has ended before stays as it is."""
         killed: Counter[str] = Counter()
         if given.what != START:
-            self._ready.wait(SECONDS_MOST)
+            self._said[given.since].wait(SECONDS_MOST)
         for _ in range(given.times):
             if _ended_within(process, given.seconds):
                 break

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
+from tests.crash.child import READY, WORKING
+
 from australis.engine.faults import POINTS
 
 DRIVER, JVM, DAEMON, WORKER, START = "driver", "jvm", "daemon", "worker", "start"
@@ -23,22 +25,19 @@ class Kill:
     what: str
     times: int = 1
     seconds: float = 0.0
+    since: str = READY
+    """The word of the child from which the seconds count."""
 
     @property
     def is_point(self) -> bool:
         return self.what in POINTS
 
     @property
-    def ends_child(self) -> bool:
-        """Whether the driver ends with it; without a worker or the daemon it goes on."""
-        return self.what not in (DAEMON, WORKER) and not self.what.startswith("task.")
-
-    @property
     def environment(self) -> str:
         return f"{self.what}:{self.times}" if self.is_point else ""
 
     def __str__(self) -> str:
-        return self.environment or f"{self.what} {self.times}x after {self.seconds:.2f} s"
+        return self.environment or f"{self.what} {self.times}x {self.seconds:.2f} s after {self.since}"
 
 
 def kills(seed: int) -> Iterator[Kill]:
@@ -66,4 +65,6 @@ def _at_point(point: str, chance: random.Random) -> Kill:
 
 def _at_moment(what: str, chance: random.Random) -> Kill:
     times = chance.randint(2, 6) if what == WORKER else 1
-    return Kill(what, times, chance.uniform(0, 3))
+    # A first train waits for Python to start, so most moments are counted from behind it.
+    since = READY if chance.random() < 0.2 and what in (DRIVER, JVM) else WORKING
+    return Kill(what, times, chance.uniform(0, 3), since)

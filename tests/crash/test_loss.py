@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.crash.child import WORKING
 from tests.crash.comparing import compare
 from tests.crash.handling import Child
 from tests.crash.kills import DRIVER, JVM, Kill
@@ -26,7 +27,7 @@ def test_nothing_runs_on_without_its_driver_and_the_rest_comes_once(tmp_path: Pa
     folders = [tmp_path / name for name in ("killed", "undisturbed")]
     for folder in folders:
         folder.mkdir()
-    killed = Child("keyed", 1, EVENTS, folders[0]).run(Kill(DRIVER, seconds=1.0))
+    killed = Child("keyed", 1, EVENTS, folders[0]).run(Kill(DRIVER, seconds=0.5, since=WORKING))
     assert killed.was_killed
     for folder in folders:
         assert Child("keyed", 1, EVENTS, folder).run(None).is_done
