@@ -41,6 +41,10 @@ test-crash: $(READY) ## kill nodes, executors and disks, and compare what comes 
 test-soak: $(READY) ## thousands of trains in a row: do time or memory grow? (ARGS='--trains 1000 --plot soak.svg')
 	$(PY) benchmarks/soak.py $(ARGS)
 
+.PHONY: test-engine-deep
+test-engine-deep: $(READY) ## search far longer for a difference between the reference and a node
+	HYPOTHESIS_PROFILE=deep $(PY) -m pytest tests/conformance/test_engine.py --timeout=36000 $(ARGS)
+
 .PHONY: check
 check: lint types imports ## everything that is checked without running: lint, types, imports
 

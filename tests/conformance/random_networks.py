@@ -6,7 +6,7 @@ All chance comes from one `random.Random`; hypothesis hands in one whose choices
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from random import Random
@@ -95,9 +95,9 @@ def random_network(random: Random, boxes_most: int = 6) -> Network:
     return Network("random", draft.inputs, draft.boxes, outputs)
 
 
-def add_box(draft: Draft, box_id: str) -> None:
+def add_box(draft: Draft, box_id: str, makers: Sequence[Callable[[Draft], Made]] | None = None) -> None:
     """Put a random box behind random streams; none if the box does not fit them."""
-    made = draft.random.choice(MAKERS)(draft)
+    made = draft.random.choice(makers or MAKERS)(draft)
     if made is None:
         return
     box, sources = made

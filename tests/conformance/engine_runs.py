@@ -1,0 +1,324 @@
+"""A network on a node, and what the reference says must come of it: tuple by tuple, by sequence number."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from tests.conformance.events import rows_of
+from tests.conformance.random_networks import Event
+from tests.conformance.test_networks import table_of
+
+from australis import Node
+from australis.algebra.network import QUARANTINE, Network
+from australis.algebra.running import Counters
+from australis.algebra.schema import TS
+from australis.engine import trains
+from australis.engine.settings import Way
+from australis.engine.storage.segments import SEQ
+from australis.engine.tasks import Task, answer, heard
+from australis.engine.waybills import Manifest, Waybill
+from australis.kernels.run import PipelineRun
+from australis.reference.network import Emission, ReferenceRun
+
+MEMORY = Path("/dev/shm")
+"""A file system in memory, where there is one: a node waits for its disk several times in each train."""
+LONG_AGO = -(10**15)
+"""What a clock says that makes no timeout due: time passes only as events tell."""
+COUNTED = ("received", "emitted", "late", "ignored", "rejected")
+
+Stored = list[dict[str, Any]]
+Numbered = list[tuple[int, str]]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came of a run: the tuples of every output with their numbers, and the counters of the boxes."""
+
+    outputs: dict[str, Numbered]
+    counters: dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a node is to run; the same network gives the same outputs in all of them."""
+
+    discipline: str = "superbox"
+    partitions: int = 2
+    train: int = 1_000_000
+    in_flight: int = 2
+    way: str = Way.FUSED
+
+
+@dataclass(frozen=True)
+class Restart:
+    """Before which event a node is stopped and another one opens its root; with `drained`, it was idle."""
+
+    before: int
+    setting: Setting
+    drained: bool
+
+
+# --- what is right
+
+
+class KernelRun:
+    """The kernels with the face of the reference, for what comes behind an end: there the two differ."""
+
+    def __init__(self, network: Network) -> None:
+        self._network, self._run = network, PipelineRun(network)
+
+    def load(self, name: str, rows: Stored) -> list[Emission]:
+        table = table_of(self._network, name, [(row, 0) for row in rows])
+        return self._emissions(self._run.load(name, table))
+
+    def push(self, name: str, values: dict[str, Any], ts: int, now: int) -> list[Emission]:
+        return self._emissions(self._run.push(name, table_of(self._network, name, [(values, ts)]), now))
+
+    def tick(self, now: int) -> list[Emission]:
+        return self._emissions(self._run.tick(now))
+
+    def flush(self, now: int) -> list[Emission]:
+        return self._emissions(self._run.flush(now))
+
+    def counters(self) -> dict[str, Counters]:
+        return self._run.counters()
+
+    def _emissions(self, outputs: dict[str, pa.Table]) -> list[Emission]:
+        rows = [(name, row) for name, table in outputs.items() for row in rows_of(table)]
+        return [Emission(name, row, row.pop(TS)) for name, row in rows]
+
+
+class Expectation:
+    """Runs a network tuple by tuple, so that each emission has the number of the tuple that caused it."""
+
+    def __init__(self, network: Network, *, ends_once: bool) -> None:
+        self._run = ReferenceRun(network) if ends_once else KernelRun(network)
+        self._found: dict[str, Numbered] = {name: [] for name in (*network.outputs, QUARANTINE)}
+        self._end = 0
+        self._between: set[int] = set()
+        """The numbers of timeouts and ends, at which groups emit in any sequence."""
+
+    def load(self, name: str, rows: Stored) -> None:
+        for number, row in enumerate(rows):
+            self._emitted(self._end + 1 + number, self._run.load(name, [row]))
+        self._end += 1 + len(rows)
+
+    def event(self, event: Event) -> None:
+        self._between.add(self._end)
+        self._emitted(self._end, self._run.tick(event.now))
+        self._end += 1
+        if event.ending:
+            self._between.add(self._end)
+            self._emitted(self._end, self._run.flush(event.now))
+            self._end += 1
+        for values, ts in event.rows:
+            assert event.input_name is not None
+            self._emitted(self._end, self._run.push(event.input_name, values, ts, event.now))
+            self._end += 1
+
+    def _emitted(self, number: int, emissions: list[Emission]) -> None:
+        for each in emissions:
+            self._found[each.output].append((number, repr((dict(each.values), each.ts))))
+
+    @property
+    def seen(self) -> Seen:
+        counted = {box: vars(counters) for box, counters in self._run.counters().items()}
+        return Seen(self.comparable(self._found), counted)
+
+    def comparable(self, outputs: dict[str, Numbered]) -> dict[str, Numbered]:
+        """Outputs with those tuples sorted that have no sequence among them."""
+        return {name: sorted(tuples, key=self._key(name)) for name, tuples in outputs.items()}
+
+    def _key(self, name: str) -> Any:
+        free = name == QUARANTINE
+        return lambda each: (each[0], each[1] if free or each[0] in self._between else "")
+
+
+# --- what a node makes of it
+
+
+class Here:
+    """Runs the tasks of a train in this process: the same orders, tasks and manifests, without Spark."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        del spark
+
+    def run(self, waybill: Waybill) -> list[Manifest]:
+        told = Waybill.from_json(waybill.to_json())
+        return [heard(answer(Task(told, share, index).run)) for index, share in enumerate(told.shares)]
+
+
+@contextmanager
+def several_tasks(rows_per_task: int) -> Iterator[None]:
+    """Nodes that spread trains of few tuples over tasks."""
+    with patch.object(trains, "ROWS_PER_TASK", rows_per_task):
+        yield
+
+
+@contextmanager
+def in_process(rows_per_task: int) -> Iterator[None]:
+    """Nodes that do without Spark's jobs."""
+    with several_tasks(rows_per_task), patch("australis.engine.node.FusedRunner", Here):
+        yield
+
+
+def opened(root: str, setting: Setting, network: Network, stored: Stored) -> Node:
+    """A node that runs a network, and has no clock of its own."""
+    node = Node(
+        root,
+        discipline=setting.discipline,
+        partitions=setting.partitions,
+        train=setting.train,
+        in_flight=setting.in_flight,
+        way=setting.way,
+        clock=lambda: LONG_AGO,
+    )
+    rows = {name: table_of(network, name, [(row, 0) for row in stored]) for name in tables(network)}
+    try:
+        node.deploy(network, tables={name: rows[name].drop_columns([TS]) for name in rows})
+    except BaseException:
+        node.stop()
+        raise
+    return node
+
+
+def tables(network: Network) -> list[str]:
+    return [name for name, given in network.inputs.items() if given.table]
+
+
+def fed(node: Node, network: Network, event: Event) -> None:
+    """An event, at its time."""
+    if event.ending:
+        node.flush(event.now)
+    elif event.input_name is None:
+        node.tick(event.now)
+    else:
+        node.push(event.input_name, table_of(network, event.input_name, event.rows), now=event.now)
+
+
+def numbered(table: pa.Table) -> Numbered:
+    """The tuples of an output, as texts: NaN equals NaN, and -0.0 is not 0.0."""
+    found = []
+    for row in rows_of(table):
+        number, ts = row.pop(SEQ), row.pop(TS)
+        found.append((number, repr((row, ts))))
+    return found
+
+
+def seen_of(node: Node, network: Network) -> Seen:
+    node.drain()
+    outputs = {name: numbered(node.read(name)) for name in (*network.outputs, QUARANTINE)}
+    boxes = node.statistics().boxes
+    return Seen(outputs, {box: {name: getattr(boxes[box], name) for name in COUNTED} for box in boxes})
+
+
+@dataclass
+class Journey:
+    """A network, its events, and how nodes run them, one behind the other on one root."""
+
+    network: Network
+    stored: Stored
+    events: list[Event]
+    setting: Setting
+    restarts: list[Restart] = field(default_factory=list)
+    held: bool = False
+    """Whether the nodes wait with their trains until all is pushed, so that these are few."""
+
+    def check(self) -> None:
+        """The nodes do what the reference does."""
+        right = self._expectation()
+        place = MEMORY if MEMORY.is_dir() else None
+        with tempfile.TemporaryDirectory(prefix="australis-test-", dir=place) as root:
+            found = self._run(root)
+        outputs = right.comparable(found.outputs)
+        for name, expected in right.seen.outputs.items():
+            assert outputs[name] == expected, difference(name, outputs[name], expected)
+        for box, counted in right.seen.counters.items():
+            assert found.counters[box] == counted, f"{box}: {found.counters[box]} instead of {counted}"
+
+    def _expectation(self) -> Expectation:
+        ends_once = not any(event.ending for event in self.events[:-1])
+        right = Expectation(self.network, ends_once=ends_once)
+        for name in tables(self.network):
+            right.load(name, self.stored)
+        for event in self.events:
+            right.event(event)
+        return right
+
+    def _run(self, root: str) -> Seen:
+        restarts = {each.before: each for each in self.restarts}
+        node = self._opened(root, self.setting)
+        try:
+            for number, event in enumerate(self.events):
+                if number in restarts:
+                    node = self._again(node, root, restarts[number])
+                fed(node, self.network, event)
+            node.resume()
+            return seen_of(node, self.network)
+        finally:
+            node.stop(now=True)
+
+    def _again(self, node: Node, root: str, restart: Restart) -> Node:
+        if restart.drained:
+            node.resume()
+            node.drain()
+        node.stop()
+        return self._opened(root, restart.setting)
+
+    def _opened(self, root: str, setting: Setting) -> Node:
+        node = opened(root, setting, self.network, self.stored)
+        if self.held:
+            node.pause()
+        return node
+
+
+def difference(name: str, found: Numbered, expected: Numbered) -> str:
+    """Which tuples of an output are missing, and which are too many."""
+    missing = [each for each in expected if each not in found]
+    extra = [each for each in found if each not in expected]
+    return f"{name}: {len(found)} tuples, {len(expected)} expected; missing {missing[:3]}, extra {extra[:3]}"
+
+
+# --- chance
+
+
+def random_setting(random: Random, ways: tuple[str, ...] = (Way.FUSED,)) -> Setting:
+    return Setting(
+        random.choice(["box", "train", "superbox"]),
+        random.choice([1, 2, 3]),
+        random.choice([3, 9, 20, 1_000_000]),
+        random.choice([1, 2]),
+        random.choice(ways),
+    )
+
+
+def random_restarts(random: Random, setting: Setting, events: int) -> list[Restart]:
+    """Some restarts, each with other settings; another discipline only where the node was drained."""
+    found = []
+    for before in sorted(random.sample(range(events), min(events, random.choice([0, 1, 2])))):
+        drained = random.random() < 0.5
+        other = random_setting(random, (setting.way,))
+        setting = other if drained else replace(other, discipline=setting.discipline)
+        found.append(Restart(before, setting, drained))
+    return found
+
+
+def recut(random: Random, events: list[Event]) -> list[Event]:
+    """The same tuples at the same times, with other pushes, and with ends in between."""
+    found: list[Event] = []
+    for event in events:
+        at = random.randint(0, len(event.rows)) if random.random() < 0.5 else 0
+        pieces = (event.rows[:at], event.rows[at:])
+        found += [replace(event, rows=rows) for rows in pieces if rows] if at else [event]
+        if random.random() < 0.05:
+            found.append(Event(event.now, ending=True))
+    return found
