@@ -198,7 +198,9 @@ def _keys(superbox: PhysicalSuperbox) -> str:
 
 
 def _shuffled(superbox: PhysicalSuperbox) -> str:
-    return f"by {_keys(superbox)}" if superbox.keys else f"by {superbox.spread_by}"
+    if superbox.spread_by == SpreadKind.ONE.value:
+        return "into one task"
+    return f"by {_keys(superbox) or 'rows'}"
 
 
 def _from(arc: PhysicalArc) -> str:
