@@ -63,7 +63,7 @@ class Child:
         self._log.unlink(missing_ok=True)
         began = time.monotonic()
         process = self._start(given)
-        killed = self._disturb(process, given) if given and not given.is_point else Counter[str]()
+        killed = self._disturb(process, given) if given else Counter[str]()
         hung = self._wait(process)
         killed.update(self._logged())
         code, seconds = process.returncode, time.monotonic() - began
@@ -99,13 +99,21 @@ class Child:
     def _disturb(self, process: subprocess.Popen[str], given: Kill) -> Counter[str]:
         """Kill what is to be killed, at its moment; a child that has ended before stays as it is."""
         killed: Counter[str] = Counter()
+        if not given.is_point:
+            self._strike_often(process, given, killed)
+        if given.driver_after is not None:
+            self._said[WORKING].wait(SECONDS_MOST)
+            if not _ended_within(process, given.driver_after):
+                killed[DRIVER] += kill(process.pid)
+        return killed
+
+    def _strike_often(self, process: subprocess.Popen[str], given: Kill, killed: Counter[str]) -> None:
         if given.what != START:
             self._said[given.since].wait(SECONDS_MOST)
         for _ in range(given.times):
             if _ended_within(process, given.seconds):
-                break
+                return
             killed[given.what] += self._strike(process.pid, given.what)
-        return killed
 
     def _strike(self, pid: int, what: str) -> int:
         if what in (DRIVER, START):

@@ -27,6 +27,8 @@ class Kill:
     seconds: float = 0.0
     since: str = READY
     """The word of the child from which the seconds count."""
+    driver_after: float | None = None
+    """Where the driver outlives the kill, the seconds after which it is killed, too; None lets it go on."""
 
     @property
     def is_point(self) -> bool:
@@ -59,7 +61,7 @@ def _at_point(point: str, chance: random.Random) -> Kill:
     if point.startswith("task."):
         # Every worker ends at this time. Not too soon: a train must get through when it is tried again in
         # another worker, and most kills are to be those of drivers.
-        return Kill(point, chance.randint(6, 20))
+        return Kill(point, chance.randint(6, 20), driver_after=_later(chance))
     return Kill(point, chance.randint(1, 6))
 
 
@@ -67,4 +69,9 @@ def _at_moment(what: str, chance: random.Random) -> Kill:
     times = chance.randint(2, 6) if what == WORKER else 1
     # A first train waits for Python to start, so most moments are counted from behind it.
     since = READY if chance.random() < 0.2 and what in (DRIVER, JVM) else WORKING
-    return Kill(what, times, chance.uniform(0, 3), since)
+    later = _later(chance) if what in (DAEMON, WORKER) else None
+    return Kill(what, times, chance.uniform(0, 3), since, later)
+
+
+def _later(chance: random.Random) -> float | None:
+    return chance.uniform(1, 6) if chance.random() < 0.8 else None
