@@ -20,6 +20,8 @@ from australis.policy.schedule import Schedule
 
 TRIES = 3
 """How often a train is tried that failed for no reason of its own, such as a lost executor."""
+WAIT_MOST = 3600.0
+"""The seconds that are waited for a timeout at once; the system refuses to wait for centuries."""
 
 
 class Loop:
@@ -118,7 +120,7 @@ class Loop:
             self._tick(now)
             self._changed.notify_all()
         elif not self._stopping:
-            self._changed.wait(None if deadline is None else (deadline - now) / 1e6)
+            self._changed.wait(None if deadline is None else min((deadline - now) / 1e6, WAIT_MOST))
 
     def _deadline(self) -> int | None:
         known = (head.deadline for head in self._queues.heads.values())

@@ -251,14 +251,14 @@ class Node:
 
     def drain(self) -> None:
         """Wait until every tuple that was pushed has gone through."""
-        loop = self._deployed.loop
+        name, loop = self._deployed.plan.network.name, self._deployed.loop
         with self._changed:
             while not loop.idle():
                 loop.check()
+                if loop.stopping:
+                    raise EngineError(Problem(name, "is stopped before all has gone through"))
                 if loop.paused:
-                    raise EngineError(
-                        Problem(self._deployed.plan.network.name, "is paused", "resume() first")
-                    )
+                    raise EngineError(Problem(name, "is paused", "resume() first"))
                 self._changed.wait()
             loop.check()
 

@@ -18,7 +18,7 @@ from pyspark import TaskContext
 
 from australis.algebra.network import QUARANTINE, Ref
 from australis.algebra.running import BEFORE, BEHIND, Counters
-from australis.algebra.schema import TS
+from australis.algebra.schema import TS, Schema
 from australis.compile.spread import SpreadKind
 from australis.compile.superboxes import QUARANTINE_ARC, Superbox
 from australis.engine.faults import crash_point
@@ -28,7 +28,7 @@ from australis.engine.storage.root import Root
 from australis.engine.storage.segments import SEQ, Segment, encode_segment, merged, read_segment
 from australis.engine.storage.states import encode_state, read_state
 from australis.engine.waybills import Manifest, Moment, Share, Waybill, WrittenState
-from australis.errors import AustralisError
+from australis.errors import AustralisError, EngineError, Problem
 from australis.kernels.hashing import partitions
 from australis.kernels.kernel import CAUSE, State
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
@@ -141,11 +141,12 @@ class Task:
         return {name: self._stream(name, found) for name, found in self._waybill.streams.items() if found}
 
     def _stream(self, name: str, segments: tuple[Segment, ...]) -> pa.Table:
-        columns = list(self._superbox.network.inputs[name].schema.names)
+        schema = self._superbox.network.inputs[name].schema
+        columns = list(schema.names)
         lo = max(self._waybill.moments[0].lo, self._share.lo)
         hi = min(self._waybill.moments[-1].hi, self._share.hi)
         priority = self._waybill.priorities.get(name, 0.0)
-        tables = [self._segment(each, columns, lo, hi, priority) for each in segments]
+        tables = [_fitting(each, self._segment(each, columns, lo, hi, priority), schema) for each in segments]
         return merged(tables).combine_chunks().rename_columns({SEQ: CAUSE})
 
     def _segment(self, segment: Segment, columns: list[str], lo: int, hi: int, priority: float) -> pa.Table:
@@ -255,6 +256,20 @@ class Task:
         others = {f"{network.name}.{name}" for name in network.inputs if name not in self._superbox.admits}
         kept = [path not in others for path in table["path"].to_pylist()]
         return table.filter(pa.array(kept, pa.bool_()))
+
+
+def _fitting(segment: Segment, table: pa.Table, schema: Schema) -> pa.Table:
+    """The tuples of an adopted file in the types of a schema: equal keys must be alike to meet."""
+    if not segment.adopted:
+        return table
+    target = [pa.field(each.name, each.type.arrow) for each in schema]
+    target += [table.schema.field(name) for name in (TS, SEQ)]
+    try:
+        return table.cast(pa.schema(target))
+    except pa.ArrowException as error:
+        raise EngineError(
+            Problem(segment.name, f"has values that do not fit: {error}", f"({schema})")
+        ) from error
 
 
 def _between(table: pa.Table, moment: Moment) -> pa.Table:
