@@ -28,7 +28,6 @@ class Deployed:
     """A network on a root: its plan, and the files that other settings have made superfluous."""
 
     plan: Plan
-    is_new: bool
     buried: tuple[str, ...] = ()
 
 
@@ -45,11 +44,11 @@ def deploy(root: Root, catalog: Catalog, network: Network, settings: NodeSetting
         with catalog.transaction() as transaction:
             transaction.set_meta(_RECORD, json.dumps(record))
         crash_point("deploy.recorded")
-        return Deployed(made, True)
+        return Deployed(made)
     before: Mapping[str, Any] = json.loads(known)
     _check_same(before, record, network)
     buried = _rewritten(root, catalog, made, before, record) if before != record else ()
-    return Deployed(made, False, tuple(buried))
+    return Deployed(made, tuple(buried))
 
 
 def _check_same(before: Mapping[str, Any], after: Mapping[str, Any], network: Network) -> None:

@@ -118,8 +118,7 @@ class Node:
         self._graveyard.bury(deployed.buried)
         queues = Queues(deployed.plan, self._catalog)
         ingest = Ingest(self.root, self._catalog, network, queues)
-        if deployed.is_new or queues.log_end == 0:
-            self._load(network, ingest, tables or {}, rejected or {})
+        self._load(network, ingest, tables or {}, rejected or {})
         loop = self._loop(deployed.plan, queues, ingest)
         outlets = Outlets(
             self.root, self._catalog, deployed.plan, queues, loop, self._graveyard, self._changed, self._clock
@@ -134,15 +133,17 @@ class Node:
         tables: Mapping[str, pa.Table],
         rejected: Mapping[str, Sequence[Rejected]],
     ) -> None:
-        wanted = [name for name, given in network.inputs.items() if given.table]
+        """Load the stored tables that the root does not have, each in a transaction that says so."""
+        noted = {name: f"{LOAD} {name}" for name, given in network.inputs.items() if given.table}
+        wanted = [name for name, note in noted.items() if self._catalog.position(note) is None]
         for name in wanted:
             if name not in tables:
                 raise EngineError(
                     Problem(f"{network.name}.{name}", "is a stored table without rows", "tables={...}")
                 )
         for name in wanted:
-            stored = ingest.store(name, tables[name], 0)
-            ingest.append(name, stored, self._clock(), kind=LOAD, rejected=rejected.get(name, ()))
+            stored, bad = ingest.store(name, tables[name], 0), rejected.get(name, ())
+            ingest.append(name, stored, self._clock(), kind=LOAD, rejected=bad, position=(noted[name], ""))
 
     def _loop(self, plan: Plan, queues: Queues, ingest: Ingest) -> Loop:
         context = self.spark.sparkContext
