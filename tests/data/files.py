@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import zipfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -54,21 +56,38 @@ def positions(data: Path, schema: Schema) -> pa.Table:
 
 
 def connections(data: Path, schema: Schema) -> pa.Table:
-    """All Zeek connections, hour after hour, in the order in which they were written."""
+    """All Zeek connections, hour after hour, in the order in which they were written.
+
+    Its attributes go by the names of the slack test and by those of the intrusion query.
+    """
     rows: list[list[str]] = []
     for path in sorted((data / "net_rita").glob("*.log.gz")):
         with gzip.open(path, "rt") as lines:
             rows += [line.rstrip("\n").split("\t") for line in lines if not line.startswith("#")]
     micros = [round(float(row[1]) * 1_000_000) for row in rows]
-    table = pa.table(
-        {
-            "ts": pa.array(micros, pa.int64()).cast(pa.timestamp("us")),
-            "source": [row[3] for row in rows],
-            "destination": [row[5] for row in rows],
-            "port": [int(row[6]) for row in rows],
-        }
-    )
-    return _fitted(table, schema)
+    columns = {
+        "ts": pa.array(micros, pa.int64()).cast(pa.timestamp("us")),
+        "source": pa.array([row[3] for row in rows]),
+        "destination": pa.array([row[5] for row in rows]),
+        "port": pa.array([int(row[6]) for row in rows]),
+        "bytes": pa.array([int(row[10].replace("-", "0")) for row in rows]),
+    }
+    aliases = {"time": "ts", "src": "source", "dst": "destination"}
+    return _fitted(pa.table({**columns, **{name: columns[of] for name, of in aliases.items()}}), schema)
+
+
+def vessels(data: Path, schema: Schema) -> pa.Table:
+    """The positions of vessels, as they stand in the file."""
+    path = next((data / "ais").glob("*"))
+    times = pacsv.ConvertOptions(timestamp_parsers=["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"])
+    return _fitted(pacsv.read_csv(_unpacked(path), convert_options=times), schema)
+
+
+def _unpacked(path: Path) -> io.BytesIO:
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            return io.BytesIO(archive.read(archive.namelist()[0]))
+    return io.BytesIO(gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes())
 
 
 def _fitted(table: pa.Table, schema: Schema) -> pa.Table:

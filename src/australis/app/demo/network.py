@@ -19,34 +19,38 @@ SLACK = 16
 NEIGHBOURHOOD = "concat(split_part(src, '.', 1), '.', split_part(src, '.', 2), '.', split_part(src, '.', 3))"
 
 
-def network() -> Network:
-    """Operators a to g of the paper, where a service is a port; and the beacons."""
+def network(active: int = 200, services: int = 50) -> Network:
+    """Operators a to g of the paper, where a service is a port; and the beacons.
+
+    A source is active with so many connections a minute, and scans with so many services: what is unusual
+    depends on the network that is watched.
+    """
     net = NetworkBuilder("intrusion", description="who scans, who is in a cluster, who calls home")
     connections = net.input("connections", CONNECTIONS)
-    active = _active(net, connections)
-    _clusters(net, active)
-    _scans(net, connections, active)
+    busy = _active(connections, active)
+    _clusters(busy)
+    _scans(connections, busy, services)
     _beacons(net, connections)
     return net.build()
 
 
-def _active(net: NetworkBuilder, connections: Stream) -> Stream:
+def _active(connections: Stream, least: int) -> Stream:
     order = Order("time", slack=SLACK, group_by=("src",))
     a = connections.aggregate({"connections": "count(*)"}, order, PERIOD, align=True, as_="a")
-    return a.filter("connections >= 200", as_="b").output("active")
+    return a.filter(f"connections >= {least}", as_="b").output("active")
 
 
-def _clusters(net: NetworkBuilder, active: Stream) -> None:
+def _clusters(active: Stream) -> None:
     near = active.map({"time": "time", "src": "src", "net": NEIGHBOURHOOD}, as_="near")
     order = Order("time", slack=50, group_by=("net",))
     c = near.aggregate({"sources": "count(DISTINCT src)"}, order, PERIOD, align=True, as_="c")
     c.filter("sources >= 4", as_="d").output("clusters")
 
 
-def _scans(net: NetworkBuilder, connections: Stream, active: Stream) -> None:
+def _scans(connections: Stream, active: Stream, least: int) -> None:
     order = Order("time", slack=SLACK, group_by=("src",))
     e = connections.aggregate({"services": "count(DISTINCT port)"}, order, PERIOD, align=True, as_="e")
-    f = e.filter("services >= 50", as_="f")
+    f = e.filter(f"services >= {least}", as_="f")
     by_source = Order("time", group_by=("src",))
     g = active.join(f, "left.src = right.src", size="0 s", left=by_source, right=by_source, as_="g")
     both = {"time": "left_time", "src": "left_src", "connections": "connections", "services": "services"}
