@@ -65,3 +65,36 @@ def test_what_a_shell_has_ignored_stays_ignored() -> None:
             signal.raise_signal(signal.SIGINT)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def asked(times: int) -> list[str]:
+    """What becomes of something that ends by itself and hears so many signals."""
+    stop, heard = Stop(), []
+    try:
+        with stop.gently(lambda: heard.append("asked")):
+            for _ in range(times):
+                stop.hear(signal.SIGINT)
+            heard.append("the end")
+    except KeyboardInterrupt:
+        heard.append("interrupted")
+        stop.hear(signal.SIGINT)
+    return heard
+
+
+def test_the_first_signal_asks_and_the_second_one_unwinds() -> None:
+    assert [asked(times) for times in (0, 1, 2)] == [
+        ["the end"],
+        ["asked", "the end"],
+        ["asked", "interrupted"],
+    ]
+
+
+def test_handlers_of_a_library_are_replaced_and_taken_out_at_the_end() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    heard: list[str] = []
+    with stoppable() as stop:
+        signal.signal(signal.SIGINT, lambda number, frame: heard.append("library"))
+        with stop.gently(lambda: heard.append("asked")):
+            signal.raise_signal(signal.SIGINT)
+        assert (heard, stop.code) == (["asked"], 130)
+    assert signal.getsignal(signal.SIGINT) is before

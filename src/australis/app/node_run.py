@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -82,6 +83,11 @@ class _NodeRun:
     def _is_kept(self) -> bool:
         return self._options.root is not None
 
+    @property
+    def _may_draw(self) -> bool:
+        """Whether tuples do not go to the terminal that progress would be drawn on."""
+        return STANDARD_STREAM not in self._job.targets.values() or not sys.stdout.isatty()
+
     def run(self, stop: Stop, as_json: bool) -> Summary:
         job = self._job
         tables = dict(self._tables())
@@ -104,7 +110,7 @@ class _NodeRun:
     def _node(self) -> Iterator[Node]:
         options = self._options
         local = Path(options.root) if options.root and "://" not in options.root else None
-        with quietly(local if local and local.is_dir() else None):
+        with quietly(local):
             node = Node(
                 options.root,
                 master=options.master,
@@ -147,7 +153,7 @@ class _NodeRun:
         def sample() -> Sample:
             return Sample(time.perf_counter() - began, self._tally.read, node.statistics())
 
-        with live(self._console, sample):
+        with live(self._console, sample) if self._may_draw else nullcontext():
             if self._is_kept or self._is_endless:
                 with stop.gently(conductor.ask):
                     is_whole = conductor.run(

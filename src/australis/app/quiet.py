@@ -36,10 +36,13 @@ def quietly(folder: Path | None) -> Iterator[None]:
 
 
 def _opened(folder: Path | None) -> IO[bytes]:
+    if folder is None:
+        return tempfile.TemporaryFile()
     try:
-        return tempfile.TemporaryFile() if folder is None else open(folder / LOG, "ab+")
+        folder.mkdir(parents=True, exist_ok=True)
+        return open(folder / LOG, "ab+")
     except OSError:
-        # Nobody's work stops for want of a log.
+        # Nobody's work stops for want of a log; what is wrong with the folder is said by its node.
         return tempfile.TemporaryFile()
 
 
