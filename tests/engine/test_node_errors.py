@@ -220,3 +220,18 @@ def test_a_function_that_cannot_travel_is_named(node: Node) -> None:
     expression = registered(lambda x: (x, lock)[0])
     with pytest.raises(EngineError, match=r"mine:f.*cannot be sent to workers"):
         node.deploy(network(expression))
+
+
+@pytest.mark.parametrize("size", [0, 100, -1])
+def test_a_plan_that_was_written_in_part_is_written_again(
+    spark: SparkSession, tmp_path: Path, size: int
+) -> None:
+    with Node(tmp_path) as node:
+        node.deploy(network())
+    (plan,) = (tmp_path / "plans").iterdir()
+    plan.write_bytes(plan.read_bytes()[:size])
+    with Node(tmp_path) as node:
+        node.deploy(network())
+        node.push("s", numbers(3))
+        node.drain()
+        assert node.read("out").num_rows == 3

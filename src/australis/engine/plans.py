@@ -21,9 +21,19 @@ def write_plan(root: Root, superboxes: Mapping[str, Superbox]) -> str:
     """Write a plan file, unless it is there already; gives its name, which tells its content."""
     data = _packed(registered(), superboxes)
     name = f"{PLANS}/{hashlib.sha256(data).hexdigest()[:32]}.plan"
-    if name not in set(root.names(PLANS)):
-        root.write(name, data)
+    if name in set(root.names(PLANS)):
+        if _content(root, name) == data:
+            return name
+        # A node that ended while it wrote has left half of it.
+        root.delete(name)
+    root.write(name, data)
     return name
+
+
+def _content(root: Root, name: str) -> bytes:
+    with root.open(name) as source:
+        content: bytes = source.read()
+    return content
 
 
 def read_plan(root: Root, name: str) -> Mapping[str, Superbox]:
