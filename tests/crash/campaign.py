@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 import shutil
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from pathlib import Path
 from tests.crash.comparing import Difference, compare
 from tests.crash.handling import Child, Ended
 from tests.crash.kills import Kill, first_kill, kills
-from tests.crash.processes import kill_session, left_of
+from tests.crash.processes import kill_all, left_of
 from tests.crash.scenarios import SCENARIOS
 
 from australis.engine.faults import POINTS
@@ -42,20 +41,19 @@ class Campaign:
     difference: Difference = field(default_factory=Difference)
     failures: list[str] = field(default_factory=list)
     roots: int = 0
-    sessions: list[int] = field(default_factory=list)
-    """Of all children: none of their processes may be left in the end."""
+    children: int = 0
     began: float = field(default_factory=time.monotonic)
 
     def run(self, names: list[str]) -> None:
         """Kill children on one root after another until there are enough kills."""
-        planned, chance = kills(self.seed), random.Random(self.seed)
+        planned = kills(self.seed)
         expected: dict[str, Path] = {}
         for name in cycle(names):
             if self.counted >= self.wanted:
                 return
             if name not in expected:
                 expected[name] = self._undisturbed(name)
-            self._root(name, expected[name], planned, chance)
+            self._root(name, expected[name], planned)
 
     def _undisturbed(self, name: str) -> Path:
         folder = self._new(f"{name}-undisturbed")
@@ -65,11 +63,11 @@ class Campaign:
             raise SystemExit(f"an undisturbed run failed:\n{ended.last_words}")
         return folder
 
-    def _root(self, name: str, expected: Path, planned: Iterator[Kill], chance: random.Random) -> None:
+    def _root(self, name: str, expected: Path, planned: Iterator[Kill]) -> None:
         """One root: kill and restart until a child comes to its end."""
         folder = self._new(f"{name}-{self.roots}")
+        pending = [first_kill()] if self.roots % 2 == 0 else []
         self.roots += 1
-        pending: list[Kill] = [first_kill()] if chance.random() < 0.5 else []
         while True:
             enough = self.counted >= self.wanted
             kill = None if enough else pending.pop() if pending else next(planned)
@@ -84,7 +82,7 @@ class Campaign:
     def _count(self, name: str, kill: Kill | None, ended: Ended) -> None:
         self.kills.update(ended.kills)
         self.counted += min(ended.kills.total(), COUNTED_OF_A_CHILD)
-        self.sessions.append(ended.session)
+        self.children += 1
         told = "done" if ended.is_done else "killed" if ended.was_killed else "ended"
         self._say(f"{self.counted}/{self.wanted} {name}: {kill}; {told}, {ended.seconds:.1f} s")
         if ended.hung or not (ended.is_done or ended.kills):
@@ -101,10 +99,9 @@ class Campaign:
 
     def clean(self) -> None:
         """End what is left of the children, though there should be nothing."""
-        for session in self.sessions:
-            for process in left_of(session, SECONDS_TO_END):
-                self.failures.append(f"left running: {' '.join(process.command)[:200]}")
-            kill_session(session)
+        for process in left_of(self.folder, SECONDS_TO_END):
+            self.failures.append(f"left running: {' '.join(process.command)[:200]}")
+        kill_all(self.folder)
 
     def _new(self, name: str) -> Path:
         folder = self.folder / name
@@ -121,7 +118,7 @@ class Campaign:
             "missed": [point for point in POINTS if not self.kills[point]],
             **asdict(self.difference),
             "roots": self.roots,
-            "children": len(self.sessions),
+            "children": self.children,
             "failures": self.failures,
             "seed": self.seed,
             "seconds": round(time.monotonic() - self.began),

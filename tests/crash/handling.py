@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.crash.child import READY, WORKING
 from tests.crash.kills import DAEMON, DRIVER, JVM, START, WORKER, Kill
-from tests.crash.processes import daemons, jvms, kill, kill_session, workers
+from tests.crash.processes import daemons, jvms, kill, kill_all, workers
 
 from australis.engine.faults import LOG_VARIABLE, VARIABLE
 
@@ -29,7 +29,6 @@ TARGETS: dict[str, Callable[[int], list[int]]] = {JVM: jvms, DAEMON: daemons, WO
 class Ended:
     """How a child ended, and what was killed meanwhile."""
 
-    session: int
     is_done: bool
     was_killed: bool
     hung: bool
@@ -51,6 +50,7 @@ class Child:
             str(events),
             str(folder),
         ]
+        self._folder = folder
         self._errors, self._log = folder / "child.stderr", folder / "crashes"
         self._said = {word: threading.Event() for word in (READY, WORKING)}
 
@@ -67,9 +67,7 @@ class Child:
         hung = self._wait(process)
         killed.update(self._logged())
         code, seconds = process.returncode, time.monotonic() - began
-        return Ended(
-            process.pid, code == 0, code == -signal.SIGKILL, hung, seconds, self._last_words(), killed
-        )
+        return Ended(code == 0, code == -signal.SIGKILL, hung, seconds, self._last_words(), killed)
 
     def _start(self, given: Kill | None) -> subprocess.Popen[str]:
         with open(self._errors, "wb") as errors:
@@ -127,7 +125,7 @@ class Child:
             return False
         os.kill(process.pid, signal.SIGUSR1)
         _ended_within(process, 2.0)
-        kill_session(process.pid)
+        kill_all(self._folder)
         process.wait()
         return True
 

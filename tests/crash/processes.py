@@ -11,14 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from australis.engine.faults import LOG_VARIABLE
+
 
 @dataclass(frozen=True)
 class Process:
-    """A process, its parent, its session, and the words of its command."""
+    """A process, its parent, and the words of its command."""
 
     pid: int
     parent: int
-    session: int
     command: tuple[str, ...]
 
 
@@ -32,18 +33,25 @@ def below(pid: int) -> list[Process]:
     return found
 
 
-def of_session(session: int) -> list[Process]:
-    """What still runs of all that a child in a session of its own has started."""
-    return [each for each in processes() if each.session == session]
+def of_folder(folder: Path) -> list[Process]:
+    """What runs of all that the children of a folder have started: it is in their environment."""
+    mark = f"{LOG_VARIABLE}={folder}/"
+    return [each for each in processes() if any(word.startswith(mark) for word in _environment(each.pid))]
 
 
-def left_of(session: int, seconds: float) -> list[Process]:
-    """What still runs of a session when there was time to end."""
+def _environment(pid: int) -> list[str]:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/environ").read_text(errors="replace").split("\0")
+    return []
+
+
+def left_of(folder: Path, seconds: float) -> list[Process]:
+    """What still runs of the children of a folder when there was time to end."""
     until = time.monotonic() + seconds
-    for each in of_session(session):
+    for each in of_folder(folder):
         with contextlib.suppress(ProcessLookupError):
             _wait(each.pid, max(0.0, until - time.monotonic()))
-    return of_session(session)
+    return of_folder(folder)
 
 
 def _wait(pid: int, seconds: float) -> None:
@@ -59,10 +67,10 @@ def processes() -> Iterator[Process]:
     """All that run; those that have ended and were not waited for are left out."""
     for place in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            state, parent, _, session = (place / "stat").read_text().rpartition(")")[2].split()[:4]
+            state, parent = (place / "stat").read_text().rpartition(")")[2].split()[:2]
             command = tuple((place / "cmdline").read_text().rstrip("\0").split("\0"))
             if state != "Z":
-                yield Process(int(place.name), int(parent), int(session), command)
+                yield Process(int(place.name), int(parent), command)
 
 
 def jvms(child: int) -> list[int]:
@@ -90,7 +98,7 @@ def kill(pid: int) -> bool:
     return False
 
 
-def kill_session(session: int) -> None:
-    """End what is left of a child that this process started."""
-    for each in of_session(session):
+def kill_all(folder: Path) -> None:
+    """End what is left of the children of a folder."""
+    for each in of_folder(folder):
         kill(each.pid)

@@ -19,7 +19,7 @@ def test_a_lost_jvm_is_an_error_that_says_so(tmp_path: Path) -> None:
     ended = Child("keyed", 1, EVENTS, tmp_path).run(Kill(JVM, seconds=0.5))
     assert (ended.is_done, ended.was_killed, ended.hung) == (False, False, False)
     assert "nothing that was committed is lost" in ended.last_words.splitlines()[-1]
-    assert not left_of(ended.session, 30)
+    assert not left_of(tmp_path, 30)
 
 
 @pytest.mark.timeout(600)
@@ -32,4 +32,4 @@ def test_nothing_runs_on_without_its_driver_and_the_rest_comes_once(tmp_path: Pa
     for folder in folders:
         assert Child("keyed", 1, EVENTS, folder).run(None).is_done
     assert not any(compare(folders[1], folders[0]).values())
-    assert not left_of(killed.session, 30)
+    assert not left_of(tmp_path, 30)
