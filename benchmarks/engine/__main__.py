@@ -85,7 +85,7 @@ def _throughput(case: Case, arguments: argparse.Namespace, scratch: Path) -> Row
     for seed, stream in enumerate(case.streams):
         if not (inputs / stream).exists():
             write_stream(inputs / stream, tuples, seed)
-    tunings = candidates(case.name) if arguments.sweep else [BEST[case.name]]
+    tunings = candidates(case.name) if arguments.sweep else list(BEST[case.name])
     theirs = passes(THEIRS, case, inputs, scratch, tunings=tunings, timed=arguments.passes)
     ours = passes(OURS, case, inputs, scratch, tunings=[], timed=arguments.passes)
     _check_equal(case, ours, theirs)

@@ -28,7 +28,7 @@ class Case:
 FILTER_MAP = Case("filter_map", "a", "filter + map", "filter_map_x", 2.0)
 KEYED_AVERAGE = Case("keyed_average", "b", "average, 1,000 keys, 10 s tumbling", "keyed_average_x", 5.0)
 SLIDING_AVERAGE = Case(
-    "sliding_average", "b", "average, 1,000 keys, 10 s by 2 s", "sliding_average_x", 15.0, share=0.5
+    "sliding_average", "b", "average, 1,000 keys, 10 s by 2 s", "sliding_average_x", 15.0, share=0.3
 )
 BAND_JOIN = Case(
     "band_join", "c", "band join of two streams", "band_join_x", 5.0, ("left", "right"), share=0.05

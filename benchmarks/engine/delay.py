@@ -122,7 +122,7 @@ def _subscribed(node: Node, batches: int) -> Iterator[tuple[float, pa.Table]]:
     last = START_US + batches * BATCH * STEP_US - WINDOW_US
     for table in node.subscribe("out"):
         yield time.time(), table
-        if _starts(table).max() > last:
+        if _starts(table).max() >= last:
             return
 
 
