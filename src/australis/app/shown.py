@@ -47,7 +47,7 @@ def boxes(statistics: Mapping[str, BoxStatistics]) -> Table:
         table.add_row(
             name,
             count(each.received),
-            count(each.emitted),
+            count(each.passed),
             selectivity,
             cost,
             count(each.late),

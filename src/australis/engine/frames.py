@@ -40,7 +40,9 @@ HIDDEN = (TS, SEQ, TIE)
 _MARKER = -1
 """The input of the row that every partition has, so that time passes also where no tuple is."""
 _ROWS_BITS = 40
-_RECEIVED = "received"
+_COUNT = "count"
+_Observed = dict[str, tuple[Observation, Observation]]
+"""The counts before and behind each leading box."""
 
 
 class SparkRunner:
@@ -54,7 +56,7 @@ class SparkRunner:
 
     def run(self, waybill: Waybill) -> list[Manifest]:
         """Run a train."""
-        observed: dict[str, Observation] = {}
+        observed: _Observed = {}
         frame = self._frame(waybill, observed)
         context = self._session.sparkContext
         context.setLocalProperty(WAYBILL_PROPERTY, replace(waybill, plan=self._file).to_json())
@@ -67,7 +69,7 @@ class SparkRunner:
 
     # --- the frame that comes to Python
 
-    def _frame(self, waybill: Waybill, observed: dict[str, Observation]) -> DataFrame:
+    def _frame(self, waybill: Waybill, observed: _Observed) -> DataFrame:
         """The tuples of all inputs, each with its input and partition, every partition in one task."""
         cut = self._led[waybill.superbox]
         partitions = self._partitions(waybill)
@@ -89,7 +91,7 @@ class SparkRunner:
         is_keyed = self._led[waybill.superbox].rest.spread.kind is SpreadKind.KEYS
         return waybill.partitions if is_keyed else len(waybill.shares)
 
-    def _chained(self, waybill: Waybill, cut: Led, name: str, observed: dict[str, Observation]) -> DataFrame:
+    def _chained(self, waybill: Waybill, cut: Led, name: str, observed: _Observed) -> DataFrame:
         """What the leading boxes of an input let through."""
         network = self._plan.superboxes[waybill.superbox].network
         lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
@@ -98,9 +100,10 @@ class SparkRunner:
         number = F.col(f"`{SEQ}`")
         frame = reduce(DataFrame.unionAll, scans).filter((number >= lo) & (number < hi))
         for link in cut.chains[name]:
-            observed[link.box] = Observation()
-            frame = frame.observe(observed[link.box], F.count(F.lit(1)).alias(_RECEIVED))
+            before, behind = observed[link.box] = Observation(), Observation()
+            frame = frame.observe(before, F.count(F.lit(1)).alias(_COUNT))
             frame = applied(frame, network, name, link, HIDDEN)
+            frame = frame.observe(behind, F.count(F.lit(1)).alias(_COUNT))
         return frame
 
     def _scan(self, segment: Segment, place: int, schema: Schema) -> DataFrame:
@@ -137,12 +140,13 @@ class SparkRunner:
         lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
         return F.floor((F.col(f"`{SEQ}`") - lo) * len(waybill.shares) / (hi - lo))
 
-    def _led_counts(self, superbox: str, observed: Mapping[str, Observation]) -> Manifest:
+    def _led_counts(self, superbox: str, observed: _Observed) -> Manifest:
         """The counters of the leading boxes: every tuple leaves; Spark tells no costs."""
         boxes = {}
-        for box, observation in observed.items():
-            count = observation.get[_RECEIVED]
-            boxes[box] = {**asdict(Counters(count, count)), "nanoseconds": 0}
+        for box, observations in observed.items():
+            received, passed = (each.get[_COUNT] for each in observations)
+            counters = asdict(Counters(received, received))
+            boxes[box] = {**counters, "unread": received - passed, "nanoseconds": 0}
         return Manifest((), (), boxes, {}, None)
 
 

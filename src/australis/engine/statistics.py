@@ -21,13 +21,20 @@ class BoxStatistics:
     late: int = 0
     ignored: int = 0
     rejected: int = 0
+    unread: int = 0
+    """Of the tuples emitted, those on ports that nobody reads."""
     nanoseconds: int = 0
     trains: int = 0
 
     @property
+    def passed(self) -> int:
+        """The tuples emitted that somebody reads."""
+        return self.emitted - self.unread
+
+    @property
     def selectivity(self) -> float | None:
-        """Tuples out for each tuple in."""
-        return self.emitted / self.received if self.received else None
+        """Tuples that somebody reads for each tuple in."""
+        return self.passed / self.received if self.received else None
 
     @property
     def cost_us(self) -> float | None:

@@ -85,6 +85,7 @@ class _Done:
     outputs: dict[str, list[pa.Table]] = field(default_factory=dict)
     boxes: dict[str, Counters] = field(default_factory=dict)
     costs: dict[str, int] = field(default_factory=dict)
+    unread: dict[str, int] = field(default_factory=dict)
     received: int = 0
 
     def add(self, passage: Passage, moment: Moment) -> None:
@@ -94,6 +95,12 @@ class _Done:
         for box, counted in passage.counters.items():
             self.boxes[box] = self.boxes.get(box, Counters()) + counted
             self.costs[box] = self.costs.get(box, 0) + passage.costs[box]
+            self.unread[box] = self.unread.get(box, 0) + passage.unread.get(box, 0)
+
+    def counted(self) -> dict[str, dict[str, int]]:
+        """What a manifest says of each box."""
+        more = {box: {"unread": self.unread[box], "nanoseconds": self.costs[box]} for box in self.boxes}
+        return {box: {**asdict(counters), **more[box]} for box, counters in self.boxes.items()}
 
 
 class Task:
@@ -122,7 +129,7 @@ class Task:
         deadlines = [self._pipeline.deadline(after) for _, after in states.values()]
         return Manifest(
             *written,
-            {box: {**asdict(c), "nanoseconds": done.costs[box]} for box, c in done.boxes.items()},
+            done.counted(),
             {self._arc(name): _arrivals(tables) for name, tables in done.outputs.items()},
             min((each for each in deadlines if each is not None), default=None),
             done.received,

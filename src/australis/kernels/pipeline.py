@@ -40,6 +40,8 @@ class Passage:
     outputs: dict[str, pa.Table]
     counters: dict[str, Counters]
     costs: dict[str, int]
+    unread: dict[str, int]
+    """Of what each box emitted, the tuples on ports that nobody reads."""
 
 
 @dataclass
@@ -52,6 +54,7 @@ class _Event:
     quarantine: list[pa.Table] = field(default_factory=list)
     counters: dict[str, Counters] = field(default_factory=dict)
     costs: dict[str, int] = field(default_factory=dict)
+    unread: dict[str, int] = field(default_factory=dict)
 
 
 class Pipeline:
@@ -83,7 +86,7 @@ class Pipeline:
         after = dict(state)
         for box_id, port in self.network.consumers[Ref(name)]:
             after[box_id] = self.kernels[box_id].step(state[box_id], port, table, 0).state
-        return Passage(after, self._outputs(event), {}, {})
+        return Passage(after, self._outputs(event), {}, {}, {})
 
     def push(self, state: PipelineState, name: str, batch: pa.Table, now: int) -> Passage:
         """Tuples arrive together on an input; where they bring no TS, they have that of `now`."""
@@ -122,7 +125,7 @@ class Pipeline:
             except KernelError as error:
                 raise error.under(self._path(box_id)) from error
             event.costs[box_id] = self._clock() - began
-        return Passage(after, self._outputs(event), event.counters, event.costs)
+        return Passage(after, self._outputs(event), event.counters, event.costs, event.unread)
 
     def _visit(self, box_id: str, state: State, event: _Event) -> State:
         """Let a box take what the event has put on its ports, and put what it emits on its streams."""
@@ -133,6 +136,7 @@ class Pipeline:
             state = step.state
             emitted.append(step.outputs)
             leaving = sum(map(len, step.outputs)) + step.unread
+            event.unread[box_id] = event.unread.get(box_id, 0) + step.unread
             counted += Counters(taken.received, leaving, step.late, step.ignored)
             if step.rejected is not None and step.rejected.num_rows:
                 counted += Counters(rejected=step.rejected.num_rows)

@@ -37,7 +37,7 @@ def everything(transaction: Transaction) -> None:
     transaction.set_states("box", [StateFile("box", 0, "states/a", 7)])
     transaction.set_consumer("me", "arc", 2, "note")
     transaction.set_position("file", "line 3")
-    counted = ("received", "emitted", "late", "ignored", "rejected", "nanoseconds")
+    counted = ("received", "emitted", "late", "ignored", "rejected", "unread", "nanoseconds")
     transaction.count_box("box", dict.fromkeys(counted, 2))
     transaction.count_delays("out", {5: 1})
     transaction.note_train(("box", 0, 4, 3, 2, 1, 10, 20))
@@ -152,7 +152,7 @@ def test_counters_add_up(catalog: Catalog) -> None:
 
 
 def everything_counted(transaction: Transaction) -> None:
-    counted = ("received", "emitted", "late", "ignored", "rejected", "nanoseconds")
+    counted = ("received", "emitted", "late", "ignored", "rejected", "unread", "nanoseconds")
     transaction.count_box("box", dict.fromkeys(counted, 3))
     transaction.count_delays("out", {5: 4})
 

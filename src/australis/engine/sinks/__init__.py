@@ -10,7 +10,6 @@ from australis.engine.sinks.opening import parse_sink
 from australis.engine.sinks.parts import ParquetSink
 from australis.engine.sinks.streams import StreamSink
 from australis.engine.sinks.text_file import TextFileSink
-from australis.engine.sinks.writing import Writing
 
 __all__ = [
     "Outlet",
@@ -19,7 +18,6 @@ __all__ = [
     "Sink",
     "StreamSink",
     "TextFileSink",
-    "Writing",
     "parse_sink",
     "write_out",
 ]

@@ -37,7 +37,8 @@ create table consumer (name text not null, arc text not null, seq integer not nu
 create table source (id text primary key, position text not null) without rowid;
 create table box (id text primary key, received integer not null, emitted integer not null,
                   late integer not null, ignored integer not null, rejected integer not null,
-                  nanoseconds integer not null, trains integer not null) without rowid;
+                  unread integer not null, nanoseconds integer not null,
+                  trains integer not null) without rowid;
 create table delay (output text not null, bucket integer not null, tuples integer not null,
                     primary key (output, bucket)) without rowid;
 create table train (id integer primary key autoincrement, superbox text not null, lo integer not null,
@@ -274,10 +275,10 @@ class Transaction:
 
     def count_box(self, box: str, counted: Mapping[str, int]) -> None:
         """Add what went through a box in a train."""
-        names = ("received", "emitted", "late", "ignored", "rejected", "nanoseconds")
+        names = ("received", "emitted", "late", "ignored", "rejected", "unread", "nanoseconds")
         values = [counted[name] for name in names]
         grown = ", ".join(f"{name} = {name} + excluded.{name}" for name in (*names, "trains"))
-        query = f"insert into box values (?, ?, ?, ?, ?, ?, ?, 1) on conflict (id) do update set {grown}"
+        query = f"insert into box values (?, ?, ?, ?, ?, ?, ?, ?, 1) on conflict (id) do update set {grown}"
         self._db.execute(query, (box, *values))
 
     def count_delays(self, output: str, buckets: Mapping[int, int]) -> None:
