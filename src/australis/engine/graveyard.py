@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from australis.engine.storage.root import SEGMENTS, STATES, Root
+from australis.engine.storage.root import PLANS, SEGMENTS, STATES, Root
 from australis.errors import EngineError, Problem
 
 
@@ -36,7 +36,7 @@ class Graveyard:
 
     def sweep(self, known: Collection[str]) -> int:
         """Delete what a node left behind that ended before it could commit or delete it."""
-        orphans = [name for name in self._names() if name not in known]
+        orphans = [name for name in self._names() if name not in known] + list(self._root.names(PLANS))
         for name in orphans:
             self._root.delete(name)
         return len(orphans)

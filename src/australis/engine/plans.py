@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import sys
 import sysconfig
@@ -18,22 +17,12 @@ from australis.errors import EngineError, Problem
 
 
 def write_plan(root: Root, superboxes: Mapping[str, Superbox]) -> str:
-    """Write a plan file, unless it is there already; gives its name, which tells its content."""
-    data = _packed(registered(), superboxes)
-    name = f"{PLANS}/{hashlib.sha256(data).hexdigest()[:32]}.plan"
-    if name in set(root.names(PLANS)):
-        if _content(root, name) == data:
-            return name
-        # A node that ended while it wrote has left half of it.
-        root.delete(name)
-    root.write(name, data)
+    """Write a plan file; gives its name. Those of nodes before are swept when a root is opened."""
+    boxes = repr([dict(each.network.boxes) for each in superboxes.values()])
+    named = tuple(each for each in registered() if each.name in boxes)
+    name = root.new_name(PLANS, "plan", ".plan")
+    root.write(name, _packed(named, superboxes))
     return name
-
-
-def _content(root: Root, name: str) -> bytes:
-    with root.open(name) as source:
-        content: bytes = source.read()
-    return content
 
 
 def read_plan(root: Root, name: str) -> Mapping[str, Superbox]:
