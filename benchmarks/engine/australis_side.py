@@ -16,7 +16,7 @@ from australis.engine.session import local_session
 
 def session() -> SparkSession:
     """The session that a node starts by itself, begun before it, so that every pass finds it warm."""
-    return local_session()
+    return local_session(light=True)
 
 
 def run(case: Case, inputs: Path, root: Path) -> tuple[float, dict[str, Digest]]:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from tests.crash.scenarios import FLUSH, TICK, Scenario, scenario
 
 from australis import Node
-from australis.engine.session import TRAIN_OPTIONS
+from australis.engine.session import LIGHT_JAVA_OPTIONS
 from australis.engine.sinks import TextFileSink, write_out
 
 READY, WORKING = "ready", "working"
@@ -46,7 +46,7 @@ def main(name: str, seed: int, events: int, folder: Path) -> None:
 def _node(root: Path, given: Scenario) -> Node:
     """A node whose clock stands still, so that timeouts are due by the events' local times alone."""
     # Most of these JVMs live for seconds, so compiling well does not pay.
-    java = f"{TRAIN_OPTIONS['spark.driver.extraJavaOptions']} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    java = f"{LIGHT_JAVA_OPTIONS} -XX:+UseSerialGC"
     options = {"spark.driver.extraJavaOptions": java}
     return Node(root, clock=lambda: 0, discipline=given.discipline, train=given.train, spark_options=options)
 

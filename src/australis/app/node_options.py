@@ -53,7 +53,7 @@ _OPTIONS = (
     click.option(
         "--train",
         type=click.IntRange(min=1),
-        default=1_000_000,
+        default=2_000_000,
         show_default=True,
         help="The most tuples of a train.",
     ),

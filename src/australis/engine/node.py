@@ -65,7 +65,7 @@ class Node:
         discipline: str = Discipline.SUPERBOX,
         way: str = Way.FUSED,
         partitions: int = 2,
-        train: int = 1_000_000,
+        train: int = 2_000_000,
         in_flight: int = 2,
         cache: int = 256 << 20,
         catalog: str | Path | None = None,
@@ -80,7 +80,8 @@ class Node:
         self._running: _Running | None = None
         self._open(catalog)
         self._owns_spark = not is_running()
-        self.spark = local_session(master=master, options=spark_options)
+        light = self.settings.way is Way.FUSED
+        self.spark = local_session(master=master, light=light, options=spark_options)
 
     def _open(self, catalog: str | Path | None) -> None:
         directory = self.root.local if catalog is None else Path(catalog)

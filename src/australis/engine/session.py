@@ -31,10 +31,11 @@ TRAIN_OPTIONS: Mapping[str, str] = {
     "spark.python.daemon.module": "australis.engine.daemon",
     # The reference says what an expression means: overflow wraps, a bad cast is NULL, no error stops a train.
     "spark.sql.ansi.enabled": "false",
-    # A deep stack, for expressions and the JVM's regular expressions recurse; and silence but for errors.
-    "spark.driver.extraJavaOptions": f'-Xss8m "-Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}"',
-    "spark.executor.extraJavaOptions": "-Xss8m",
 }
+# A deep stack, for expressions and the JVM's regular expressions recurse.
+JAVA_OPTIONS = "-Xss8m"
+# Where no tuples come to the JVM, it only starts tasks: to compile that well costs more than it saves.
+LIGHT_JAVA_OPTIONS = f"{JAVA_OPTIONS} -XX:TieredStopAtLevel=1"
 # The executors of a cluster are elsewhere, and must find the driver by the address that Spark finds.
 LOCAL_OPTIONS: Mapping[str, str] = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -48,19 +49,23 @@ def local_session(
     master: str = "local[2]",
     time_zone: str = "UTC",
     shuffle_partitions: int = 2,
+    light: bool = False,
     options: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """Start Spark on this machine, or return the session that already runs in this process.
 
-    On a cluster its workers need Australis in the Python that `PYSPARK_PYTHON` names. `options` are Spark's
-    own and win over ours.
+    A `light` one is for trains whose tuples do not go through the JVM. On a cluster its workers need
+    Australis in the Python that `PYSPARK_PYTHON` names. `options` are Spark's own and win over ours.
     """
+    java = LIGHT_JAVA_OPTIONS if light else JAVA_OPTIONS
     local = master.startswith("local")
     _prepare_environment(local)
     builder = SparkSession.Builder().appName(app_name).master(master)
     settings = {
         **TRAIN_OPTIONS,
         **(LOCAL_OPTIONS if local else {}),
+        "spark.driver.extraJavaOptions": f'{java} "-Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}"',
+        "spark.executor.extraJavaOptions": java,
         "spark.sql.session.timeZone": time_zone,
         "spark.sql.shuffle.partitions": str(shuffle_partitions),
         **(options or {}),

@@ -29,7 +29,7 @@ class NodeSettings:
     way: Way = Way.FUSED
     partitions: int = 2
     """In how many parts the state of a box that is spread by keys is kept."""
-    train: int = 1_000_000
+    train: int = 2_000_000
     """The most tuples that a train takes."""
     in_flight: int = 2
     """How many trains may run at a time."""
