@@ -28,6 +28,8 @@ from australis import Network, NetworkBuilder, Node, Order
 FILE_TUPLES = 1_000_000
 KEYS = 1_000
 STEP_US = 1_000
+TRIES = 5
+"""The smallest size is one train: the median of some runs counts."""
 
 
 def network() -> Network:
@@ -90,7 +92,7 @@ def _is_java(pid: int) -> bool:
 def measure(directory: Path, millions: int) -> dict[str, object]:
     """Let that many million tuples through a new node."""
     peaks: dict[str, float] = {}
-    with Node() as node:
+    with Node(train=FILE_TUPLES) as node:
         node.deploy(network())
         node.adopt("events", directory / "0.parquet")
         node.drain()
@@ -123,7 +125,8 @@ def main() -> None:
         measure(directory, min(sizes))  # Everything is warm from here on.
         runs = []
         for millions in sizes:
-            runs.append(measure(directory, millions))
+            tried = [measure(directory, millions) for _ in range(TRIES if millions == min(sizes) else 1)]
+            runs.append(sorted(tried, key=lambda run: float(str(run["seconds"])))[len(tried) // 2])
             print(json.dumps(runs[-1]), file=sys.stderr, flush=True)
     costs = [float(str(run["us_per_tuple"])) for run in runs]
     print(json.dumps({"runs": runs, "spread": round(max(costs) / min(costs) - 1, 3)}))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.app.files import NAMES, NETWORK, REPORTS, australis, write
 
-from australis.engine.looking import holds_network, look
+from australis.engine.looking import holds_tables, look
 from australis.engine.node import Node
 from australis.engine.storage.catalog import Catalog
 from australis.errors import EngineError
@@ -31,9 +31,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_root_and_its_statistics(folder: Path) -> None:
     """One root for all looks: at rest, as a table, as JSON, in use, again and again."""
     files = ("-i", "reports=reports.csv", "-i", "names=names.csv", "-o", "counts=counts.csv")
-    assert not holds_network(folder / "root")
+    assert not holds_tables(folder / "root", ["names"])
     assert australis("run", "net.yaml", *files, "--root=root", "--flush").exit_code == 0
-    assert holds_network(folder / "root")
+    assert holds_tables(folder / "root", ["names"])
     shown = australis("stats", "root").stdout
     for words in ("soldiers: 0 tuples wait", "selectivity", "delay p50", "across+2", "train p50"):
         assert words in shown
@@ -84,6 +84,6 @@ def test_a_root_without_a_network(folder: Path) -> None:
     (folder / "root").mkdir()
     Catalog(folder / "root" / "catalog.db").close()
     assert "root: holds no network so far" in australis("stats", "root").stderr
-    assert not holds_network(folder / "root")
+    assert not holds_tables(folder / "root", ["names"])
     with pytest.raises(EngineError, match="holds no network"):
         look(folder / "root")

@@ -149,8 +149,8 @@ class Expectation:
 class Here:
     """Runs the tasks of a train in this process: the same orders, tasks and manifests, without Spark."""
 
-    def __init__(self, spark: SparkSession) -> None:
-        del spark
+    def __init__(self, spark: SparkSession, group: str) -> None:
+        del spark, group
 
     def run(self, waybill: Waybill) -> list[Manifest]:
         told = Waybill.from_json(waybill.to_json())

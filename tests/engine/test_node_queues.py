@@ -118,9 +118,9 @@ def test_an_output_is_needed_by_its_consumers(queues: Queues) -> None:
         queues.advance(name, Head(11, 1))
     arc = queues.plan.arcs["both"]
     assert queues.needed(arc, 0) == 0, "nobody has read it so far"
-    queues.consumers["one", "both"], queues.consumers["other", "both"] = 9, 4
+    queues.consumers["one", "out"], queues.consumers["other", "out"] = 9, 4
     assert queues.needed(arc, 0) == 4
-    queues.consumers["one", "both"] = queues.consumers["other", "both"] = ALL
+    queues.consumers["one", "out"] = queues.consumers["other", "out"] = ALL
     assert queues.needed(arc, 0) == 11, "no consumer is further than what was written"
 
 

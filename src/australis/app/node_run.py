@@ -27,7 +27,7 @@ from australis.app.turns import Tally
 from australis.app.whole_files import reading, writing
 from australis.engine.delays import quantile_us
 from australis.engine.files import STANDARD_STREAM, Batch, Writer, open_reader
-from australis.engine.looking import holds_network
+from australis.engine.looking import holds_tables
 from australis.engine.node import Node
 from australis.engine.sinks import parse_sink
 from australis.engine.sources import Adoption, Delivery, FileSource, Options, Source
@@ -129,7 +129,7 @@ class _NodeRun:
         """The stored tables, unless the root has them already."""
         names = [name for name, given in self._job.network.inputs.items() if given.table]
         place = self._options.catalog or self._options.root
-        if place is not None and "://" not in place and holds_network(Path(place)):
+        if place is not None and "://" not in place and holds_tables(Path(place), names):
             return
         files = {name: self._job.sources[name] for name in names}
         with reading(self._job.network, files, self._job.stream_format) as readers:

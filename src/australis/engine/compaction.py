@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import threading
+from bisect import bisect_right
 from collections.abc import Iterable
+from itertools import accumulate
 
 from australis.compile.superboxes import Plan
-from australis.engine.consumers import read
 from australis.engine.graveyard import Graveyard
 from australis.engine.queues import Queues
 from australis.engine.storage.catalog import Catalog
 from australis.engine.storage.root import Root
-from australis.engine.storage.segments import Segment, write_segment
+from australis.engine.storage.segments import Segment, merged, read_segment, write_segment
 
 SMALL_ROWS = 20_000
 """A segment with fewer tuples is small."""
 RUN_LEAST = 64
 """How many small segments are worth a compaction."""
+RUN_ROWS_MOST = 500_000
+"""How many tuples are decoded at a time."""
 
 
 class Compaction:
@@ -49,8 +52,9 @@ class Compaction:
 
     def _joined(self, arc: str, run: list[Segment]) -> Segment:
         """One segment of several that one task after another has written."""
-        table = read(self._root, self._plan.arcs[arc].schema, run, run[0].base, run[-1].end)
-        return write_segment(self._root, arc, table, writer=run[0].writer, part=run[0].part)
+        columns = self._plan.arcs[arc].schema.names
+        tables = [read_segment(self._root, each, columns, each.base, each.end) for each in run]
+        return write_segment(self._root, arc, merged(tables), writer=run[0].writer, part=run[0].part)
 
     def _swapped(self, arc: str, run: list[Segment], made: Segment) -> int:
         """Put the new segment in the place of the old ones, unless these are gone by now."""
@@ -74,4 +78,10 @@ def small_run(segments: Iterable[Segment]) -> list[Segment]:
         if segment.rows < SMALL_ROWS and not segment.adopted:
             found.setdefault((segment.writer, segment.part), []).append(segment)
     runs = (sorted(run, key=lambda each: each.base) for run in found.values() if len(run) >= RUN_LEAST)
-    return next(runs, [])
+    return _bounded(next(runs, []))
+
+
+def _bounded(run: list[Segment]) -> list[Segment]:
+    """The first segments of a run, as far as they may be decoded together."""
+    ends = list(accumulate(segment.rows for segment in run))
+    return run[: bisect_right(ends, RUN_ROWS_MOST)]

@@ -27,9 +27,9 @@ from australis.compile.spread import SpreadKind
 from australis.compile.superboxes import Plan
 from australis.compile.types import spark_type
 from australis.engine.plans import write_plan
-from australis.engine.runner import failed
+from australis.engine.runner import describe, failed
 from australis.engine.storage.root import Root
-from australis.engine.storage.segments import SEQ, Segment
+from australis.engine.storage.segments import SEQ, Segment, check_segment
 from australis.engine.tasks import WAYBILL_PROPERTY, Task, answer, heard, superbox_of
 from australis.engine.waybills import Manifest, Share, Waybill
 from australis.kernels.kernel import CAUSE
@@ -48,9 +48,9 @@ _Observed = dict[str, tuple[Observation, Observation]]
 class SparkRunner:
     """Trains whose leading boxes are Spark expressions."""
 
-    def __init__(self, session: SparkSession, root: Root, plan: Plan) -> None:
+    def __init__(self, session: SparkSession, group: str, root: Root, plan: Plan) -> None:
         session.conf.set("spark.sql.session.timeZone", plan.network.timezone)
-        self._session, self._root, self._plan = session, root, plan
+        self._session, self._group, self._root, self._plan = session, group, root, plan
         self._led = {name: led(superbox) for name, superbox in plan.superboxes.items()}
         self._file = write_plan(root, {name: each.rest for name, each in self._led.items()})
 
@@ -58,12 +58,13 @@ class SparkRunner:
         """Run a train."""
         observed: _Observed = {}
         frame = self._frame(waybill, observed)
-        context = self._session.sparkContext
-        context.setLocalProperty(WAYBILL_PROPERTY, replace(waybill, plan=self._file).to_json())
-        context.setLocalProperty("spark.scheduler.pool", waybill.superbox)
+        for segments in waybill.streams.values():
+            for segment in segments:
+                check_segment(self._root, segment)
         try:
+            describe(self._session.sparkContext, self._group, replace(waybill, plan=self._file))
             rows = frame.mapInArrow(serve_rows, "answer binary").collect()
-        except (Py4JError, PySparkException) as error:
+        except (Py4JError, PySparkException, OSError) as error:
             raise failed(waybill, error) from error
         return [*(heard(bytes(row.answer)) for row in rows), self._led_counts(waybill.superbox, observed)]
 
@@ -120,7 +121,8 @@ class SparkRunner:
         else:
             seq = F.lit(segment.first) + row
         uri = segment.name if segment.adopted else self._root.uri_of(segment.name)
-        read = self._session.read.schema(spark.StructType(fields)).parquet(uri)
+        reader = self._session.read.option("parquet.page.verify-checksum.enabled", not segment.adopted)
+        read = reader.schema(spark.StructType(fields)).parquet(uri)
         hidden = (ts.alias(TS), seq.cast("bigint").alias(SEQ), tie.cast("bigint").alias(TIE))
         return read.select(*(F.col(f"`{name}`") for name in schema.names), *hidden)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from australis.algebra.network import QUARANTINE_SCHEMA, Network
+from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Network
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
 from australis.compile.superboxes import QUARANTINE_ARC
@@ -24,6 +24,13 @@ from australis.engine.storage.segments import SEQ, Segment, adopt, write_arrival
 from australis.errors import EngineError, Problem
 
 LOAD = "load"
+
+
+def loaded(table: str) -> str:
+    """The source that stands for a stored table: it has a position once the table is loaded."""
+    return f"{LOAD} {table}"
+
+
 Position = tuple[str, str]
 """A source, and how far it has come, in its own words."""
 
@@ -40,6 +47,8 @@ class Ingest:
         schema = self._schema(name)
         table = _fitting(f"{self._network.name}.{name}", batch, schema)
         ts = None if TS in table.column_names else now
+        if not table.num_rows:
+            return Segment(name, "", 0, 0, 0, 0, 0, first=0, ts=ts)
         return write_arrivals(self._root, name, table, 0, ts)
 
     def adopted(self, name: str, uri: str, now: int) -> Segment:
@@ -48,8 +57,21 @@ class Ingest:
             expected = "a file again when its tuples have gone through, or a copy of it"
             raise EngineError(Problem(uri, "waits in the queue of an input already", expected))
         segment, found = adopt(self._root, name, uri, 0, now)
-        _fitting(uri, found.empty_table(), self._schema(name))
+        schema = self._schema(name)
+        _fitting(uri, found.empty_table(), schema)
+        for field in schema:
+            if not _widens(found.field(field.name).type, field.type.arrow):
+                what = f"its column {field.name!r} is {found.field(field.name).type}"
+                expected = f"{field.type.arrow}; read the file and push its tuples instead"
+                raise EngineError(Problem(uri, what, expected))
         return segment
+
+    def check_stream(self, name: str) -> None:
+        """Refuse tuples for an input that is a stored table."""
+        self._schema(name)
+        if self._network.inputs[name].table:
+            expected = "tables={...} of deploy()"
+            raise EngineError(Problem(f"{self._network.name}.{name}", "is a stored table", expected))
 
     def append(
         self,
@@ -87,9 +109,21 @@ class Ingest:
         """Put an event at the end of the log, where time only passes, though threads may come out of turn."""
         event = replace(event, now=max(event.now, self._latest))
         crash_point("ingest.written")
+        try:
+            self._commit(event, segments, position)
+        except BaseException:
+            # Whether it was committed is for the catalogue to say.
+            self._queues.load(self._catalog)
+            self._latest = self._catalog.log_now()
+            raise
+
+    def _commit(self, event: Event, segments: list[Segment], position: Position | None) -> None:
         with self._catalog.transaction() as transaction:
             transaction.log(event)
             transaction.add_segments(segments)
+            rejected = sum(segment.rows for segment in segments if segment.arc == QUARANTINE_ARC)
+            if rejected:
+                transaction.count_delays(QUARANTINE, {0: rejected})
             if position is not None:
                 transaction.set_position(*position)
         crash_point("ingest.committed")
@@ -110,6 +144,15 @@ class Ingest:
             known = ", ".join(self._network.inputs)
             raise EngineError(Problem(self._network.name, f"there is no input {name!r}", f"one of {known}"))
         return self._network.inputs[name].schema
+
+
+def _widens(given: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether every value of a type is one of another, so that no tuple of an adopted file can fail."""
+    if pa.types.is_integer(given) and pa.types.is_integer(wanted):
+        return bool(pa.types.is_signed_integer(given) and given.bit_width <= wanted.bit_width)
+    if pa.types.is_timestamp(given) and pa.types.is_timestamp(wanted):
+        return given.tz is not None and given.unit in ("s", "ms", "us")
+    return bool(given == wanted or (pa.types.is_float32(given) and pa.types.is_float64(wanted)))
 
 
 def _fitting(path: str, batch: pa.Table, schema: Schema) -> pa.Table:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 from australis.algebra.form import from_json
 from australis.compile.superboxes import Discipline, plan
+from australis.engine.ingest import loaded
 from australis.engine.queues import Queues
 from australis.engine.statistics import Statistics, statistics
 from australis.engine.storage.catalog import VERSION, Catalog
@@ -59,13 +61,13 @@ def _begun(uri: str) -> sqlite3.Connection:
     return db
 
 
-def holds_network(directory: Path) -> bool:
-    """Whether a network was ever deployed on the root whose catalogue is in a folder."""
+def holds_tables(directory: Path, names: Iterable[str]) -> bool:
+    """Whether the root whose catalogue is in a folder has all these stored tables."""
     if not (directory / _CATALOG).is_file():
         return False
     catalog = CatalogView(directory / _CATALOG)
     try:
-        return catalog.meta(_NETWORK) is not None and catalog.log_end() > 0
+        return all(catalog.position(loaded(name)) is not None for name in names)
     finally:
         catalog.close()
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from australis.compile.superboxes import Plan
+from australis.compile.superboxes import QUARANTINE_ARC, Plan
 from australis.engine.compaction import Compaction
 from australis.engine.faults import crash_point
 from australis.engine.graveyard import Graveyard
@@ -104,17 +104,24 @@ class Loop:
 
     def _work(self) -> None:
         while not self._stopping:
-            with self._changed:
-                waybill = None if self.paused or self.error else self._next()
-                if waybill is None:
-                    self._wait()
-                    continue
             with self._kept():
-                self._ride(waybill)
+                waybill = self._awaited()
+                if waybill is not None:
+                    self._ride(waybill)
+
+    def _awaited(self) -> Waybill | None:
+        """The next train; None if there was none, and something has changed since."""
+        with self._changed:
+            if self._stopping:
+                return None
+            waybill = None if self.paused or self.error else self._next()
+            if waybill is None:
+                self._wait()
+            return waybill
 
     def _wait(self) -> None:
         """Sleep until something changes or a timeout is due; then log that time has passed."""
-        deadline = None if self.paused or self.error or self.busy else self._deadline()
+        deadline = None if self.paused or self.error else self._deadline()
         now = self._clock()
         if deadline is not None and deadline <= now:
             self._tick(now)
@@ -123,7 +130,10 @@ class Loop:
             self._changed.wait(None if deadline is None else min((deadline - now) / 1e6, WAIT_MOST))
 
     def _deadline(self) -> int | None:
-        known = (head.deadline for head in self._queues.heads.values())
+        """When the next timeout is due of a superbox that is waiting for nothing else."""
+        heads = self._queues.heads
+        resting = [name for name in heads if name not in self.busy and self._queues.is_abreast(name)]
+        known = (heads[name].deadline for name in resting)
         return min((deadline for deadline in known if deadline is not None), default=None)
 
     @contextmanager
@@ -161,7 +171,10 @@ class Loop:
                 self._graveyard.leave(self.busy.pop(waybill.superbox))
                 self._changed.notify_all()
         superbox = self._plan.superboxes[waybill.superbox]
-        self._compaction.compact((*superbox.writes.values(), *superbox.streams.values()))
+        # What it cannot read or write, the next train will not either, and will say so.
+        with suppress(EngineError):
+            arcs = (*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC)
+            self._compaction.compact(arcs)
         self.heard(train)
         return train
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from australis.engine.deployment import deploy
 from australis.engine.files.rows import Rejected
 from australis.engine.frames import SparkRunner
 from australis.engine.graveyard import Graveyard
-from australis.engine.ingest import LOAD, Ingest, Position
+from australis.engine.ingest import LOAD, Ingest, Position, loaded
 from australis.engine.loop import Loop
 from australis.engine.outlets import Outlets
 from australis.engine.plans import write_plan
@@ -80,8 +81,13 @@ class Node:
         self._running: _Running | None = None
         self._open(catalog)
         self._owns_spark = not is_running()
+        self._group = f"australis-{uuid.uuid4().hex}"
         light = self.settings.way is Way.FUSED
-        self.spark = local_session(master=master, light=light, options=spark_options)
+        try:
+            self.spark = local_session(master=master, light=light, options=spark_options)
+        except BaseException:
+            self._close()
+            raise
 
     def _open(self, catalog: str | Path | None) -> None:
         directory = self.root.local if catalog is None else Path(catalog)
@@ -95,10 +101,21 @@ class Node:
             self._graveyard = Graveyard(self.root)
             self._graveyard.check(directory / "catalog.db")
             self._catalog = Catalog(directory / "catalog.db")
+            self._check_same()
             self._graveyard.sweep(self._catalog.names())
         except BaseException:
             self._lock.close()
             raise
+
+    def _check_same(self) -> None:
+        """Refuse the catalogue of another root: it would take this one's files for orphans."""
+        identity, known = self.root.identity(), self._catalog.meta("root")
+        if known is None:
+            with self._catalog.transaction() as transaction:
+                transaction.set_meta("root", identity)
+        elif known != identity:
+            what = "is not the root that the catalogue belongs to"
+            raise EngineError(Problem(self.root.uri, what, "a root and its own catalogue"))
 
     # --- life
 
@@ -135,7 +152,7 @@ class Node:
         rejected: Mapping[str, Sequence[Rejected]],
     ) -> None:
         """Load the stored tables that the root does not have, each in a transaction that says so."""
-        noted = {name: f"{LOAD} {name}" for name, given in network.inputs.items() if given.table}
+        noted = {name: loaded(name) for name, given in network.inputs.items() if given.table}
         wanted = [name for name, note in noted.items() if self._catalog.position(note) is None]
         for name in wanted:
             if name not in tables:
@@ -172,8 +189,8 @@ class Node:
 
     def _runner(self, plan: Plan) -> Runner:
         if self.settings.way is Way.SPARK:
-            return SparkRunner(self.spark, self.root, plan)
-        return FusedRunner(self.spark)
+            return SparkRunner(self.spark, self._group, self.root, plan)
+        return FusedRunner(self.spark, self._group)
 
     def stop(self, *, now: bool = False) -> None:
         """End: behind the trains that are on their way, or with `now` without them. Nothing is lost."""
@@ -181,16 +198,19 @@ class Node:
             if now:
                 self._running.loop.abandon()
                 with suppress(*GONE):
-                    self.spark.sparkContext.cancelAllJobs()
+                    self.spark.sparkContext.cancelJobGroup(self._group)
             self._running.loop.stop()
             self._running = None
-        self._catalog.close()
-        self._lock.close()
+        self._close()
         if self._owns_spark:
             with suppress(*GONE):
                 self.spark.stop()
         if self._temporary is not None:
             self._temporary.cleanup()
+
+    def _close(self) -> None:
+        self._catalog.close()
+        self._lock.close()
 
     def __enter__(self) -> Self:
         return self
@@ -217,6 +237,7 @@ class Node:
         has come: it is committed with the tuples, for `position()` to tell after a restart.
         """
         ingest = self._deployed.ingest
+        ingest.check_stream(name)
         moment = self._clock() if now is None else now
         segment = ingest.store(name, batch, moment)
         with self._awake():
@@ -227,6 +248,7 @@ class Node:
     ) -> int:
         """A Parquet file arrives on an input: it becomes a segment as it is, so it must stay as it is."""
         ingest = self._deployed.ingest
+        ingest.check_stream(name)
         moment = self._clock() if now is None else now
         segment = ingest.adopted(name, Root.of(path).uri, moment)
         with self._awake():

@@ -68,9 +68,9 @@ class Outlets:
 
     def consumer(self, consumer: str, output: str) -> tuple[int, str | None]:
         """How far a consumer has come: the number behind its last tuple, and its own note of it."""
-        arc = self._arc(output)
+        self._arc(output)
         with self._changed:
-            known = self._catalog.consumer(consumer, arc)
+            known = self._catalog.consumer(consumer, output)
             if known is None:
                 self.acknowledge(consumer, output, 0)
         return known or (0, None)
@@ -81,16 +81,16 @@ class Outlets:
         queues = self._queues
         crash_point("consumer.acknowledging")
         with self._changed:
-            before = queues.consumers.get((consumer, arc))
-            queues.consumers[consumer, arc] = seq
+            before = queues.consumers.get((consumer, output))
+            queues.consumers[consumer, output] = seq
             needed = queues.needed(self._plan.arcs[arc], self._clock())
             dropped = [segment for segment in queues.segments[arc] if segment.end <= needed]
             try:
                 with self._catalog.transaction() as transaction:
-                    transaction.set_consumer(consumer, arc, seq, position)
+                    transaction.set_consumer(consumer, output, seq, position)
                     transaction.drop_segments(segment.name for segment in dropped)
             except BaseException:
-                queues.unsay(consumer, arc, before)
+                queues.unsay(consumer, output, before)
                 raise
             queues.remove(dropped)
         crash_point("consumer.acknowledged")

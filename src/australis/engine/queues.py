@@ -28,9 +28,9 @@ class Queues:
         self.log_end = catalog.log_end()
         self.heads = {name: catalog.head(name) for name in self.plan.superboxes}
         self.segments = {arc: catalog.segments(arc) for arc in self.plan.arcs}
-        self.consumers: dict[tuple[str, str], int] = {
-            (name, arc): seq for name, arc, seq in catalog.rows("select name, arc, seq from consumer")
-        }
+        known = catalog.rows("select name, output, seq from consumer")
+        self.consumers: dict[tuple[str, str], int] = {(name, output): seq for name, output, seq in known}
+        """How far each consumer of each output has come."""
 
     # --- how far everyone has come
 
@@ -45,10 +45,14 @@ class Queues:
         """The number up to which a superbox may read all that it reads."""
         return min((self.arc_end(arc) for arc in superbox.streams.values()), default=self.log_end)
 
+    def is_abreast(self, superbox: str) -> bool:
+        """Whether a superbox has taken all that the log has so far."""
+        return self.heads[superbox].seq >= self.log_end
+
     def waiting(self, superbox: Superbox) -> int:
         """How many tuples wait for a superbox; of a segment read in part, an estimate."""
         head, end = self.heads[superbox.id].seq, self.end(superbox)
-        return sum(_rows(segment, head, end) for segment in self.ahead(superbox))
+        return sum(rows_between(segment, head, end) for segment in self.ahead(superbox))
 
     def ahead(self, superbox: Superbox) -> Iterator[Segment]:
         """The segments that a superbox has not read to their ends."""
@@ -61,7 +65,7 @@ class Queues:
         head, end = self.heads[superbox.id].seq, self.end(superbox)
         left = most
         for segment in sorted(self.ahead(superbox), key=lambda each: (each.base, each.end)):
-            rows = _rows(segment, head, end)
+            rows = rows_between(segment, head, end)
             if rows < left:
                 left -= rows
             elif segment.first is not None:
@@ -75,9 +79,9 @@ class Queues:
     def needed(self, arc: Arc, now: int) -> int:
         """The number before which nobody needs an arc's tuples: no superbox, consumer or history."""
         ends = [self.heads[reader].seq for reader in arc.readers]
-        consumers = [seq for (_, of), seq in self.consumers.items() if of == arc.id]
-        if arc.outputs and not consumers:
-            return 0
+        consumers = [seq for (_, output), seq in self.consumers.items() if output in arc.outputs]
+        if set(arc.outputs) - {output for _, output in self.consumers}:
+            return 0  # An output that nobody reads keeps everything.
         points = [self.plan.network.connection_points[name].history for name in arc.points]
         kept = [self._history(arc.id, history, now) for history in points]
         return min([*ends, *consumers, *kept, self.arc_end(arc.id)])
@@ -106,15 +110,15 @@ class Queues:
     def advance(self, superbox: str, head: Head) -> None:
         self.heads[superbox] = head
 
-    def unsay(self, consumer: str, arc: str, seq: int | None) -> None:
+    def unsay(self, consumer: str, output: str, seq: int | None) -> None:
         """Take back how far a consumer has come, where it could not be committed."""
         if seq is None:
-            del self.consumers[consumer, arc]
+            del self.consumers[consumer, output]
         else:
-            self.consumers[consumer, arc] = seq
+            self.consumers[consumer, output] = seq
 
 
-def _rows(segment: Segment, lo: int, hi: int) -> int:
+def rows_between(segment: Segment, lo: int, hi: int) -> int:
     """The tuples of a segment from `lo` up to `hi`, exact where its numbers have no gaps."""
     if lo <= segment.base and segment.end <= hi:
         return segment.rows

@@ -10,7 +10,7 @@ import threading
 from typing import Any, Protocol
 
 from py4j.protocol import Py4JError
-from pyspark import RDD
+from pyspark import RDD, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -34,25 +34,19 @@ class Runner(Protocol):
 class FusedRunner:
     """Trains whose tasks read segments, run the kernels and write segments themselves."""
 
-    def __init__(self, spark: SparkSession) -> None:
-        self._context = spark.sparkContext
+    def __init__(self, spark: SparkSession, group: str) -> None:
+        self._context, self._group = spark.sparkContext, group
         self._jobs: dict[int, RDD[Any]] = {}
         self._lock = threading.Lock()
 
     def run(self, waybill: Waybill) -> list[Manifest]:
         """Run a train; its manifests come as its shares do."""
         try:
-            self._describe(waybill)
+            describe(self._context, self._group, waybill)
             answers = self._job(len(waybill.shares)).collect()
         except (Py4JError, PySparkException, OSError) as error:
             raise failed(waybill, error) from error
         return [heard(answer) for answer in answers]
-
-    def _describe(self, waybill: Waybill) -> None:
-        context = self._context
-        context.setLocalProperty(WAYBILL_PROPERTY, waybill.to_json())
-        context.setLocalProperty("spark.scheduler.pool", waybill.superbox)
-        context.setJobGroup(f"{waybill.superbox}", f"train {waybill.train} of {waybill.superbox}")
 
     def _job(self, tasks: int) -> RDD[Any]:
         with self._lock:
@@ -60,6 +54,13 @@ class FusedRunner:
                 numbers = self._context.parallelize(range(tasks), tasks)
                 self._jobs[tasks] = numbers.mapPartitionsWithIndex(serve)
             return self._jobs[tasks]
+
+
+def describe(context: SparkContext, group: str, waybill: Waybill) -> None:
+    """Tell the tasks of the next job of this thread what to do, and Spark whose job it is."""
+    context.setLocalProperty(WAYBILL_PROPERTY, waybill.to_json())
+    context.setLocalProperty("spark.scheduler.pool", waybill.superbox)
+    context.setJobGroup(group, f"train {waybill.train} of {waybill.superbox}")
 
 
 def failed(waybill: Waybill, error: Exception) -> TrainFailed:

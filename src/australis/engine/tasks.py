@@ -111,7 +111,7 @@ class Task:
         self._root = Root(waybill.root)
         self._superbox, self._pipeline = superbox_of(self._root, waybill.plan, waybill.superbox)
         self._spent: dict[str, int] = {}
-        _segments.budget = _states.budget = waybill.cache
+        _segments.budget = _states.budget = waybill.cache // 2
 
     def run(self, given: Mapping[str, pa.Table] | None = None) -> Manifest:
         """Read, compute, write; `given` are the tuples of the one partition, if Spark has read them."""
@@ -125,12 +125,14 @@ class Task:
                 before = self._state(partition, done)
                 states[partition] = (before, self._advance(before, tuples, done))
         with self._timed("write"):
-            written = self._write(states, done)
+            outputs = dict(self._outputs(done))
+            written = self._write(states, outputs)
+            arrivals = {self._arc(name): _arrivals(table) for name, table in outputs.items()}
         deadlines = [self._pipeline.deadline(after) for _, after in states.values()]
         return Manifest(
             *written,
             done.counted(),
-            {self._arc(name): _arrivals(tables) for name, tables in done.outputs.items()},
+            arrivals,
             min((each for each in deadlines if each is not None), default=None),
             done.received,
             self._spent,
@@ -222,7 +224,7 @@ class Task:
     # --- out
 
     def _write(
-        self, states: Mapping[int, tuple[PipelineState, PipelineState]], done: _Done
+        self, states: Mapping[int, tuple[PipelineState, PipelineState]], outputs: Mapping[str, pa.Table]
     ) -> tuple[tuple[Segment, ...], tuple[WrittenState, ...]]:
         """Write what changed of the states, and the outputs, all together."""
         files: dict[str, bytes | pa.Buffer] = {}
@@ -236,26 +238,27 @@ class Task:
                     written.append(WrittenState(box, partition, name, len(data)))
                     _states.put(name, after[box], _size(after[box]))
                     _states.drop(known or "")
-        segments = dict(self._encoded(done))
+        segments = dict(self._encoded(name, table) for name, table in outputs.items())
         files |= {segment.name: data for segment, data in segments.items()}
         crash_point("task.writing")
         self._root.write_all(files)
         crash_point("task.written")
         return tuple(segments), tuple(written)
 
-    def _encoded(self, done: _Done) -> Iterator[tuple[Segment, pa.Buffer]]:
+    def _outputs(self, done: _Done) -> Iterator[tuple[str, pa.Table]]:
+        """The tuples that somebody waits for, by output."""
         for name, tables in done.outputs.items():
-            table = merged(tables)
-            if name == QUARANTINE:
-                table = self._own_rejects(table)
-            elif name not in self._superbox.writes:
-                continue
-            if table.num_rows:
-                arc, writer = self._arc(name), self._superbox.id
-                yield encode_segment(self._root, arc, table, writer=writer, part=self._part)
+            if name == QUARANTINE or name in self._superbox.writes:
+                table = self._own_rejects(merged(tables)) if name == QUARANTINE else merged(tables)
+                if table.num_rows:
+                    yield name, table
+
+    def _encoded(self, name: str, table: pa.Table) -> tuple[Segment, pa.Buffer]:
+        arc, writer = self._arc(name), self._superbox.id
+        return encode_segment(self._root, arc, table, writer=writer, part=self._part)
 
     def _arc(self, name: str) -> str:
-        return QUARANTINE_ARC if name == QUARANTINE else self._superbox.writes.get(name, "")
+        return QUARANTINE_ARC if name == QUARANTINE else self._superbox.writes[name]
 
     def _own_rejects(self, table: pa.Table) -> pa.Table:
         """Without what another superbox that reads the same input has quarantined."""
@@ -295,8 +298,8 @@ def _numbered(table: pa.Table, moment: Moment) -> pa.Table:
     return table.drop_columns([CAUSE]).append_column(SEQ, pa.array(causes))
 
 
-def _arrivals(tables: list[pa.Table]) -> list[tuple[int, int]]:
-    times = np.concatenate([table[TS].cast(pa.int64()).to_numpy() for table in tables])
+def _arrivals(table: pa.Table) -> list[tuple[int, int]]:
+    times = table[TS].cast(pa.int64()).to_numpy()
     steps, counts = np.unique(times // ARRIVAL_STEP_US, return_counts=True)
     return list(zip((steps * ARRIVAL_STEP_US).tolist(), counts.tolist(), strict=True))
 

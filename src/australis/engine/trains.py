@@ -12,7 +12,7 @@ from australis.compile.superboxes import Plan, Superbox
 from australis.engine.delays import histogram
 from australis.engine.faults import crash_point
 from australis.engine.moments import FLUSH, moments
-from australis.engine.queues import Queues
+from australis.engine.queues import Queues, rows_between
 from australis.engine.storage.catalog import Catalog, Head, StateFile
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import Segment
@@ -99,7 +99,8 @@ class Trains:
             events = events[:MOMENTS_MOST]
             hi = events[-1].end
         streams = {name: self._segments(arc, head.seq, hi) for name, arc in superbox.streams.items()}
-        tuples = sum(segment.rows for found in streams.values() for segment in found)
+        lo = head.seq
+        tuples = sum(rows_between(each, lo, hi) for found in streams.values() for each in found)
         partitions = self._settings.partitions if superbox.spread.kind is SpreadKind.KEYS else 1
         first = head.version == 0
         self._started += 1
@@ -127,6 +128,7 @@ class Trains:
     ) -> tuple[Share, ...]:
         tasks = max(1, min(self._settings.tasks, tuples // ROWS_PER_TASK))
         if superbox.spread.kind is SpreadKind.ROWS:
+            tasks = min(tasks, hi - lo)
             step = -(-(hi - lo) // tasks)
             return tuple(Share((0,), lo + i * step, min(hi, lo + (i + 1) * step)) for i in range(tasks))
         tasks = min(tasks, partitions)
@@ -188,8 +190,9 @@ class Trains:
         return buried + [segment.name for segment in dropped if not segment.adopted]
 
     def _droppable(self, superbox: Superbox, now: int) -> Iterator[Segment]:
-        """Segments of the superbox's arcs that nobody needs any more."""
-        for arc in dict.fromkeys((*superbox.reads.values(), *superbox.writes.values())):
+        """Segments of the superbox's arcs, and of inputs without readers, that nobody needs any more."""
+        unread = [arc.id for arc in self._plan.arcs.values() if arc.writer is None and not arc.readers]
+        for arc in dict.fromkeys((*superbox.reads.values(), *superbox.writes.values(), *unread)):
             before = self._queues.needed(self._plan.arcs[arc], now)
             yield from (segment for segment in self._queues.segments[arc] if segment.end <= before)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,8 +31,8 @@ create table superbox (id text primary key, head integer not null, version integ
                        deadline integer) without rowid;
 create table state (superbox text not null, box text not null, partition integer not null, name text not null,
                     bytes integer not null, primary key (superbox, box, partition)) without rowid;
-create table consumer (name text not null, arc text not null, seq integer not null, position text,
-                       primary key (name, arc)) without rowid;
+create table consumer (name text not null, output text not null, seq integer not null, position text,
+                       primary key (name, output)) without rowid;
 create table source (id text primary key, position text not null) without rowid;
 create table box (id text primary key, received integer not null, emitted integer not null,
                   late integer not null, ignored integer not null, rejected integer not null,
@@ -190,14 +189,10 @@ class Catalog:
         query = f"select {_SEGMENT_COLUMNS} from segment {where}"
         return [Segment(*row) for row in self.rows(query, arc, hi, lo)]
 
-    def consumer(self, name: str, arc: str) -> tuple[int, str | None] | None:
-        """How far a consumer of an arc has come, and its own note of it; None if it was never here."""
-        found = self.rows("select seq, position from consumer where name = ? and arc = ?", name, arc)
+    def consumer(self, name: str, output: str) -> tuple[int, str | None] | None:
+        """How far a consumer of an output has come, and its own note of it; None if it was never here."""
+        found = self.rows("select seq, position from consumer where name = ? and output = ?", name, output)
         return (found[0][0], found[0][1]) if found else None
-
-    def consumers(self, arc: str) -> list[int]:
-        """How far the consumers of an arc have come."""
-        return [seq for (seq,) in self.rows("select seq from consumer where arc = ?", arc)]
 
     def position(self, source: str) -> str | None:
         """How far a source has come, in its own words."""
@@ -236,11 +231,6 @@ class Transaction:
     def drop_segments(self, names: Iterable[str]) -> None:
         self._db.executemany("delete from segment where name = ?", [(name,) for name in names])
 
-    def truncate(self, arc: str, before: int) -> list[Segment]:
-        """Drop the segments of an arc that lie wholly before a sequence number; gives them."""
-        query = f"delete from segment where arc = ? and end <= ? returning {_SEGMENT_COLUMNS}"
-        return [Segment(*row) for row in self._db.execute(query, (arc, before)).fetchall()]
-
     def set_head(self, superbox: str, head: Head) -> None:
         values = (superbox, head.seq, head.version, head.deadline)
         self._db.execute("insert or replace into superbox values (?, ?, ?, ?)", values)
@@ -262,13 +252,13 @@ class Transaction:
         query = "delete from state where superbox = ? returning name"
         return [name for (name,) in self._db.execute(query, (superbox,)).fetchall()]
 
-    def set_consumer(self, name: str, arc: str, seq: int, position: str | None = None) -> None:
+    def set_consumer(self, name: str, output: str, seq: int, position: str | None = None) -> None:
         """Say how far a consumer has come; without a `position` its last note of it stays."""
         query = (
-            "insert into consumer values (?, ?, ?, ?) on conflict (name, arc)"
+            "insert into consumer values (?, ?, ?, ?) on conflict (name, output)"
             " do update set seq = excluded.seq, position = coalesce(excluded.position, position)"
         )
-        self._db.execute(query, (name, arc, seq, position))
+        self._db.execute(query, (name, output, seq, position))
 
     def set_position(self, source: str, position: str) -> None:
         self._db.execute("insert or replace into source values (?, ?)", (source, position))
@@ -294,8 +284,3 @@ class Transaction:
         query = "insert into train values (null, ?, ?, ?, ?, ?, ?, ?, ?) returning id"
         (number,) = self._db.execute(query, values).fetchone()
         self._db.execute("delete from train where id <= ?", (number - TRAINS_KEPT,))
-
-
-def network_record(document: Mapping[str, Any], **settings: Any) -> str:
-    """What the catalogue says of the network that is deployed."""
-    return json.dumps({"network": document, **settings}, sort_keys=True)

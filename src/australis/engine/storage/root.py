@@ -18,6 +18,7 @@ from pyarrow import fs
 from australis.errors import EngineError, Problem
 
 SEGMENTS, STATES, PLANS = "segments", "states", "plans"
+_IDENTITY = "identity"
 WRITERS_MOST = 16
 """How many files are written at a time."""
 
@@ -75,6 +76,15 @@ class Root:
             self.delete(probe)
         except OSError as error:
             raise unwritable(self.uri, error) from error
+
+    def identity(self) -> str:
+        """What tells this root from others; made when it is first asked for."""
+        try:
+            with self.filesystem.open_input_file(self.path(_IDENTITY)) as file:
+                return str(file.read().decode())
+        except FileNotFoundError:
+            self.write(_IDENTITY, uuid.uuid4().hex.encode())
+            return self.identity()
 
     def new_name(self, kind: str, stem: str, suffix: str) -> str:
         """The name of a file that was never there before."""

@@ -163,6 +163,15 @@ def _read(source: pa.NativeFile, segment: Segment, columns: Sequence[str], lo: i
     return _rows(file, segment, [*columns, *hidden], start, stop)
 
 
+def check_segment(root: Root, segment: Segment) -> None:
+    """Refuse a file that has another size or footer than the one that was committed."""
+    with root.open(segment.name) as source:
+        try:
+            _check_footer(source, segment)
+        except (OSError, struct.error, ValueError) as error:
+            raise damaged(segment, str(error)) from error
+
+
 def _check_footer(source: pa.NativeFile, segment: Segment) -> None:
     size = source.size()
     if size != segment.bytes:
@@ -193,8 +202,8 @@ def _completed(table: pa.Table, segment: Segment, start: int) -> pa.Table:
 
 
 def _alike(table: pa.Table) -> pa.Table:
-    """The hidden columns last and of one form, whether the file had them or not."""
-    fields = [field for field in table.schema if field.name not in (TS, SEQ)]
+    """The hidden columns last and of one form, whether the file had them or not; anything may be NULL."""
+    fields = [pa.field(field.name, field.type) for field in table.schema if field.name not in (TS, SEQ)]
     target = pa.schema([*fields, pa.field(TS, TIMESTAMP.arrow, False), pa.field(SEQ, pa.int64())])
     return table.select(target.names).cast(target)
 
@@ -225,6 +234,5 @@ def adopt(root: Root, arc: str, uri: str, first: int, ts: int) -> tuple[Segment,
         except (pa.ArrowException, OSError, struct.error, ValueError) as error:
             raise EngineError(Problem(uri, f"is no Parquet file: {error}", "a Parquet file")) from error
         rows = file.metadata.num_rows
-        return Segment(
-            arc, uri, first, first + rows, rows, size, footer, first=first, ts=ts
-        ), file.schema_arrow
+        found = Segment(arc, uri, first, first + rows, rows, size, footer, first, ts, newest=ts)
+        return found, file.schema_arrow
