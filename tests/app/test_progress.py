@@ -20,7 +20,7 @@ def sample(seconds: float) -> Sample:
     statistics = Statistics(
         "soldiers",
         tuples,
-        {"across": BoxStatistics(tuples, tuples // 4, 7, 0, 2, 5000 * tuples, 3)},
+        {"across": BoxStatistics(tuples, tuples // 4, 7, 0, 2, 0, 5000 * tuples, 3)},
         {"alarms": OutputStatistics(tuples // 4, 85.2, 1234.5, None, {})},
         {"across": SuperboxStatistics(("across",), 17, 0, 3, 10.0, 84.0)},
         {},

@@ -88,7 +88,7 @@ def _collect_step(seen: Seen, step: Step, number: int) -> None:
         ts, cause = values.pop(TS), values.pop(CAUSE)
         seen.emitted.append(repr(((number, cause), sorted(values.items()), ts)))
     if step.rejected is not None:
-        for values in rows_of(step.rejected):
+        for values in rows_of(step.rejected.drop_columns([CAUSE])):
             ts, reason = values.pop(TS), values.pop(REASON)
             seen.rejected.append(repr((sorted(values.items()), ts, reason)))
     seen.late += step.late

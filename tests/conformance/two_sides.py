@@ -131,7 +131,8 @@ class Seen:
         for values in rows_of(step.outputs[0]):
             ts, cause = values.pop(TS), values.pop(CAUSE)
             self.emitted.append(repr((event, cause, sorted(values.items()), ts)))
-        for values in rows_of(step.rejected) if step.rejected is not None else []:
+        rejected = None if step.rejected is None else step.rejected.drop_columns([CAUSE])
+        for values in rows_of(rejected) if rejected is not None else []:
             ts, reason = values.pop(TS), values.pop(REASON)
             self.rejected.append(repr((sorted(values.items()), ts, reason)))
         self.late += step.late

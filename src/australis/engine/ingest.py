@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Network
+from australis.algebra.network import QUARANTINE_SCHEMA, Network
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
 from australis.compile.superboxes import QUARANTINE_ARC
@@ -121,9 +121,6 @@ class Ingest:
         with self._catalog.transaction() as transaction:
             transaction.log(event)
             transaction.add_segments(segments)
-            rejected = sum(segment.rows for segment in segments if segment.arc == QUARANTINE_ARC)
-            if rejected:
-                transaction.count_delays(QUARANTINE, {0: rejected})
             if position is not None:
                 transaction.set_position(*position)
         crash_point("ingest.committed")
