@@ -28,8 +28,8 @@ from australis import Network, NetworkBuilder, Node, Order
 FILE_TUPLES = 1_000_000
 KEYS = 1_000
 STEP_US = 1_000
-TRIES = 5
-"""The smallest size is one train: the median of some runs counts."""
+TRIES = 9
+"""A single million is one train: the median of so many counts."""
 
 
 def network() -> Network:
@@ -90,28 +90,33 @@ def _is_java(pid: int) -> bool:
 
 
 def measure(directory: Path, millions: int) -> dict[str, object]:
-    """Let that many million tuples through a new node."""
+    """Let that many million tuples through a node that is warm; of a single million, the median of some."""
+    tries = TRIES if millions == 1 else 1
     peaks: dict[str, float] = {}
     with Node(train=FILE_TUPLES) as node:
         node.deploy(network())
-        node.adopt("events", directory / "0.parquet")
-        node.drain()
-        node.pause()
-        for number in range(1, millions + 1):
-            node.adopt("events", directory / f"{number}.parquet")
+        _timed(node, directory, range(1))
         with memory_sampled(peaks):
-            began = time.perf_counter()
-            node.resume()
-            node.drain()
-            seconds = time.perf_counter() - began
-        emitted = node.statistics().outputs["means"].tuples
+            starts = [1 + number * millions for number in range(tries)]
+            times = sorted(_timed(node, directory, range(start, start + millions)) for start in starts)
+    seconds = times[len(times) // 2]
     return {
         "tuples": millions * FILE_TUPLES,
         "seconds": round(seconds, 3),
         "us_per_tuple": round(seconds / millions, 4),
-        "emitted": emitted,
         "peak_mb": peaks,
     }
+
+
+def _timed(node: Node, directory: Path, files: range) -> float:
+    """The seconds that the tuples of some files take from the moment when the node is let go."""
+    node.pause()
+    for number in files:
+        node.adopt("events", directory / f"{number}.parquet")
+    began = time.perf_counter()
+    node.resume()
+    node.drain()
+    return time.perf_counter() - began
 
 
 def main() -> None:
@@ -120,13 +125,12 @@ def main() -> None:
     sizes = parser.parse_args().millions
     with tempfile.TemporaryDirectory(prefix="australis-linear-") as place:
         directory = Path(place)
-        for number in range(max(sizes) + 1):
+        for number in range(max(*sizes, TRIES) + 1):
             write_file(directory / f"{number}.parquet", number)
         measure(directory, min(sizes))  # Everything is warm from here on.
         runs = []
         for millions in sizes:
-            tried = [measure(directory, millions) for _ in range(TRIES if millions == min(sizes) else 1)]
-            runs.append(sorted(tried, key=lambda run: float(str(run["seconds"])))[len(tried) // 2])
+            runs.append(measure(directory, millions))
             print(json.dumps(runs[-1]), file=sys.stderr, flush=True)
     costs = [float(str(run["us_per_tuple"])) for run in runs]
     print(json.dumps({"runs": runs, "spread": round(max(costs) / min(costs) - 1, 3)}))
