@@ -107,6 +107,41 @@ def test_files_go_when_the_last_consumer_has_done_with_them(spark: SparkSession,
         assert node.read("out").num_rows == 0
 
 
+def test_nothing_waits_for_who_is_forgotten(spark: SparkSession, tmp_path: Path) -> None:
+    with Node(tmp_path) as node:
+        node.deploy(network())
+        node.consumer("gone", "out")
+        push(node, 1, 2)
+        assert values(list(node.subscribe("out", consumer="here", follow=False))) == [1, 2]
+        assert segments(node) == {"less"}
+        node.forget("gone", "out")
+        assert segments(node) == set()
+        push(node, 3)
+        assert values(list(node.subscribe("out", consumer="here", follow=False))) == [3]
+        assert segments(node) == set()
+    with Node(tmp_path) as node:
+        node.deploy(network())
+        node.forget("here", "out")
+        push(node, 4)
+        assert node.read("out")["x"].to_pylist() == [4], "an output that nobody reads keeps everything"
+
+
+def test_who_is_not_known_cannot_be_forgotten(spark: SparkSession, tmp_path: Path) -> None:
+    with Node(tmp_path) as node:
+        node.deploy(network())
+        with pytest.raises(EngineError, match="no consumer 'a' of the output 'out'; expected an output that"):
+            node.forget("a", "out")
+        for name in ("one", "other"):
+            node.consumer(name, "out")
+        node.consumer("a", "quarantine")
+        with pytest.raises(
+            EngineError, match="no consumer 'a' of the output 'out'; expected one of one, other"
+        ):
+            node.forget("a", "out")
+        with pytest.raises(EngineError, match="there is no output 'nope'"):
+            node.forget("one", "nope")
+
+
 def test_nothing_goes_while_nobody_has_read_it(spark: SparkSession, tmp_path: Path) -> None:
     with Node(tmp_path) as node:
         node.deploy(network())

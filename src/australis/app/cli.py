@@ -28,6 +28,7 @@ COMMANDS = {
     "explain": Place("australis.app.explain", "Show a network: as a tree, a picture, Mermaid or JSON."),
     "run": Place("australis.app.run", "Run streams of tuples through a network."),
     "stats": Place("australis.app.stats", "Print what a root tells of boxes, queues and delays."),
+    "forget": Place("australis.app.forget", "Keep nothing any more for a consumer that will not come back."),
     "demo": Place("australis.app.demo.story", "Watch a network find intruders in a stream of connections."),
 }
 

@@ -2,17 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
 from australis.algebra.schema import Schema
+from australis.compile.superboxes import Plan
 from australis.engine.queues import Queues
+from australis.engine.storage.catalog import Catalog, Transaction
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import SEQ, Segment, merged, read_segment
+from australis.errors import EngineError, Problem
 
 ROWS_MOST = 100_000
 """About how many tuples a consumer gets at a time."""
+
+
+class Consumers:
+    """Notes how far consumers have come. Who calls it holds the node's lock, and buries what it gives."""
+
+    def __init__(self, catalog: Catalog, plan: Plan, queues: Queues, clock: Callable[[], int]) -> None:
+        self._catalog, self._plan, self._queues, self._clock = catalog, plan, queues, clock
+
+    def arc(self, output: str) -> str:
+        """The arc of an output."""
+        outputs = self._plan.outputs
+        if output not in outputs:
+            name, known = self._plan.network.name, ", ".join(outputs)
+            raise EngineError(Problem(name, f"there is no output {output!r}", f"one of {known}"))
+        return outputs[output]
+
+    def acknowledge(self, consumer: str, output: str, seq: int, position: str | None) -> list[Segment]:
+        """A consumer has done with all tuples before a number; gives the segments that nobody needs now."""
+        return self._moved(
+            consumer,
+            output,
+            seq,
+            lambda transaction: transaction.set_consumer(consumer, output, seq, position),
+        )
+
+    def forget(self, consumer: str, output: str) -> list[Segment]:
+        """Nothing waits for a consumer any more; gives the segments that nobody needs now."""
+        arc = self.arc(output)
+        known = sorted(name for name, read in self._queues.consumers if read == output)
+        if consumer not in known:
+            what = f"there is no consumer {consumer!r} of the output {output!r}"
+            expected = f"one of {', '.join(known)}" if known else "an output that somebody reads"
+            raise EngineError(Problem(f"{self._plan.network.name}.{arc}", what, expected))
+        return self._moved(
+            consumer, output, None, lambda transaction: transaction.drop_consumer(consumer, output)
+        )
+
+    def _moved(
+        self, consumer: str, output: str, seq: int | None, change: Callable[[Transaction], None]
+    ) -> list[Segment]:
+        queues, arc = self._queues, self.arc(output)
+        before = queues.consumers.get((consumer, output))
+        queues.place(consumer, output, seq)
+        needed = queues.needed(self._plan.arcs[arc], self._clock())
+        dropped = [segment for segment in queues.segments[arc] if segment.end <= needed]
+        try:
+            with self._catalog.transaction() as transaction:
+                change(transaction)
+                transaction.drop_segments(segment.name for segment in dropped)
+        except BaseException:
+            queues.place(consumer, output, before)
+            raise
+        queues.remove(dropped)
+        return dropped
 
 
 def next_cut(queues: Queues, arc: str, seq: int, most: int = ROWS_MOST) -> int:

@@ -13,14 +13,12 @@ from australis.compile.spread import SpreadKind, spread_of
 from australis.compile.superboxes import Discipline, Plan, Superbox, plan
 from australis.engine.faults import crash_point
 from australis.engine.settings import NodeSettings
-from australis.engine.storage.catalog import Catalog, Head, StateFile
+from australis.engine.storage.catalog import NETWORK, Catalog, Head, StateFile
 from australis.engine.storage.root import Root
 from australis.engine.storage.states import encode_state, read_state
 from australis.errors import EngineError, Problem
 from australis.kernels.make import kernel_for
 from australis.kernels.repartition import repartition
-
-_RECORD = "network"
 
 
 @dataclass(frozen=True)
@@ -39,10 +37,10 @@ def deploy(root: Root, catalog: Catalog, network: Network, settings: NodeSetting
         "discipline": settings.discipline,
         "partitions": settings.partitions,
     }
-    known = catalog.meta(_RECORD)
+    known = catalog.meta(NETWORK)
     if known is None:
         with catalog.transaction() as transaction:
-            transaction.set_meta(_RECORD, json.dumps(record))
+            transaction.set_meta(NETWORK, json.dumps(record))
         crash_point("deploy.recorded")
         return Deployed(made)
     before: Mapping[str, Any] = json.loads(known)
@@ -79,7 +77,7 @@ def _rewritten(
                 deadlines = (due[box] for box in made.superboxes[name].ordered)
                 deadline = min((each for each in deadlines if each is not None), default=None)
                 transaction.set_head(name, Head(catalog.log_end(), 1, deadline))
-        transaction.set_meta(_RECORD, json.dumps(record))
+        transaction.set_meta(NETWORK, json.dumps(record))
     return sorted(gone - {file.name for found in states.values() for file in found})
 
 

@@ -9,15 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from australis.algebra.form import from_json
-from australis.compile.superboxes import Discipline, plan
+from australis.compile.superboxes import Discipline, Plan, plan
 from australis.engine.ingest import loaded
 from australis.engine.queues import Queues
 from australis.engine.statistics import Statistics, statistics
-from australis.engine.storage.catalog import VERSION, Catalog
+from australis.engine.storage.catalog import CATALOG, NETWORK, VERSION, Catalog
 from australis.errors import EngineError, Problem
-
-_CATALOG = "catalog.db"
-_NETWORK = "network"
 
 
 class CatalogView(Catalog):
@@ -63,9 +60,9 @@ def _begun(uri: str) -> sqlite3.Connection:
 
 def holds_tables(directory: Path, names: Iterable[str]) -> bool:
     """Whether the root whose catalogue is in a folder has all these stored tables."""
-    if not (directory / _CATALOG).is_file():
+    if not (directory / CATALOG).is_file():
         return False
-    catalog = CatalogView(directory / _CATALOG)
+    catalog = CatalogView(directory / CATALOG)
     try:
         return all(catalog.position(loaded(name)) is not None for name in names)
     finally:
@@ -74,17 +71,27 @@ def holds_tables(directory: Path, names: Iterable[str]) -> bool:
 
 def look(directory: Path) -> Statistics:
     """The statistics that the catalogue in a folder tells at this moment."""
-    path = directory / _CATALOG
-    if not path.is_file():
-        what = "is no root of a node" if directory.is_dir() else "there is no such folder"
-        raise EngineError(Problem(str(directory), what, "a folder that `australis run --root` has made"))
-    catalog = CatalogView(path)
+    catalog = CatalogView(known_catalog(directory))
     try:
-        record = catalog.meta(_NETWORK)
-        if record is None:
-            raise EngineError(Problem(str(directory), "holds no network so far"))
-        known = json.loads(record)
-        made = plan(from_json(known["network"], system=True), Discipline(known["discipline"]))
+        made = known_plan(directory, catalog)
         return statistics(made, Queues(made, catalog), catalog)
     finally:
         catalog.close()
+
+
+def known_catalog(directory: Path) -> Path:
+    """The catalogue in a folder, which must have one."""
+    path = directory / CATALOG
+    if not path.is_file():
+        what = "is no root of a node" if directory.is_dir() else "there is no such folder"
+        raise EngineError(Problem(str(directory), what, "a folder that `australis run --root` has made"))
+    return path
+
+
+def known_plan(directory: Path, catalog: Catalog) -> Plan:
+    """The plan of the network that a catalogue tells of."""
+    record = catalog.meta(NETWORK)
+    if record is None:
+        raise EngineError(Problem(str(directory), "holds no network so far"))
+    known = json.loads(record)
+    return plan(from_json(known["network"], system=True), Discipline(known["discipline"]))

@@ -22,9 +22,9 @@ from australis.engine.consumers import ROWS_MOST
 from australis.engine.deployment import deploy
 from australis.engine.files.rows import Rejected
 from australis.engine.frames import SparkRunner
-from australis.engine.graveyard import Graveyard
 from australis.engine.ingest import LOAD, Ingest, Position, loaded
 from australis.engine.loop import Loop
+from australis.engine.opened import OpenRoot
 from australis.engine.outlets import Outlets
 from australis.engine.plans import write_plan
 from australis.engine.queues import Queues
@@ -32,8 +32,6 @@ from australis.engine.runner import FusedRunner, Runner
 from australis.engine.session import GONE, is_running, local_session
 from australis.engine.settings import NodeSettings, Way
 from australis.engine.statistics import Statistics, statistics
-from australis.engine.storage.catalog import Catalog
-from australis.engine.storage.lock import RootLock
 from australis.engine.storage.root import Root
 from australis.engine.trains import Settings, Train, Trains
 from australis.errors import EngineError, Problem
@@ -79,43 +77,16 @@ class Node:
         self._clock = never_back(clock)
         self._changed = threading.Condition(threading.RLock())
         self._running: _Running | None = None
-        self._open(catalog)
+        self._opened = OpenRoot(self.root, catalog)
+        self._catalog, self._graveyard = self._opened.catalog, self._opened.graveyard
         self._owns_spark = not is_running()
         self._group = f"australis-{uuid.uuid4().hex}"
         light = self.settings.way is Way.FUSED
         try:
             self.spark = local_session(master=master, light=light, options=spark_options)
         except BaseException:
-            self._close()
+            self._opened.close()
             raise
-
-    def _open(self, catalog: str | Path | None) -> None:
-        directory = self.root.local if catalog is None else Path(catalog)
-        if directory is None:
-            expected = "catalog=DIRECTORY on a local disk, since SQLite needs one"
-            raise EngineError(Problem(self.root.uri, "cannot hold the catalogue", expected))
-        self.root.prepare()
-        directory.mkdir(parents=True, exist_ok=True)
-        self._lock = RootLock(directory)
-        try:
-            self._graveyard = Graveyard(self.root)
-            self._graveyard.check(directory / "catalog.db")
-            self._catalog = Catalog(directory / "catalog.db")
-            self._check_same()
-            self._graveyard.sweep(self._catalog.names())
-        except BaseException:
-            self._lock.close()
-            raise
-
-    def _check_same(self) -> None:
-        """Refuse the catalogue of another root: it would take this one's files for orphans."""
-        identity, known = self.root.identity(), self._catalog.meta("root")
-        if known is None:
-            with self._catalog.transaction() as transaction:
-                transaction.set_meta("root", identity)
-        elif known != identity:
-            what = "is not the root that the catalogue belongs to"
-            raise EngineError(Problem(self.root.uri, what, "a root and its own catalogue"))
 
     # --- life
 
@@ -201,16 +172,12 @@ class Node:
                     self.spark.sparkContext.cancelJobGroup(self._group)
             self._running.loop.stop()
             self._running = None
-        self._close()
+        self._opened.close()
         if self._owns_spark:
             with suppress(*GONE):
                 self.spark.stop()
         if self._temporary is not None:
             self._temporary.cleanup()
-
-    def _close(self) -> None:
-        self._catalog.close()
-        self._lock.close()
 
     def __enter__(self) -> Self:
         return self
@@ -341,6 +308,10 @@ class Node:
     def acknowledge(self, consumer: str, output: str, seq: int, position: str | None = None) -> None:
         """A consumer has done with all tuples before a number; what nobody needs is deleted."""
         self._deployed.outlets.acknowledge(consumer, output, seq, position)
+
+    def forget(self, consumer: str, output: str) -> None:
+        """A consumer will not come back: nothing is kept for it. One that still reads is known again then."""
+        self._deployed.outlets.forget(consumer, output)
 
     # --- inside
 

@@ -16,7 +16,6 @@ from australis.engine.queues import Queues
 from australis.engine.storage.catalog import Catalog
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import Segment
-from australis.errors import EngineError, Problem
 
 
 class Outlets:
@@ -34,11 +33,12 @@ class Outlets:
         clock: Callable[[], int],
     ) -> None:
         self._root, self._catalog, self._plan, self._queues = root, catalog, plan, queues
-        self._loop, self._graveyard, self._changed, self._clock = loop, graveyard, changed, clock
+        self._loop, self._graveyard, self._changed = loop, graveyard, changed
+        self._consumers = consumers.Consumers(catalog, plan, queues, clock)
 
     def read(self, output: str) -> pa.Table:
         """All that an output keeps: its attributes, `#ts` and `#seq`."""
-        arc = self._arc(output)
+        arc = self._consumers.arc(output)
         with self._changed:
             segments, end = list(self._queues.segments[arc]), self._queues.arc_end(arc)
             reader = self._graveyard.enter()
@@ -68,7 +68,7 @@ class Outlets:
 
     def consumer(self, consumer: str, output: str) -> tuple[int, str | None]:
         """How far a consumer has come: the number behind its last tuple, and its own note of it."""
-        self._arc(output)
+        self._consumers.arc(output)
         with self._changed:
             known = self._catalog.consumer(consumer, output)
             if known is None:
@@ -77,28 +77,21 @@ class Outlets:
 
     def acknowledge(self, consumer: str, output: str, seq: int, position: str | None = None) -> None:
         """A consumer has done with all tuples before a number; what nobody needs is deleted."""
-        arc = self._arc(output)
-        queues = self._queues
         crash_point("consumer.acknowledging")
         with self._changed:
-            before = queues.consumers.get((consumer, output))
-            queues.consumers[consumer, output] = seq
-            needed = queues.needed(self._plan.arcs[arc], self._clock())
-            dropped = [segment for segment in queues.segments[arc] if segment.end <= needed]
-            try:
-                with self._catalog.transaction() as transaction:
-                    transaction.set_consumer(consumer, output, seq, position)
-                    transaction.drop_segments(segment.name for segment in dropped)
-            except BaseException:
-                queues.unsay(consumer, output, before)
-                raise
-            queues.remove(dropped)
+            dropped = self._consumers.acknowledge(consumer, output, seq, position)
         crash_point("consumer.acknowledged")
+        self._graveyard.bury(segment.name for segment in dropped if not segment.adopted)
+
+    def forget(self, consumer: str, output: str) -> None:
+        """Nothing waits for a consumer any more; what nobody needs is deleted."""
+        with self._changed:
+            dropped = self._consumers.forget(consumer, output)
         self._graveyard.bury(segment.name for segment in dropped if not segment.adopted)
 
     def _ahead(self, output: str, seq: int, follow: bool, rows: int) -> tuple[pa.Table, int] | None:
         """The next tuples of a consumer, once there are some, and how far they go."""
-        arc, queues, loop = self._arc(output), self._queues, self._loop
+        arc, queues, loop = self._consumers.arc(output), self._queues, self._loop
         with self._changed:
             while (cut := consumers.next_cut(queues, arc, seq, rows)) == seq:
                 loop.check()
@@ -113,10 +106,3 @@ class Outlets:
             return consumers.read(self._root, self._plan.arcs[arc].schema, segments, lo, hi)
         finally:
             self._graveyard.leave(reader)
-
-    def _arc(self, output: str) -> str:
-        outputs = self._plan.outputs
-        if output not in outputs:
-            name, known = self._plan.network.name, ", ".join(outputs)
-            raise EngineError(Problem(name, f"there is no output {output!r}", f"one of {known}"))
-        return outputs[output]

@@ -110,10 +110,10 @@ class Queues:
     def advance(self, superbox: str, head: Head) -> None:
         self.heads[superbox] = head
 
-    def unsay(self, consumer: str, output: str, seq: int | None) -> None:
-        """Take back how far a consumer has come, where it could not be committed."""
+    def place(self, consumer: str, output: str, seq: int | None) -> None:
+        """Say how far a consumer has come; with None, that there is no such consumer."""
         if seq is None:
-            del self.consumers[consumer, output]
+            self.consumers.pop((consumer, output), None)
         else:
             self.consumers[consumer, output] = seq
 

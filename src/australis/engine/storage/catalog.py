@@ -14,6 +14,10 @@ from australis.engine.storage.root import unwritable
 from australis.engine.storage.segments import Segment
 from australis.errors import EngineError, Problem
 
+CATALOG = "catalog.db"
+"""The name of its file."""
+NETWORK = "network"
+"""The key under which the network is that the root holds."""
 VERSION = 1
 """The form of the catalogue; another one is refused."""
 TRAINS_KEPT = 1000
@@ -259,6 +263,9 @@ class Transaction:
             " do update set seq = excluded.seq, position = coalesce(excluded.position, position)"
         )
         self._db.execute(query, (name, output, seq, position))
+
+    def drop_consumer(self, name: str, output: str) -> None:
+        self._db.execute("delete from consumer where name = ? and output = ?", (name, output))
 
     def set_position(self, source: str, position: str) -> None:
         self._db.execute("insert or replace into source values (?, ?)", (source, position))
