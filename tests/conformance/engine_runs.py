@@ -33,6 +33,7 @@ MEMORY = Path("/dev/shm")
 """A file system in memory, where there is one: a node waits for its disk several times in each train."""
 LONG_AGO = -(10**15)
 """What a clock says that makes no timeout due: time passes only as events tell."""
+LOCAL = "local[2]"
 COUNTED = ("received", "emitted", "late", "ignored", "rejected")
 
 Stored = list[dict[str, Any]]
@@ -171,10 +172,11 @@ def in_process(rows_per_task: int) -> Iterator[None]:
         yield
 
 
-def opened(root: str, setting: Setting, network: Network, stored: Stored) -> Node:
+def opened(root: str, setting: Setting, network: Network, stored: Stored, master: str = LOCAL) -> Node:
     """A node that runs a network, and has no clock of its own."""
     node = Node(
         root,
+        master=master,
         discipline=setting.discipline,
         partitions=setting.partitions,
         train=setting.train,
@@ -232,6 +234,7 @@ class Journey:
     restarts: list[Restart] = field(default_factory=list)
     held: bool = False
     """Whether the nodes wait with their trains until all is pushed, so that these are few."""
+    master: str = LOCAL
 
     def check(self) -> None:
         """The nodes do what the reference does."""
@@ -275,7 +278,7 @@ class Journey:
         return self._opened(root, restart.setting)
 
     def _opened(self, root: str, setting: Setting) -> Node:
-        node = opened(root, setting, self.network, self.stored)
+        node = opened(root, setting, self.network, self.stored, self.master)
         if self.held:
             node.pause()
         return node
