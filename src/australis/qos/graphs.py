@@ -1,0 +1,67 @@
+"""Graphs: utility along piecewise linear curves, and by category (Aurora 4.1)."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from australis.algebra.quality import Points, ValueGraph
+
+Numbers = npt.NDArray[np.float64]
+
+
+def utility(points: Points, x: float) -> float:
+    """The utility at a position: linear between points, constant beyond them, 1 where there is no graph.
+
+    >>> [utility(((2, 1), (10, 0)), x) for x in (0, 6, 11)]
+    [1.0, 0.5, 0.0]
+    """
+    return float(utilities(points, np.array([x], np.float64))[0])
+
+
+def utilities(points: Points, xs: Numbers) -> Numbers:
+    """The utility at each of some positions."""
+    if not points:
+        return np.ones(len(xs))
+    return np.interp(xs, [x for x, _ in points], [y for _, y in points])
+
+
+def delta(points: Points) -> float:
+    """Where the good zone of a delay graph ends: the last position of the highest utility (Aurora's delta).
+
+    >>> delta(((0, 1), (2, 1), (10, 0)))
+    2
+    """
+    if not points:
+        return math.inf
+    best = max(y for _, y in points)
+    last = max(x for x, y in points if y == best)
+    return math.inf if last == points[-1][0] else last
+
+
+def slope(points: Points, x: float, toward: int) -> float:
+    """The slope of the piece on one side of a position: what a small step toward lower or higher costs.
+
+    >>> [slope(((0, 0), (0.5, 0.75), (1, 1)), 0.5, toward) for toward in (-1, 1)]
+    [1.5, 0.5]
+    """
+    for (x0, y0), (x1, y1) in pairwise(points):
+        if (x0 < x <= x1) if toward < 0 else (x0 <= x < x1):
+            return (y1 - y0) / (x1 - x0)
+    return 0.0
+
+
+def value_utilities(graph: ValueGraph, values: npt.NDArray[np.generic]) -> Numbers:
+    """The utility of values; a category that the graph does not name has none.
+
+    >>> graph = ValueGraph("kind", categories=(("alarm", 1.0), ("note", 0.1)))
+    >>> value_utilities(graph, np.array(["note", "x"]))
+    array([0.1, 0. ])
+    """
+    if graph.points:
+        return utilities(graph.points, values.astype(np.float64))
+    known = dict(graph.categories)
+    return np.array([known.get(str(value), 0.0) for value in values])
