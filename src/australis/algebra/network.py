@@ -185,12 +185,18 @@ class Network:
         return QUARANTINE_SCHEMA if name == QUARANTINE else self.schemas[self.outputs[name].source]
 
     def warnings(self) -> tuple[Problem, ...]:
-        """What is allowed but probably not meant: unread streams, joins that never forget."""
+        """What is allowed but probably not meant: unread streams, joins that never forget, odd graphs."""
         found = [p.under(box_id) for box_id in self.order for p in _box_warnings(self, box_id)]
         found += [
             Problem(name, "no box or output reads this input")
             for name in self.inputs
             if not _is_read(self, name)
+        ]
+        found += [
+            warning.under(f"outputs.{name}.quality")
+            for name, output in self.outputs.items()
+            if output.quality is not None
+            for warning in output.quality.warnings()
         ]
         return tuple(problem.under(self.name) for problem in found)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from types import NoneType
@@ -15,10 +15,16 @@ from australis.errors import AlgebraError, Problem
 
 Points = tuple[tuple[float, float], ...]
 
+_STEEPER = 1e-9
+"""By which part slopes must differ to be different: positions such as 0.3 are no exact doubles."""
+
 
 @dataclass(frozen=True)
 class ValueGraph:
-    """The utility of an output tuple by the value of one attribute: at points, or for categories by name."""
+    """The utility of an output tuple by the value of one attribute: at points, or for categories by name.
+
+    Positions along a timestamp are seconds since 1970. The graph may have any shape (Aurora 4.1).
+    """
 
     attribute: str
     points: Points = ()
@@ -50,10 +56,53 @@ class Quality:
     def __post_init__(self) -> None:
         object.__setattr__(self, "delay", _points(self.delay, "delay", least=0))
         object.__setattr__(self, "loss", _points(self.loss, "loss", least=0, most=1))
+        _monotone(self.delay, "delay", "rises", "no more than before it: lateness makes nothing better")
+        _monotone(self.loss, "loss", "falls", "no less than before it: loss makes nothing better")
         guard(self.value, (ValueGraph, NoneType), "value", "a ValueGraph")
         object.__setattr__(self, "weight", _number(self.weight, "weight", "a number greater than 0"))
         if not self.weight > 0:
             raise AlgebraError(Problem("weight", f"{self.weight!r} is no weight", "a number greater than 0"))
+
+    def warnings(self) -> Iterator[Problem]:
+        """Where greedy decisions along the graphs are only nearly right, and a good zone that nothing meets.
+
+        >>> [str(found) for found in Quality(loss=((0.5, 0), (1, 1))).warnings()]
+        ['loss: is steeper above 0.5 than below, so shedding is only nearly the best; expected a convex graph']
+        """
+        if bend := _bend(_until_lowest(self.delay)):
+            yield _not_convex("delay", f"falls less steeply after {bend:g} s than before", "scheduling")
+        # To the left of its first point a graph is flat.
+        flat = ((0.0, self.loss[0][1]),) if self.loss and self.loss[0][0] > 0 else ()
+        if bend := _bend(flat + self.loss):
+            yield _not_convex("loss", f"is steeper above {bend:g} than below", "shedding")
+        if self.delay[:1] == ((0.0, 1.0),) and any(utility < 1 for _, utility in self.delay[1:2]):
+            yield Problem("delay", "no delay is good enough", "utility 1 up to a delay that can be kept")
+
+
+def _bend(points: Points) -> float | None:
+    """The first position where a curve bends upward, so that the area below it is not convex."""
+    slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(points)]
+    for (x, _), (before, after) in zip(points[1:], pairwise(slopes), strict=False):
+        if after - before > _STEEPER * max(abs(before), abs(after)):
+            return x
+    return None
+
+
+def _until_lowest(points: Points) -> Points:
+    """A falling curve as far as it falls: who is at the bottom has no more to lose."""
+    lowest = min((utility for _, utility in points), default=0.0)
+    return points[: 1 + next((i for i, (_, utility) in enumerate(points) if utility == lowest), 0)]
+
+
+def _not_convex(path: str, what: str, who: str) -> Problem:
+    return Problem(path, f"{what}, so {who} is only nearly the best", "a convex graph")
+
+
+def _monotone(points: Points, path: str, wrong: str, expected: str) -> None:
+    for index, ((_, before), (x, after)) in enumerate(pairwise(points), 1):
+        if (after > before) if wrong == "rises" else (after < before):
+            what = f"utility {wrong} from {before:g} to {after:g} at {x:g}"
+            raise AlgebraError(Problem(f"{path}[{index}]", what, expected))
 
 
 def _points(
@@ -72,8 +121,12 @@ def _points(
 def _categories(value: Mapping[str, float] | Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
     path = "categories"
     pairs = _pairs(value.items() if isinstance(value, Mapping) else value, path, "a pair (name, utility)")
+    seen: set[str] = set()
     for name, _ in pairs:
         guard(name, str, path, "a text as the name of a category")
+        if name in seen:
+            raise AlgebraError(Problem(f"{path}.{name}", "occurs twice", "a category once"))
+        seen.add(name)
     utilities = _utilities([utility for _, utility in pairs], path)
     return tuple((name, utility) for (name, _), utility in zip(pairs, utilities, strict=True))
 
@@ -101,4 +154,7 @@ def _utilities(values: list[Any], path: str) -> list[float]:
             raise AlgebraError(
                 Problem(path, f"utility {utility!r} is not normalised", "a number from 0 to 1")
             )
+    if utilities and max(utilities) < 1:
+        what = f"is not normalised: its highest utility is {max(utilities)!r}"
+        raise AlgebraError(Problem(path, what, "1 as the highest utility; weights compare outputs"))
     return utilities
