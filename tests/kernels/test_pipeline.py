@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from australis.algebra.builder import NetworkBuilder
-from australis.algebra.network import Network
+from australis.algebra.network import Network, Ref
 from australis.algebra.order import Order
 from australis.algebra.running import Counters
 from australis.algebra.schema import TS
@@ -124,6 +124,17 @@ def test_a_pipeline_has_no_state_of_its_own() -> None:
     assert once.outputs == again.outputs
     assert pipeline.flush(once.state, 0).outputs["alarm"].num_rows == 1
     assert pipeline.flush(start, 0).outputs["alarm"].num_rows == 0
+
+
+def test_what_a_box_emits_is_counted_port_by_port() -> None:
+    net = NetworkBuilder("routes")
+    far, near, _ = net.input("pos", "pos int").route("pos > 50", "pos > 20", as_="route")
+    far.output("far")
+    near.union(far, as_="all").output("all")
+    pipeline = Pipeline(net.build())
+    passage = pipeline.push(pipeline.start(), "pos", pa.table({"pos": [60, 30, 70, 25, 55, 10]}), 0)
+    assert passage.ports == {Ref("route"): 3, Ref("route", 1): 2, Ref("route", 2): 0, Ref("all"): 5}
+    assert passage.unread["route"] == 1
 
 
 def test_stored_tables_are_loaded_before_the_stream() -> None:

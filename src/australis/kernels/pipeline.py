@@ -42,6 +42,8 @@ class Passage:
     costs: dict[str, int]
     unread: dict[str, int]
     """Of what each box emitted, the tuples on ports that nobody reads."""
+    ports: dict[Ref, int]
+    """Of what each box emitted, the tuples on each port; a port that nobody reads may be left empty."""
 
 
 @dataclass
@@ -55,6 +57,7 @@ class _Event:
     counters: dict[str, Counters] = field(default_factory=dict)
     costs: dict[str, int] = field(default_factory=dict)
     unread: dict[str, int] = field(default_factory=dict)
+    ports: dict[Ref, int] = field(default_factory=dict)
 
 
 class Pipeline:
@@ -86,7 +89,7 @@ class Pipeline:
         after = dict(state)
         for box_id, port in self.network.consumers[Ref(name)]:
             after[box_id] = self.kernels[box_id].step(state[box_id], port, table, 0).state
-        return Passage(after, self._outputs(event), {}, {}, {})
+        return Passage(after, self._outputs(event), {}, {}, {}, {})
 
     def push(self, state: PipelineState, name: str, batch: pa.Table, now: int) -> Passage:
         """Tuples arrive together on an input; where they bring no TS, they have that of `now`."""
@@ -106,7 +109,7 @@ class Pipeline:
         return self._run(state, _Event(now))
 
     def flush(self, state: PipelineState, now: int) -> Passage:
-        """All streams end."""
+        """All streams end; what comes behind that begins anew."""
         return self._run(state, _Event(now, ending=True))
 
     def deadline(self, state: PipelineState) -> int | None:
@@ -125,7 +128,8 @@ class Pipeline:
             except KernelError as error:
                 raise error.under(self._path(box_id)) from error
             event.costs[box_id] = self._clock() - began
-        return Passage(after, self._outputs(event), event.counters, event.costs, event.unread)
+        outputs = self._outputs(event)
+        return Passage(after, outputs, event.counters, event.costs, event.unread, event.ports)
 
     def _visit(self, box_id: str, state: State, event: _Event) -> State:
         """Let a box take what the event has put on its ports, and put what it emits on its streams."""
@@ -143,7 +147,9 @@ class Pipeline:
                 schema = self.network.input_schemas(box_id)[taken.port]
                 event.quarantine.append(quarantined(step.rejected, self._path(box_id), schema))
         for port, batches in enumerate(zip(*emitted, strict=True)):
-            event.streams[Ref(box_id, port)] = by_cause(stacked(batches))
+            ref = Ref(box_id, port)
+            event.streams[ref] = by_cause(stacked(batches))
+            event.ports[ref] = event.streams[ref].num_rows
         event.counters[box_id] = counted
         return state
 
