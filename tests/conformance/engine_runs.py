@@ -14,19 +14,17 @@ from unittest.mock import patch
 import pyarrow as pa
 from pyspark.sql import SparkSession
 from tests.conformance.events import rows_of
-from tests.conformance.random_networks import Event
+from tests.conformance.random_networks import Event, with_ends
 from tests.conformance.test_networks import table_of
 
 from australis import Node
 from australis.algebra.network import QUARANTINE, Network
-from australis.algebra.running import Counters
 from australis.algebra.schema import TS
 from australis.engine import trains
 from australis.engine.settings import Way
 from australis.engine.storage.segments import SEQ
 from australis.engine.tasks import Task, answer, heard
 from australis.engine.waybills import Manifest, Waybill
-from australis.kernels.run import PipelineRun
 from australis.reference.network import Emission, ReferenceRun
 
 MEMORY = Path("/dev/shm")
@@ -71,38 +69,11 @@ class Restart:
 # --- what is right
 
 
-class KernelRun:
-    """The kernels with the face of the reference, for what comes behind an end: there the two differ."""
-
-    def __init__(self, network: Network) -> None:
-        self._network, self._run = network, PipelineRun(network)
-
-    def load(self, name: str, rows: Stored) -> list[Emission]:
-        table = table_of(self._network, name, [(row, 0) for row in rows])
-        return self._emissions(self._run.load(name, table))
-
-    def push(self, name: str, values: dict[str, Any], ts: int, now: int) -> list[Emission]:
-        return self._emissions(self._run.push(name, table_of(self._network, name, [(values, ts)]), now))
-
-    def tick(self, now: int) -> list[Emission]:
-        return self._emissions(self._run.tick(now))
-
-    def flush(self, now: int) -> list[Emission]:
-        return self._emissions(self._run.flush(now))
-
-    def counters(self) -> dict[str, Counters]:
-        return self._run.counters()
-
-    def _emissions(self, outputs: dict[str, pa.Table]) -> list[Emission]:
-        rows = [(name, row) for name, table in outputs.items() for row in rows_of(table)]
-        return [Emission(name, row, row.pop(TS)) for name, row in rows]
-
-
 class Expectation:
     """Runs a network tuple by tuple, so that each emission has the number of the tuple that caused it."""
 
-    def __init__(self, network: Network, *, ends_once: bool) -> None:
-        self._run = ReferenceRun(network) if ends_once else KernelRun(network)
+    def __init__(self, network: Network) -> None:
+        self._run = ReferenceRun(network)
         self._found: dict[str, Numbered] = {name: [] for name in (*network.outputs, QUARANTINE)}
         self._end = 0
         self._between: set[int] = set()
@@ -249,8 +220,7 @@ class Journey:
             assert found.counters[box] == counted, f"{box}: {found.counters[box]} instead of {counted}"
 
     def _expectation(self) -> Expectation:
-        ends_once = not any(event.ending for event in self.events[:-1])
-        right = Expectation(self.network, ends_once=ends_once)
+        right = Expectation(self.network)
         for name in tables(self.network):
             right.load(name, self.stored)
         for event in self.events:
@@ -322,6 +292,4 @@ def recut(random: Random, events: list[Event]) -> list[Event]:
         at = random.randint(0, len(event.rows)) if random.random() < 0.5 else 0
         pieces = (event.rows[:at], event.rows[at:])
         found += [replace(event, rows=rows) for rows in pieces if rows] if at else [event]
-        if random.random() < 0.05:
-            found.append(Event(event.now, ending=True))
-    return found
+    return with_ends(random, found)

@@ -78,7 +78,9 @@ def kernels(box: Box, schema: Schema, events: Sequence[Batch], end: int) -> tupl
         state = step.state
         states.append(text_of(state))
         check_deadline(kernel, state)
-    _collect_step(seen, kernel.flush(unpack(pack(state)), end), len(events))
+    ended = kernel.flush(unpack(pack(state)), end)
+    _collect_step(seen, ended, len(events))
+    assert text_of(ended.state) == text_of(kernel.start())
     return seen, states
 
 

@@ -348,3 +348,13 @@ def random_events(random: Random, network: Network, tuples_most: int = 24) -> li
             now += random.choice([1, 5])
             events.append(Event(now))
     return [*events, Event(now + random.choice([0, 3]), ending=True)]
+
+
+def with_ends(random: Random, events: list[Event]) -> list[Event]:
+    """The events with some more ends of all streams in between, behind which they begin anew."""
+    found: list[Event] = []
+    for event in events:
+        found.append(event)
+        if random.random() < 0.08:
+            found.append(Event(event.now, ending=True))
+    return found

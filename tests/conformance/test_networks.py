@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conformance.events import rows_of
-from tests.conformance.random_networks import Event, random_events, random_network, random_rows
+from tests.conformance.random_networks import Event, random_events, random_network, random_rows, with_ends
 
 from australis.algebra.network import QUARANTINE, Network
 from australis.algebra.schema import TS
@@ -95,5 +95,5 @@ def one_by_one(events: list[Event]) -> list[Event]:
 def test_random_networks(random: Random) -> None:
     network = random_network(random)
     stored = random_rows(random, network.inputs["stored"].schema, 5) if "stored" in network.inputs else []
-    events = random_events(random, network)
+    events = with_ends(random, random_events(random, network))
     assert agree(network, stored, events) == agree(network, stored, one_by_one(events))

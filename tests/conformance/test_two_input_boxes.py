@@ -132,7 +132,12 @@ def test_join_with_a_table(data: st.DataObject) -> None:
         state = kernel.step(state, table_port, table_of(part, schema).drop_columns([TS]), 0).state
     for row in rows:
         machine.load(row.values)
-    for number, (_, tuples) in enumerate(data.draw(interleavings(data.draw(streams(kind)), []))):
+    batches = data.draw(interleavings(data.draw(streams(kind)), []))
+    ending = data.draw(st.integers(0, len(batches)))
+    for number, (_, tuples) in enumerate(batches):
+        if number == ending:
+            state = kernel.flush(state, 0).state
+            assert machine.flush(0) == []
         step = kernel.step(unpack(pack(state)), 1 - table_port, table_of(tuples, schema), 0)
         state = step.state
         seen.kernel(step, number)

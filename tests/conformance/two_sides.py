@@ -169,7 +169,9 @@ def by_kernel(box: Box, schema: Schema, events: Sequence[Event]) -> tuple[Seen, 
         seen.kernel(step, number)
         kept.append((state["left"].num_rows, state["right"].num_rows))
         states.append(text_of(state))
-    seen.kernel(kernel.flush(unpack(pack(state)), 0), len(events))
+    ended = kernel.flush(unpack(pack(state)), 0)
+    seen.kernel(ended, len(events))
+    assert text_of(ended.state) == text_of(kernel.start())
     return seen, kept, states
 
 

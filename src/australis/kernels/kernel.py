@@ -62,8 +62,8 @@ class Kernel(ABC):
         return Step(state, self.nothing())
 
     def flush(self, state: State, now: int) -> Step:
-        """End the streams: release every buffer and close every window, in order."""
-        return Step(state, self.nothing())
+        """End the streams: release every buffer, close every window, in order; and begin anew."""
+        return Step(self.start(), self.nothing())
 
     def deadline(self, state: State) -> int | None:
         """The earliest local time at which a timeout is due, for a scheduler to wake up; None for never."""

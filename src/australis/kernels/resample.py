@@ -64,8 +64,7 @@ class ResampleKernel(Kernel):
         found = windows(lefts.values, begins, ends, rights.starts, rights.values, self._size)
         found = found.take(by_slot(found.lefts, len(lefts.values))[0])
         causes = np.full(len(found.lefts), -1)
-        after = {**state, LEFT: self._left_arrow.empty_table()}
-        return Step(after, (self._results.table(found, causes, lefts, rights),))
+        return Step(self.start(), (self._results.table(found, causes, lefts, rights),))
 
     # --- arrivals
 

@@ -43,7 +43,7 @@ class PipelineRun:
         return self._after(self.pipeline.tick(self.state, now))
 
     def flush(self, now: int) -> dict[str, pa.Table]:
-        """All streams end."""
+        """All streams end; what comes behind that begins anew."""
         return self._after(self.pipeline.flush(self.state, now))
 
     def deadline(self) -> int | None:

@@ -48,6 +48,10 @@ class TableJoinKernel(Kernel):
         pairs = self._pairing.pairs(self._meeting(state, port, arrived))
         return Step({**state, **arrived.state}, (pairs,), arrived.rejected, arrived.late)
 
+    def flush(self, state: State, now: int) -> Step:
+        """The stream begins anew; the table is no stream, and stays."""
+        return Step({**state, **self._stream.start()}, self.nothing())
+
     def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
         """Without keys for the table, every partition has the whole of it."""
         groups = self._stream.kept_by(keys[1 - self._table_port])

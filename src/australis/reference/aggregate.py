@@ -92,6 +92,8 @@ class AggregateMachine(Machine):
         self._box = box
         self._bound = box.bind(schemas[0])
         self._timezone = timezone
+
+    def start(self) -> None:
         self._groups: dict[Key, Group] = {}
 
     # --- events

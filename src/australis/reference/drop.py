@@ -16,6 +16,8 @@ class DropMachine(Machine):
     def __init__(self, box: Drop, schemas: tuple[Schema, ...], timezone: str) -> None:
         super().__init__()
         self._box = box
+
+    def start(self) -> None:
         self._number = 0
 
     def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:

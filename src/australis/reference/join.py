@@ -17,13 +17,17 @@ class JoinMachine(Machine):
     """Matches each arriving tuple with the tuples that are kept of the other side."""
 
     def __init__(self, box: Join, schemas: tuple[Schema, ...], timezone: str) -> None:
-        super().__init__()
         self._bound = box.bind(*schemas)
+        self._orders = (box.left, box.right)
         self._schemas = schemas
         self._timezone = timezone
-        self._sides = [_side(box.left, schemas[0]), _side(box.right, schemas[1])]
         self._equated = equalities(self._bound.predicate)
         self._table: list[Row] = []
+        super().__init__()
+
+    def start(self) -> None:
+        # The stored table stays: it is no stream, and does not end.
+        self._sides = [_side(*each) for each in zip(self._orders, self._schemas, strict=True)]
 
     @property
     def kept(self) -> tuple[int, int]:

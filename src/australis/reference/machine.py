@@ -8,7 +8,11 @@ from australis.reference.row import Item, Rejected, Tuple
 
 
 class Machine(ABC):
-    """A running box. `now` is local time in microseconds; it never goes back."""
+    """A running box. `now` is local time in microseconds; it never goes back.
+
+    What it remembers of its tuples is set by `start`, when it is made and behind each flush; what it counts
+    goes on.
+    """
 
     def __init__(self) -> None:
         self.late = 0
@@ -17,6 +21,11 @@ class Machine(ABC):
         """Tuples in order that only windows had a place for that had timed out already."""
         self.rejected = 0
         """Tuples that went to the quarantine."""
+        self.start()
+
+    @abstractmethod
+    def start(self) -> None:
+        """Remember no tuples: the state in which the streams begin. `__init__` calls it."""
 
     def push(self, port: int, tuple: Tuple, now: int) -> list[Item]:
         """A tuple arrives on an input port; timeouts that are due fire before it."""
@@ -31,11 +40,13 @@ class Machine(ABC):
         return []
 
     def flush(self, now: int) -> list[Item]:
-        """The streams end; timeouts that are due fire before that."""
-        return [*self.tick(now), *self.finish()]
+        """The streams end, and the box begins anew; timeouts that are due fire before that."""
+        emitted = [*self.tick(now), *self.finish()]
+        self.start()
+        return emitted
 
     def finish(self) -> list[Item]:
-        """Release every buffer and close every window."""
+        """What is still to be emitted: every buffer is released, every window closed."""
         return []
 
     def reject(self, port: int, tuple: Tuple, reason: str) -> list[Item]:

@@ -32,9 +32,9 @@ class ReferenceRun:
     The event of a network is a batch of tuples on one input, or only the passing of time, or the end. The
     boxes are visited once each, in `network.order`. A box first fires its due timeouts, then takes all that
     the event has put on its ports, by the tuples of the batch that caused it, and for one cause port by port;
-    at the end it is then flushed. So each stream is one sequence, whatever the cuts of the batches.
-    The emissions of an event come output by output as the network lists them, each in the sequence of its
-    stream; `quarantine` is last, first the inputs' tuples and then box by box.
+    at the end it is then flushed, and begins anew. So each stream is one sequence, whatever the cuts of the
+    batches. The emissions of an event come output by output as the network lists them, each in the sequence
+    of its stream; `quarantine` is last, first the inputs' tuples and then box by box.
 
     Stored tables are loaded before the first event.
     """
@@ -76,7 +76,7 @@ class ReferenceRun:
         return self._run(_Event(self.network), now, ending=False)
 
     def flush(self, now: int) -> list[Emission]:
-        """All streams end."""
+        """All streams end; what comes behind that begins anew."""
         return self._run(_Event(self.network), now, ending=True)
 
     def counters(self) -> dict[str, Counters]:

@@ -28,11 +28,15 @@ class ResampleMachine(Machine):
     """Keeps the left tuples that some group has not passed, and the right tuples that they may need."""
 
     def __init__(self, box: Resample, schemas: tuple[Schema, ...], timezone: str) -> None:
-        super().__init__()
+        self._box, self._schemas = box, schemas
         self._bound = box.bind(*schemas)
         self._timezone = timezone
-        self._left = Side(box.left, box.left.type(schemas[0]))
-        self._right = Side(box.right, box.right.type(schemas[1]))
+        super().__init__()
+
+    def start(self) -> None:
+        left, right = self._box.left, self._box.right
+        self._left = Side(left, left.type(self._schemas[0]))
+        self._right = Side(right, right.type(self._schemas[1]))
         self._waiting: list[Waiting] = []
 
     @property
@@ -75,7 +79,6 @@ class ResampleMachine(Machine):
         for waiting in sorted(self._waiting):
             for key in self._unanswered(waiting):
                 emitted += self._result(waiting.left, key)
-        self._waiting = []
         return emitted
 
     def _unanswered(self, waiting: Waiting) -> list[Key]:

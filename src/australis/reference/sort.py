@@ -31,6 +31,8 @@ class BSortMachine(Machine):
         super().__init__()
         self._order = box.order
         self._order_type = box.order.type(schemas[0])
+
+    def start(self) -> None:
         self._slacks: dict[Key, Slack] = {}
         self._buffers: dict[Key, list[Buffered]] = {}
         self._number = 0
@@ -60,7 +62,6 @@ class BSortMachine(Machine):
 
     def finish(self) -> list[Item]:
         buffered = sorted(each for buffer in self._buffers.values() for each in buffer)
-        self._buffers.clear()
         return [(0, each.tuple) for each in buffered]
 
 
@@ -71,6 +72,8 @@ class WSortMachine(Machine):
         super().__init__()
         self._by = box.by
         self._timeout = microseconds(box.timeout)
+
+    def start(self) -> None:
         self._buffer: list[Buffered] = []
         self._last: Buffered | None = None
         self._number = 0

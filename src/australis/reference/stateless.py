@@ -9,7 +9,14 @@ from australis.reference.machine import Machine
 from australis.reference.row import Item, Tuple
 
 
-class FilterMachine(Machine):
+class Stateless(Machine):
+    """A machine that remembers nothing."""
+
+    def start(self) -> None:
+        pass
+
+
+class FilterMachine(Stateless):
     """Sends each tuple to the first predicate that it satisfies, or to the last output."""
 
     def __init__(self, box: Filter, schemas: tuple[Schema, ...], timezone: str) -> None:
@@ -24,7 +31,7 @@ class FilterMachine(Machine):
         return [(len(self._predicates), tuple)]
 
 
-class MapMachine(Machine):
+class MapMachine(Stateless):
     """Computes every attribute of the output from the input tuple."""
 
     def __init__(self, box: Map, schemas: tuple[Schema, ...], timezone: str) -> None:
@@ -37,7 +44,7 @@ class MapMachine(Machine):
         return [(0, Tuple(values, tuple.ts))]
 
 
-class UnionMachine(Machine):
+class UnionMachine(Stateless):
     """Emits tuples in the order in which they arrive."""
 
     def __init__(self, box: Union, schemas: tuple[Schema, ...], timezone: str) -> None:

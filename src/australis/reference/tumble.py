@@ -20,6 +20,8 @@ class TumbleMachine(Machine):
         self._calls = box.bind(schemas[0])
         self._timeout = None if box.timeout is None else microseconds(box.timeout)
         self._timezone = timezone
+
+    def start(self) -> None:
         self._key: Key | None = None
         self._run: list[Tuple] = []
         self._begin = 0
@@ -44,11 +46,7 @@ class TumbleMachine(Machine):
         return [self._result()]
 
     def finish(self) -> list[Item]:
-        if self._timed_out or not self._run:
-            return []
-        emitted: list[Item] = [self._result()]
-        self._key, self._run = None, []
-        return emitted
+        return [] if self._timed_out or not self._run else [self._result()]
 
     def _result(self) -> Item:
         values = group_attributes(self._run[0].values, self._group_by)
