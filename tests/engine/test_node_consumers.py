@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,45 @@ def test_who_follows_ends_with_the_node(spark: SparkSession, tmp_path: Path) -> 
     node.stop()
     thread.join()
     assert seen == [1]
+
+
+def test_who_is_behind_when_the_node_stops_ends_too(spark: SparkSession, tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    node.deploy(network())
+    push(node, 1)
+    push(node, 2)
+    stream, fresh = node.subscribe("out", rows=1), node.subscribe("out", consumer="late")
+    assert values([next(stream)]) == [1]
+    node.stop()
+    node.acknowledge("subscriber", "out", 3, "behind the end")
+    assert (list(stream), list(fresh)) == ([], [])
+    with Node(tmp_path) as node:
+        node.deploy(network())
+        assert values(list(node.subscribe("out", follow=False))) == [1, 2]
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_subscribers_at_work_when_the_node_stops(spark: SparkSession, tmp_path: Path, kept: bool) -> None:
+    node = Node(tmp_path if kept else None)
+    node.deploy(network())
+    for value in range(20):
+        push(node, value)
+    begun = threading.Event()
+
+    def follow(name: str) -> list[int]:
+        seen = []
+        for table in node.subscribe("out", consumer=name, rows=1):
+            seen += values([table])
+            node.acknowledge(name, "out", table["#seq"][-1].as_py() + 1)
+            begun.set()
+        return seen
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(follow, f"reader {number}") for number in range(4)]
+        begun.wait()
+        node.stop()
+        for each in found:
+            assert each.result() == list(range(len(each.result())))
 
 
 def test_inner_queues_are_empty_when_all_has_gone_through(spark: SparkSession, tmp_path: Path) -> None:

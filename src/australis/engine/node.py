@@ -77,6 +77,7 @@ class Node:
         self._clock = never_back(clock)
         self._changed = threading.Condition(threading.RLock())
         self._running: _Running | None = None
+        self._stopped = False
         self._opened = OpenRoot(self.root, catalog)
         self._catalog, self._graveyard = self._opened.catalog, self._opened.graveyard
         self._owns_spark = not is_running()
@@ -165,13 +166,14 @@ class Node:
 
     def stop(self, *, now: bool = False) -> None:
         """End: behind the trains that are on their way, or with `now` without them. Nothing is lost."""
-        if self._running is not None:
+        if self._running is not None and not self._stopped:
             if now:
                 self._running.loop.abandon()
                 with suppress(*GONE):
                     self.spark.sparkContext.cancelJobGroup(self._group)
             self._running.loop.stop()
-            self._running = None
+            self._running.outlets.close()
+        self._stopped = True
         self._opened.close()
         if self._owns_spark:
             with suppress(*GONE):
@@ -306,8 +308,11 @@ class Node:
         return self._deployed.outlets.consumer(consumer, output)
 
     def acknowledge(self, consumer: str, output: str, seq: int, position: str | None = None) -> None:
-        """A consumer has done with all tuples before a number; what nobody needs is deleted."""
-        self._deployed.outlets.acknowledge(consumer, output, seq, position)
+        """A consumer has done with all tuples before a number; what nobody needs is deleted.
+
+        Behind the end of the node this does nothing: the tuples come again when it goes on.
+        """
+        (self._running or self._deployed).outlets.acknowledge(consumer, output, seq, position)
 
     def forget(self, consumer: str, output: str) -> None:
         """A consumer will not come back: nothing is kept for it. One that still reads is known again then."""
@@ -317,7 +322,7 @@ class Node:
 
     @property
     def _deployed(self) -> _Running:
-        if self._running is None:
+        if self._running is None or self._stopped:
             raise EngineError(Problem(self.root.uri, "runs no network", "deploy() first"))
         return self._running
 

@@ -16,6 +16,7 @@ from australis.engine.queues import Queues
 from australis.engine.storage.catalog import Catalog
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import Segment
+from australis.errors import EngineError
 
 
 class Outlets:
@@ -35,6 +36,13 @@ class Outlets:
         self._root, self._catalog, self._plan, self._queues = root, catalog, plan, queues
         self._loop, self._graveyard, self._changed = loop, graveyard, changed
         self._consumers = consumers.Consumers(catalog, plan, queues, clock)
+        self._closed = threading.Event()
+
+    def close(self) -> None:
+        """The node ends: subscriptions do, too, and what was not acknowledged by now comes again."""
+        with self._changed:
+            self._closed.set()
+            self._changed.notify_all()
 
     def read(self, output: str) -> pa.Table:
         """All that an output keeps: its attributes, `#ts` and `#seq`."""
@@ -56,7 +64,8 @@ class Outlets:
         A table is acknowledged when the next one is asked for. Without `follow` it ends when all that was
         pushed has gone through, or the node is paused.
         """
-        seq = self.consumer(consumer, output)[0]
+        with self._changed:
+            seq = 0 if self._closed.is_set() else self.consumer(consumer, output)[0]
         while True:
             ahead = self._ahead(output, seq, follow, rows)
             if ahead is None:
@@ -76,9 +85,14 @@ class Outlets:
         return known or (0, None)
 
     def acknowledge(self, consumer: str, output: str, seq: int, position: str | None = None) -> None:
-        """A consumer has done with all tuples before a number; what nobody needs is deleted."""
+        """A consumer has done with all tuples before a number; what nobody needs is deleted.
+
+        Behind the node's end nothing is noted, so the tuples come again.
+        """
         crash_point("consumer.acknowledging")
         with self._changed:
+            if self._closed.is_set():
+                return
             dropped = self._consumers.acknowledge(consumer, output, seq, position)
         crash_point("consumer.acknowledged")
         self._graveyard.bury(segment.name for segment in dropped if not segment.adopted)
@@ -93,13 +107,20 @@ class Outlets:
         """The next tuples of a consumer, once there are some, and how far they go."""
         arc, queues, loop = self._consumers.arc(output), self._queues, self._loop
         with self._changed:
-            while (cut := consumers.next_cut(queues, arc, seq, rows)) == seq:
+            while (cut := consumers.next_cut(queues, arc, seq, rows)) == seq and not self._closed.is_set():
                 loop.check()
                 if loop.stopping or (not follow and loop.resting()):
                     return None
                 self._changed.wait()
+            if self._closed.is_set():
+                return None
             segments, reader = list(queues.segments[arc]), self._graveyard.enter()
-        return self._read(arc, segments, seq, cut, reader), cut
+        try:
+            return self._read(arc, segments, seq, cut, reader), cut
+        except EngineError:
+            if self._closed.is_set():
+                return None  # A root that goes with its node may be gone.
+            raise
 
     def _read(self, arc: str, segments: list[Segment], lo: int, hi: int, reader: int) -> pa.Table:
         try:
