@@ -26,6 +26,8 @@ class Stage:
     """When the oldest of them arrived."""
     rate: float = 0.0
     """Tuples that arrive at its mouth in a second, whether they are let in or shed."""
+    direct: float = 0.0
+    """Of these the ones that come straight from inputs, where other stages feed it, too."""
     tuple_us: float = 0.0
     """What each tuple costs that is let in."""
     train_us: float = 0.0

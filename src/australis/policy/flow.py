@@ -1,0 +1,123 @@
+"""Flow: what runs through the stages of a node, and the workers' time that it asks for (Aurora 4.4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+
+from australis.policy.load import Situation, Stage
+from australis.qos.graphs import delta
+
+TRAIN = 100_000.0
+"""The tuples that share the fixed cost of a train, unless another number is handed in."""
+HORIZON_S = 2.0
+"""In how many seconds a backlog should be gone."""
+TOLERATED = 0.5
+"""How much of an output's good zone may be spent waiting, before what waits counts as a backlog."""
+
+Fractions = Mapping[str, float]
+"""The fraction that the drop boxes of a stage let in, by stage; 1 where there is none."""
+
+
+class Flow:
+    """Tuples a second through the stages: what arrives, and a backlog as if it arrived within a horizon.
+
+    A drop box at a mouth acts on what waits there as well, so both are thinned alike. Stages that lead only
+    to `inactive` outputs, which the scheduler does not serve, use no time, and so nothing is gained by
+    shedding there (the first of the two subtleties of Aurora 4.5).
+
+    >>> stages = {
+    ...     "parse": Stage("parse", {"count": 0.5}, rate=1000, tuple_us=400),
+    ...     "count": Stage("count", tuple_us=1000),
+    ... }
+    >>> flow = Flow(Situation(0, stages, {}))
+    >>> flow.asked({}), flow.asked({"parse": 0.5})
+    (0.9, 0.45)
+    """
+
+    def __init__(
+        self,
+        situation: Situation,
+        *,
+        horizon_s: float = math.inf,
+        train: float = TRAIN,
+        inactive: Collection[str] = (),
+    ) -> None:
+        self.situation = situation
+        stages = situation.stages
+        self._ids = tuple(stages)
+        self._feeds = {
+            s.id: tuple((d, n) for d, n in s.feeds.items() if d in stages) for s in stages.values()
+        }
+        fed = {name for feeds in self._feeds.values() for name, _ in feeds}
+        self._inflow = {
+            s.id: (s.direct if s.id in fed else s.rate) + excess(s, situation) / horizon_s
+            for s in stages.values()
+        }
+        self._cost = {s.id: _cost_s(s, train, inactive) for s in stages.values()}
+        self._ends = {name: goal.way[-1] for name, goal in situation.goals.items() if goal.way}
+        self._whole = self.arriving({})
+
+    def arriving(self, kept: Fractions) -> dict[str, float]:
+        """The tuples that come to each mouth in a second."""
+        found = dict(self._inflow)
+        for name in self._ids:
+            self._pass_on(name, found[name] * kept.get(name, 1.0), found)
+        return found
+
+    def asked(self, kept: Fractions) -> float:
+        """The workers' time asked for in a second."""
+        arriving = self.arriving(kept)
+        return sum(arriving[name] * kept.get(name, 1.0) * self._cost[name] for name in self._ids)
+
+    def need(self, kept: Fractions | None = None) -> float:
+        """What is asked for beyond the capacity; negative where there is some left."""
+        return self.asked(kept or {}) - self.situation.capacity
+
+    def costs(self, kept: Fractions) -> dict[str, float]:
+        """What a tuple that is let in at a stage costs there and behind it, in seconds."""
+        found: dict[str, float] = {}
+        for name in reversed(self._ids):
+            behind = (n * kept.get(d, 1.0) * found[d] for d, n in self._feeds[name])
+            found[name] = self._cost[name] + sum(behind)
+        return found
+
+    def delivered(self, kept: Fractions) -> dict[str, float]:
+        """The fraction of its tuples that each output gets; along one way, the fractions of it multiplied."""
+        arriving = self.arriving(kept)
+        return {o: self._part(arriving[end] * kept.get(end, 1.0), end) for o, end in self._ends.items()}
+
+    def shares(self, place: str, arriving: float, kept: Fractions) -> dict[str, float]:
+        """Of what each output could get, the part that comes of so many tuples let in at a stage."""
+        found = dict.fromkeys(self._ids, 0.0)
+        found[place] = arriving
+        for name in self._ids:
+            if found[name]:
+                found[name] *= 1.0 if name == place else kept.get(name, 1.0)
+                self._pass_on(name, found[name], found)
+        return {o: self._part(found[end], end) for o, end in self._ends.items() if found[end]}
+
+    def _pass_on(self, name: str, tuples: float, found: dict[str, float]) -> None:
+        for behind, each in self._feeds[name]:
+            found[behind] += tuples * each
+
+    def _part(self, tuples: float, end: str) -> float:
+        return tuples / self._whole[end] if self._whole[end] > 0 else 1.0
+
+
+def excess(stage: Stage, situation: Situation) -> float:
+    """The tuples that wait beyond what the outputs behind a stage tolerate; what has no delay graph may wait.
+
+    >>> excess(Stage("count", waiting=900, rate=100), Situation(0, {}, {}))
+    0.0
+    """
+    goals = (situation.goals[name] for name in stage.outputs if name in situation.goals)
+    tolerated = TOLERATED * min((delta(goal.quality.delay) for goal in goals), default=math.inf)
+    return 0.0 if math.isinf(tolerated) else max(0.0, stage.waiting - stage.rate * tolerated)
+
+
+def _cost_s(stage: Stage, train: float, inactive: Collection[str]) -> float:
+    """The workers' time for a tuple, in seconds, with its part of a train's."""
+    if stage.outputs and stage.outputs <= set(inactive):
+        return 0.0
+    return (stage.tuple_us + stage.train_us / train) / 1e6
