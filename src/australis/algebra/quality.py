@@ -66,8 +66,8 @@ class Quality:
     def warnings(self) -> Iterator[Problem]:
         """Where greedy decisions along the graphs are only nearly right, and a good zone that nothing meets.
 
-        >>> [str(found) for found in Quality(loss=((0.5, 0), (1, 1))).warnings()]
-        ['loss: is steeper above 0.5 than below, so shedding is only nearly the best; expected a convex graph']
+        >>> print(*Quality(loss=((0.5, 0), (1, 1))).warnings())
+        loss: is steeper above 0.5 than below, so shedding is only nearly the best; expected a convex graph
         """
         if bend := _bend(_until_lowest(self.delay)):
             yield _not_convex("delay", f"falls less steeply after {bend:g} s than before", "scheduling")

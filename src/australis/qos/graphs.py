@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,14 +55,29 @@ def slope(points: Points, x: float, toward: int) -> float:
     return 0.0
 
 
-def value_utilities(graph: ValueGraph, values: npt.NDArray[np.generic]) -> Numbers:
-    """The utility of values; a category that the graph does not name has none.
+def value_utilities(graph: ValueGraph, values: npt.NDArray[Any]) -> Numbers:
+    """The utility of values; one that is no number, or a category that the graph does not name, has none.
 
     >>> graph = ValueGraph("kind", categories=(("alarm", 1.0), ("note", 0.1)))
     >>> value_utilities(graph, np.array(["note", "x"]))
     array([0.1, 0. ])
     """
     if graph.points:
-        return utilities(graph.points, values.astype(np.float64))
-    known = dict(graph.categories)
-    return np.array([known.get(str(value), 0.0) for value in values])
+        xs = positions(values)
+        return np.where(np.isnan(xs), 0.0, utilities(graph.points, xs))
+    found = np.zeros(len(values))
+    for name, worth in graph.categories:
+        found[values == name] = worth
+    return found
+
+
+def positions(values: npt.NDArray[Any]) -> Numbers:
+    """Values along the axis of a graph: timestamps in seconds since 1970, NaN for what is missing.
+
+    >>> positions(np.array(["1970-01-01T00:00:01.5", "NaT"], "datetime64[us]"))
+    array([1.5, nan])
+    """
+    if values.dtype.kind != "M":
+        return values.astype(np.float64)
+    micros = values.astype("datetime64[us]")
+    return np.where(np.isnat(micros), np.nan, micros.astype(np.int64) / 1e6)
