@@ -6,7 +6,7 @@ through them, and the arcs between them, which are queues. Each box is in one of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -28,6 +28,8 @@ class Discipline(StrEnum):
     """One box, over all that its queues hold."""
     SUPERBOX = "superbox"
     """All boxes that are connected, over all that their queues hold; nothing is queued between them."""
+    BRANCH = "branch"
+    """Connected boxes that lead to the same outputs; queues stand where the ways to others part."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ def plan(network: Network, discipline: Discipline = Discipline.SUPERBOX) -> Plan
 class _Planner:
     def __init__(self, network: Network, discipline: Discipline) -> None:
         self._network, self._discipline = network, discipline
-        self._components = list(_components(network))
+        self._components = list(_components(network, lambda source, reader: True))
         self._admitted: set[str] = set()
 
     def plan(self) -> Plan:
@@ -164,6 +166,8 @@ class _Planner:
     def _parts(self) -> Iterator[tuple[str, ...]]:
         if self._discipline is Discipline.SUPERBOX:
             yield from self._components
+        elif self._discipline is Discipline.BRANCH:
+            yield from _branches(self._network)
         else:
             yield from ((box_id,) for box_id in self._network.order)
 
@@ -269,8 +273,29 @@ def _nothing(part: tuple[str, ...]) -> dict[str, Output]:
     return {"out_0": Output(Ref(part[-1]))}
 
 
-def _components(network: Network) -> Iterator[tuple[str, ...]]:
-    """The boxes that are connected by arcs among them, component by component."""
+def outputs_of(network: Network) -> dict[str, frozenset[str]]:
+    """The outputs that each box leads to."""
+    found: dict[str, frozenset[str]] = {}
+    for box_id in reversed(network.order):
+        refs = [Ref(box_id, port) for port in range(network.boxes[box_id].box.outputs)]
+        own = {name for name, output in network.outputs.items() if output.source in refs}
+        behind = (found[reader] for ref in refs for reader, _ in network.consumers[ref])
+        found[box_id] = frozenset(own).union(*behind)
+    return found
+
+
+def _branches(network: Network) -> list[tuple[str, ...]]:
+    """The boxes that are connected and lead to the same outputs; each branch is behind those that feed it.
+
+    What feeds a branch leads to all of the branch's outputs and to others, so it comes first by their number.
+    """
+    leads = outputs_of(network)
+    branches = _components(network, lambda source, reader: leads[source] == leads[reader])
+    return sorted(branches, key=lambda branch: -len(leads[branch[0]]))
+
+
+def _components(network: Network, joined: Callable[[str, str], bool]) -> Iterator[tuple[str, ...]]:
+    """The boxes that are connected by arcs among them, component by component; only `joined` arcs count."""
     leader = {box_id: box_id for box_id in network.order}
 
     def find(box_id: str) -> str:
@@ -280,7 +305,7 @@ def _components(network: Network) -> Iterator[tuple[str, ...]]:
 
     for box_id in network.order:
         for source in network.boxes[box_id].sources:
-            if source.id in leader:
+            if source.id in leader and joined(source.id, box_id):
                 leader[find(source.id)] = find(box_id)
     groups: dict[str, list[str]] = {}
     for box_id in network.order:

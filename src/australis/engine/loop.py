@@ -16,6 +16,7 @@ from australis.engine.runner import TrainFailed
 from australis.engine.trains import Train, Trains
 from australis.engine.waybills import Manifest, Waybill
 from australis.errors import AustralisError, EngineError, Problem
+from australis.policy.load import Situation, Stage
 from australis.policy.schedule import Schedule
 
 TRIES = 3
@@ -152,12 +153,17 @@ class Loop:
 
     def _next(self) -> Waybill | None:
         with self._changed:
-            chosen = self._schedule.choose(self._waiting(), self.busy)
-            if chosen is None:
+            choice = self._schedule.choose(self._situation(), self._train)
+            if choice is None:
                 return None
-            waybill = self._trains.waybill(self._plan.superboxes[chosen], self._train)
-            self.busy[chosen] = self._graveyard.enter()
+            waybill = self._trains.waybill(self._plan.superboxes[choice.stage], choice.most)
+            self.busy[choice.stage] = self._graveyard.enter()
             return waybill
+
+    def _situation(self) -> Situation:
+        waiting = self._waiting()
+        stages = {name: Stage(name, waiting=waiting.get(name, 0)) for name in self._plan.superboxes}
+        return Situation(self._clock(), stages, {}, self._workers, busy=frozenset(self.busy))
 
     def _ride(self, waybill: Waybill) -> Train:
         began = time.perf_counter_ns()
