@@ -213,6 +213,16 @@ def test_usage(options: list[str], message: str) -> None:
     assert message in refused(*options, code=2)
 
 
+def test_a_file_may_be_read_twice_but_no_stream(folder: Path) -> None:
+    write(folder / "both.csv", "sid,time,pos,name\n1,1,34,Ann\n2,1,12,Bea\n")
+    assert run("--output=near=near.csv", "--flush", reports="both.csv", names="both.csv").exit_code == 0
+    assert "Bea" in (folder / "near.csv").read_text()
+    os.mkfifo(folder / "pipe")
+    for stream in ("-", "pipe"):
+        said = refused(code=2, reports=stream, names=stream)
+        assert f"{stream} stands for more than one input" in said
+
+
 def test_a_link_to_an_input_is_no_output(folder: Path) -> None:
     (folder / "soft.csv").symlink_to("reports.csv")
     (folder / "hard.csv").hardlink_to(folder / "reports.csv")

@@ -277,8 +277,26 @@ def test_a_file_may_be_adopted_again(spark: SparkSession, tmp_path: Path) -> Non
         assert node.read("some")["t"].to_pylist() == [*range(10), *range(10)]
         numbers = node.read("some")["#seq"].to_pylist()
         assert numbers == [*range(1, 11), *range(12, 22)]
+
+
+@pytest.mark.parametrize("way", ["fused", "spark"])
+def test_a_file_may_wait_more_than_once(spark: SparkSession, tmp_path: Path, way: str) -> None:
+    """On two inputs, and twice on one of them: each time with numbers of its own, and truncated by itself."""
+    net = NetworkBuilder("net")
+    one, other = net.input("one", "k long, t long"), net.input("other", "k long, t long")
+    one.filter("t < 6", as_="less").output("less")
+    other.filter("t > 6", as_="more").output("more")
+    path = tmp_path / "in.parquet"
+    pq.write_table(rows(range(10)), path)
+    with Node(tmp_path / "root", train=4, way=way) as node:
+        node.deploy(net.build())
         node.pause()
-        node.adopt("s", path)
-        with pytest.raises(EngineError, match=r"in\.parquet.*waits") as caught:
-            node.adopt("s", path)
-        assert "damaged" not in str(caught.value)
+        for name in ("one", "other", "one"):
+            node.adopt(name, path)
+        node.resume()
+        node.drain()
+        assert node.statistics().arcs["one"] == node.statistics().arcs["other"] == 0
+        assert node.read("less")["t"].to_pylist() == [*range(6), *range(6)]
+        assert node.read("less")["#seq"].to_pylist() == [*range(1, 7), *range(23, 29)]
+        assert node.read("more")["t"].to_pylist() == [7, 8, 9]
+    assert path.exists()

@@ -37,8 +37,8 @@ def check_files(
     if missing:
         files = " ".join(f"--input {name}=FILE" for name in missing)
         raise click.UsageError(f"no file for {', '.join(missing)}: add {files}")
-    _check_once("input", list(sources.values()))
-    _check_once("output", list(targets.values()))
+    _check_streams(list(sources.values()))
+    _check_outputs(list(targets.values()))
     for source, target in product(sources.values(), targets.values()):
         if _same_file(source, target):
             raise click.UsageError(f"{target} is an input and cannot be an output, too")
@@ -46,10 +46,22 @@ def check_files(
         raise click.UsageError("--json prints to standard output, so no --output can be '-'")
 
 
-def _check_once(kind: str, paths: list[str]) -> None:
+def _check_streams(paths: list[str]) -> None:
+    """A file can be read for several inputs, but a stream only once."""
+    for first, second in combinations(paths, 2):
+        if first == second and _is_stream(first):
+            raise click.UsageError(f"{second} stands for more than one input")
+
+
+def _is_stream(path: str) -> bool:
+    file = Path(path)
+    return path == STANDARD_STREAM or (file.exists() and not file.is_file() and not file.is_dir())
+
+
+def _check_outputs(paths: list[str]) -> None:
     for first, second in combinations(paths, 2):
         if first == second or _same_file(first, second):
-            raise click.UsageError(f"{second} stands for more than one {kind}")
+            raise click.UsageError(f"{second} stands for more than one output")
 
 
 def _same_file(first: str, second: str) -> bool:

@@ -63,7 +63,7 @@ class Compaction:
                 self._root.delete(made.name)
                 return 0
             with self._catalog.transaction() as transaction:
-                transaction.drop_segments(segment.name for segment in run)
+                transaction.drop_segments(run)
                 transaction.add_segments([made])
             self._queues.remove(run)
             self._queues.add([made])

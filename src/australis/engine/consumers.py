@@ -64,7 +64,7 @@ class Consumers:
         try:
             with self._catalog.transaction() as transaction:
                 change(transaction)
-                transaction.drop_segments(segment.name for segment in dropped)
+                transaction.drop_segments(dropped)
         except BaseException:
             queues.place(consumer, output, before)
             raise

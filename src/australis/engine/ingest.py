@@ -53,9 +53,6 @@ class Ingest:
 
     def adopted(self, name: str, uri: str, now: int) -> Segment:
         """Describe a Parquet file as a segment of an input, without a place in the log so far."""
-        if any(segment.name == uri for known in self._queues.segments.values() for segment in known):
-            expected = "a file again when its tuples have gone through, or a copy of it"
-            raise EngineError(Problem(uri, "waits in the queue of an input already", expected))
         segment, found = adopt(self._root, name, uri, 0, now)
         schema = self._schema(name)
         _fitting(uri, found.empty_table(), schema)

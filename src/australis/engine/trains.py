@@ -179,7 +179,7 @@ class Trains:
             files = [StateFile(s.box, s.partition, s.name, s.bytes) for m in manifests for s in m.states]
             buried = transaction.set_states(superbox.id, files)
             transaction.add_segments(segments)
-            transaction.drop_segments(segment.name for segment in dropped)
+            transaction.drop_segments(dropped)
             transaction.forget_events(min(head.seq for head in self._queues.heads.values()))
             for box, counted in _counted(manifests).items():
                 transaction.count_box(box, counted)

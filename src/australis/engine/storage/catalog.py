@@ -18,7 +18,7 @@ CATALOG = "catalog.db"
 """The name of its file."""
 NETWORK = "network"
 """The key under which the network is that the root holds."""
-VERSION = 1
+VERSION = 2
 """The form of the catalogue; another one is refused."""
 TRAINS_KEPT = 1000
 
@@ -26,11 +26,10 @@ _TABLES = """
 create table meta (key text primary key, value text not null) without rowid;
 create table event (base integer primary key, end integer not null, kind text not null, input text not null,
                     rows integer not null, now integer not null);
-create table segment (arc text not null, name text primary key, base integer not null, end integer not null,
+create table segment (arc text not null, name text not null, base integer not null, end integer not null,
                       rows integer not null, bytes integer not null, footer integer not null, first integer,
                       ts integer, writer text not null, part integer not null,
-                      newest integer not null) without rowid;
-create index segment_of on segment (arc, base);
+                      newest integer not null, primary key (arc, base, name)) without rowid;
 create table superbox (id text primary key, head integer not null, version integer not null,
                        deadline integer) without rowid;
 create table state (superbox text not null, box text not null, partition integer not null, name text not null,
@@ -232,8 +231,10 @@ class Transaction:
         rows = [tuple(segment.as_dict().values()) for segment in segments]
         self._db.executemany(f"insert into segment ({_SEGMENT_COLUMNS}) values ({_SEGMENT_MARKS})", rows)
 
-    def drop_segments(self, names: Iterable[str]) -> None:
-        self._db.executemany("delete from segment where name = ?", [(name,) for name in names])
+    def drop_segments(self, segments: Iterable[Segment]) -> None:
+        """Forget segments, but not others of the same file, which may be adopted more than once."""
+        keys = [(segment.arc, segment.base, segment.name) for segment in segments]
+        self._db.executemany("delete from segment where arc = ? and base = ? and name = ?", keys)
 
     def set_head(self, superbox: str, head: Head) -> None:
         values = (superbox, head.seq, head.version, head.deadline)
