@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from australis.algebra.quality import Points
 from australis.policy.flow import HORIZON_S, TRAIN, Flow, excess
-from australis.policy.load import Goal, Situation
+from australis.policy.load import Goal, Situation, Stage
 from australis.policy.schedule import waited
 from australis.policy.shed import DropBox, Shedding, curve, shed
 from australis.qos.graphs import delta
@@ -141,7 +141,7 @@ class Shedder:
         """Whether an output is outside of its good zone or about to leave it; takes note of it."""
         state, situation = self._state, flow.situation
         late = [g for g in situation.goals.values() if g.delay is not None and g.delay > _zone(g)]
-        alarmed = bool(late) or any(self._foreseen(goal, flow) for goal in situation.goals.values())
+        alarmed = bool(late) or self._foreseen(flow)
         if alarmed:
             state.alarmed = situation.now
         seconds = min(1.0, (situation.now - state.looked) / 1e6) if state.looked is not None else 0.0
@@ -155,16 +155,19 @@ class Shedder:
         change = self._manners.gain * situation.capacity * seconds * (1 if late and long else -2)
         self._state.distrust = min(max(0.0, self._state.distrust + change), situation.capacity / 2)
 
-    def _foreseen(self, goal: Goal, flow: Flow) -> bool:
-        """Whether what waits for an output would leave its good zone, soon."""
-        stages = [flow.situation.stages[name] for name in goal.way if name in flow.situation.stages]
-        waiting = [stage for stage in stages if stage.waiting]
+    def _foreseen(self, flow: Flow) -> bool:
+        """Whether what waits for some output would leave its good zone, soon."""
         kept = {name: 1.0 - box.rate for name, box in self._state.boxes.items()}
         costs = flow.costs(kept)
-        work_s = sum(stage.waiting * kept.get(stage.id, 1.0) * costs[stage.id] for stage in waiting)
-        oldest_s = max((waited(stage, flow.situation) for stage in waiting), default=0.0)
+        work_s = {s.id: s.waiting * kept.get(s.id, 1.0) * costs[s.id] for s in flow.situation.stages.values()}
         capacity = max(flow.situation.capacity, 1e-9)
-        return bool(waiting) and oldest_s + goal.lag + work_s / capacity > self._manners.alarm * _zone(goal)
+        for goal in flow.situation.goals.values():
+            waiting = [stage for stage in _way(goal, flow.situation) if stage.waiting]
+            oldest_s = max((waited(stage, flow.situation) for stage in waiting), default=0.0)
+            ahead_s = sum(work_s[stage.id] for stage in waiting) / capacity
+            if waiting and oldest_s + goal.lag + ahead_s > self._manners.alarm * _zone(goal):
+                return True
+        return False
 
     # --- what to do about it
 
@@ -241,6 +244,11 @@ class Shedder:
 def _zone(goal: Goal) -> float:
     """The end of an output's good zone."""
     return delta(goal.quality.delay)
+
+
+def _way(goal: Goal, situation: Situation) -> Iterator[Stage]:
+    """The stages that lead to an output."""
+    return (situation.stages[name] for name in goal.way if name in situation.stages)
 
 
 def _rate(plan: Shedding, stage: str) -> float:
