@@ -56,16 +56,15 @@ class Cluster:
         self._started.append(process)
         return process
 
-    def executors(self) -> list[int]:
-        """The processes that run tasks for applications."""
+    def executors(self) -> dict[str, int]:
+        """The processes that run tasks, by application and number: `app-20261116013000-0000/1`."""
         groups = {process.pid for process in self._started}
-        return sorted(pid for pid, command in _commands(groups) if EXECUTOR in command)
+        return {_name(command): pid for pid, command in _commands(groups) if EXECUTOR in command}
 
-    def kill_executor(self) -> int:
-        """End an executor as a loss of power would; gives its process."""
-        pid = self.executors()[0]
-        os.kill(pid, signal.SIGKILL)
-        return pid
+    def kill_executor(self, name: str | None = None) -> None:
+        """End an executor as a loss of power would: the one of this name, or any."""
+        running = self.executors()
+        os.kill(running[name or min(running)], signal.SIGKILL)
 
     def __enter__(self) -> Self:
         return self
@@ -107,6 +106,11 @@ def _read_until(process: subprocess.Popen[str], words: str) -> None:
         if words in line:
             return
     raise AssertionError(f"it ended and never said {words!r}:\n{''.join(said[-20:])}")
+
+
+def _name(command: list[str]) -> str:
+    """What an executor is called in the folders of its worker."""
+    return "/".join(command[command.index(option) + 1] for option in ("--app-id", "--executor-id"))
 
 
 def _commands(groups: set[int]) -> Iterator[tuple[int, list[str]]]:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.cluster.child import given
-from tests.cluster.standalone import HOST, Cluster
+from tests.cluster.handling import child
+from tests.cluster.standalone import Cluster
 from tests.crash.scenarios import FLUSH
 
 from australis.kernels.run import PipelineRun
 
 SEQ = "#seq"
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with Cluster(tmp_path_factory.mktemp("cluster")) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
@@ -42,18 +34,10 @@ def expected() -> dict[str, pa.Table]:
 
 def run(cluster: Cluster, folder: Path, way: str, disturb: Callable[[], object]) -> dict[str, pa.Table]:
     """A node in a process of its own, disturbed when large trains are on their way."""
-    command = [sys.executable, "-m", "tests.cluster.child", cluster.url, str(folder), way]
-    environment = {**os.environ, "SPARK_LOCAL_IP": HOST}
-    with open(folder / "errors", "w+") as errors:
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
-        ) as child:
-            assert child.stdout is not None
-            said = [word.strip() for word in iter(child.stdout.readline, "running\n") if word]
-            disturb()
-            said += [line.strip() for line in child.stdout]
-        errors.seek(0)
-        assert said == ["done"], errors.read()[-4000:]
+    with child("tests.cluster.child", folder, cluster.url, str(folder), way) as lines:
+        assert next(lines, None) == "running"
+        disturb()
+        assert list(lines) == ["done"]
     return {path.stem: pq.read_table(path) for path in folder.glob("*.parquet")}
 
 
@@ -74,7 +58,7 @@ def _sorted(table: pa.Table) -> pa.Table:
 
 @pytest.mark.timeout(600)
 def test_as_the_kernels(cluster: Cluster, tmp_path: Path, expected: dict[str, pa.Table]) -> None:
-    both: list[int] = []
+    both: list[str] = []
     found = run(cluster, tmp_path, "fused", lambda: both.extend(cluster.executors()))
     assert len(both) == 2
     check(found, expected)
