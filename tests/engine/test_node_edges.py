@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from australis import Network, NetworkBuilder, Node, Order
 from australis.engine import compaction
+from australis.engine.files.rows import Rejected
 from australis.engine.storage.segments import Segment
 from australis.errors import EngineError
 
@@ -46,6 +47,24 @@ def test_small_segments_with_nulls_where_none_may_be_become_one(
         assert numbers(node.read("one")) == [1, 2, 3, 4, 5, 6, 7]
         assert node.read("quarantine").num_rows == 2
         assert node.statistics().outputs["quarantine"].tuples == 2
+
+
+def test_rows_that_are_no_tuples_are_counted_once(spark: SparkSession, tmp_path: Path) -> None:
+    """Those that a source could not read, those of a stored table, and those that do not fit the schema."""
+    net = NetworkBuilder("edges")
+    names = net.table("names", "a long not null")
+    net.input("x", "a long not null").join(names, "left.a = right.a", left=Order("a")).output("one")
+    bad = [Rejected(f"line {line}", "{}") for line in range(3)]
+    tables = {"names": pa.table({"a": pa.array([1, None], pa.int64())})}
+    for _ in range(2):
+        with Node(tmp_path / "root") as node:
+            node.deploy(net.build(), tables=tables, rejected={"names": bad[:1]})
+            if node.position("bad rows") is None:
+                batch = pa.table({"a": pa.array([1, None], pa.int64())})
+                node.push("x", batch, rejected=bad, position=("bad rows", "pushed"))
+            node.drain()
+            assert node.read("quarantine").num_rows == 6
+            assert node.statistics().outputs["quarantine"].tuples == 6
 
 
 def test_no_more_is_compacted_at_a_time_than_fits_the_memory() -> None:

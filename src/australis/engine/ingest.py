@@ -10,10 +10,11 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from australis.algebra.network import QUARANTINE_SCHEMA, Network
+from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Network
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
 from australis.compile.superboxes import QUARANTINE_ARC
+from australis.engine.delays import bucket
 from australis.engine.faults import crash_point
 from australis.engine.files.rows import Rejected
 from australis.engine.moments import FLUSH, PUSH, TICK
@@ -118,6 +119,8 @@ class Ingest:
         with self._catalog.transaction() as transaction:
             transaction.log(event)
             transaction.add_segments(segments)
+            for rejected in (each for each in segments if each.arc == QUARANTINE_ARC):
+                transaction.count_delays(QUARANTINE, {bucket(0): rejected.rows})
             if position is not None:
                 transaction.set_position(*position)
         crash_point("ingest.committed")
