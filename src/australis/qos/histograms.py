@@ -110,7 +110,7 @@ def lowest(bins: Bins, counts: Counts, fraction: float) -> Lowest:
     ((Interval(low=-inf, high=2.5),), 0.3)
     """
     total = int(counts.sum())
-    chosen, missing = _chosen(bins, counts, min(fraction, 1.0) * total)
+    chosen, missing = _chosen(bins, counts, fraction * total)
     if not chosen:
         return Lowest()
     taken = counts[chosen].astype(np.float64)
@@ -194,7 +194,7 @@ def _merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
         if each.low == each.high:
             continue
         if found and found[-1].high >= each.low:
-            found[-1] = Interval(found[-1].low, max(found[-1].high, each.high))
+            found[-1] = Interval(found[-1].low, each.high)
         else:
             found.append(each)
     return tuple(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from australis.algebra.network import Network, Ref
-from australis.app.pictures.notation import notation
+from australis.app.pictures.notation import notation, quality_notation
 
 
 def mermaid(network: Network) -> str:
@@ -18,8 +18,9 @@ def _nodes(network: Network) -> Iterator[str]:
         shape = ("[(", ")]") if given.table else ("([", "])")
         yield f"  {_id('in', name)}{shape[0]}{_quoted(name)}{shape[1]}"
     yield from _boxes(network, "", "  ")
-    for name in network.outputs:
-        yield f"  {_id('out', name)}>{_quoted(name)}]"
+    for name, output in network.outputs.items():
+        graphs = "" if output.quality is None else f"<br/>{_escaped(str(quality_notation(output.quality)))}"
+        yield f'  {_id("out", name)}>"{_escaped(name)}{graphs}"]'
     for name in network.connection_points:
         yield f"  {_id('point', name)}(({_quoted('● ' + name)}))"
 

@@ -23,6 +23,7 @@ from australis.algebra.boxes import (
 )
 from australis.algebra.boxes.box import NamedTexts
 from australis.algebra.order import Order
+from australis.algebra.quality import Quality
 from australis.algebra.schema import TUP
 
 
@@ -57,6 +58,39 @@ def order_text(order: Order) -> str:
     if order.group_by:
         parts.append(_group_by(order.group_by))
     return f"Order({', '.join(parts)})"
+
+
+def quality_notation(quality: Quality) -> Notation:
+    """The graphs of an output, each as its points or categories.
+
+    >>> print(quality_notation(Quality(delay=((0, 1), (2, 1), (10, 0)), weight=3)))
+    QoS(Weight 3, Delay(0 s: 1, 2 s: 1, 10 s: 0))
+    """
+    return Notation("QoS", (f"Weight {quality.weight:g}", *graph_notation(quality).values()))
+
+
+def graph_notation(quality: Quality) -> dict[str, str]:
+    """The graphs that an output has, by name."""
+    graphs: dict[str, list[str]] = {}
+    if quality.delay:
+        graphs["Delay"] = [f"{span_text(x)}: {y:g}" for x, y in quality.delay]
+    if quality.loss:
+        graphs["Loss"] = [f"{100 * x:g} %: {y:g}" for x, y in quality.loss]
+    if (value := quality.value) is not None:
+        parts = [f"{x:g}: {y:g}" for x, y in value.points]
+        graphs["Value"] = [value.attribute, *parts, *(f"{name}: {y:g}" for name, y in value.categories)]
+    return {name: str(Notation(name, tuple(parts))) for name, parts in graphs.items()}
+
+
+def span_text(seconds: float) -> str:
+    """A time in a unit that suits it.
+
+    >>> [span_text(seconds) for seconds in (0, 0.25, 90, 600, 5400)]
+    ['0 s', '250 ms', '90 s', '10 min', '1.5 h']
+    """
+    units = (("h", 3600, 3600), ("min", 60, 120), ("s", 1, 1), ("ms", 0.001, 0))
+    unit, size, _ = next(found for found in units if seconds >= found[2])
+    return f"{seconds / size:g} {unit}" if seconds else "0 s"
 
 
 def _group_by(names: tuple[str, ...]) -> str:

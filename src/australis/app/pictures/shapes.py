@@ -6,7 +6,8 @@ import textwrap
 from dataclasses import dataclass
 
 from australis.algebra.network import Network, Ref
-from australis.app.pictures.notation import notation
+from australis.app.pictures.charts import CHART_HEIGHT, Chart, charts_of, charts_width
+from australis.app.pictures.notation import notation, quality_notation
 
 TITLE_SIZE, TEXT_SIZE, LABEL_SIZE = 13.0, 11.0, 9.5
 LINE_HEIGHT = 15.0
@@ -35,13 +36,25 @@ class Shape:
     outlets: tuple[float, ...]
     inlet_texts: tuple[str, ...] = ()
     outlet_texts: tuple[str, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    """Graphs to its right, for which width and height have room."""
+
+    @property
+    def body_width(self) -> float:
+        """The width without charts."""
+        return self.width - charts_width(len(self.charts))
+
+    @property
+    def body_height(self) -> float:
+        """The height without charts."""
+        return _end_height(self.kind, self.lines) if self.charts else self.height
 
 
 def shapes_of(network: Network) -> dict[str, Shape]:
     """Every shape of a network by `kind:name`, in the order of the network."""
-    shapes = {f"input:{name}": _end(network, "input", name) for name in network.inputs}
+    shapes = {f"input:{name}": _input(network, name) for name in network.inputs}
     shapes |= {f"box:{box_id}": _box(network, box_id) for box_id in network.boxes}
-    return shapes | {f"output:{name}": _end(network, "output", name) for name in network.outputs}
+    return shapes | {f"output:{name}": _output(network, name) for name in network.outputs}
 
 
 def label_of(network: Network, ref: Ref) -> str:
@@ -98,19 +111,37 @@ def _box(network: Network, box_id: str) -> Shape:
     return Shape("box", box_id, title, lines, tooltip, width, height, inlets, outlets, sides, ports)
 
 
-def _end(network: Network, kind: str, name: str) -> Shape:
-    if kind == "input":
-        given = network.inputs[name]
-        kind, schema, description = "table" if given.table else "input", given.schema, given.description
-    else:
-        output = network.outputs[name]
-        schema, description = network.output_schema(name), output.description
+def _input(network: Network, name: str) -> Shape:
+    given = network.inputs[name]
+    kind, word = ("table", "stored table") if given.table else ("input", "input")
+    return _end(kind, name, (f"{word} {name} ({given.schema})", given.description))
+
+
+def _output(network: Network, name: str) -> Shape:
+    """An output, with its weight and its graphs if it has any."""
+    output = network.outputs[name]
+    texts = (f"output {name} ({network.output_schema(name)})", output.description)
+    if output.quality is None:
+        return _end("output", name, texts)
+    lines = (f"weight {output.quality.weight:g}",)
+    return _end(
+        "output", name, (*texts, str(quality_notation(output.quality))), lines, charts_of(output.quality)
+    )
+
+
+def _end(
+    kind: str, name: str, texts: tuple[str, ...], lines: tuple[str, ...] = (), charts: tuple[Chart, ...] = ()
+) -> Shape:
     title = elided(name, _TITLE_CHARACTERS)
-    width = max(56.0, _title_width(title)) + 2 * PADDING + 8.0
-    height = 46.0 if kind == "table" else 32.0
-    word = {"table": "stored table", "input": "input", "output": "output"}[kind]
-    tooltip = "\n".join(text for text in (f"{word} {name} ({schema})", description) if text)
-    return Shape(kind, name, title, (), tooltip, width, height, (height / 2,), (height / 2,))
+    width = max(56.0, _title_width(title), *map(_text_width, lines)) + 2 * PADDING + 8.0
+    width += charts_width(len(charts))
+    height = max(_end_height(kind, lines), CHART_HEIGHT if charts else 0.0)
+    tooltip, middle = "\n".join(text for text in texts if text), (height / 2,)
+    return Shape(kind, name, title, lines, tooltip, width, height, middle, middle, charts=charts)
+
+
+def _end_height(kind: str, lines: tuple[str, ...]) -> float:
+    return (46.0 if kind == "table" else 32.0) + LINE_HEIGHT * len(lines)
 
 
 def _wrapped(parameters: tuple[str, ...]) -> list[str]:

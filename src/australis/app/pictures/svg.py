@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import quoteattr
 
 from australis.algebra.network import ConnectionPoint, Network
+from australis.app.pictures.charts_svg import CHART_STYLE, drawn_charts
 from australis.app.pictures.coordinates import Point
+from australis.app.pictures.marks import digits, escaped, opened, spot, tag, text_at
 from australis.app.pictures.scene import Frame, Scene, Wire, scene_of
 from australis.app.pictures.shapes import (
     DOT_WIDTH,
@@ -23,8 +24,6 @@ from australis.app.pictures.shapes import (
 )
 
 _MARGIN = 20.0
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 allows in no form, not even escaped (its section 2.2)."""
 _SANS = "system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif"
 _MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 # A grey in the middle stands out from white and from black; shapes bring a light ground for dark letters.
@@ -54,14 +53,15 @@ text {{ font-family: {_SANS}; fill: {_INK}; }}
 def svg(network: Network) -> str:
     """The picture of a network."""
     scene = scene_of(network)
-    width, height = _n(scene.width + 2 * _MARGIN), _n(scene.height + 2 * _MARGIN)
+    width, height = digits(scene.width + 2 * _MARGIN), digits(scene.height + 2 * _MARGIN)
     count = len(network.boxes)
     alternative = f"{network.name}: a network of {count} {'box' if count == 1 else 'boxes'}"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img" '
-        f'viewBox="{_n(-_MARGIN)} {_n(-_MARGIN)} {width} {height}" aria-label={quoteattr(alternative)}>',
-        f"<title>{_escaped(network.name)}</title>",
+        f'viewBox="{spot((-_MARGIN, -_MARGIN))} {width} {height}" aria-label={quoteattr(alternative)}>',
+        f"<title>{escaped(network.name)}</title>",
         _STYLE,
+        *([CHART_STYLE] if any(shape.charts for shape, _ in scene.shapes) else []),
         *(line for frame in scene.frames for line in _frame(network, frame)),
         *(line for wire in scene.wires for line in _wire(network, wire)),
         *(_label(network, wire) for wire in _labelled(scene)),
@@ -76,27 +76,27 @@ def _frame(network: Network, frame: Frame) -> Iterator[str]:
     x, y = frame.corner
     group = network.groups.get(frame.group)
     texts = (frame.group, group.tag, group.description) if group else (frame.group,)
-    yield _opened("\n".join(text for text in texts if text))
-    yield _tag("rect", kind="frame", x=x, y=y, width=frame.width, height=frame.height, rx=10.0)
-    yield _text("group", x + 10, y + 17, frame.group.rpartition(".")[2]) + "</g>"
+    yield opened("\n".join(text for text in texts if text))
+    yield tag("rect", kind="frame", x=x, y=y, width=frame.width, height=frame.height, rx=10.0)
+    yield text_at("group", x + 10, y + 17, frame.group.rpartition(".")[2]) + "</g>"
 
 
 def _wire(network: Network, wire: Wire) -> Iterator[str]:
-    yield _opened(f"{wire.ref} ({network.schemas[wire.ref]})")
+    yield opened(f"{wire.ref} ({network.schemas[wire.ref]})")
     head = {"marker-end": "url(#head)"} if wire.has_head else {}
-    yield _tag("path", kind="wire", d=_path(wire.points), **head) + "</g>"
+    yield tag("path", kind="wire", d=_path(wire.points), **head) + "</g>"
 
 
 def _path(points: tuple[Point, ...]) -> str:
     """Straight lines out of shapes and through columns, curves between columns."""
-    steps = [f"M{_p(points[0])}"]
+    steps = [f"M{spot(points[0])}"]
     for number, end in enumerate(points[1:], 1):
         start = points[number - 1]
         if number % 2 or start[1] == end[1]:
-            steps.append(f"L{_p(end)}")
+            steps.append(f"L{spot(end)}")
         else:
             middle = (start[0] + end[0]) / 2
-            steps.append(f"C{_p((middle, start[1]))} {_p((middle, end[1]))} {_p(end)}")
+            steps.append(f"C{spot((middle, start[1]))} {spot((middle, end[1]))} {spot(end)}")
     return " ".join(steps)
 
 
@@ -108,66 +108,69 @@ def _labelled(scene: Scene) -> list[Wire]:
 def _label(network: Network, wire: Wire) -> str:
     x, y = wire.points[0]
     dot = DOT_WIDTH if has_point(network, wire.ref) else 0.0
-    return _text("label", x + 5 + dot, y - 5, wire.label)
+    return text_at("label", x + 5 + dot, y - 5, wire.label)
 
 
 def _shape(network: Network, shape: Shape, place: Point) -> Iterator[str]:
-    yield _opened(shape.tooltip)
+    yield opened(shape.tooltip)
     if shape.kind == "box":
         yield from _box(shape, place, "ordered" if network.boxes[shape.name].box.ordered else "stateless")
     else:
-        yield from _end(shape, place)
+        yield from _end(shape, (place[0], place[1] + (shape.height - shape.body_height) / 2))
     yield "</g>"
+    yield from drawn_charts(shape.charts, (place[0] + shape.body_width, place[1]))
 
 
 def _box(shape: Shape, place: Point, paint: str) -> Iterator[str]:
     x, y = place
-    yield _tag("rect", x=x, y=y, width=shape.width, height=shape.height, rx=5.0, **_PAINTS[paint])
+    yield tag("rect", x=x, y=y, width=shape.width, height=shape.height, rx=5.0, **_PAINTS[paint])
     left = x + PADDING + (PORT_WIDTH if shape.inlet_texts else 0)
     baseline = y + PADDING + 11
-    yield _text("title", left, baseline, shape.title)
+    yield text_at("title", left, baseline, shape.title)
     for number, line in enumerate(shape.lines, 1):
         kind, x_line = "kind" if number == 1 else "line", left + indent_width(line)
-        yield _text(kind, x_line, baseline + number * LINE_HEIGHT, line.lstrip())
+        yield text_at(kind, x_line, baseline + number * LINE_HEIGHT, line.lstrip())
     for text, down in zip(shape.inlet_texts, shape.inlets, strict=False):
-        yield _text("port", x + 4, y + down + 3, text)
+        yield text_at("port", x + 4, y + down + 3, text)
     for text, down in zip(shape.outlet_texts, shape.outlets, strict=False):
         if text:
-            yield _text("port", x + shape.width - 4, y + down + 3, text, "end")
+            yield text_at("port", x + shape.width - 4, y + down + 3, text, "end")
 
 
 def _end(shape: Shape, place: Point) -> Iterator[str]:
     """Inputs are round, outputs point to the right, stored tables are cylinders."""
     x, y = place
-    right, bottom, paint = x + shape.width, y + shape.height, _PAINTS[shape.kind]
-    middle, baseline = x + shape.width / 2, y + shape.height / 2 + 4.5
+    width, height, paint = shape.body_width, shape.body_height, _PAINTS[shape.kind]
+    right, bottom = x + width, y + height
+    middle, baseline = x + width / 2, y + (height - LINE_HEIGHT * len(shape.lines)) / 2 + 4.5
     if shape.kind == "input":
-        half = shape.height / 2
-        yield _tag("rect", x=x, y=y, width=shape.width, height=shape.height, rx=half, **paint)
+        yield tag("rect", x=x, y=y, width=width, height=height, rx=height / 2, **paint)
     elif shape.kind == "output":
-        corners = ((x, y), (right - 12, y), (right, y + shape.height / 2), (right - 12, bottom), (x, bottom))
-        yield _tag("path", d=f"M{' L'.join(map(_p, corners))} z", **paint)
+        corners = ((x, y), (right - 12, y), (right, y + height / 2), (right - 12, bottom), (x, bottom))
+        yield tag("path", d=f"M{' L'.join(map(spot, corners))} z", **paint)
         middle -= 4
     else:
-        lid, bow = 6.0, f"A{_n(shape.width / 2)} 6 0 0"
-        upper = f"M{_p((x, y + lid))} {bow} 1 {_p((right, y + lid))}"
-        body = f"{upper} L{_p((right, bottom - lid))} {bow} 1 {_p((x, bottom - lid))} z"
-        yield _tag("path", d=body, **paint)
-        yield _tag("path", d=f"M{_p((x, y + lid))} {bow} 0 {_p((right, y + lid))}", **paint)
+        lid, bow = 6.0, f"A{digits(width / 2)} 6 0 0"
+        upper = f"M{spot((x, y + lid))} {bow} 1 {spot((right, y + lid))}"
+        body = f"{upper} L{spot((right, bottom - lid))} {bow} 1 {spot((x, bottom - lid))} z"
+        yield tag("path", d=body, **paint)
+        yield tag("path", d=f"M{spot((x, y + lid))} {bow} 0 {spot((right, y + lid))}", **paint)
         baseline += 4
-    yield _text("title", middle, baseline, shape.title, "middle")
+    yield text_at("title", middle, baseline, shape.title, "middle")
+    for number, line in enumerate(shape.lines, 1):
+        yield text_at("line", middle, baseline + number * LINE_HEIGHT, line, "middle")
 
 
 def _points(network: Network, scene: Scene) -> Iterator[str]:
     """Connection points: dark dots on their arcs, or at the end of a stub where nothing reads the arc."""
     for name, point in network.connection_points.items():
         x, y = scene.outlet(point.at)
-        yield _opened(_point_text(name, point))
+        yield opened(_point_text(name, point))
         if not any(wire.ref == point.at for wire in scene.wires):
-            yield _tag("path", kind="wire", d=f"M{_p((x, y))} L{_p((x + DOT_WIDTH / 2, y))}")
+            yield tag("path", kind="wire", d=f"M{spot((x, y))} L{spot((x + DOT_WIDTH / 2, y))}")
         ring = {"stroke": "#ffffff", "stroke-width": "1.5"}
-        yield _tag("circle", cx=x + DOT_WIDTH / 2, cy=y, r=5.0, fill=_INK, **ring)
-        yield _text("label", x + 5, y + 17, name) + "</g>"
+        yield tag("circle", cx=x + DOT_WIDTH / 2, cy=y, r=5.0, fill=_INK, **ring)
+        yield text_at("label", x + 5, y + 17, name) + "</g>"
 
 
 def _point_text(name: str, point: ConnectionPoint) -> str:
@@ -175,34 +178,3 @@ def _point_text(name: str, point: ConnectionPoint) -> str:
     key = "" if point.key is None else f"key {point.key}"
     texts = (f"connection point {name} at {point.at}", kept, key, point.description)
     return "\n".join(text for text in texts if text)
-
-
-def _opened(tooltip: str) -> str:
-    """The beginning of a group of elements that share a tooltip."""
-    return f"<g><title>{_escaped(tooltip)}</title>"
-
-
-def _escaped(text: str) -> str:
-    return escape(_FORBIDDEN.sub("\ufffd", text))
-
-
-def _text(kind: str, x: float, y: float, text: str, anchor: str = "") -> str:
-    anchored = f' text-anchor="{anchor}"' if anchor else ""
-    return f'<text class="{kind}" x="{_n(x)}" y="{_n(y)}"{anchored}>{_escaped(text)}</text>'
-
-
-def _tag(name: str, kind: str = "", **attributes: str | float) -> str:
-    """An empty element; `kind` is its class."""
-    written = {"class": kind} if kind else {}
-    written |= {key: _n(value) if isinstance(value, float) else value for key, value in attributes.items()}
-    return f"<{name} {' '.join(f'{key}={quoteattr(value)}' for key, value in written.items())}/>"
-
-
-def _p(point: Point) -> str:
-    return f"{_n(point[0])} {_n(point[1])}"
-
-
-def _n(number: float) -> str:
-    """A number with at most one decimal, written the same on every machine; there is no -0."""
-    text = f"{number:.1f}".removesuffix(".0")
-    return "0" if text == "-0" else text

@@ -6,7 +6,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from australis.algebra.network import Network, Ref
-from australis.app.pictures.notation import notation
+from australis.app.pictures.notation import notation, quality_notation
 
 _SIDES = ("left", "right")
 
@@ -48,7 +48,8 @@ class _Drawing:
             self._box(stream_tree, box_id, port)
         for name, output in network.outputs.items():
             if output.source == ref:
-                stream_tree.add(_label(name, "output", "green"))
+                graphs = "" if output.quality is None else f"\n{quality_notation(output.quality)}"
+                stream_tree.add(Text.assemble(_label(name, "output", "green"), (graphs, "dim")))
 
     def _box(self, parent: Tree, box_id: str, port: int) -> None:
         node = self._network.boxes[box_id]
