@@ -67,6 +67,24 @@ def test_rows_that_are_no_tuples_are_counted_once(spark: SparkSession, tmp_path:
             assert node.statistics().outputs["quarantine"].tuples == 6
 
 
+@pytest.mark.parametrize("way", ["fused", "spark"])
+def test_what_does_not_fit_an_input_that_nobody_reads(spark: SparkSession, tmp_path: Path, way: str) -> None:
+    """It is quarantined as on any input, and the rest goes: a stream, and a stored table."""
+    net = NetworkBuilder("edges")
+    net.input("x", "a long not null").filter("a > 0", as_="some").output("one")
+    net.input("unread", "a long not null")
+    net.table("names", "a long not null")
+    table = pa.table({"a": pa.array([1, None, 2], pa.int64())})
+    with Node(tmp_path / "root", way=way) as node:
+        node.deploy(net.build(), tables={"names": table})
+        node.push("unread", table)
+        node.drain()
+        found = node.read("quarantine")
+        assert found["path"].to_pylist() == ["edges.names", "edges.unread"]
+        assert found["#seq"].to_pylist() == [2, 6]
+        assert not any(node.statistics().arcs[name] for name in ("x", "unread", "names"))
+
+
 def test_no_more_is_compacted_at_a_time_than_fits_the_memory() -> None:
     segments = [Segment("x", f"{n}", n, n + 1, 19_000, 1, 1) for n in range(1_000)]
     run = compaction.small_run(segments)

@@ -7,7 +7,7 @@ through them, and the arcs between them, which are queues. Each box is in one of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -160,7 +160,7 @@ class _Planner:
         for part in parts:
             made = self._superbox(part, self._leaving(part, parts))
             superboxes[made.id] = made
-        superboxes |= {made.id: made for made in self._passages()}
+        superboxes |= {made.id: made for made in (*self._passages(), *self._gates())}
         return Plan(self._network, self._discipline, superboxes, dict(self._arcs(superboxes)))
 
     def _parts(self) -> Iterator[tuple[str, ...]]:
@@ -218,17 +218,20 @@ class _Planner:
     def _passages(self) -> Iterator[Superbox]:
         """A superbox without boxes for every output that reads straight from an input."""
         for name, output in self._network.outputs.items():
-            ref = output.source
-            if ref.id in self._network.inputs:
-                own = Network(
-                    self._network.name,
-                    {ref.id: self._network.inputs[ref.id]},
-                    {},
-                    {"out_0": Output(ref)},
-                    timezone=self._network.timezone,
-                )
-                reads, writes = {ref.id: ref.id}, {"out_0": f"={name}"}
-                yield Superbox(f"={name}", own, reads, writes, Spread(SpreadKind.ROWS), self._admits([ref]))
+            if output.source.id in self._network.inputs:
+                yield self._boxless(f"={name}", output.source, {"out_0": f"={name}"})
+
+    def _gates(self) -> Iterator[Superbox]:
+        """A superbox without boxes for every input that nobody reads: what does not fit is quarantined."""
+        for name in self._network.inputs:
+            if name not in self._admitted:
+                yield self._boxless(f"~{name}", Ref(name), {})
+
+    def _boxless(self, superbox: str, ref: Ref, writes: Mapping[str, str]) -> Superbox:
+        # A stored table that nobody joins passes as a stream.
+        inputs = {ref.id: replace(self._network.inputs[ref.id], table=False)}
+        own = Network(self._network.name, inputs, {}, {"out_0": Output(ref)}, timezone=self._network.timezone)
+        return Superbox(superbox, own, {ref.id: ref.id}, writes, Spread(SpreadKind.ROWS), self._admits([ref]))
 
     def _arcs(self, superboxes: Mapping[str, Superbox]) -> Iterator[tuple[str, Arc]]:
         network = self._network

@@ -190,9 +190,8 @@ class Trains:
         return buried + [segment.name for segment in dropped if not segment.adopted]
 
     def _droppable(self, superbox: Superbox, now: int) -> Iterator[Segment]:
-        """Segments of the superbox's arcs, and of inputs without readers, that nobody needs any more."""
-        unread = [arc.id for arc in self._plan.arcs.values() if arc.writer is None and not arc.readers]
-        for arc in dict.fromkeys((*superbox.reads.values(), *superbox.writes.values(), *unread)):
+        """Segments of the superbox's arcs that nobody needs any more."""
+        for arc in dict.fromkeys((*superbox.reads.values(), *superbox.writes.values())):
             before = self._queues.needed(self._plan.arcs[arc], now)
             yield from (segment for segment in self._queues.segments[arc] if segment.end <= before)
 
