@@ -12,8 +12,10 @@ from australis.qos.graphs import delta
 
 CHART_WIDTH, CHART_HEIGHT, CHART_GAP = 134.0, 88.0, 10.0
 BARS_MAX = 5
-_LETTER = 0.05
+_LETTER = 0.056
 """The width of a letter at an axis, as a part of the axis."""
+_MARGINS = (0.14, 0.06)
+"""How far marks may stand out to the left and to the right, as parts of the axis."""
 _TAIL = 0.12
 """How much of an axis shows that a graph is flat beyond its points."""
 
@@ -51,7 +53,7 @@ def _charts(quality: Quality) -> Iterator[Chart]:
         yield _delay(quality.delay, graphs["Delay"])
     if quality.loss:
         ends = [(0.0, "0 %"), (1.0, "100 %")]
-        ticks = _ticks(0, 1, [*ends, *((x, f"{100 * x:g} %") for x, _ in quality.loss)])
+        ticks = _ticks(0, 1, [*ends, *((x, f"{100 * x:.3g} %") for x, _ in quality.loss)])
         yield Chart("delivered", graphs["Loss"], _curve(quality.loss, 0, 1), ticks)
     if quality.value is not None:
         yield _value(quality.value, graphs["Value"])
@@ -60,8 +62,8 @@ def _charts(quality: Quality) -> Iterator[Chart]:
 def _delay(points: Points, tooltip: str) -> Chart:
     end, good = points[-1][0], delta(points)
     high = end * (1 + _TAIL) or 1.0
-    zone = [(good, f"δ {span_text(good)}")] if math.isfinite(good) else []
-    ticks = _ticks(0, high, [*zone, (end, span_text(end)), (0.0, "0")])
+    zone = [(good, f"δ {span_text(good, 3)}")] if math.isfinite(good) else []
+    ticks = _ticks(0, high, [*zone, (end, span_text(end, 3)), (0.0, "0")])
     return Chart("delay", tooltip, _curve(points, 0, high), ticks, good / high if zone else None)
 
 
@@ -72,7 +74,7 @@ def _value(graph: ValueGraph, tooltip: str) -> Chart:
     first, last = graph.points[0][0], graph.points[-1][0]
     margin = (last - first) * _TAIL or 1.0
     low, high = first - margin, last + margin
-    marks = [(x, f"{x:g}") for x in (first, last, *(x for x, _ in graph.points))]
+    marks = [(x, f"{x:.3g}") for x in (first, last, *(x for x, _ in graph.points))]
     return Chart(graph.attribute, tooltip, _curve(graph.points, low, high), _ticks(low, high, marks))
 
 
@@ -86,10 +88,16 @@ def _ticks(low: float, high: float, marks: Iterable[tuple[float, str]]) -> tuple
     """The marks of an axis that do not stand in the way of those before them, which matter more."""
     across, kept = _scale(low, high), list[tuple[float, str]]()
     for x, text in marks:
-        place = across(x)
+        place = _inside(across(x), len(text) * _LETTER / 2)
         if all(abs(place - other) > (len(text) + len(beside) + 1) * _LETTER / 2 for other, beside in kept):
             kept.append((place, text))
     return tuple(sorted(kept))
+
+
+def _inside(place: float, half: float) -> float:
+    """The middle of a mark, moved so that its ends stay in the chart."""
+    left, right = _MARGINS
+    return min(max(place, half - left), 1 - half + right)
 
 
 def _scale(low: float, high: float) -> Callable[[float], float]:

@@ -52,13 +52,8 @@ def _plot(chart: Chart, corner: Point) -> Iterator[str]:
     yield tag("path", kind="curve", d=f"M{way}")
     yield text_at("tick", x - 4, y + 3, "1", "end")
     yield text_at("tick", x - 4, bottom + 3, "0", "end")
-    yield from (_tick(x + place * _WIDTH, bottom, place, text) for place, text in chart.ticks)
-
-
-def _tick(x: float, y: float, place: float, text: str) -> str:
-    """A mark under the axis; those at its ends stay inside."""
-    anchor, moved = ("end", _RIGHT - 4) if place > 1 - 1e-9 else ("middle", 0.0)
-    return text_at("tick", x + moved, y + 12, text, anchor)
+    for place, text in chart.ticks:
+        yield text_at("tick", x + place * _WIDTH, bottom + 12, text, "middle")
 
 
 def _placed(curve: Points, corner: Point) -> list[Point]:

@@ -77,12 +77,12 @@ def graph_notation(quality: Quality) -> dict[str, str]:
     if quality.loss:
         graphs["Loss"] = [f"{100 * x:g} %: {y:g}" for x, y in quality.loss]
     if (value := quality.value) is not None:
-        parts = [f"{x:g}: {y:g}" for x, y in value.points]
+        parts = [f"{x:.15g}: {y:g}" for x, y in value.points]
         graphs["Value"] = [value.attribute, *parts, *(f"{name}: {y:g}" for name, y in value.categories)]
     return {name: str(Notation(name, tuple(parts))) for name, parts in graphs.items()}
 
 
-def span_text(seconds: float) -> str:
+def span_text(seconds: float, digits: int = 6) -> str:
     """A time in a unit that suits it.
 
     >>> [span_text(seconds) for seconds in (0, 0.25, 90, 600, 5400)]
@@ -90,7 +90,7 @@ def span_text(seconds: float) -> str:
     """
     units = (("h", 3600, 3600), ("min", 60, 120), ("s", 1, 1), ("ms", 0.001, 0))
     unit, size, _ = next(found for found in units if seconds >= found[2])
-    return f"{seconds / size:g} {unit}" if seconds else "0 s"
+    return f"{seconds / size:.{digits}g} {unit}" if seconds else "0 s"
 
 
 def _group_by(names: tuple[str, ...]) -> str:
