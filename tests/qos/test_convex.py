@@ -1,4 +1,4 @@
-"""Why graphs should be convex: then walking along the smallest slopes finds the best, otherwise it may not."""
+"""Why graphs should be convex: then walking along the smallest slopes finds the best, else it may not."""
 
 from __future__ import annotations
 
