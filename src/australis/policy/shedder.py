@@ -116,7 +116,7 @@ class Shedder:
         """The commands that follow from a situation; they are taken as carried out.
 
         `inactive` are outputs that the scheduler does not serve, `values` what values of outputs are worth by
-        the fraction delivered (see `semantic.worth`).
+        the fraction delivered (see `semantic.value_curve`).
         """
         flow = Flow(
             situation, horizon_s=self._manners.horizon_s, train=self._manners.train, inactive=inactive

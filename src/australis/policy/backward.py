@@ -1,0 +1,126 @@
+"""Backward interval propagation: a value of an output as what it was computed from, further up (Aurora 4.5).
+
+Instead of inverting box by box, the expression of the value travels up, each attribute in it replaced by the
+expression that a Map has for it; at the end, `predicates` inverts it once, if it rises or falls with one
+attribute, and otherwise it is compared as it is. So the predicate at the mouth holds for exactly the tuples
+whose results it would hold for at the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from australis.algebra.boxes import (
+    Aggregate,
+    Box,
+    BSort,
+    Drop,
+    Filter,
+    Join,
+    Map,
+    Resample,
+    Union,
+    WSort,
+    equalities,
+    pair_name,
+)
+from australis.algebra.expr import Attribute, Expr, UserCall, attributes, walk
+from australis.algebra.network import Network, Ref
+from australis.algebra.schema import Schema
+from australis.policy.predicates import substituted
+
+NODES_MAX = 100
+"""How large an expression may grow that is to be computed for each tuple at a mouth."""
+
+Ports = Mapping[int, Expr]
+"""An expression for each input port of a box through which it goes on."""
+
+
+def backward(network: Network, source: Ref, expr: Expr, mouths: Collection[Ref]) -> dict[Ref, Expr] | None:
+    """An expression over the tuples of a stream as expressions over those of the streams at mouths.
+
+    None where a box on the way does not say of which tuple a value comes, or where tuples of one mouth come
+    by two ways with different values.
+
+    >>> from australis.algebra.builder import NetworkBuilder
+    >>> from australis.algebra.expr import text_of
+    >>> from australis.algebra.types import DOUBLE
+    >>> net = NetworkBuilder("n")
+    >>> _ = net.input("x", "m double").filter("m > 0").map({"km": "m / 1000"}, as_="far").output("y")
+    >>> found = backward(net.build(), Ref("far"), Attribute("km", DOUBLE), [Ref("x")])
+    >>> {str(ref): text_of(each) for ref, each in found.items()}
+    {'x': '(m / 1000.0D)'}
+    """
+    found: dict[Ref, Expr] = {}
+    rest = [(source, expr)]
+    while rest:
+        ref, each = rest.pop()
+        if ref in mouths:
+            if found.setdefault(ref, each) != each:
+                return None
+        elif (ports := _through(network, ref, each)) is None:
+            return None
+        else:
+            rest += [(network.boxes[ref.id].sources[port], above) for port, above in ports.items()]
+    return found if all(_is_simple(each) for each in found.values()) else None
+
+
+def _through(network: Network, ref: Ref, expr: Expr) -> Ports | None:
+    """The expression before the box that a stream comes from."""
+    if ref.id not in network.boxes:
+        return None
+    box, schemas = network.boxes[ref.id].box.core, network.input_schemas(ref.id)
+    match box:
+        case Filter() | BSort() | WSort() | Drop():
+            return {0: expr}
+        case Union():
+            return dict.fromkeys(range(len(schemas)), expr)
+        case Map():
+            return {0: substituted(expr, box.bind(schemas[0]))}
+        case _:
+            return _before_window(box, schemas, expr)
+
+
+def _before_window(box: Box, schemas: tuple[Schema, ...], expr: Expr) -> Ports | None:
+    """Windows and pairs: only attributes that a result has from all its tuples, or from those of one side.
+
+    A Tumble is not among them: without the tuples of one run, the runs beside it would become one.
+    """
+    match box:
+        case Aggregate(order=order) if attributes(expr) <= set(order.group_by):
+            return {0: expr}
+        case Resample(left=left, right=right):
+            if attributes(expr) <= set(right.group_by):
+                return {1: expr}
+            return {0: expr} if attributes(expr) == {left.on} else None
+        case Join():
+            return _before_join(box, schemas, expr)
+    return None
+
+
+def _before_join(box: Join, schemas: tuple[Schema, ...], expr: Expr) -> Ports | None:
+    """One side, if all attributes are of it; and the other one, if they equal attributes of it."""
+    sides = ("left", "right")
+    named = [
+        {pair_name(f.name, side, other): f.name for f in own}
+        for side, own, other in zip(sides, schemas, reversed(schemas), strict=True)
+    ]
+    pairs = equalities(box.bind(*schemas).predicate)
+    for port in (0, 1):
+        if attributes(expr) <= named[port].keys() and box.table_side != port:
+            own = _renamed(expr, named[port], schemas[port])
+            equal = {pair[port]: pair[1 - port] for pair in pairs}
+            if attributes(own) <= equal.keys() and box.table_side is None:
+                return {port: own, 1 - port: _renamed(own, equal, schemas[1 - port])}
+            return {port: own}
+    return None
+
+
+def _renamed(expr: Expr, names: Mapping[str, str], schema: Schema) -> Expr:
+    used = {name: schema[names[name]] for name in attributes(expr)}
+    return substituted(expr, {name: Attribute(f.name, f.type, f.nullable) for name, f in used.items()})
+
+
+def _is_simple(expr: Expr) -> bool:
+    nodes = list(walk(expr))
+    return len(nodes) <= NODES_MAX and not any(isinstance(node, UserCall) for node in nodes)
