@@ -23,9 +23,10 @@ from australis.engine.settings import Way
 
 OPTIONS = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 KILL, DONE = "kill", "done"
-KILL_EVERY = 5
-"""Of so many networks one loses an executor, both ways."""
-BEFORE_MOST = 4
+KILL_EVERY = 4
+"""Of so many networks one loses an executor, by one way and the other in turn."""
+TASKS_BEFORE = 4
+"""Fewer tasks than that begin before the one whose executor is lost."""
 
 
 @dataclass
@@ -115,10 +116,10 @@ def main(master: str, first: int, end: int) -> None:
     spark = local_session("australis-journeys", master=master, light=True, options=OPTIONS)
     done, random = Done(), Random(first)
     tasks = Tasks(spark, done)
-    for seed in range(first, end):
-        for way in Way:
-            if (seed - first) % KILL_EVERY == 0:
-                tasks.kill(random.randrange(BEFORE_MOST))
+    for number, seed in enumerate(range(first, end)):
+        for turn, way in enumerate(Way):
+            if number % (KILL_EVERY * len(Way)) == KILL_EVERY * turn:
+                tasks.kill(random.randrange(TASKS_BEFORE))
             check(seed, way, master)
             done.runs += 1
         done.networks += 1

@@ -16,7 +16,7 @@ from tests.cluster.standalone import Cluster
 
 from australis.engine.settings import Way
 
-FIRST, END = map(int, os.environ.get("AUSTRALIS_CLUSTER_SEEDS", "0:40").split(":"))
+FIRST, END = map(int, os.environ.get("AUSTRALIS_CLUSTER_SEEDS", "0:32").split(":"))
 
 
 @pytest.mark.timeout(600 + 60 * (END - FIRST))
