@@ -20,6 +20,7 @@ import pyarrow as pa
 from tests.crash.scenarios import FLUSH, TICK, Scenario, scenario
 
 from australis import Node
+from australis.engine import compaction
 from australis.engine.session import LIGHT_JAVA_OPTIONS
 from australis.engine.sinks import TextFileSink, write_out
 
@@ -31,10 +32,14 @@ KEPT = "crowded"
 EVENTS_AT_ONCE = 4
 """So many events are logged before the child waits for their trains: that makes many small ones."""
 
+SEGMENTS_OF_A_RUN = 6
+"""So few small segments are compacted, that it happens to a child that does not live long."""
+
 
 def main(name: str, seed: int, events: int, folder: Path) -> None:
     given = scenario(name, seed, events)
-    with _node(folder / "root", given) as node:
+    compaction.RUN_LEAST = SEGMENTS_OF_A_RUN
+    with _node(folder, given) as node:
         node.deploy(given.network, tables=given.tables)
         with Consumers(node, given, folder) as consumers:
             _say(READY)
@@ -43,12 +48,26 @@ def main(name: str, seed: int, events: int, folder: Path) -> None:
         _write_whole(folder / f"{KEPT}.kept", lines(node.read(KEPT)))
 
 
-def _node(root: Path, given: Scenario) -> Node:
+def _node(folder: Path, given: Scenario) -> Node:
     """A node whose clock stands still, so that timeouts are due by the events' local times alone."""
     # Most of these JVMs live for seconds, so compiling well does not pay.
     java = f"{LIGHT_JAVA_OPTIONS} -XX:+UseSerialGC"
     options = {"spark.driver.extraJavaOptions": java}
-    return Node(root, clock=lambda: 0, discipline=given.discipline, train=given.train, spark_options=options)
+    return Node(
+        folder / "root",
+        clock=lambda: 0,
+        discipline=given.discipline,
+        train=given.train,
+        partitions=given.partitions[_starts(folder / "starts") % len(given.partitions)],
+        spark_options=options,
+    )
+
+
+def _starts(file: Path) -> int:
+    """How many children there were before this one; the file has a byte for each."""
+    with open(file, "ab") as counted:
+        counted.write(b".")
+    return file.stat().st_size - 1
 
 
 def feed(

@@ -14,8 +14,8 @@ from australis.engine.faults import POINTS
 DRIVER, JVM, DAEMON, WORKER, START = "driver", "jvm", "daemon", "worker", "start"
 MOMENTS = (DRIVER, JVM, DAEMON, WORKER, START)
 """Killed from outside, at random moments: `start` is the driver before it is ready."""
-FIRST = "deploy.recorded"
-"""The point that only the first child on a root passes."""
+FIRST, REWRITTEN = "deploy.recorded", ("deploy.rewriting", "deploy.rewritten")
+"""The points that only the first child on a root passes, and those that have other settings than the last."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,19 @@ class Kill:
 def kills(seed: int) -> Iterator[Kill]:
     """Crash points in turn, and random moments between them, without end."""
     chance = random.Random(seed)
-    points = [point for point in POINTS if point != FIRST]
+    points = [point for point in POINTS if point not in (FIRST, *REWRITTEN)]
     for number in count():
         yield _at_point(points[number % len(points)], chance)
         for what in chance.choices(MOMENTS, (6, 3, 1, 2, 1), k=2):
             yield _at_moment(what, chance)
 
 
-def first_kill() -> Kill:
-    """The kill of a first child, in the middle of deploying."""
-    return Kill(FIRST)
+def first_kills(scenario: str, root: int) -> list[Kill]:
+    """The kills of the first children on a root, last first: when they deploy, or rewrite states."""
+    first = [Kill(FIRST)] if root % 2 == 0 else []
+    # There must be states to be rewritten.
+    later = [*(Kill(point) for point in reversed(REWRITTEN)), Kill("train.committed", 8)]
+    return [*(later if scenario == "parted" else []), *first]
 
 
 def _at_point(point: str, chance: random.Random) -> Kill:
@@ -62,7 +65,7 @@ def _at_point(point: str, chance: random.Random) -> Kill:
         # Every worker ends at this time. Not too soon: a train must get through when it is tried again in
         # another worker, and most kills are to be those of drivers.
         return Kill(point, chance.randint(6, 20), driver_after=_later(chance))
-    return Kill(point, chance.randint(1, 6))
+    return Kill(point, chance.randint(1, 2 if point.startswith("compaction.") else 6))
 
 
 def _at_moment(what: str, chance: random.Random) -> Kill:

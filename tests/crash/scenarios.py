@@ -24,6 +24,7 @@ class Settings(TypedDict, total=False):
     discipline: str
     train: int
     way: str
+    partitions: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Scenario:
     discipline: str = "superbox"
     train: int = 1_000_000
     way: str = "fused"
+    partitions: tuple[int, ...] = (2,)
+    """In how many parts state is kept, child by child in turn."""
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
@@ -132,4 +135,11 @@ def scans() -> tuple[Network, Settings]:
     return keyed()[0], {"way": "spark"}
 
 
-SCENARIOS = {each.__name__: each for each in (keyed, boxes, unkeyed, trains, scans)}
+def parted() -> tuple[Network, Settings]:
+    """The keyed network with another number of partitions at every start: its states are rewritten."""
+    return keyed()[0], {"partitions": (2, 3, 1)}
+
+
+SCENARIOS = {each.__name__: each for each in (keyed, boxes, unkeyed, trains, scans, parted)}
+UNORDERED = ("parted",)
+"""Where tuples of one number may come out in another order: they do so partition by partition."""

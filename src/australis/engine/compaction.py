@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from itertools import accumulate
 
 from australis.compile.superboxes import Plan
+from australis.engine.faults import crash_point
 from australis.engine.graveyard import Graveyard
 from australis.engine.queues import Queues
 from australis.engine.storage.catalog import Catalog
@@ -58,6 +59,7 @@ class Compaction:
 
     def _swapped(self, arc: str, run: list[Segment], made: Segment) -> int:
         """Put the new segment in the place of the old ones, unless these are gone by now."""
+        crash_point("compaction.swapping")
         with self._changed:
             if not all(segment in self._queues.segments[arc] for segment in run):
                 self._root.delete(made.name)
@@ -65,6 +67,7 @@ class Compaction:
             with self._catalog.transaction() as transaction:
                 transaction.drop_segments(run)
                 transaction.add_segments([made])
+            crash_point("compaction.swapped")
             self._queues.remove(run)
             self._queues.add([made])
         self._graveyard.bury(segment.name for segment in run)

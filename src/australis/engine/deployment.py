@@ -69,6 +69,7 @@ def _rewritten(
     partitions = record["partitions"]
     states = {each.id: _taken_over(root, each, by_box, partitions) for each in made.superboxes.values()}
     due = {box: catalog.head(name).deadline for name in old.superboxes for box in old.superboxes[name].boxes}
+    crash_point("deploy.rewriting")
     with catalog.transaction() as transaction:
         gone = {name for superbox in old.superboxes for name in transaction.clear_states(superbox)}
         for name, found in states.items():
@@ -78,6 +79,7 @@ def _rewritten(
                 deadline = min((each for each in deadlines if each is not None), default=None)
                 transaction.set_head(name, Head(catalog.log_end(), 1, deadline))
         transaction.set_meta(NETWORK, json.dumps(record))
+    crash_point("deploy.rewritten")
     return sorted(gone - {file.name for found in states.values() for file in found})
 
 

@@ -12,6 +12,8 @@ import signal
 VARIABLE, LOG_VARIABLE = "AUSTRALIS_CRASH", "AUSTRALIS_CRASH_LOG"
 POINTS = (
     "deploy.recorded",
+    "deploy.rewriting",
+    "deploy.rewritten",
     "ingest.written",
     "ingest.committed",
     "task.read",
@@ -22,6 +24,8 @@ POINTS = (
     "train.changed",
     "train.committed",
     "train.swept",
+    "compaction.swapping",
+    "compaction.swapped",
     "consumer.acknowledging",
     "consumer.acknowledged",
 )
