@@ -20,8 +20,9 @@ TRIALS = 8
 """How often a fraction is tried out until it sheds what it should."""
 CLOSE = 0.02
 """How near to the fraction wanted is near enough."""
-BETTER = 0.9
-"""Of what would be lost by chance, the most that values may lose: else it is not worth their while."""
+BETTER = 0.02
+"""The part of all utility that a drop box must save beside one that goes by chance, to be worth its while."""
+NOTHING = DropBox.random(0.0)
 
 Where = Mapping[str, str]
 """A predicate for each stream at a mouth that has one; what it holds for is shed."""
@@ -29,16 +30,16 @@ Where = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Trial:
-    """What a predicate did to a sample of what comes to a mouth."""
+    """What a drop box did to a sample of what comes to a mouth."""
 
     shed: float
-    """The fraction of the sampled tuples that it holds for."""
+    """The fraction of the sampled tuples that it took."""
     counts: Counts
     """How many of the results had which values at the output, in the bins of its value graph."""
 
 
-Try = Callable[[Where], Trial]
-"""Runs the boxes from a mouth to an output over a sample without the tuples for which predicates hold."""
+Try = Callable[[DropBox], Trial]
+"""Runs a sample of what comes to a mouth through to an output, behind a drop box and no other one."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +86,12 @@ def by_backward(mouth: Mouth, rate: float, try_: Try) -> DropBox | None:
     graph, bins = mouth.graph, mouth.bins
     if graph is None or bins is None:
         return None
-    counts = try_({}).counts
+    counts = try_(NOTHING).counts
     best: DropBox | None = None
     low, high, fraction = 0.0, 1.0, rate
     for _ in range(TRIALS):
         where = moved(mouth, bins, counts, fraction)
-        found = try_(where).shed if where else 0.0
+        found = try_(DropBox(rate, where)).shed if where else 0.0
         if found >= rate - CLOSE:
             best, high = thinned(rate, where, found), fraction
         else:
@@ -134,7 +135,11 @@ def utility_of(trial: Trial, bins: Bins) -> float:
 
 
 def is_better(bins: Bins, box: DropBox, try_: Try) -> bool:
-    """Whether a drop box loses clearly less than one that goes by chance."""
-    whole = utility_of(try_({}), bins)
-    lost = (whole - utility_of(try_(box.where), bins)) * box.share
-    return lost <= BETTER * box.rate * whole
+    """Whether a drop box leaves clearly more utility than one that goes by chance.
+
+    Windows that lose some of their tuples still come out, so chance may do no harm that a graph tells of.
+    """
+    whole, by_chance, by_value = (
+        utility_of(try_(each), bins) for each in (NOTHING, DropBox.random(box.rate), box)
+    )
+    return by_value >= by_chance + BETTER * whole and by_value > by_chance

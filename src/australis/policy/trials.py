@@ -7,8 +7,9 @@ best of them the range is moved by ever smaller steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,18 @@ from australis.algebra.expr import Attribute, text_of
 from australis.algebra.network import Ref
 from australis.algebra.types import STRING
 from australis.policy.predicates import membership, range_of
-from australis.policy.semantic import CLOSE, Mouth, Try, Where, by_backward, is_better, thinned, utility_of
+from australis.policy.semantic import (
+    CLOSE,
+    NOTHING,
+    Mouth,
+    Trial,
+    Try,
+    Where,
+    by_backward,
+    is_better,
+    thinned,
+    utility_of,
+)
 from australis.policy.shed import DropBox
 from australis.qos.histograms import Bins
 from australis.qos.intervals import Axis
@@ -58,6 +70,21 @@ def by_value(mouth: Mouth, rate: float, try_: Try, samples: Samples | None = Non
     return next((box for box in found if box is not None and is_better(bins, box, try_)), None)
 
 
+def for_stages(
+    mouths: Mapping[str, Mouth], try_: Callable[[str, DropBox], Trial], samples: Callable[[str], Samples]
+) -> Callable[[str, float], DropBox | None]:
+    """What a shedder asks for semantic drop boxes: `mouths` has the stages that lead to one output only.
+
+    `try_` runs a sample of what comes to the mouth of a stage, `samples` has its values.
+    """
+
+    def box(stage: str, rate: float) -> DropBox | None:
+        mouth = mouths.get(stage)
+        return by_value(mouth, rate, partial(try_, stage), samples(stage)) if mouth else None
+
+    return box
+
+
 def by_trial(mouth: Mouth, rate: float, try_: Try, samples: Samples) -> DropBox | None:
     """The drop box that did best among those tried on every attribute at the mouth."""
     bins = mouth.bins
@@ -75,10 +102,10 @@ class _Laboratory:
 
     def __init__(self, try_: Try, bins: Bins) -> None:
         self._try, self._bins = try_, bins
-        self._whole = utility_of(try_({}), bins)
+        self._whole = utility_of(try_(NOTHING), bins)
 
     def candidate(self, where: Where) -> Candidate:
-        trial = self._try(where)
+        trial = self._try(DropBox(1.0, where))
         return Candidate(where, trial.shed, self._whole - utility_of(trial, self._bins))
 
 
