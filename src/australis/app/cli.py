@@ -10,8 +10,8 @@ import click
 
 from australis.errors import AlgebraError, AustralisError
 
-FAILED, REFUSED, INTERRUPTED = 1, 2, 130
-"""Exit codes: the run failed; the network or the arguments are wrong; Ctrl-C."""
+FAILED, REFUSED, OVERLOADED, INTERRUPTED = 1, 2, 3, 130
+"""Exit codes: the run failed; the network or the arguments are wrong; a load is too much; Ctrl-C."""
 TRACEBACK = "AUSTRALIS_TRACEBACK"
 """The variable that shows where an error that nobody expected comes from."""
 
@@ -84,7 +84,8 @@ def main() -> None:
     NET is a .json or .yaml file, or Python: FILE.py:NAME or MODULE:NAME.
 
     \b
-    Exit codes: 0 all is well, 1 the run failed, 2 the network or the arguments are wrong, 130 interrupted.
+    Exit codes: 0 all is well, 1 the run failed, 2 the network or the arguments are wrong, 3 a network is
+    overloaded at the rates of check, 130 interrupted.
     """
 
 

@@ -1,0 +1,95 @@
+"""The options of `australis check` that ask whether a network can take the load that is expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--rate",
+        "rate",
+        multiple=True,
+        metavar="NAME=N/s",
+        help="The tuples that come on an input: 20000/s, 5k/s, 300/min, 1M/h. One for each input.",
+    ),
+    click.option(
+        "--capacity",
+        type=click.FloatRange(min=0, min_open=True),
+        help="The cores that there are. Default: those of this machine.",
+    ),
+    click.option(
+        "--headroom",
+        type=click.FloatRange(min=0, min_open=True, max=1),
+        default=1.0,
+        show_default=True,
+        help="The part of them that may be used in steady state; the rest is for ad hoc queries.",
+    ),
+    click.option(
+        "--calibrate",
+        multiple=True,
+        metavar="NAME=FILE",
+        help="Measure costs with the tuples of a file or generator:OPTIONS. Inputs without are made up.",
+    ),
+    click.option(
+        "--tuples",
+        type=click.IntRange(min=1),
+        default=500_000,
+        show_default=True,
+        help="How many tuples to measure with.",
+    ),
+    click.option(
+        "--root", type=click.Path(path_type=Path), metavar="DIR", help="Take the costs that a node measured."
+    ),
+    click.option(
+        "--costs",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Take the costs of a file: what --rate with --json has printed, or your own.",
+    ),
+    click.option(
+        "--train-ms",
+        type=click.FloatRange(min=0),
+        help="What a train takes, however short. Default: as measured by the node, else 80.",
+    ),
+)
+
+
+def analysis_options(command: Command) -> Command:
+    """Add the options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Question:
+    """The values of the options."""
+
+    rate: tuple[str, ...]
+    capacity: float | None
+    headroom: float
+    calibrate: tuple[str, ...]
+    tuples: int
+    root: Path | None
+    costs: Path | None
+    train_ms: float | None
+
+    @classmethod
+    def asked(cls, ctx: click.Context, values: dict[str, Any]) -> Question | None:
+        """The question that the options ask; None without --rate, which all the others need."""
+        question = cls(**{field.name: values[field.name] for field in fields(cls)})
+        if question.rate:
+            return question
+        for field in fields(cls):
+            if ctx.get_parameter_source(field.name) is ParameterSource.COMMANDLINE:
+                option = f"--{field.name.replace('_', '-')}"
+                raise click.UsageError(f"{option} is for the analysis of a load: add --rate NAME=N/s")
+        return None
