@@ -23,7 +23,7 @@ from australis.algebra.schema import TS
 from australis.engine import trains
 from australis.engine.settings import Way
 from australis.engine.storage.segments import SEQ
-from australis.engine.tasks import Task, answer, heard
+from australis.engine.tasks import Task, answer, manifest_of
 from australis.engine.waybills import Manifest, Waybill
 from australis.reference.network import Emission, ReferenceRun
 
@@ -126,7 +126,7 @@ class Here:
 
     def run(self, waybill: Waybill) -> list[Manifest]:
         told = Waybill.from_json(waybill.to_json())
-        return [heard(answer(Task(told, share, index).run)) for index, share in enumerate(told.shares)]
+        return [manifest_of(answer(Task(told, share, index).run)) for index, share in enumerate(told.shares)]
 
 
 @contextmanager

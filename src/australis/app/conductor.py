@@ -21,7 +21,7 @@ _FLUSHED = "end of the streams"
 
 
 @dataclass(frozen=True)
-class Outlet:
+class Taker:
     """An output, under which name its consumer is known, and what to do with its tables."""
 
     output: str
@@ -36,20 +36,20 @@ class Conductor:
         self,
         node: Node,
         sources: Sequence[Source],
-        outlets: Sequence[Outlet],
+        takers: Sequence[Taker],
         *,
         flush: bool,
         heard: Callable[[Delivery], None] = lambda delivery: None,
     ) -> None:
-        self._node, self._sources, self._outlets = node, sources, outlets
+        self._node, self._sources, self._takers = node, sources, takers
         self._flush, self._heard = flush, heard
         self._waiter = SignalWaiter()
         self._news: SimpleQueue[str | BaseException] = SimpleQueue()
         self._over = threading.Event()
         self._left = threading.Event()
-        self._wakes = [threading.Event() for _ in outlets]
-        # Whoever holds the lock of an outlet is taking a table.
-        self._locks = [threading.Lock() for _ in outlets]
+        self._wakes = [threading.Event() for _ in takers]
+        # Whoever holds the lock of a taker is taking a table.
+        self._locks = [threading.Lock() for _ in takers]
         self.notes: tuple[str, ...] = ()
 
     def ask(self) -> None:
@@ -61,7 +61,7 @@ class Conductor:
         self._node.on_train(lambda train: self._wake())
         consumers = [
             self._thread(partial(self._consume, *each))
-            for each in zip(self._outlets, self._wakes, self._locks, strict=True)
+            for each in zip(self._takers, self._wakes, self._locks, strict=True)
         ]
         feeder = self._thread(self._bring)
         try:
@@ -81,7 +81,7 @@ class Conductor:
         return is_whole
 
     def _leave(self) -> None:
-        """Let sources bring no more, and outlets take no more tables than those they are taking."""
+        """Let sources bring no more, and takers take no more tables than those they are taking."""
         self._waiter.end()
         self._left.set()
         for lock in self._locks:
@@ -158,15 +158,15 @@ class Conductor:
         for wake in self._wakes:
             wake.set()
 
-    def _consume(self, outlet: Outlet, wake: threading.Event, lock: threading.Lock) -> None:
+    def _consume(self, taker: Taker, wake: threading.Event, lock: threading.Lock) -> None:
         """Take what an output has whenever there is something, and once more when all is over."""
         while True:
             is_last = self._over.is_set()
-            for table in self._node.subscribe(outlet.output, consumer=outlet.consumer, follow=False):
+            for table in self._node.subscribe(taker.output, consumer=taker.consumer, follow=False):
                 with lock:
                     if self._left.is_set():
                         return
-                    outlet.take(table)
+                    taker.take(table)
             if is_last:
                 return
             wake.wait()

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from rich.console import Console
 
 from australis.algebra.network import QUARANTINE
-from australis.app.conductor import Conductor, Outlet
+from australis.app.conductor import Conductor, Taker
 from australis.app.in_process import Job
 from australis.app.node_options import NodeOptions, is_endless
 from australis.app.progress import Sample, announced, live
@@ -147,8 +147,8 @@ class _NodeRun:
         self, node: Node, stack: ExitStack, writers: Mapping[str, Writer], stop: Stop, as_json: bool
     ) -> Summary:
         before, began = node.statistics(), time.perf_counter()
-        outlets = list(self._sinks(node, stack) if self._is_kept else self._written(node, writers))
-        conductor = Conductor(node, self._sources, outlets, flush=self._job.flush, heard=self._took)
+        takers = list(self._sinks(node, stack) if self._is_kept else self._written(node, writers))
+        conductor = Conductor(node, self._sources, takers, flush=self._job.flush, heard=self._took)
 
         def sample() -> Sample:
             return Sample(time.perf_counter() - began, self._tally.read, node.statistics())
@@ -173,25 +173,25 @@ class _NodeRun:
         )
         self._tally.rejected[delivery.input] += len(delivery.rejected)
 
-    def _written(self, node: Node, writers: Mapping[str, Writer]) -> Iterator[Outlet]:
+    def _written(self, node: Node, writers: Mapping[str, Writer]) -> Iterator[Taker]:
         """Outputs into files that appear at the end; what nobody asked for is not kept."""
         for name in self._job.network.outputs:
             if name in writers:
-                yield self._outlet(name, f"run:{name}", writers[name].write)
+                yield self._taker(name, f"run:{name}", writers[name].write)
             else:
                 node.acknowledge(_NOBODY, name, _ALL)
         write = writers[QUARANTINE].write if QUARANTINE in writers else lambda table: None
-        yield self._outlet(QUARANTINE, f"run:{QUARANTINE}", write)
+        yield self._taker(QUARANTINE, f"run:{QUARANTINE}", write)
 
-    def _sinks(self, node: Node, stack: ExitStack) -> Iterator[Outlet]:
+    def _sinks(self, node: Node, stack: ExitStack) -> Iterator[Taker]:
         """Outputs into files that grow; others stay in the root."""
         for name, path in self._job.targets.items():
             schema = self._job.network.output_schema(name)
             sink = parse_sink(name, path, schema, stream_format=self._job.stream_format)
             running = stack.enter_context(sink.start(node))
-            yield self._outlet(name, sink.consumer, running.take)
+            yield self._taker(name, sink.consumer, running.take)
 
-    def _outlet(self, name: str, consumer: str, write: Callable[[pa.Table], None]) -> Outlet:
+    def _taker(self, name: str, consumer: str, write: Callable[[pa.Table], None]) -> Taker:
         def take(table: pa.Table) -> None:
             if name == QUARANTINE:
                 self._tally.quarantine(table, strict=self._job.strict)
@@ -199,7 +199,7 @@ class _NodeRun:
                 self._tally.written[name] += table.num_rows
             write(table)
 
-        return Outlet(name, consumer, take)
+        return Taker(name, consumer, take)
 
     # --- behind it
 

@@ -42,19 +42,19 @@ class Rates:
     """Tuples per second of the last seconds.
 
     >>> rates = Rates()
-    >>> rates.heard(0.0, {"x": 0}), rates.heard(1.0, {"x": 500}), rates.heard(2.0, {"x": 1500})
+    >>> rates.noted(0.0, {"x": 0}), rates.noted(1.0, {"x": 500}), rates.noted(2.0, {"x": 1500})
     ({'x': 0.0}, {'x': 500.0}, {'x': 750.0})
     """
 
     def __init__(self) -> None:
-        self._heard: deque[tuple[float, Mapping[str, int]]] = deque()
+        self._noted: deque[tuple[float, Mapping[str, int]]] = deque()
 
-    def heard(self, seconds: float, counts: Mapping[str, int]) -> dict[str, float]:
+    def noted(self, seconds: float, counts: Mapping[str, int]) -> dict[str, float]:
         """Take in new counts; gives the rates."""
-        self._heard.append((seconds, dict(counts)))
-        while len(self._heard) > 2 and self._heard[1][0] <= seconds - _WINDOW_SECONDS:
-            self._heard.popleft()
-        since, before = self._heard[0]
+        self._noted.append((seconds, dict(counts)))
+        while len(self._noted) > 2 and self._noted[1][0] <= seconds - _WINDOW_SECONDS:
+            self._noted.popleft()
+        since, before = self._noted[0]
         elapsed = seconds - since
         return {
             name: (number - before.get(name, 0)) / elapsed if elapsed > 0 else 0.0
@@ -71,8 +71,8 @@ class Picture:
     def draw(self) -> RenderableType:
         """The picture of this moment."""
         sample = self._take()
-        read = self._read.heard(sample.seconds, sample.read)
-        written = self._written.heard(sample.seconds, sample.written)
+        read = self._read.noted(sample.seconds, sample.read)
+        written = self._written.noted(sample.seconds, sample.written)
         head = Text.assemble(
             (sample.statistics.network, "bold"),
             f"  {sample.seconds:.0f} s  in {sum(read.values()):,.0f}/s  out {sum(written.values()):,.0f}/s",

@@ -30,7 +30,7 @@ from australis.engine.plans import write_plan
 from australis.engine.runner import describe, failed
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import SEQ, Segment, check_segment
-from australis.engine.tasks import WAYBILL_PROPERTY, Task, answer, heard, superbox_of
+from australis.engine.tasks import WAYBILL_PROPERTY, Task, answer, manifest_of, superbox_of
 from australis.engine.waybills import Manifest, Share, Waybill
 from australis.kernels.kernel import CAUSE
 
@@ -66,7 +66,10 @@ class SparkRunner:
             rows = frame.mapInArrow(serve_rows, "answer binary").collect()
         except (Py4JError, PySparkException, OSError) as error:
             raise failed(waybill, error) from error
-        return [*(heard(bytes(row.answer)) for row in rows), self._led_counts(waybill.superbox, observed)]
+        return [
+            *(manifest_of(bytes(row.answer)) for row in rows),
+            self._led_counts(waybill.superbox, observed),
+        ]
 
     # --- the frame that comes to Python
 

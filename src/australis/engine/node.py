@@ -25,7 +25,6 @@ from australis.engine.frames import SparkRunner
 from australis.engine.ingest import LOAD, Ingest, Position, loaded
 from australis.engine.loop import Loop
 from australis.engine.opened import OpenRoot
-from australis.engine.outlets import Outlets
 from australis.engine.plans import write_plan
 from australis.engine.queues import Queues
 from australis.engine.runner import FusedRunner, Runner
@@ -33,6 +32,7 @@ from australis.engine.session import GONE, is_running, local_session
 from australis.engine.settings import NodeSettings, Way
 from australis.engine.statistics import Statistics, statistics
 from australis.engine.storage.root import Root
+from australis.engine.subscriptions import Subscriptions
 from australis.engine.trains import Settings, Train, Trains
 from australis.errors import EngineError, Problem
 from australis.policy.schedule import RoundRobin
@@ -46,7 +46,7 @@ class _Running:
     queues: Queues
     ingest: Ingest
     loop: Loop
-    outlets: Outlets
+    subscriptions: Subscriptions
 
 
 class Node:
@@ -110,10 +110,10 @@ class Node:
         ingest = Ingest(self.root, self._catalog, network, queues)
         self._load(network, ingest, tables or {}, rejected or {})
         loop = self._loop(deployed.plan, queues, ingest)
-        outlets = Outlets(
+        subscriptions = Subscriptions(
             self.root, self._catalog, deployed.plan, queues, loop, self._graveyard, self._changed, self._clock
         )
-        self._running = _Running(deployed.plan, queues, ingest, loop, outlets)
+        self._running = _Running(deployed.plan, queues, ingest, loop, subscriptions)
         loop.start()
 
     def _load(
@@ -172,7 +172,7 @@ class Node:
                 with suppress(*GONE):
                     self.spark.sparkContext.cancelJobGroup(self._group)
             self._running.loop.stop()
-            self._running.outlets.close()
+            self._running.subscriptions.close()
         self._stopped = True
         self._opened.close()
         if self._owns_spark:
@@ -291,7 +291,7 @@ class Node:
 
     def read(self, output: str) -> pa.Table:
         """All that an output keeps: its attributes, `#ts` and `#seq`."""
-        return self._deployed.outlets.read(output)
+        return self._deployed.subscriptions.read(output)
 
     def subscribe(
         self, output: str, *, consumer: str = "subscriber", follow: bool = True, rows: int = ROWS_MOST
@@ -301,22 +301,22 @@ class Node:
         A table is acknowledged when the next one is asked for. Without `follow` it ends when all that was
         pushed has gone through, or the node is paused.
         """
-        return self._deployed.outlets.subscribe(output, consumer, follow, rows)
+        return self._deployed.subscriptions.subscribe(output, consumer, follow, rows)
 
     def consumer(self, consumer: str, output: str) -> tuple[int, str | None]:
         """How far a consumer has come: the number behind its last tuple, and its own note of it."""
-        return self._deployed.outlets.consumer(consumer, output)
+        return self._deployed.subscriptions.consumer(consumer, output)
 
     def acknowledge(self, consumer: str, output: str, seq: int, position: str | None = None) -> None:
         """A consumer has done with all tuples before a number; what nobody needs is deleted.
 
         Behind the end of the node this does nothing: the tuples come again when it goes on.
         """
-        (self._running or self._deployed).outlets.acknowledge(consumer, output, seq, position)
+        (self._running or self._deployed).subscriptions.acknowledge(consumer, output, seq, position)
 
     def forget(self, consumer: str, output: str) -> None:
         """A consumer will not come back: nothing is kept for it. One that still reads is known again then."""
-        self._deployed.outlets.forget(consumer, output)
+        self._deployed.subscriptions.forget(consumer, output)
 
     # --- inside
 

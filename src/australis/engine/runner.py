@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from australis.engine.session import GONE
-from australis.engine.tasks import WAYBILL_PROPERTY, heard, serve
+from australis.engine.tasks import WAYBILL_PROPERTY, manifest_of, serve
 from australis.engine.waybills import Manifest, Waybill
 from australis.errors import EngineError, Problem
 
@@ -46,7 +46,7 @@ class FusedRunner:
             answers = self._job(len(waybill.shares)).collect()
         except (Py4JError, PySparkException, OSError) as error:
             raise failed(waybill, error) from error
-        return [heard(answer) for answer in answers]
+        return [manifest_of(answer) for answer in answers]
 
     def _job(self, tasks: int) -> RDD[Any]:
         with self._lock:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
@@ -71,7 +70,7 @@ def answer(run: Callable[[], Manifest]) -> bytes:
         return FAILURE + pickle.dumps(error)
 
 
-def heard(data: bytes) -> Manifest:
+def manifest_of(data: bytes) -> Manifest:
     """The manifest that a task sent; raises its error."""
     if data[:1] == FAILURE:
         raise pickle.loads(data[1:])
@@ -110,24 +109,20 @@ class Task:
         self._waybill, self._share, self._part = waybill, share, part
         self._root = Root(waybill.root)
         self._superbox, self._pipeline = superbox_of(self._root, waybill.plan, waybill.superbox)
-        self._spent: dict[str, int] = {}
         _segments.budget = _states.budget = waybill.cache // 2
 
     def run(self, given: Mapping[str, pa.Table] | None = None) -> Manifest:
         """Read, compute, write; `given` are the tuples of the one partition, if Spark has read them."""
-        with self._timed("read"):
-            streams = self._read() if given is None else given
+        streams = self._read() if given is None else given
         crash_point("task.read")
         done, states = _Done(), {}
-        with self._timed("compute"):
-            for partition, tuples in self._partitioned(streams, divided=given is not None):
-                done.received += sum(table.num_rows for table in tuples.values())
-                before = self._state(partition, done)
-                states[partition] = (before, self._advance(before, tuples, done))
-        with self._timed("write"):
-            outputs = dict(self._outputs(done))
-            written = self._write(states, outputs)
-            arrivals = {self._arc(name): _arrivals(table) for name, table in outputs.items()}
+        for partition, tuples in self._partitioned(streams, divided=given is not None):
+            done.received += sum(table.num_rows for table in tuples.values())
+            before = self._state(partition, done)
+            states[partition] = (before, self._advance(before, tuples, done))
+        outputs = dict(self._outputs(done))
+        written = self._write(states, outputs)
+        arrivals = {self._arc(name): _arrivals(table) for name, table in outputs.items()}
         deadlines = [self._pipeline.deadline(after) for _, after in states.values()]
         return Manifest(
             *written,
@@ -135,14 +130,7 @@ class Task:
             arrivals,
             min((each for each in deadlines if each is not None), default=None),
             done.received,
-            self._spent,
         )
-
-    @contextmanager
-    def _timed(self, what: str) -> Iterator[None]:
-        began = time.perf_counter_ns()
-        yield
-        self._spent[what] = time.perf_counter_ns() - began
 
     # --- in
 

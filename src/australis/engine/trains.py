@@ -19,7 +19,8 @@ from australis.engine.storage.segments import Segment
 from australis.engine.waybills import Manifest, Share, Waybill
 
 ROWS_PER_TASK = 60_000
-"""A train with fewer tuples is one task: a second one would cost more than it saves."""
+"""Each task has at least so many tuples, so a train of fewer than twice as many is one task: a second one
+would cost more than it saves."""
 MOMENTS_MOST = 5_000
 
 

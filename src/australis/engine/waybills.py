@@ -96,8 +96,6 @@ class Manifest:
     deadline: int | None
     received: int = 0
     """Tuples that were let through."""
-    spent: Mapping[str, int] = field(default_factory=dict)
-    """Nanoseconds by what they were spent on."""
 
     def to_json(self) -> bytes:
         return json.dumps(asdict(self)).encode()

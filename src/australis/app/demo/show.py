@@ -13,7 +13,7 @@ from rich.table import Table
 
 from australis.algebra.network import QUARANTINE, Network
 from australis.app import shown
-from australis.app.conductor import Conductor, Outlet
+from australis.app.conductor import Conductor, Taker
 from australis.app.demo.replay import TableSource
 from australis.app.progress import Sample, announced, live
 from australis.app.quiet import quietly
@@ -86,9 +86,9 @@ class _Streaming:
         (name,) = self.network.inputs
         self.read[name] = 0
         self.taken = {output: [] for output in (*self.network.outputs, QUARANTINE)}
-        outlets = [Outlet(output, f"demo:{output}", tables.append) for output, tables in self.taken.items()]
+        takers = [Taker(output, f"demo:{output}", tables.append) for output, tables in self.taken.items()]
         conductor = Conductor(
-            node, [TableSource(name, self.stream, self.rate)], outlets, flush=True, heard=self._took
+            node, [TableSource(name, self.stream, self.rate)], takers, flush=True, heard=self._took
         )
         began = time.perf_counter()
         with live(console, lambda: Sample(time.perf_counter() - began, self.read, node.statistics())):

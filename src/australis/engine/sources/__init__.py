@@ -5,7 +5,7 @@ rejected rows and a position, which a node commits together; a source that start
 committed position. Settings (`FileSource`, `FolderSource`, `GeneratorSource`) and runs are two objects.
 """
 
-from australis.engine.sources.delivery import Adoption, Delivery, Ingest, Running, Source, hand_over
+from australis.engine.sources.delivery import Adoption, Delivery, Inlet, Running, Source, hand_over
 from australis.engine.sources.feed import feed, in_turns, parse_source
 from australis.engine.sources.folder import FolderSource
 from australis.engine.sources.generator import GeneratorSource, parse_generator
@@ -21,7 +21,7 @@ __all__ = [
     "FileSource",
     "FolderSource",
     "GeneratorSource",
-    "Ingest",
+    "Inlet",
     "Options",
     "Rate",
     "Running",

@@ -34,7 +34,7 @@ class Delivery:
     rejected: tuple[Rejected, ...] = ()
 
 
-class Ingest(Protocol):
+class Inlet(Protocol):
     """The part of a node that takes tuples in; a position is committed together with its tuples."""
 
     def push(
@@ -80,7 +80,7 @@ class Source(Protocol):
     def start(self, positions: Positions, waiter: Waiter) -> Running: ...
 
 
-def hand_over(node: Ingest, delivery: Delivery) -> int:
+def hand_over(node: Inlet, delivery: Delivery) -> int:
     """Commit a delivery together with its position; gives the end of the node's log."""
     position = (delivery.source, delivery.position)
     if isinstance(delivery.content, Adoption):

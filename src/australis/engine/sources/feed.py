@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from australis.algebra.schema import Schema
-from australis.engine.sources.delivery import Delivery, Ingest, Running, Source, hand_over
+from australis.engine.sources.delivery import Delivery, Inlet, Running, Source, hand_over
 from australis.engine.sources.folder import FolderSource
 from australis.engine.sources.generator import PREFIX, parse_generator
 from australis.engine.sources.one_file import FileSource
@@ -27,7 +27,7 @@ def parse_source(input: str, text: str, schema: Schema, options: Options = AS_IT
 
 
 def feed(
-    node: Ingest, sources: Sequence[Source], waiter: SignalWaiter, heard: Heard = lambda delivery: None
+    node: Inlet, sources: Sequence[Source], waiter: SignalWaiter, heard: Heard = lambda delivery: None
 ) -> tuple[str, ...]:
     """Commit what the sources deliver until all are over or the waiter is ended; gives their notes."""
     running = [source.start(node.position, waiter) for source in sources]
@@ -56,7 +56,7 @@ def in_turns(running: Sequence[Running], waiter: Waiter) -> Iterator[Delivery]:
             yield delivery
 
 
-def _at_once(node: Ingest, running: Sequence[Running], waiter: SignalWaiter, heard: Heard) -> None:
+def _at_once(node: Inlet, running: Sequence[Running], waiter: SignalWaiter, heard: Heard) -> None:
     """Each source on a thread; the first error ends all."""
     errors: list[BaseException] = []
 

@@ -1,4 +1,4 @@
-"""Outlets: what leaves a node, to consumers who each have a name and come back to where they were."""
+"""Subscriptions: what leaves a node, to consumers who each have a name and come back to where they were."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from australis.engine.storage.segments import Segment
 from australis.errors import EngineError
 
 
-class Outlets:
+class Subscriptions:
     """The outputs of a network that runs. `changed` is the node's lock, and what wakes whoever waits."""
 
     def __init__(
