@@ -112,8 +112,8 @@ def check(seed: int, way: Way, master: str) -> None:
         raise
 
 
-def main(master: str, first: int, end: int) -> None:
-    spark = local_session("australis-journeys", master=master, light=True, options=OPTIONS)
+def travel(spark: SparkSession, master: str, first: int, end: int) -> Done:
+    """All networks both ways, with executors lost under some of them."""
     done, random = Done(), Random(first)
     tasks = Tasks(spark, done)
     for number, seed in enumerate(range(first, end)):
@@ -123,7 +123,16 @@ def main(master: str, first: int, end: int) -> None:
             check(seed, way, master)
             done.runs += 1
         done.networks += 1
-    spark.stop()
+    return done
+
+
+def main(master: str, first: int, end: int) -> None:
+    spark = local_session("australis-journeys", master=master, light=True, options=OPTIONS)
+    try:
+        done = travel(spark, master, first, end)
+    finally:
+        # Behind it nothing more is heard of tasks, and an error is the last that is said.
+        spark.stop()
     say(DONE, json.dumps(asdict(done)))
 
 
