@@ -10,8 +10,7 @@ import click
 
 from australis.algebra.network import Network
 from australis.app.analysis_options import Question
-from australis.app.arguments import named_files
-from australis.app.rates import input_rates, machine_cores, read_costs
+from australis.app.rates import input_rates, machine_cores, read_costs, sample_files
 from australis.app.shed_statically import shed_statically
 from australis.compile.spread import SpreadKind
 from australis.compile.superboxes import plan
@@ -86,7 +85,7 @@ def _measured(network: Network, question: Question, rates: Mapping[str, float]) 
         return Calibration(read_costs(question.costs, network), 0, ())
     if question.root is not None:
         return known_costs(network, look(question.root))
-    files = named_files(question.calibrate, list(network.inputs), "calibrate")
+    files = sample_files(network, question.calibrate)
     return calibrate(network, sample(network, files, rates, question.tuples))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from australis.algebra.network import Network
+from australis.app.arguments import named_files
 from australis.engine.sources.rates import parse_rate
 from australis.errors import EngineError
 from australis.policy.analysis import Cost, Costs
@@ -43,6 +44,15 @@ def _check_input(network: Network, name: str, text: str) -> None:
         raise click.UsageError(f"--rate {text}: there is no input {name!r}; there is {known or 'none'}")
     if network.inputs[name].table:
         raise click.UsageError(f"--rate {text}: {name!r} is a stored table, which has no rate")
+
+
+def sample_files(network: Network, texts: tuple[str, ...]) -> dict[str, str]:
+    """The files of inputs and stored tables, out of NAME=FILE options."""
+    for text in texts:
+        if (name := text.partition("=")[0]) not in network.inputs:
+            known = ", ".join(network.inputs)
+            raise click.UsageError(f"--calibrate {text}: there is no input {name!r}; there is {known}")
+    return named_files(texts, list(network.inputs), "calibrate")
 
 
 def machine_cores() -> float:

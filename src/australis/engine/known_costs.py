@@ -35,10 +35,14 @@ def _cost(network: Network, statistics: Statistics, box: str) -> Cost:
 def _by_port(network: Network, statistics: Statistics, box: str) -> dict[int, float]:
     """What a box emitted on each port: as much as its readers tell, and else equal parts of the rest."""
     streams = {port: Ref(box, port) for port in range(network.boxes[box].box.outputs)}
-    told = {port: list(_told(network, statistics, ref)) for port, ref in streams.items()}
+    read = {output.source for output in network.outputs.values()}
+    heard = {port: ref for port, ref in streams.items() if ref in read or network.consumers[ref]}
+    if len(heard) == 1:
+        return dict.fromkeys(heard, float(statistics.boxes[box].passed))
+    told = {port: list(_told(network, statistics, ref)) for port, ref in heard.items()}
     known = {port: float(max(counts)) for port, counts in told.items() if counts}
     left = max(0.0, statistics.boxes[box].passed - sum(known.values()))
-    silent = [port for port, ref in streams.items() if port not in known and network.consumers[ref]]
+    silent = [port for port in heard if port not in known]
     return known | {port: left / len(silent) for port in silent}
 
 

@@ -15,6 +15,7 @@ from australis.algebra.schema import Schema
 from australis.engine.files import open_reader
 from australis.engine.sources.generator import PREFIX, GeneratorSource, parse_generator
 from australis.engine.sources.options import AS_IT_IS
+from australis.errors import EngineError, Problem
 from australis.kernels.kernel import CAUSE
 
 ROUNDS = (1_024, 65_536)
@@ -78,6 +79,9 @@ def sample(
         for name, given in network.inputs.items()
         if given.table
     }
+    if not any(table.num_rows for table in drawn.values()):
+        what = "there is no tuple to measure with"
+        raise EngineError(Problem(network.name, what, "tuples that fit their input"))
     short = {name: table for name, table in drawn.items() if table.num_rows < wanted[name]}
     notes = tuple(
         f"{name}: {table.num_rows:,} tuples, where its rate asks for {wanted[name]:,}"
