@@ -104,6 +104,16 @@ def test_an_output_that_nobody_knows_is_not_touched() -> None:
     assert rates(situation(branches("a"), []), 0.5) == {}
 
 
+def test_a_stage_that_asks_for_too_much_is_relieved_before_the_node_is() -> None:
+    shared = Stage("s", {"sa": 1.0, "sb": 1.0}, frozenset("ab"), rate=1000, tuple_us=100)
+    own = [Stage("sa", {}, frozenset("a"), tuple_us=2000), Stage("sb", {}, frozenset("b"), tuple_us=500)]
+    here = situation([shared, *own], [goal("a", "s", "sa"), goal("b", "s", "sb")], workers=4)
+    assert rates(here, 0.0) == {}
+    found = shed(Flow(here), 0.0, each=1.0)
+    assert {stage: round(box.rate, 9) for stage, box in found.boxes.items()} == {"sa": 0.5}
+    assert found.recovered == pytest.approx(1.0)
+
+
 def test_an_inactive_output_is_not_considered() -> None:
     here = situation(branches("a", "b"), [goal("a", "sa", loss=BENT), goal("b", "sb")])
     assert rates(here, 0.5, inactive=("a",)) == {"sb": 0.5}

@@ -51,9 +51,9 @@ def test_a_late_output_is_helped_by_as_much_as_is_needed() -> None:
 
 
 def test_what_waits_foretells_that_an_output_will_be_late() -> None:
-    calm = seen(0, rate=2000, waiting=1000, oldest_s=0.4)
-    assert Shedder().decide(calm) == ()
-    assert rounded(Shedder().decide(seen(0, rate=2000, waiting=1000, oldest_s=0.6))) == [("Insert", "s", 0.5)]
+    assert Shedder().decide(seen(0, rate=2000, waiting=1000, oldest_s=1.4)) == ()
+    assert rounded(Shedder().decide(seen(0, rate=2000, waiting=1000, oldest_s=1.6))) == [("Insert", "s", 0.5)]
+    assert rounded(Shedder().decide(seen(0, rate=2000, waiting=1600, oldest_s=0.9))) == [("Insert", "s", 0.5)]
 
 
 def test_a_backlog_is_part_of_the_need() -> None:
@@ -81,7 +81,7 @@ def test_a_small_difference_is_no_command_and_a_large_one_is() -> None:
 
 def test_rates_come_down_by_halves_in_a_calm_and_the_drop_box_goes() -> None:
     shedder = Shedder()
-    shedder.decide(seen(0, rate=4000, delay=2.5))
+    shedder.decide(seen(0, rate=4000, waiting=3000, oldest_s=0, delay=2.5))
     told = [(at, rounded(shedder.decide(seen(at, rate=500)))) for at in (0.5, 1.0, 1.5, 2.0, 2.5)]
     assert told == [
         (0.5, []),
@@ -105,7 +105,8 @@ def test_a_drop_box_that_does_not_help_is_withdrawn_though_its_output_is_late() 
     shedder = Shedder()
     shedder.decide(seen(0, rate=2000, delay=2.5))
     told = [rounded(shedder.decide(seen(at, rate=500, delay=5))) for at in range(1, 8)]
-    assert [command for commands in told for command in commands] == [("Withdraw", "s", 0.0)]
+    assert told[5] == [("Withdraw", "s", 0.0)]
+    assert shedder.boxes == {}
 
 
 def test_a_burst_that_comes_back_finds_the_drop_box_again() -> None:
@@ -131,6 +132,19 @@ def test_costs_that_were_measured_too_low_are_made_up_for() -> None:
     rates = [rate for commands in told for _, _, rate in commands]
     assert rates == sorted(rates)
     assert rates[-1] > rates[0] + 0.1
+
+
+def test_a_stage_cannot_use_more_than_one_worker() -> None:
+    late = replace(seen(0, rate=2000, delay=2.5), workers=4)
+    assert rounded(Shedder().decide(late)) == [("Insert", "s", 0.5)]
+    assert Shedder().decide(replace(seen(0, rate=900, delay=2.5), workers=4)) == ()
+
+
+def test_what_waits_in_a_calm_is_no_backlog() -> None:
+    shedder = Shedder()
+    shedder.decide(seen(0, rate=2000, waiting=9000, oldest_s=3, delay=2.5))
+    told = [rounded(shedder.decide(seen(at, rate=800, waiting=1400, oldest_s=1.4))) for at in (1, 2)]
+    assert told[-1] == [("Withdraw", "s", 0.0)]
 
 
 # --- what cannot be shed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
-from australis.policy.load import Situation, Stage
+from australis.policy.load import Goal, Situation, Stage
 from australis.qos.graphs import delta
 
 TRAIN = 100_000.0
@@ -24,7 +24,8 @@ class Flow:
 
     A drop box at a mouth acts on what waits there as well, so both are thinned alike. Stages that lead only
     to `inactive` outputs, which the scheduler does not serve, use no time, and so nothing is gained by
-    shedding there (the first of the two subtleties of Aurora 4.5).
+    shedding there (the first of the two subtleties of Aurora 4.5). Costs are thought to be `dearer` times
+    what was measured.
 
     >>> stages = {
     ...     "parse": Stage("parse", {"count": 0.5}, rate=1000, tuple_us=400),
@@ -42,6 +43,7 @@ class Flow:
         horizon_s: float = math.inf,
         train: float = TRAIN,
         inactive: Collection[str] = (),
+        dearer: float = 1.0,
     ) -> None:
         self.situation = situation
         stages = situation.stages
@@ -54,7 +56,7 @@ class Flow:
             s.id: (s.direct if s.id in fed else s.rate) + excess(s, situation) / horizon_s
             for s in stages.values()
         }
-        self._cost = {s.id: _cost_s(s, train, inactive) for s in stages.values()}
+        self._cost = {s.id: dearer * _cost_s(s, train, inactive) for s in stages.values()}
         self._ends = {name: goal.way[-1] for name, goal in situation.goals.items() if goal.way}
         self._whole = self.arriving({})
 
@@ -74,12 +76,20 @@ class Flow:
         """What is asked for beyond the capacity; negative where there is some left."""
         return self.asked(kept or {}) - self.situation.capacity
 
-    def costs(self, kept: Fractions) -> dict[str, float]:
-        """What a tuple that is let in at a stage costs there and behind it, in seconds."""
+    def cost(self, stage: str) -> float:
+        """What a tuple that is let in costs at a stage, in seconds."""
+        return self._cost[stage]
+
+    def busy(self, stage: str, kept: Fractions) -> float:
+        """The time that one stage asks for in a second."""
+        return self.arriving(kept)[stage] * kept.get(stage, 1.0) * self._cost[stage]
+
+    def costs(self, kept: Fractions, only: str | None = None) -> dict[str, float]:
+        """What a tuple that is let in at a stage costs there and behind it, in seconds; or at `only` one."""
         found: dict[str, float] = {}
         for name in reversed(self._ids):
-            behind = (n * kept.get(d, 1.0) * found[d] for d, n in self._feeds[name])
-            found[name] = self._cost[name] + sum(behind)
+            own = self._cost[name] if only in (None, name) else 0.0
+            found[name] = own + sum(n * kept.get(d, 1.0) * found[d] for d, n in self._feeds[name])
         return found
 
     def delivered(self, kept: Fractions) -> dict[str, float]:
@@ -112,8 +122,13 @@ def excess(stage: Stage, situation: Situation) -> float:
     0.0
     """
     goals = (situation.goals[name] for name in stage.outputs if name in situation.goals)
-    tolerated = TOLERATED * min((delta(goal.quality.delay) for goal in goals), default=math.inf)
-    return 0.0 if math.isinf(tolerated) else max(0.0, stage.waiting - stage.rate * tolerated)
+    tolerated_s = min(map(_tolerated_s, goals), default=math.inf)
+    return 0.0 if math.isinf(tolerated_s) else max(0.0, stage.waiting - stage.rate * tolerated_s)
+
+
+def _tolerated_s(goal: Goal) -> float:
+    """How long an output's tuples may wait at each of the stages on their way."""
+    return TOLERATED * max(0.0, delta(goal.quality.delay) - goal.lag) / max(1, len(goal.way))
 
 
 def _cost_s(stage: Stage, train: float, inactive: Collection[str]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -61,7 +62,9 @@ def curve(quality: Quality, known: Points | None = None) -> Points | None:
     return (known or EVENLY) if quality.value else None
 
 
-def shed(flow: Flow, need: float, values: Mapping[str, Points] | None = None) -> Shedding:
+def shed(
+    flow: Flow, need: float, values: Mapping[str, Points] | None = None, *, each: float = math.inf
+) -> Shedding:
     """The drop boxes that meet a need, step by step along the curves of the outputs.
 
     The paper goes down the curve with the smallest slope until another one's is smaller. That is best when
@@ -71,7 +74,8 @@ def shed(flow: Flow, need: float, values: Mapping[str, Points] | None = None) ->
     one output behind every place this is the paper's order. A step ends where a curve has its next point, the
     place lets nothing in any more, or the need is met; so more need only adds steps, and never loses less.
 
-    `values` has curves for outputs without a loss graph.
+    `values` has curves for outputs without a loss graph. No stage is to ask for more than `each`: where a
+    stage runs one train at a time, other workers are of no use to it. Such stages are relieved first.
 
     >>> from australis.policy.load import Goal
     >>> a = Goal("a", Quality(loss=((0, 0), (0.8, 1), (1, 1))), ("sa",))
@@ -82,6 +86,8 @@ def shed(flow: Flow, need: float, values: Mapping[str, Points] | None = None) ->
     {'sa': 0.2, 'sb': 0.3}
     """
     walk = _Walk(flow, values or {})
+    for stage in flow.situation.stages if each < math.inf else ():
+        walk.relieve(stage, each)
     walk.until(need)
     return walk.result(need)
 
@@ -96,25 +102,33 @@ class _Walk:
         self._places = tuple(places(flow, frozenset(self._curves)))
         self._kept = dict.fromkeys(self._places, 1.0)
         self._whole = flow.asked({})
-        self._recovered = 0.0
+
+    def relieve(self, stage: str, most: float) -> None:
+        """Walk until a stage asks for no more than it may."""
+        while (beyond := self._flow.busy(stage, self._kept) - most) > _NEAR and self._step(beyond, stage):
+            pass
 
     def until(self, need: float) -> None:
-        while need - self._recovered > _NEAR and self._step(need - self._recovered):
-            self._recovered = self._whole - self._flow.asked(self._kept)
+        """Walk until so much is recovered."""
+        while (rest := need - self.recovered) > _NEAR and self._step(rest):
+            pass
 
-    def _step(self, need: float) -> bool:
-        """Take the cheapest step; False if there is none."""
+    @property
+    def recovered(self) -> float:
+        return self._whole - self._flow.asked(self._kept)
+
+    def _step(self, need: float, only: str | None = None) -> bool:
+        """Take the cheapest step, by the time recovered in all or at one stage; False if there is none."""
         delivered, arriving = self._flow.delivered(self._kept), self._flow.arriving(self._kept)
-        costs = self._flow.costs(self._kept)
+        costs = self._flow.costs(self._kept, only)
         best: tuple[float, float, str, dict[str, float]] | None = None
         for place in self._places:
             relief = arriving[place] * costs[place]
             if self._kept[place] > 0 and relief > _NEAR:
                 shares = self._flow.shares(place, arriving[place], self._kept)
-                each = (self._loss(output, delivered[output], shares[output]) for output in shares)
-                loss = sum(each) / relief
-                if best is None or (loss, -relief) < best[:2]:
-                    best = (loss, -relief, place, shares)
+                loss = sum(self._loss(output, delivered[output], shares[output]) for output in shares)
+                if best is None or (loss / relief, -relief) < best[:2]:
+                    best = (loss / relief, -relief, place, shares)
         if best is None:
             return False
         _, negative, place, shares = best
@@ -141,8 +155,8 @@ class _Walk:
             * (utility(points, 1.0) - utility(points, delivered.get(name, 1.0)))
             for name, points in self._curves.items()
         }
-        missing = max(0.0, need - self._recovered)
-        return Shedding(boxes, self._recovered, missing if missing > _NEAR else 0.0, delivered, lost)
+        missing = need - self.recovered
+        return Shedding(boxes, self.recovered, missing if missing > _NEAR else 0.0, delivered, lost)
 
 
 def places(flow: Flow, losing: frozenset[str]) -> Iterator[str]:

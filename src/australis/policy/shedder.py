@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from australis.algebra.quality import Points
 from australis.policy.flow import HORIZON_S, TRAIN, Flow, excess
-from australis.policy.load import Goal, Situation, Stage
+from australis.policy.load import Goal, Situation
 from australis.policy.schedule import waited
 from australis.policy.shed import DropBox, Shedding, curve, shed
 from australis.qos.graphs import delta
@@ -36,6 +38,7 @@ class Withdraw:
     stage: str
 
 
+DISTRUST_MAX = 0.5
 Command = Insert | Change | Withdraw
 ByValue = Callable[[str, float], DropBox | None]
 """For a stage and a fraction to be shed there: a drop box that goes by values, if there can be one."""
@@ -60,7 +63,7 @@ class Manners:
     step: float = 0.05
     """Smaller differences of rates are not worth one."""
     gain: float = 0.1
-    """The part of the capacity by which the need is thought larger, for each second of being late for all."""
+    """By how much costs are thought higher, for each second that queues stay long in spite of shedding."""
     train: float = TRAIN
     """The tuples that share the fixed cost of a train."""
 
@@ -75,19 +78,22 @@ class _State:
     """When it last gave a command for each of them."""
     alarmed: int | None = None
     """When it last saw an output outside of its good zone, or about to leave it."""
+    foreseen: int | None = None
+    """When what waits last told of an output that will leave its good zone."""
     needed: int | None = None
     """When there last was any need."""
     looked: int | None = None
     """When it last looked."""
     distrust: float = 0.0
-    """The workers' time by which the costs seem to be underestimated."""
+    """The part by which costs seem to be underestimated."""
 
 
 class Shedder:
     """Decides which drop boxes stand where: quick to insert, slow to withdraw, and in the end it does.
 
     It acts when an output is late, or what waits says that it will be. What is needed is the workers' time
-    beyond the capacity, if nothing were shed, for what arrives and for the backlog. Rates go up at once and
+    beyond the capacity, if nothing were shed, for what arrives and for the backlog; and a stage, which runs
+    one train at a time, must not need more than one worker. Rates go up at once and
     come down by halves. A drop box is withdrawn when all would fit without it: after a short calm if there is
     a margin, after some patience if not, and even if an output is late then, since shedding does not help it.
 
@@ -118,70 +124,112 @@ class Shedder:
         `inactive` are outputs that the scheduler does not serve, `values` what values of outputs are worth by
         the fraction delivered (see `semantic.value_curve`).
         """
-        flow = Flow(
-            situation, horizon_s=self._manners.horizon_s, train=self._manners.train, inactive=inactive
-        )
-        alarmed = self._look(flow)
-        need = flow.need() + self._state.distrust
-        if need > 0:
-            self._state.needed = situation.now
-        if not self._state.boxes and not (alarmed and need > 0):
+        alarmed = self._look(situation)
+        if not alarmed and not self._state.boxes:
             self.shedding = None
             return ()
-        self.shedding = self._plan(flow, need, values)
-        margin = self._manners.margin * situation.capacity
-        cautious = self._plan(flow, need + margin, values)
+        horizon_s = self._manners.horizon_s
+        horizons = (horizon_s, 4 * horizon_s, math.inf) if alarmed else (math.inf,)
+        flow = partial(self._flow, situation, inactive)
+        self.shedding = self._plan([flow(each) for each in horizons], values)
+        if any(box.rate >= self._manners.least for box in self.shedding.boxes.values()):
+            self._state.needed = situation.now
+        elif not self._state.boxes:
+            return ()
+        cautious = self._plan([flow(each, self._manners.margin) for each in horizons], values)
         commands = tuple(self._commands(situation, alarmed, self.shedding, cautious))
         self._note(situation.now, commands)
         return commands
 
+    def _flow(
+        self, situation: Situation, inactive: Collection[str], horizon_s: float, margin: float = 0.0
+    ) -> Flow:
+        """What runs through the stages; less a margin of the capacity is as if all were dearer.
+
+        In a calm, what waits harms nobody, and is no backlog.
+        """
+        dearer = (1.0 + self._state.distrust) / (1.0 - margin)
+        train = self._manners.train
+        return Flow(situation, horizon_s=horizon_s, train=train, inactive=inactive, dearer=dearer)
+
     # --- what is the matter
 
-    def _look(self, flow: Flow) -> bool:
+    def _look(self, situation: Situation) -> bool:
         """Whether an output is outside of its good zone or about to leave it; takes note of it."""
-        state, situation = self._state, flow.situation
+        state = self._state
         late = [g for g in situation.goals.values() if g.delay is not None and g.delay > _zone(g)]
-        alarmed = bool(late) or self._foreseen(flow)
-        if alarmed:
+        foreseen = self._foreseen(Flow(situation, train=self._manners.train))
+        if foreseen:
+            state.foreseen = situation.now
+        if late or foreseen:
             state.alarmed = situation.now
         seconds = min(1.0, (situation.now - state.looked) / 1e6) if state.looked is not None else 0.0
         state.looked = situation.now
         self._distrust(situation, bool(late and state.boxes), seconds)
-        return alarmed
+        return bool(late) or foreseen
 
     def _distrust(self, situation: Situation, late: bool, seconds: float) -> None:
         """Costs that are measured too low show in queues that stay long though enough seems to be shed."""
         long = any(excess(stage, situation) for stage in situation.stages.values())
-        change = self._manners.gain * situation.capacity * seconds * (1 if late and long else -2)
-        self._state.distrust = min(max(0.0, self._state.distrust + change), situation.capacity / 2)
+        change = self._manners.gain * seconds * (1 if late and long else -2)
+        self._state.distrust = min(max(0.0, self._state.distrust + change), DISTRUST_MAX)
 
     def _foreseen(self, flow: Flow) -> bool:
-        """Whether what waits for some output would leave its good zone, soon."""
-        kept = {name: 1.0 - box.rate for name, box in self._state.boxes.items()}
-        costs = flow.costs(kept)
-        work_s = {s.id: s.waiting * kept.get(s.id, 1.0) * costs[s.id] for s in flow.situation.stages.values()}
-        capacity = max(flow.situation.capacity, 1e-9)
-        for goal in flow.situation.goals.values():
-            waiting = [stage for stage in _way(goal, flow.situation) if stage.waiting]
-            oldest_s = max((waited(stage, flow.situation) for stage in waiting), default=0.0)
-            ahead_s = sum(work_s[stage.id] for stage in waiting) / capacity
-            if waiting and oldest_s + goal.lag + ahead_s > self._manners.alarm * _zone(goal):
-                return True
-        return False
+        """Whether what waits for some output will leave its good zone, or nearly so.
+
+        Of the tuples in a queue, the first has waited longest, and the last has all others before it: those
+        of its own way, one train at a time, and those of other outputs in a hurry, for all workers.
+        """
+        situation, zones = flow.situation, {name: _zone(goal) for name, goal in flow.situation.goals.items()}
+        worker = max(min(1, situation.workers) * situation.headroom, 1e-9)
+        costs = flow.costs({name: self._kept(name) for name in situation.stages})
+        all_s = sum(
+            stage.waiting * self._kept(stage.id) * costs[stage.id] / max(situation.capacity, 1e-9)
+            for stage in situation.stages.values()
+            if any(zones.get(output, math.inf) < math.inf for output in stage.outputs)
+        )
+        return any(
+            self._delay_s(goal, flow, worker, all_s) + goal.lag > self._manners.alarm * zones[name]
+            for name, goal in situation.goals.items()
+        )
+
+    def _delay_s(self, goal: Goal, flow: Flow, worker: float, all_s: float) -> float:
+        """The longest that a tuple waits, of those that are on their way to an output."""
+        situation = flow.situation
+        delay_s = behind_s = 0.0
+        for name in reversed([name for name in goal.way if name in situation.stages]):
+            stage = situation.stages[name]
+            if stage.waiting:
+                work_s = stage.waiting * self._kept(name) * flow.cost(name) / worker
+                delay_s = max(delay_s, waited(stage, situation) + behind_s, work_s + behind_s, all_s)
+                behind_s += work_s
+        return delay_s
+
+    def _kept(self, stage: str) -> float:
+        box = self._state.boxes.get(stage)
+        return 1.0 - box.rate if box else 1.0
 
     # --- what to do about it
 
-    def _plan(self, flow: Flow, need: float, values: Mapping[str, Points] | None) -> Shedding:
-        """The drop boxes that meet a need; if it cannot be met, those that leave outputs their part."""
-        found = shed(flow, need, values)
-        if not found.missing:
-            return found
-        goals = flow.situation.goals.values()
-        weights = sum(goal.quality.weight for goal in goals)
-        losing = sum(goal.quality.weight for goal in goals if curve(goal.quality) is not None)
-        part = flow.situation.capacity * losing / weights if weights else 0.0
-        less = shed(flow, max(0.0, found.recovered - part), values)
-        return replace(less, missing=need - less.recovered)
+    def _plan(self, flows: list[Flow], values: Mapping[str, Points] | None) -> Shedding:
+        """The drop boxes for the first need that can be met: with the backlog soon, later, or not at all.
+
+        If even that cannot, the drop boxes that leave outputs their part.
+        """
+        for flow in flows:
+            each = flow.situation.headroom
+            found = shed(flow, flow.need(), values, each=each)
+            if not found.missing:
+                return found
+        less = shed(flow, max(0.0, found.recovered - self._part(flow.situation)), values, each=each)
+        return replace(less, missing=flow.need() - less.recovered)
+
+    def _part(self, situation: Situation) -> float:
+        """The workers' time that outputs which can lose tuples deserve by their weights."""
+        weights = {name: goal.quality.weight for name, goal in situation.goals.items()}
+        losing = [name for name, goal in situation.goals.items() if curve(goal.quality) is not None]
+        whole = math.fsum(weights.values())
+        return situation.capacity * math.fsum(weights[name] for name in losing) / whole if whole else 0.0
 
     def _commands(
         self, situation: Situation, alarmed: bool, plan: Shedding, cautious: Shedding
@@ -210,10 +258,13 @@ class Shedder:
         return with_margin or (least < self._manners.least and without_need >= self._manners.patience_s)
 
     def _next(self, situation: Situation, rate: float, least: float, most: float) -> float:
-        """The rate of a drop box that stands: up at once, down by halves in a calm."""
+        """The rate of a drop box that stands: up at once, down by halves in a calm.
+
+        How late outputs have been is old news by then; what waits is not.
+        """
         if least > rate + self._manners.step * (1.0 - rate):
             return least
-        calm = self._since(situation, self._state.alarmed) >= self._manners.calm_s / 2
+        calm = self._since(situation, self._state.foreseen) >= self._manners.calm_s / 2
         down = (rate + most) / 2
         return down if calm and rate - down > self._manners.step / 2 else rate
 
@@ -244,11 +295,6 @@ class Shedder:
 def _zone(goal: Goal) -> float:
     """The end of an output's good zone."""
     return delta(goal.quality.delay)
-
-
-def _way(goal: Goal, situation: Situation) -> Iterator[Stage]:
-    """The stages that lead to an output."""
-    return (situation.stages[name] for name in goal.way if name in situation.stages)
 
 
 def _rate(plan: Shedding, stage: str) -> float:
