@@ -57,7 +57,7 @@ _OPTIONS = (
     click.option(
         "--train-ms",
         type=click.FloatRange(min=0),
-        help="What a train takes, however short. Default: as measured by the node, else 80.",
+        help="What a train takes, however short. Default: as the node or the file says, else 50.",
     ),
 )
 

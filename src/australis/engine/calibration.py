@@ -20,8 +20,8 @@ from australis.engine.storage.segments import SEQ, encode
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 from australis.policy.analysis import Cost, Costs
 
-TRAIN_US = 80_000.0
-"""What a train takes on a node of this machine's kind, however few its tuples are (docs/performance.md)."""
+TRAIN_US = 50_000.0
+"""What 95 of 100 small trains took at most, on two cores (docs/performance.md)."""
 _FEW = 10_000
 _UNMEASURED = 0.25
 """The part of a sample that only fills windows."""

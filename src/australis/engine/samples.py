@@ -88,7 +88,8 @@ def sample(
         for name, table in short.items()
         if len(drawn) > 1 and len(short) < len(drawn)
     )
-    return Sample(drawn, tables, max(drawn[name].num_rows / rate for name, rate in rates.items()), notes)
+    seconds = sum(table.num_rows for table in drawn.values()) / total
+    return Sample(drawn, tables, seconds, notes)
 
 
 def _first(
