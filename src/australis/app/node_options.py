@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
@@ -17,8 +18,29 @@ from australis.errors import EngineError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-DISCIPLINES = ("superbox", "train", "box")
+DISCIPLINES = ("superbox", "branch", "train", "box")
+SCHEDULES = ("state", "feedback", "round-robin", "fifo", "longest-queue", "deadline")
 WAYS = ("fused", "spark")
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)B?", re.IGNORECASE)
+
+
+class Size(click.ParamType[int]):
+    """A number of bytes, with K, M, G or T for thousands, and so on.
+
+    >>> Size().convert("1.5GB", None, None)
+    1500000000
+    """
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = _SIZE.fullmatch(str(value).strip())
+        if found is None or not float(found[1]):
+            self.fail(f"{value!r} is no size: try 500MB or 2GB", param, ctx)
+        thousands = " KMGT".index(found[2].upper() or " ")
+        return round(float(found[1]) * 1000.0**thousands)
+
+
 _OPTIONS = (
     click.option(
         "--root",
@@ -32,9 +54,29 @@ _OPTIONS = (
     click.option(
         "--discipline",
         type=click.Choice(DISCIPLINES),
-        default=DISCIPLINES[0],
+        help="What one step runs: connected boxes, those that lead to the same outputs, one box, or one over "
+        "a few tuples. Default: superbox; branch where outputs have graphs.",
+    ),
+    click.option(
+        "--schedule",
+        type=click.Choice(SCHEDULES),
+        help="What runs next. Default: state where outputs have delay graphs, else round-robin.",
+    ),
+    click.option(
+        "--shed/--no-shed",
+        default=True,
         show_default=True,
-        help="What one scheduling step runs: connected boxes, one box, or one box over a few tuples.",
+        help="Under overload, shed tuples as the loss and value graphs of outputs allow.",
+    ),
+    click.option(
+        "--headroom",
+        type=click.FloatRange(0, 1, min_open=True),
+        default=1.0,
+        show_default=True,
+        help="The part of the workers' time that may be used in steady state.",
+    ),
+    click.option(
+        "--disk", type=Size(), metavar="SIZE", help="Hold inputs back while queues take more than that: 2GB."
     ),
     click.option(
         "--way",
@@ -84,7 +126,11 @@ class NodeOptions:
     root: str | None
     catalog: str | None
     master: str
-    discipline: str
+    discipline: str | None
+    schedule: str | None
+    shed: bool
+    headroom: float
+    disk: int | None
     way: str
     partitions: int
     train: int

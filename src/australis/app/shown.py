@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from rich import box
 from rich.table import Table
 
+from australis.engine.dropboxes import Entry
+from australis.engine.monitor import QualityReport
 from australis.engine.statistics import BoxStatistics, OutputStatistics, Statistics
 
 NOTHING = "-"
@@ -64,6 +67,45 @@ def outputs(statistics: Mapping[str, OutputStatistics], rates: Mapping[str, floa
         speed = () if rates is None else (count(rates.get(name, 0.0)),)
         delays = (each.delay_ms_p50, each.delay_ms_p95, each.delay_ms_p99)
         table.add_row(name, count(each.tuples), *speed, *(milliseconds(delay) for delay in delays))
+    return table
+
+
+def qualities(report: QualityReport, shed: Mapping[str, int]) -> Table:
+    """Output by output what it got in the last seconds, and what that is worth."""
+    table = columns(
+        "output", "utility", "by delay", "by loss", "by value", "delivered", "shed", "oldest waits"
+    )
+    for name, each in report.outputs.items():
+        waits = None if each.waiting_s is None else each.waiting_s * 1000
+        table.add_row(
+            name,
+            NOTHING if each.utility is None else f"{each.utility:.2f} of {each.weight:g}",
+            *(
+                NOTHING if part is None else f"{part:.2f}"
+                for part in (each.by_delay, each.by_loss, each.by_value)
+            ),
+            f"{each.fraction:.1%}",
+            count(shed.get(name, 0)),
+            milliseconds(waits),
+        )
+    return table
+
+
+def dropboxes(entries: Sequence[Entry]) -> Table:
+    """The drop boxes that stand: where, since when, by which predicate, and what they have shed."""
+    table = columns("drop box", "at", "sheds", "since", "came", "shed", names=4)
+    for each in entries:
+        since = datetime.fromtimestamp(each.since / 1e6, UTC).strftime("%H:%M:%S")
+        part = f"{each.share:.1%} of " if each.share < 1 else ""
+        table.add_row(
+            str(each.number),
+            f"{each.superbox} ({each.stream})",
+            f"{part}{each.where or 'all'}",
+            since,
+            count(each.arrived),
+            count(each.shed),
+        )
+    table.columns[2].no_wrap = False
     return table
 
 

@@ -92,6 +92,13 @@ def _picture(statistics: Statistics) -> RenderableType:
         Text(),
         shown.superboxes(statistics),
     ]
+    if statistics.quality is not None:
+        total = f"utility {statistics.quality.utility:.2f} of {statistics.quality.most:g}"
+        over = f" over {statistics.quality.window_s} s"
+        parts += [Text(), Text(total + over), shown.qualities(statistics.quality, statistics.shed)]
+    standing = [each for each in statistics.dropboxes if each.until is None]
+    if standing:
+        parts += [Text(), shown.dropboxes(standing)]
     if any(statistics.arcs.values()):
         parts += [Text(), shown.arcs(statistics.arcs)]
     return Group(*parts)

@@ -31,7 +31,7 @@ class Deployed:
 
 def deploy(root: Root, catalog: Catalog, network: Network, settings: NodeSettings) -> Deployed:
     """Put a network on a root, or go on with it."""
-    made = plan(network, settings.discipline)
+    made = plan(network, settings.discipline or Discipline.SUPERBOX)
     record = {
         "network": to_json(network),
         "discipline": settings.discipline,

@@ -27,7 +27,7 @@ from australis.compile.spread import SpreadKind
 from australis.compile.superboxes import Plan
 from australis.compile.types import spark_type
 from australis.engine.plans import write_plan
-from australis.engine.runner import describe, failed
+from australis.engine.runner import FusedRunner, describe, failed
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import SEQ, Segment, check_segment
 from australis.engine.tasks import WAYBILL_PROPERTY, Task, answer, manifest_of, superbox_of
@@ -51,12 +51,16 @@ class SparkRunner:
     def __init__(self, session: SparkSession, group: str, root: Root, plan: Plan) -> None:
         session.conf.set("spark.sql.session.timeZone", plan.network.timezone)
         self._session, self._group, self._root, self._plan = session, group, root, plan
+        self._fused = FusedRunner(session, group)
         self._led = {name: led(superbox) for name, superbox in plan.superboxes.items()}
         self._file = write_plan(root, {name: each.rest for name, each in self._led.items()})
 
     def run(self, waybill: Waybill) -> list[Manifest]:
         """Run a train."""
         observed: _Observed = {}
+        if waybill.mouths:
+            # Drop boxes come before all else, and what they shed is counted: the other way does that.
+            return self._fused.run(waybill)
         frame = self._frame(waybill, observed)
         for segments in waybill.streams.values():
             for segment in segments:

@@ -125,7 +125,7 @@ class Ingest:
                 transaction.set_position(*position)
         crash_point("ingest.committed")
         self._queues.log_end, self._latest = event.end, event.now
-        self._queues.add(segments)
+        self._queues.add(segments, event.now)
 
     def _rejected(self, name: str, rows: Sequence[Rejected], base: int, now: int) -> Segment:
         """Rows that did not become tuples, on the quarantine's arc."""

@@ -13,14 +13,15 @@ from australis.engine.faults import crash_point
 from australis.engine.graveyard import Graveyard
 from australis.engine.queues import Queues
 from australis.engine.runner import TrainFailed
+from australis.engine.steering import Steering
 from australis.engine.trains import Train, Trains
 from australis.engine.waybills import Manifest, Waybill
 from australis.errors import AustralisError, EngineError, Problem
-from australis.policy.load import Situation, Stage
-from australis.policy.schedule import Schedule
 
 TRIES = 3
 """How often a train is tried that failed for no reason of its own, such as a lost executor."""
+LOOK_AGAIN = 0.5
+"""The seconds after which a node at rest looks whether drop boxes can go."""
 WAIT_MOST = 3600.0
 """The seconds that are waited for a timeout at once; the system refuses to wait for centuries."""
 
@@ -33,7 +34,7 @@ class Loop:
         plan: Plan,
         queues: Queues,
         trains: Trains,
-        schedule: Schedule,
+        steering: Steering,
         run: Callable[[Waybill], list[Manifest]],
         tick: Callable[[int], int],
         clock: Callable[[], int],
@@ -44,7 +45,7 @@ class Loop:
         train: int,
         workers: int,
     ) -> None:
-        self._plan, self._queues, self._trains, self._schedule = plan, queues, trains, schedule
+        self._plan, self._queues, self._trains, self._steering = plan, queues, trains, steering
         self._run, self._tick, self._clock, self._changed = run, tick, clock, changed
         self._compaction = compaction
         self._graveyard, self._train, self._workers = graveyard, train, workers
@@ -128,7 +129,9 @@ class Loop:
             self._tick(now)
             self._changed.notify_all()
         elif not self._stopping:
-            self._changed.wait(None if deadline is None else min((deadline - now) / 1e6, WAIT_MOST))
+            seconds = WAIT_MOST if deadline is None else min((deadline - now) / 1e6, WAIT_MOST)
+            # While drop boxes stand, they are looked at again, though nothing happens.
+            self._changed.wait(min(seconds, LOOK_AGAIN) if self._steering.dropboxes.standing else seconds)
 
     def _deadline(self) -> int | None:
         """When the next timeout is due of a superbox that is waiting for nothing else."""
@@ -153,17 +156,12 @@ class Loop:
 
     def _next(self) -> Waybill | None:
         with self._changed:
-            choice = self._schedule.choose(self._situation(), self._train)
+            choice = self._steering.choose(self._clock(), self._waiting(), self.busy, self._train)
             if choice is None:
                 return None
             waybill = self._trains.waybill(self._plan.superboxes[choice.stage], choice.most)
             self.busy[choice.stage] = self._graveyard.enter()
             return waybill
-
-    def _situation(self) -> Situation:
-        waiting = self._waiting()
-        stages = {name: Stage(name, waiting=waiting.get(name, 0)) for name in self._plan.superboxes}
-        return Situation(self._clock(), stages, {}, self._workers, busy=frozenset(self.busy))
 
     def _ride(self, waybill: Waybill) -> Train:
         began = time.perf_counter_ns()

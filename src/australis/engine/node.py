@@ -20,22 +20,29 @@ from australis.engine.clock import never_back, wall_clock
 from australis.engine.compaction import Compaction
 from australis.engine.consumers import ROWS_MOST
 from australis.engine.deployment import deploy
+from australis.engine.dropboxes import Entry, ledger
 from australis.engine.files.rows import Rejected
 from australis.engine.frames import SparkRunner
 from australis.engine.ingest import LOAD, Ingest, Position, loaded
+from australis.engine.laboratory import Laboratory
+from australis.engine.live import live
 from australis.engine.loop import Loop
+from australis.engine.monitor import WINDOW_S, QualityReport, monitor
 from australis.engine.opened import OpenRoot
 from australis.engine.plans import write_plan
 from australis.engine.queues import Queues
+from australis.engine.recents import recent
+from australis.engine.room import Room
 from australis.engine.runner import FusedRunner, Runner
 from australis.engine.session import GONE, is_running, local_session
 from australis.engine.settings import NodeSettings, Way
 from australis.engine.statistics import Statistics, statistics
+from australis.engine.steering import Steering
 from australis.engine.storage.root import Root
 from australis.engine.subscriptions import Subscriptions
 from australis.engine.trains import Settings, Train, Trains
 from australis.errors import EngineError, Problem
-from australis.policy.schedule import RoundRobin
+from australis.policy.schedules import Scheduling, schedule
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,8 @@ class _Running:
     queues: Queues
     ingest: Ingest
     loop: Loop
+    room: Room
+    steering: Steering
     subscriptions: Subscriptions
 
 
@@ -61,17 +70,32 @@ class Node:
         root: str | Path | None = None,
         *,
         master: str = "local[2]",
-        discipline: str = Discipline.SUPERBOX,
+        discipline: str | None = None,
         way: str = Way.FUSED,
         partitions: int = 2,
         train: int = 2_000_000,
         in_flight: int = 2,
         cache: int = 256 << 20,
+        schedule: str | None = None,
+        shed: bool = True,
+        headroom: float = 1.0,
+        disk: int | None = None,
         catalog: str | Path | None = None,
         clock: Callable[[], int] = wall_clock,
         spark_options: Mapping[str, str] | None = None,
     ) -> None:
-        self.settings = NodeSettings(Discipline(discipline), Way(way), partitions, train, in_flight, cache)
+        self.settings = NodeSettings(
+            None if discipline is None else Discipline(discipline),
+            Way(way),
+            partitions,
+            train,
+            in_flight,
+            cache,
+            None if schedule is None else Scheduling(schedule),
+            shed,
+            headroom,
+            disk,
+        )
         self._temporary = tempfile.TemporaryDirectory(prefix="australis-") if root is None else None
         self.root = Root.of(self._temporary.name if self._temporary else str(root))
         self._clock = never_back(clock)
@@ -104,16 +128,19 @@ class Node:
         """
         if self._running is not None:
             raise EngineError(Problem(network.name, "is deployed on a node that runs a network already"))
+        self.settings = self.settings.for_network(network)
         deployed = deploy(self.root, self._catalog, network, self.settings)
         self._graveyard.bury(deployed.buried)
         queues = Queues(deployed.plan, self._catalog)
         ingest = Ingest(self.root, self._catalog, network, queues)
         self._load(network, ingest, tables or {}, rejected or {})
-        loop = self._loop(deployed.plan, queues, ingest)
+        steering = self._steering(deployed.plan, queues)
+        loop = self._loop(deployed.plan, queues, ingest, steering)
         subscriptions = Subscriptions(
             self.root, self._catalog, deployed.plan, queues, loop, self._graveyard, self._changed, self._clock
         )
-        self._running = _Running(deployed.plan, queues, ingest, loop, subscriptions)
+        room = Room(self.settings.disk, queues, loop, self._changed)
+        self._running = _Running(deployed.plan, queues, ingest, loop, room, steering, subscriptions)
         loop.start()
 
     def _load(
@@ -135,7 +162,7 @@ class Node:
             stored, bad = ingest.store(name, tables[name], 0), rejected.get(name, ())
             ingest.append(name, stored, self._clock(), kind=LOAD, rejected=bad, position=(noted[name], ""))
 
-    def _loop(self, plan: Plan, queues: Queues, ingest: Ingest) -> Loop:
+    def _loop(self, plan: Plan, queues: Queues, ingest: Ingest, steering: Steering) -> Loop:
         context = self.spark.sparkContext
         settings = Settings(
             write_plan(self.root, plan.superboxes),
@@ -143,12 +170,14 @@ class Node:
             context.defaultParallelism,
             self.settings.cache,
         )
-        trains = Trains(self.root, self._catalog, plan, queues, settings, self._clock, self._graveyard.bury)
+        trains = Trains(
+            self.root, self._catalog, plan, queues, settings, steering, self._clock, self._graveyard.bury
+        )
         return Loop(
             plan,
             queues,
             trains,
-            RoundRobin(plan.ways()),
+            steering,
             self._runner(plan).run,
             ingest.tick,
             self._clock,
@@ -157,6 +186,20 @@ class Node:
             Compaction(self.root, self._catalog, plan, queues, self._graveyard, self._changed),
             train=self.settings.train_most,
             workers=self.settings.in_flight,
+        )
+
+    def _steering(self, plan: Plan, queues: Queues) -> Steering:
+        kind = self.settings.schedule or Scheduling.ROUND_ROBIN
+        return Steering(
+            plan,
+            queues,
+            self._catalog,
+            schedule(kind, plan.ways()),
+            Laboratory(self.root, plan, queues),
+            shed=self.settings.shed,
+            now=self._clock(),
+            workers=self.settings.in_flight,
+            headroom=self.settings.headroom,
         )
 
     def _runner(self, plan: Plan) -> Runner:
@@ -207,6 +250,7 @@ class Node:
         """
         ingest = self._deployed.ingest
         ingest.check_stream(name)
+        self._deployed.room.wait(f"{self._deployed.plan.network.name}.{name}")
         moment = self._clock() if now is None else now
         segment = ingest.store(name, batch, moment)
         with self._awake():
@@ -286,6 +330,24 @@ class Node:
         """What is known of boxes, queues and outputs."""
         with self._changed:
             return statistics(self._deployed.plan, self._deployed.queues, self._catalog)
+
+    def quality(self, window_s: int = WINDOW_S) -> QualityReport:
+        """What outputs got over the last seconds, and what that is worth by their graphs."""
+        with self._changed:
+            now, running = self._clock(), self._deployed
+            second = now // 1_000_000
+            seen = recent(self._catalog, second - window_s + 1, second + 1)
+            return monitor(running.plan, running.queues, seen, now, window_s)
+
+    def network(self) -> Network:
+        """The network as it runs, with the drop boxes that stand in it."""
+        with self._changed:
+            return live(self._deployed.plan, self._deployed.steering.dropboxes.standing)
+
+    def shed(self) -> list[Entry]:
+        """All drop boxes that stood or stand: where, by which predicate, since when, and what they shed."""
+        with self._changed:
+            return ledger(self._catalog)
 
     # --- out
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from australis.algebra.network import FOREVER
 from australis.algebra.spans import microseconds
 from australis.compile.superboxes import QUARANTINE_ARC, Arc, Plan, Superbox
+from australis.engine.paces import Paces
 from australis.engine.storage.catalog import Catalog, Head
 from australis.engine.storage.segments import Segment
 
@@ -21,6 +22,7 @@ class Queues:
 
     def __init__(self, plan: Plan, catalog: Catalog) -> None:
         self.plan = plan
+        self.paces = Paces(plan.superboxes, plan.arcs)
         self.load(catalog)
 
     def load(self, catalog: Catalog) -> None:
@@ -28,6 +30,8 @@ class Queues:
         self.log_end = catalog.log_end()
         self.heads = {name: catalog.head(name) for name in self.plan.superboxes}
         self.segments = {arc: catalog.segments(arc) for arc in self.plan.arcs}
+        self.bytes = sum(each.bytes for found in self.segments.values() for each in found if not each.adopted)
+        """What the segments take on disk, without the files that were adopted."""
         known = catalog.rows("select name, output, seq from consumer")
         self.consumers: dict[tuple[str, str], int] = {(name, output): seq for name, output, seq in known}
         """How far each consumer of each output has come."""
@@ -59,6 +63,13 @@ class Queues:
         head, end = self.heads[superbox.id].seq, self.end(superbox)
         for arc in superbox.streams.values():
             yield from (each for each in self.segments[arc] if each.end > head and each.base < end)
+
+    def oldest(self, superbox: Superbox) -> int | None:
+        """When the first tuple that waits for a superbox arrived, as segments tell it; None without any."""
+        first = min(self.ahead(superbox), key=lambda each: each.base, default=None)
+        if first is None:
+            return None
+        return first.newest if first.ts is None else first.ts
 
     def cut(self, superbox: Superbox, most: int) -> int:
         """Where a train of about `most` tuples ends, at the most where the queues do."""
@@ -99,13 +110,18 @@ class Queues:
 
     # --- what a commit changes
 
-    def add(self, segments: Iterable[Segment]) -> None:
+    def add(self, segments: Iterable[Segment], now: int | None = None) -> None:
+        """Put segments on their arcs; their tuples are new at `now`, or were there before."""
         for segment in segments:
             self.segments[segment.arc].append(segment)
+            self.bytes += 0 if segment.adopted else segment.bytes
+            if now is not None:
+                self.paces.came(segment.arc, segment.rows, now)
 
     def remove(self, segments: Iterable[Segment]) -> None:
         for segment in segments:
             self.segments[segment.arc].remove(segment)
+            self.bytes -= 0 if segment.adopted else segment.bytes
 
     def advance(self, superbox: str, head: Head) -> None:
         self.heads[superbox] = head

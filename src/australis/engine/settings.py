@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from australis.algebra.network import Network
 from australis.compile.superboxes import Discipline
 from australis.errors import EngineError, Problem
+from australis.policy.schedules import Scheduling
 
 BOX_TRAIN = 1_000
 """The tuples of a train under the discipline `box`."""
@@ -25,7 +27,8 @@ class Way(StrEnum):
 class NodeSettings:
     """What a node is like; the defaults are for one machine."""
 
-    discipline: Discipline = Discipline.SUPERBOX
+    discipline: Discipline | None = None
+    """None: branches where outputs have graphs to choose by, else all that is connected."""
     way: Way = Way.FUSED
     partitions: int = 2
     """In how many parts the state of a box that is spread by keys is kept."""
@@ -35,11 +38,29 @@ class NodeSettings:
     """How many trains may run at a time."""
     cache: int = 256 << 20
     """The bytes that a worker keeps decoded."""
+    schedule: Scheduling | None = None
+    """None: by state where outputs have delay graphs, else in turn."""
+    shed: bool = True
+    """Whether tuples may be shed when there is too much to do, by the graphs of outputs."""
+    headroom: float = 1.0
+    """The part of the workers' time that may be used in steady state (Aurora's H)."""
+    disk: int | None = None
+    """The bytes of segments at which ingest waits for room; None for no limit."""
 
     def __post_init__(self) -> None:
         for name in ("partitions", "train", "in_flight"):
             if getattr(self, name) < 1:
                 raise EngineError(Problem(name, f"is {getattr(self, name)}", "1 or more"))
+        if self.disk is not None and self.disk < 1:
+            raise EngineError(Problem("disk", f"is {self.disk}", "a number of bytes, 1 or more"))
+        if not 0 < self.headroom <= 1:
+            raise EngineError(Problem("headroom", f"is {self.headroom}", "more than 0, at most 1"))
+
+    def for_network(self, network: Network) -> NodeSettings:
+        """The settings for a network, where some were left open."""
+        graphs = any(output.quality is not None for output in network.outputs.values())
+        discipline = self.discipline or (Discipline.BRANCH if graphs else Discipline.SUPERBOX)
+        return replace(self, discipline=discipline, schedule=self.schedule or Scheduling.fitting(network))
 
     @property
     def train_most(self) -> int:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from australis.compile.superboxes import Plan
 from australis.engine.delays import quantile_us
+from australis.engine.dropboxes import Entry, ledger
+from australis.engine.monitor import WINDOW_S, QualityReport, is_observed, monitor
 from australis.engine.queues import Queues
+from australis.engine.recents import recent
 from australis.engine.storage.catalog import Catalog
 
 
@@ -76,6 +79,14 @@ class Statistics:
     superboxes: Mapping[str, SuperboxStatistics]
     arcs: Mapping[str, int]
     """Tuples that each arc keeps."""
+    bytes: int
+    """What segments take on disk, without adopted files."""
+    quality: QualityReport | None
+    """What outputs got in the seconds before the last train; None where none has graphs."""
+    dropboxes: tuple[Entry, ...]
+    """All drop boxes that stood or stand, and what each has shed."""
+    shed: Mapping[str, int]
+    """Tuples shed on the way to each output that lost any."""
 
     def as_dict(self) -> dict[str, Any]:
         found = asdict(self)
@@ -87,6 +98,7 @@ class Statistics:
 def statistics(plan: Plan, queues: Queues, catalog: Catalog) -> Statistics:
     """The statistics of a node, as they were committed."""
     known = {row[0]: BoxStatistics(*row[1:]) for row in catalog.rows("select * from box")}
+    entries = ledger(catalog)
     return Statistics(
         plan.network.name,
         queues.log_end,
@@ -94,7 +106,29 @@ def statistics(plan: Plan, queues: Queues, catalog: Catalog) -> Statistics:
         _outputs(plan, catalog),
         {name: _superbox(name, plan, queues, catalog) for name in plan.superboxes},
         {arc: sum(segment.rows for segment in found) for arc, found in queues.segments.items()},
+        queues.bytes,
+        _quality(plan, queues, catalog),
+        tuple(entries),
+        _shed(plan, entries),
     )
+
+
+def _quality(plan: Plan, queues: Queues, catalog: Catalog) -> QualityReport | None:
+    if not is_observed(plan):
+        return None
+    (last,) = catalog.rows("select coalesce(max(at), 0) from train")[0]
+    seen = recent(catalog, last // 1_000_000 - WINDOW_S + 1, last // 1_000_000 + 1)
+    return monitor(plan, queues, seen, last)
+
+
+def _shed(plan: Plan, entries: Sequence[Entry]) -> dict[str, int]:
+    """What was shed at the mouths of the superboxes that lead to each output."""
+    ways = plan.ways()
+    found = {
+        name: sum(entry.shed for entry in entries if entry.superbox in ways[name])
+        for name in plan.network.outputs
+    }
+    return {name: tuples for name, tuples in found.items() if tuples}
 
 
 def _outputs(plan: Plan, catalog: Catalog) -> dict[str, OutputStatistics]:

@@ -21,16 +21,19 @@ from australis.algebra.schema import TS, Schema
 from australis.compile.spread import SpreadKind
 from australis.compile.superboxes import QUARANTINE_ARC, Superbox
 from australis.engine.faults import crash_point
+from australis.engine.mouths import let_in
 from australis.engine.plans import read_plan
 from australis.engine.storage.cache import Cache
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import SEQ, Segment, encode_segment, merged, read_segment
 from australis.engine.storage.states import encode_state, read_state
+from australis.engine.values import binned
 from australis.engine.waybills import Manifest, Moment, Share, Waybill, WrittenState
 from australis.errors import AustralisError, EngineError, Problem
 from australis.kernels.hashing import partitions
 from australis.kernels.kernel import CAUSE, State
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
+from australis.qos.histograms import bins_of
 
 WAYBILL_PROPERTY = "australis.waybill"
 """The local property of a Spark job that holds a train's waybill."""
@@ -85,7 +88,10 @@ class _Done:
     boxes: dict[str, Counters] = field(default_factory=dict)
     costs: dict[str, int] = field(default_factory=dict)
     unread: dict[str, int] = field(default_factory=dict)
-    received: int = 0
+    ports: dict[str, int] = field(default_factory=dict)
+    received: dict[str, int] = field(default_factory=dict)
+    """The tuples of each input that were let through."""
+    shed: dict[str, int] = field(default_factory=dict)
 
     def add(self, passage: Passage, moment: Moment) -> None:
         for name, table in passage.outputs.items():
@@ -95,6 +101,18 @@ class _Done:
             self.boxes[box] = self.boxes.get(box, Counters()) + counted
             self.costs[box] = self.costs.get(box, 0) + passage.costs[box]
             self.unread[box] = self.unread.get(box, 0) + passage.unread.get(box, 0)
+        for ref, tuples in passage.ports.items():
+            self.ports[str(ref)] = self.ports.get(str(ref), 0) + tuples
+
+    def take(self, streams: Mapping[str, pa.Table]) -> None:
+        """Count tuples that are let through."""
+        for name, table in streams.items():
+            self.received[name] = self.received.get(name, 0) + table.num_rows
+
+    def mouths(self) -> dict[str, tuple[int, int]]:
+        """For each input what came, and what of it was shed."""
+        shed = {name: self.shed.get(name, 0) for name in self.received}
+        return {name: (kept + shed[name], shed[name]) for name, kept in self.received.items()}
 
     def counted(self) -> dict[str, dict[str, int]]:
         """What a manifest says of each box."""
@@ -113,23 +131,26 @@ class Task:
 
     def run(self, given: Mapping[str, pa.Table] | None = None) -> Manifest:
         """Read, compute, write; `given` are the tuples of the one partition, if Spark has read them."""
-        streams = self._read() if given is None else given
-        crash_point("task.read")
+        began = time.perf_counter_ns()
         done, states = _Done(), {}
+        streams = self._let_in(self._read(), done) if given is None else given
+        crash_point("task.read")
         for partition, tuples in self._partitioned(streams, divided=given is not None):
-            done.received += sum(table.num_rows for table in tuples.values())
+            done.take(tuples)
             before = self._state(partition, done)
             states[partition] = (before, self._advance(before, tuples, done))
         outputs = dict(self._outputs(done))
         written = self._write(states, outputs)
-        arrivals = {self._arc(name): _arrivals(table) for name, table in outputs.items()}
         deadlines = [self._pipeline.deadline(after) for _, after in states.values()]
         return Manifest(
             *written,
             done.counted(),
-            arrivals,
+            {self._arc(name): _arrivals(table) for name, table in outputs.items()},
             min((each for each in deadlines if each is not None), default=None),
-            done.received,
+            done.mouths(),
+            done.ports,
+            dict(self._values(outputs)),
+            (time.perf_counter_ns() - began) // 1000,
         )
 
     # --- in
@@ -160,6 +181,18 @@ class Task:
         )
         start, stop = np.searchsorted(whole[SEQ].to_numpy(), [lo, hi])
         return whole.slice(start, stop - start)
+
+    def _let_in(self, streams: dict[str, pa.Table], done: _Done) -> dict[str, pa.Table]:
+        """What the drop boxes at the superbox's mouth let in."""
+        # Tasks with partitions of their own all read the whole train: the first one says what was shed.
+        counts = self._superbox.spread.kind is SpreadKind.ROWS or self._part == 0
+        network = self._superbox.network
+        for name, mouth in self._waybill.mouths.items():
+            if name in streams:
+                schema, came = network.inputs[name].schema, streams[name].num_rows
+                streams[name] = let_in(mouth, self._superbox.id, streams[name], schema, network.timezone)
+                done.shed[name] = came - streams[name].num_rows if counts else 0
+        return streams
 
     def _partitioned(
         self, streams: Mapping[str, pa.Table], divided: bool
@@ -240,6 +273,13 @@ class Task:
                 table = self._own_rejects(merged(tables)) if name == QUARANTINE else merged(tables)
                 if table.num_rows:
                     yield name, table
+
+    def _values(self, outputs: Mapping[str, pa.Table]) -> Iterator[tuple[str, list[int]]]:
+        """The value histograms of the network's outputs that ask for one."""
+        for name, graphs in self._waybill.watched.items():
+            for output, graph in graphs.items():
+                if name in outputs:
+                    yield output, binned(bins_of(graph), outputs[name]).tolist()
 
     def _encoded(self, name: str, table: pa.Table) -> tuple[Segment, pa.Buffer]:
         arc, writer = self._arc(name), self._superbox.id

@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from australis.algebra.quality import ValueGraph
 from australis.compile.spread import SpreadKind
 from australis.compile.superboxes import Plan, Superbox
+from australis.engine import dropboxes, recents
 from australis.engine.delays import histogram
 from australis.engine.faults import crash_point
 from australis.engine.moments import FLUSH, moments
 from australis.engine.queues import Queues, rows_between
+from australis.engine.recents import Mouthful, Recent
+from australis.engine.steering import Steering
 from australis.engine.storage.catalog import Catalog, Head, StateFile
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import Segment
@@ -60,13 +64,16 @@ class Trains:
         plan: Plan,
         queues: Queues,
         settings: Settings,
+        steering: Steering,
         clock: Callable[[], int],
         bury: Callable[[Iterable[str]], None],
     ) -> None:
         self._root, self._catalog, self._plan, self._queues = root, catalog, plan, queues
+        self._steering = steering
         self._settings, self._clock, self._bury = settings, clock, bury
         self._started = 0
         self._outputs_behind = plan.outputs_behind()
+        self._watched = {name: _watched(plan, superbox) for name, superbox in plan.superboxes.items()}
 
     # --- what is to be done
 
@@ -118,6 +125,8 @@ class Trains:
             {f"{s.box}/{s.partition}": s.name for s in self._catalog.states(superbox.id)},
             {name: float(self._outputs_behind[superbox.id]) for name in streams},
             self._settings.cache,
+            self._steering.mouths(superbox.id),
+            self._watched[superbox.id],
         )
 
     def _segments(self, arc: str, lo: int, hi: int) -> tuple[Segment, ...]:
@@ -150,13 +159,14 @@ class Trains:
         superbox = self._plan.superboxes[waybill.superbox]
         crash_point("train.committing")
         try:
-            buried = self._committed(superbox, waybill, manifests, run_us)
+            seen, buried = self._committed(superbox, waybill, manifests, run_us)
         except BaseException:
             self._queues.load(self._catalog)
             raise
         crash_point("train.committed")
         self._bury(buried)
         crash_point("train.swept")
+        self._steering.ran(waybill, manifests, run_us, self._clock(), seen.delays)
         received, emitted = _sums(manifests)
         commit_us = (time.perf_counter_ns() - began) // 1000
         lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
@@ -164,14 +174,15 @@ class Trains:
 
     def _committed(
         self, superbox: Superbox, waybill: Waybill, manifests: Sequence[Manifest], run_us: int
-    ) -> list[str]:
-        """Change mirror and catalogue alike; gives the files that nothing refers to any more."""
+    ) -> tuple[Recent, list[str]]:
+        """Change mirror and catalogue alike; gives what was seen, and files that nothing refers to."""
         now, version = self._clock(), self._queues.heads[superbox.id].version
         lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
         deadlines = [each.deadline for each in manifests if each.deadline is not None]
         segments = [each for manifest in manifests for each in manifest.segments]
         self._queues.advance(superbox.id, Head(hi, version + 1, min(deadlines, default=None)))
-        self._queues.add(segments)
+        self._queues.add(segments, now)
+        seen = self._seen(superbox, manifests, now)
         dropped = list(self._droppable(superbox, now))
         self._queues.remove(dropped)
         with self._catalog.transaction() as transaction:
@@ -184,11 +195,14 @@ class Trains:
             transaction.forget_events(min(head.seq for head in self._queues.heads.values()))
             for box, counted in _counted(manifests).items():
                 transaction.count_box(box, counted)
-            for output, buckets in self._delays(manifests, now):
+            for output, buckets in seen.delays.items():
                 transaction.count_delays(output, buckets)
+            transaction.count_ports(_summed(each.ports for each in manifests))
+            recents.note(transaction, now, seen)
+            dropboxes.count(transaction, _shed(waybill, seen))
             transaction.note_train((superbox.id, lo, hi, *_sums(manifests), len(manifests), now, run_us))
             crash_point("train.changed")
-        return buried + [segment.name for segment in dropped if not segment.adopted]
+        return seen, buried + [segment.name for segment in dropped if not segment.adopted]
 
     def _droppable(self, superbox: Superbox, now: int) -> Iterator[Segment]:
         """Segments of the superbox's arcs that nobody needs any more."""
@@ -196,11 +210,49 @@ class Trains:
             before = self._queues.needed(self._plan.arcs[arc], now)
             yield from (segment for segment in self._queues.segments[arc] if segment.end <= before)
 
-    def _delays(self, manifests: Sequence[Manifest], now: int) -> Iterator[tuple[str, dict[int, int]]]:
+    def _seen(self, superbox: Superbox, manifests: Sequence[Manifest], now: int) -> Recent:
+        """What outputs got of a train, and what came to the superbox's mouth."""
+        seen = Recent()
         for manifest in manifests:
             for arc, arrivals in manifest.arrivals.items():
                 for output in self._plan.arcs[arc].outputs if arc in self._plan.arcs else ():
-                    yield output, histogram(arrivals, now)
+                    seen.delays[output] = _sum(seen.delays.get(output, {}), histogram(arrivals, now))
+            for output, counts in manifest.values.items():
+                bins = {index: tuples for index, tuples in enumerate(counts) if tuples}
+                seen.values[output] = _sum(seen.values.get(output, {}), bins)
+            for stream, (arrived, shed) in manifest.mouths.items():
+                key = (superbox.id, stream)
+                seen.mouths[key] = seen.mouths.get(key, Mouthful()) + Mouthful(arrived, shed)
+        return seen
+
+
+def _watched(plan: Plan, superbox: Superbox) -> dict[str, dict[str, ValueGraph]]:
+    """The value graphs of the network's outputs that a superbox writes."""
+    found = {name: _value_graphs(plan, arc) for name, arc in superbox.writes.items()}
+    return {name: graphs for name, graphs in found.items() if graphs}
+
+
+def _value_graphs(plan: Plan, arc: str) -> dict[str, ValueGraph]:
+    qualities = {name: plan.network.outputs[name].quality for name in plan.arcs[arc].outputs}
+    return {name: quality.value for name, quality in qualities.items() if quality and quality.value}
+
+
+def _shed(waybill: Waybill, seen: Recent) -> dict[int, tuple[int, int]]:
+    """What came to each drop box of a train, and what it shed."""
+    known = {mouth.number: seen.mouths.get((waybill.superbox, n)) for n, mouth in waybill.mouths.items()}
+    return {number: (each.arrived, each.shed) for number, each in known.items() if each is not None}
+
+
+def _sum(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
+    return {key: one.get(key, 0) + other.get(key, 0) for key in {**one, **other}}
+
+
+def _summed(counted: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for each in counted:
+        for key, value in each.items():
+            found[key] = found.get(key, 0) + value
+    return found
 
 
 def _sums(manifests: Sequence[Manifest]) -> tuple[int, int]:

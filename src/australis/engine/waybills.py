@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from australis.algebra.quality import ValueGraph
+from australis.engine.mouths import Mouth
 from australis.engine.storage.segments import Segment
 
 
@@ -57,6 +59,10 @@ class Waybill:
     priorities: Mapping[str, float] = field(default_factory=dict)
     """How much each input's queue deserves to be kept decoded."""
     cache: int = 0
+    mouths: Mapping[str, Mouth] = field(default_factory=dict)
+    """The drop boxes that the tuples go through first, by input."""
+    watched: Mapping[str, Mapping[str, ValueGraph]] = field(default_factory=dict)
+    """The value graphs by which tuples are counted: by outputs of the superbox, and of the network."""
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -70,6 +76,11 @@ class Waybill:
         )
         for name in ("streams", "tables"):
             given[name] = {k: tuple(Segment(**each) for each in v) for k, v in given[name].items()}
+        given["mouths"] = {name: Mouth(**each) for name, each in given["mouths"].items()}
+        given["watched"] = {
+            name: {output: ValueGraph(**graph) for output, graph in graphs.items()}
+            for name, graphs in given["watched"].items()
+        }
         return cls(**given)
 
 
@@ -94,8 +105,24 @@ class Manifest:
     arrivals: Mapping[str, Sequence[tuple[int, int]]]
     """For each arc written, arrival times (microseconds, in steps) and how many tuples have them."""
     deadline: int | None
-    received: int = 0
-    """Tuples that were let through."""
+    mouths: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """For each input the tuples that came, and those of them that were shed."""
+    ports: Mapping[str, int] = field(default_factory=dict)
+    """Tuples emitted on each port of each box."""
+    values: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """For each output of the network that has a value graph, its tuples by bin."""
+    task_us: int = 0
+    """How long the task took, from reading to writing."""
+
+    @property
+    def shed(self) -> int:
+        """Tuples that drop boxes have shed."""
+        return sum(shed for _, shed in self.mouths.values())
+
+    @property
+    def received(self) -> int:
+        """Tuples that were let through."""
+        return sum(arrived - shed for arrived, shed in self.mouths.values())
 
     def to_json(self) -> bytes:
         return json.dumps(asdict(self)).encode()

@@ -46,6 +46,17 @@ create table delay (output text not null, bucket integer not null, tuples intege
 create table train (id integer primary key autoincrement, superbox text not null, lo integer not null,
                     hi integer not null, received integer not null, emitted integer not null,
                     tasks integer not null, at integer not null, run_us integer not null);
+create table port (ref text primary key, tuples integer not null) without rowid;
+create table recent_delay (second integer not null, output text not null, bucket integer not null,
+                           tuples integer not null, primary key (second, output, bucket)) without rowid;
+create table recent_value (second integer not null, output text not null, bin integer not null,
+                           tuples integer not null, primary key (second, output, bin)) without rowid;
+create table recent_mouth (second integer not null, superbox text not null, stream text not null,
+                           arrived integer not null, shed integer not null,
+                           primary key (second, superbox, stream)) without rowid;
+create table dropbox (number integer primary key, superbox text not null, stream text not null,
+                      predicate text not null, share real not null, since integer not null, until integer,
+                      arrived integer not null, shed integer not null);
 """
 
 
@@ -286,6 +297,17 @@ class Transaction:
             " on conflict (output, bucket) do update set tuples = tuples + excluded.tuples"
         )
         self._db.executemany(query, [(output, bucket, tuples) for bucket, tuples in buckets.items()])
+
+    def count_ports(self, counted: Mapping[str, int]) -> None:
+        """Add what boxes emitted, port by port."""
+        query = (
+            "insert into port values (?, ?) on conflict (ref) do update set tuples = tuples + excluded.tuples"
+        )
+        self._db.executemany(query, counted.items())
+
+    def change(self, query: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Run a statement for each of some rows."""
+        self._db.executemany(query, rows)
 
     def note_train(self, values: tuple[str | int, ...]) -> None:
         """Remember a train; the oldest ones are forgotten."""

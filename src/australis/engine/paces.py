@@ -1,0 +1,133 @@
+"""Paces: what trains of a superbox cost, and how fast tuples come to it, as the last ones showed."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+
+FORGETTING = 0.9
+"""How much a train still counts when the next one has run."""
+TRAIN_US, TASK_US, TUPLE_US = 30_000.0, 5_000.0, 1.0
+"""What a train, the task in it and a tuple are thought to cost before anything was measured."""
+COLD_TRAINS = 2
+SHED_US = 0.1
+"""What it costs to read a tuple that is shed."""
+RATE_WINDOW_US = 2_000_000
+
+
+class Cost:
+    """The cost of trains: that of tasks as a line over tuples, by least squares that forget, and the rest.
+
+    >>> cost = Cost()
+    >>> for tuples in (9_000, 9_000, 100, 1_000, 5_000, 20_000):
+    ...     cost.note(tuples, tasks_us=5_000 + 3 * tuples, run_us=40_000 + 3 * tuples)
+    >>> round(cost.train_us), round(cost.tuple_us, 3)
+    (40000, 3.0)
+    """
+
+    def __init__(self) -> None:
+        self._trains = 0
+        self._weight = self._x = self._y = self._xx = self._xy = self._run = 0.0
+
+    def note(self, tuples: int, tasks_us: float, run_us: float) -> None:
+        """A train has run; the first ones load code and say nothing."""
+        self._trains += 1
+        if self._trains <= COLD_TRAINS:
+            return
+        sums = (1.0, tuples, tasks_us, tuples * tuples, tuples * tasks_us, run_us)
+        known = (self._weight, self._x, self._y, self._xx, self._xy, self._run)
+        grown = (old * FORGETTING + new for old, new in zip(known, sums, strict=True))
+        self._weight, self._x, self._y, self._xx, self._xy, self._run = grown
+
+    @property
+    def tuple_us(self) -> float:
+        """What a tuple more in a train costs."""
+        if not self._x:
+            return TUPLE_US
+        mean = self._x / self._weight
+        spread = self._xx / self._weight - mean * mean
+        if spread < (0.1 * mean) ** 2:
+            # Trains of one length say nothing of the line: what is known of tasks in general has to do.
+            return max(self._y - self._weight * TASK_US, 0.1 * self._y) / self._x
+        slope = (self._xy / self._weight - mean * self._y / self._weight) / spread
+        return min(max(slope, 0.0), self._y / self._x)
+
+    @property
+    def train_us(self) -> float:
+        """What a train without tuples would cost."""
+        return max(self._run - self.tuple_us * self._x, 0.0) / self._weight if self._weight else TRAIN_US
+
+
+class Rate:
+    """Tuples a second over the last seconds.
+
+    >>> rate = Rate()
+    >>> for second in range(10):
+    ...     rate.note(second * 1_000_000, 500)
+    >>> rate.per_second(9_000_000)
+    500.0
+    """
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[int, int]] = deque()
+
+    def note(self, now: int, tuples: int) -> None:
+        """Tuples have come."""
+        self._seen.append((now, tuples))
+        self._forget(now)
+
+    def per_second(self, now: int) -> float:
+        """How many come in a second; of a stream that has just begun, over the time since then."""
+        self._forget(now)
+        if not self._seen:
+            return 0.0
+        return sum(tuples for _, tuples in self._seen) / (RATE_WINDOW_US / 1e6)
+
+    def _forget(self, now: int) -> None:
+        while self._seen and self._seen[0][0] <= now - RATE_WINDOW_US:
+            self._seen.popleft()
+
+
+class Yield:
+    """How many tuples come of one, lately."""
+
+    def __init__(self) -> None:
+        self._taken = self._given = 0.0
+
+    def note(self, taken: int, given: int) -> None:
+        """A train took some tuples and gave others."""
+        self._taken = self._taken * FORGETTING + taken
+        self._given = self._given * FORGETTING + given
+
+    @property
+    def each(self) -> float:
+        """Tuples for one that was let in; 1 as long as nothing is known."""
+        return self._given / self._taken if self._taken else 1.0
+
+
+class Paces:
+    """The costs of every superbox, the rates of every arc, and what comes of what."""
+
+    def __init__(self, superboxes: Iterable[str], arcs: Iterable[str]) -> None:
+        self.costs = {name: Cost() for name in superboxes}
+        self.rates = {arc: Rate() for arc in arcs}
+        self._yields: dict[tuple[str, str], Yield] = {}
+
+    def came(self, arc: str, tuples: int, now: int) -> None:
+        """Tuples were put on an arc."""
+        self.rates[arc].note(now, tuples)
+
+    def ran(self, superbox: str, tuples: int, shed: int, tasks_us: float, run_us: float) -> None:
+        """A train has run; reading what was shed is no cost of what was let in."""
+        reading = min(shed * SHED_US, 0.9 * tasks_us)
+        self.costs[superbox].note(tuples, tasks_us - reading, run_us - reading)
+
+    def passed(self, superbox: str, taken: int, given: Mapping[str, int]) -> None:
+        """A train took tuples and put others on arcs."""
+        for arc, tuples in given.items():
+            self._yields.setdefault((superbox, arc), Yield()).note(taken, tuples)
+
+    def yields(self, superbox: str, arc: str) -> float:
+        """How many tuples a superbox puts on an arc for each one that it takes."""
+        known = self._yields.get((superbox, arc))
+        return 1.0 if known is None else known.each

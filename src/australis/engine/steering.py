@@ -1,0 +1,171 @@
+"""Steering: measurements go to the policies, and what these decide becomes trains and drop boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from australis.algebra.quality import Quality
+from australis.compile.superboxes import Plan, Superbox
+from australis.engine.delays import quantile_us
+from australis.engine.dropboxes import DropBoxes
+from australis.engine.laboratory import Laboratory
+from australis.engine.monitor import kept_by
+from australis.engine.mouths import Mouth
+from australis.engine.paces import Paces
+from australis.engine.queues import Queues
+from australis.engine.recents import Recent, recent
+from australis.engine.storage.catalog import Catalog
+from australis.engine.waybills import Manifest, Waybill
+from australis.policy.load import Goal, Situation, Stage
+from australis.policy.schedule import Choice, Schedule
+from australis.policy.shedder import Shedder
+
+LOOK_US = 200_000
+"""How often outputs are looked at, and drop boxes decided on."""
+WINDOW_S = 2
+"""Over how many seconds outputs are looked at for decisions."""
+_SMOOTHING = 0.3
+
+
+@dataclass
+class _Seen:
+    """What was seen of the outputs at the last look."""
+
+    at: int = -LOOK_US
+    recent: Recent = field(default_factory=Recent)
+    delays: dict[str, float | None] = field(default_factory=dict)
+
+
+class Steering:
+    """Chooses trains and drop boxes. Who calls it holds the node's lock."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        queues: Queues,
+        catalog: Catalog,
+        schedule: Schedule,
+        laboratory: Laboratory,
+        *,
+        shed: bool,
+        now: int,
+        workers: int,
+        headroom: float,
+    ) -> None:
+        self._plan, self._queues, self._catalog = plan, queues, catalog
+        self._schedule = schedule
+        self.by_value = laboratory.by_value
+        self._shedder = Shedder(by_value=self.by_value) if shed else None
+        self._workers, self._headroom = workers, headroom
+        self._ways = plan.ways()
+        self._behind = _outputs_behind(plan, self._ways)
+        self.paces: Paces = queues.paces
+        self.dropboxes = DropBoxes(catalog, plan, now)
+        self._lags: dict[str, float] = {}
+        self._seen = _Seen()
+
+    # --- what is decided
+
+    def choose(self, now: int, waiting: Mapping[str, int], busy: Collection[str], most: int) -> Choice | None:
+        """The superbox to run next, and the most tuples of its train; drop boxes may come and go."""
+        situation = self.situation(now, waiting, busy)
+        return self._schedule.choose(situation, most)
+
+    def mouths(self, superbox: str) -> Mapping[str, Mouth]:
+        """The drop boxes that the next train of a superbox goes through, by stream."""
+        return self.dropboxes.at(superbox)
+
+    def situation(self, now: int, waiting: Mapping[str, int], busy: Collection[str]) -> Situation:
+        """Everything that policies may look at."""
+        looked = now - self._seen.at >= LOOK_US
+        if looked:
+            self._look(now)
+        stages = {s.id: self._stage(s, waiting.get(s.id, 0), now) for s in self._plan.superboxes.values()}
+        goals = {name: self._goal(name) for name in self._plan.network.outputs}
+        found = Situation(now, stages, goals, self._workers, self._headroom, frozenset(busy))
+        if looked and self._shedder is not None:
+            commands = self._shedder.decide(found)
+            if commands:
+                self.dropboxes.obey(commands, now)
+        return found
+
+    # --- what is known
+
+    def ran(
+        self,
+        waybill: Waybill,
+        manifests: Sequence[Manifest],
+        run_us: int,
+        now: int,
+        delays: Mapping[str, Mapping[int, int]],
+    ) -> None:
+        """A train was committed."""
+        superbox = self._plan.superboxes[waybill.superbox]
+        received = sum(manifest.received for manifest in manifests)
+        shed, tasks_us = (sum(getattr(m, name) for m in manifests) for name in ("shed", "task_us"))
+        self.paces.ran(superbox.id, received, shed, tasks_us, run_us)
+        written: dict[str, int] = {}
+        for segment in (each for manifest in manifests for each in manifest.segments):
+            written[segment.arc] = written.get(segment.arc, 0) + segment.rows
+        self.paces.passed(superbox.id, received, {a: written.get(a, 0) for a in superbox.writes.values()})
+        newest = [each.newest for found in waybill.streams.values() for each in found]
+        if newest:
+            self._learn_lags(delays, now - run_us - max(newest))
+
+    def _learn_lags(self, delays: Mapping[str, Mapping[int, int]], waited_us: int) -> None:
+        """How much later outputs are than the newest tuples of the train that they came with."""
+        for output, buckets in delays.items():
+            least = quantile_us(buckets, 0.05)
+            if least is not None:
+                lag = max(0.0, least - waited_us) / 1e6
+                known = self._lags.get(output, lag)
+                self._lags[output] = known + _SMOOTHING * (lag - known)
+
+    def _look(self, now: int) -> None:
+        second = now // 1_000_000
+        found = recent(self._catalog, second - WINDOW_S + 1, second + 1)
+        late = {name: quantile_us(buckets, 0.95) for name, buckets in found.delays.items()}
+        delays = {name: None if each is None else each / 1e6 for name, each in late.items()}
+        self._seen = _Seen(now, found, delays)
+
+    def _stage(self, superbox: Superbox, waiting: int, now: int) -> Stage:
+        cost, rates, arcs = self.paces.costs[superbox.id], self.paces.rates, superbox.streams.values()
+        each = {arc: rates[arc].per_second(now) for arc in arcs}
+        return Stage(
+            superbox.id,
+            self._feeds(superbox),
+            self._behind[superbox.id],
+            waiting,
+            self._queues.oldest(superbox) if waiting else None,
+            rate=sum(each.values()),
+            direct=sum(rate for arc, rate in each.items() if self._plan.arcs[arc].writer is None),
+            tuple_us=cost.tuple_us,
+            train_us=cost.train_us,
+            kept=kept_by(superbox, self._seen.recent.mouths),
+        )
+
+    def _feeds(self, superbox: Superbox) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for arc in superbox.writes.values():
+            for reader in self._plan.arcs[arc].readers:
+                found[reader] = found.get(reader, 0.0) + self.paces.yields(superbox.id, arc)
+        return found
+
+    def _goal(self, name: str) -> Goal:
+        quality = self._plan.network.outputs[name].quality or Quality()
+        way = tuple(self._ways[name])
+        tuples = sum(self._seen.recent.delays.get(name, {}).values()) / WINDOW_S
+        kept = 1.0
+        for superbox in way:
+            kept *= kept_by(self._plan.superboxes[superbox], self._seen.recent.mouths)
+        return Goal(name, quality, way, self._seen.delays.get(name), self._lags.get(name, 0.0), tuples, kept)
+
+
+def _outputs_behind(plan: Plan, ways: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
+    """The outputs that each superbox leads to."""
+    named = {output: way for output, way in ways.items() if output in plan.network.outputs}
+    return {
+        superbox: frozenset(output for output, way in named.items() if superbox in way)
+        for superbox in plan.superboxes
+    }
