@@ -72,6 +72,16 @@ def test_without_a_graph_for_loss_or_for_delay_nothing_is_shed(quality: Quality)
     assert Shedder().decide(late) == ()
 
 
+def test_windows_that_are_too_long_for_the_good_zone_shed_nothing() -> None:
+    late = seen(0, rate=2000, waiting=1000, oldest_s=0.5, delay=2.5)
+    slow = replace(late.goals["a"], lag=2.2)
+    assert Shedder().decide(replace(late, goals={"a": slow})) == ()
+
+
+def test_an_output_that_is_not_served_is_not_helped() -> None:
+    assert Shedder().decide(seen(0, rate=2000, waiting=9000, oldest_s=5, delay=5), inactive=("a",)) == ()
+
+
 def test_a_small_difference_is_no_command_and_a_large_one_is() -> None:
     shedder = Shedder()
     shedder.decide(seen(0, rate=2000, delay=2.5))

@@ -128,7 +128,13 @@ def excess(stage: Stage, situation: Situation) -> float:
 
 def _tolerated_s(goal: Goal) -> float:
     """How long an output's tuples may wait at each of the stages on their way."""
-    return TOLERATED * max(0.0, delta(goal.quality.delay) - goal.lag) / max(1, len(goal.way))
+    return TOLERATED * allowed_s(goal) / max(1, len(goal.way))
+
+
+def allowed_s(goal: Goal) -> float:
+    """How long an output's tuples may wait; no matter how long, if windows alone use up its good zone."""
+    rest_s = delta(goal.quality.delay) - goal.lag
+    return rest_s if rest_s > 0 else math.inf
 
 
 def _cost_s(stage: Stage, train: float, inactive: Collection[str]) -> float:

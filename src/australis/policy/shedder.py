@@ -9,10 +9,9 @@ from functools import partial
 
 from australis.algebra.quality import Points
 from australis.policy.flow import HORIZON_S, TRAIN, Flow, excess
-from australis.policy.load import Goal, Situation
-from australis.policy.schedule import waited
+from australis.policy.foresight import is_late, will_be_late
+from australis.policy.load import Situation
 from australis.policy.shed import DropBox, Shedding, curve, shed
-from australis.qos.graphs import delta
 
 
 @dataclass(frozen=True)
@@ -38,10 +37,13 @@ class Withdraw:
     stage: str
 
 
-DISTRUST_MAX = 0.5
 Command = Insert | Change | Withdraw
 ByValue = Callable[[str, float], DropBox | None]
 """For a stage and a fraction to be shed there: a drop box that goes by values, if there can be one."""
+
+
+DISTRUST_MAX = 0.5
+"""The most by which costs are thought to be higher than measured."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,11 @@ class Shedder:
 
     It acts when an output is late, or what waits says that it will be. What is needed is the workers' time
     beyond the capacity, if nothing were shed, for what arrives and for the backlog; and a stage, which runs
-    one train at a time, must not need more than one worker. Rates go up at once and
-    come down by halves. A drop box is withdrawn when all would fit without it: after a short calm if there is
-    a margin, after some patience if not, and even if an output is late then, since shedding does not help it.
+    one train at a time, must not need more than one worker. Rates go up at once and come down by halves.
+    A drop box is withdrawn when all would fit without it: after a short calm if there is a margin, after some
+    patience if not, and even if an output is late then, since shedding does not help it.
 
-    When the need cannot be met, since too much may not be shed, outputs that can lose tuples are not shed for
+    When the need cannot be met, since too much may not be shed, outputs that can lose tuples do not pay for
     nothing: they keep their part, by weight, of the capacity. `by_value` makes semantic drop boxes.
     """
 
@@ -124,7 +126,7 @@ class Shedder:
         `inactive` are outputs that the scheduler does not serve, `values` what values of outputs are worth by
         the fraction delivered (see `semantic.value_curve`).
         """
-        alarmed = self._look(situation)
+        alarmed = self._look(situation, inactive)
         if not alarmed and not self._state.boxes:
             self.shedding = None
             return ()
@@ -154,60 +156,25 @@ class Shedder:
 
     # --- what is the matter
 
-    def _look(self, situation: Situation) -> bool:
+    def _look(self, situation: Situation, inactive: Collection[str]) -> bool:
         """Whether an output is outside of its good zone or about to leave it; takes note of it."""
         state = self._state
-        late = [g for g in situation.goals.values() if g.delay is not None and g.delay > _zone(g)]
-        foreseen = self._foreseen(Flow(situation, train=self._manners.train))
-        if foreseen:
-            state.foreseen = situation.now
-        if late or foreseen:
-            state.alarmed = situation.now
-        seconds = min(1.0, (situation.now - state.looked) / 1e6) if state.looked is not None else 0.0
-        state.looked = situation.now
-        self._distrust(situation, bool(late and state.boxes), seconds)
-        return bool(late) or foreseen
+        late = any(is_late(goal) for name, goal in situation.goals.items() if name not in inactive)
+        kept = {name: 1.0 - box.rate for name, box in state.boxes.items()}
+        flow = Flow(situation, train=self._manners.train, inactive=inactive)
+        foreseen = will_be_late(flow, kept, self._manners.alarm, inactive)
+        state.foreseen = situation.now if foreseen else state.foreseen
+        state.alarmed = situation.now if foreseen or late else state.alarmed
+        self._distrust(situation, late and bool(state.boxes))
+        return late or foreseen
 
-    def _distrust(self, situation: Situation, late: bool, seconds: float) -> None:
+    def _distrust(self, situation: Situation, late: bool) -> None:
         """Costs that are measured too low show in queues that stay long though enough seems to be shed."""
+        seconds = 0.0 if self._state.looked is None else self._since(situation, self._state.looked)
+        self._state.looked = situation.now
         long = any(excess(stage, situation) for stage in situation.stages.values())
-        change = self._manners.gain * seconds * (1 if late and long else -2)
+        change = self._manners.gain * min(seconds, 1.0) * (1 if late and long else -2)
         self._state.distrust = min(max(0.0, self._state.distrust + change), DISTRUST_MAX)
-
-    def _foreseen(self, flow: Flow) -> bool:
-        """Whether what waits for some output will leave its good zone, or nearly so.
-
-        Of the tuples in a queue, the first has waited longest, and the last has all others before it: those
-        of its own way, one train at a time, and those of other outputs in a hurry, for all workers.
-        """
-        situation, zones = flow.situation, {name: _zone(goal) for name, goal in flow.situation.goals.items()}
-        worker = max(min(1, situation.workers) * situation.headroom, 1e-9)
-        costs = flow.costs({name: self._kept(name) for name in situation.stages})
-        all_s = sum(
-            stage.waiting * self._kept(stage.id) * costs[stage.id] / max(situation.capacity, 1e-9)
-            for stage in situation.stages.values()
-            if any(zones.get(output, math.inf) < math.inf for output in stage.outputs)
-        )
-        return any(
-            self._delay_s(goal, flow, worker, all_s) + goal.lag > self._manners.alarm * zones[name]
-            for name, goal in situation.goals.items()
-        )
-
-    def _delay_s(self, goal: Goal, flow: Flow, worker: float, all_s: float) -> float:
-        """The longest that a tuple waits, of those that are on their way to an output."""
-        situation = flow.situation
-        delay_s = behind_s = 0.0
-        for name in reversed([name for name in goal.way if name in situation.stages]):
-            stage = situation.stages[name]
-            if stage.waiting:
-                work_s = stage.waiting * self._kept(name) * flow.cost(name) / worker
-                delay_s = max(delay_s, waited(stage, situation) + behind_s, work_s + behind_s, all_s)
-                behind_s += work_s
-        return delay_s
-
-    def _kept(self, stage: str) -> float:
-        box = self._state.boxes.get(stage)
-        return 1.0 - box.rate if box else 1.0
 
     # --- what to do about it
 
@@ -290,11 +257,6 @@ class Shedder:
             else:
                 self._state.boxes[command.stage] = command.box
                 self._state.changed[command.stage] = now
-
-
-def _zone(goal: Goal) -> float:
-    """The end of an output's good zone."""
-    return delta(goal.quality.delay)
 
 
 def _rate(plan: Shedding, stage: str) -> float:
