@@ -25,6 +25,7 @@ from australis.engine.settings import Way
 from australis.engine.storage.segments import SEQ
 from australis.engine.tasks import Task, answer, manifest_of
 from australis.engine.waybills import Manifest, Waybill
+from australis.policy.schedules import Scheduling
 from australis.reference.network import Emission, ReferenceRun
 
 MEMORY = Path("/dev/shm")
@@ -55,6 +56,7 @@ class Setting:
     train: int = 1_000_000
     in_flight: int = 2
     way: str = Way.FUSED
+    schedule: str = Scheduling.ROUND_ROBIN
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,7 @@ def opened(root: str, setting: Setting, network: Network, stored: Stored, master
         root,
         master=master,
         discipline=setting.discipline,
+        schedule=setting.schedule,
         partitions=setting.partitions,
         train=setting.train,
         in_flight=setting.in_flight,
@@ -266,11 +269,12 @@ def difference(name: str, found: Numbered, expected: Numbered) -> str:
 
 def random_setting(random: Random, ways: tuple[str, ...] = (Way.FUSED,)) -> Setting:
     return Setting(
-        random.choice(["box", "train", "superbox"]),
+        random.choice(["box", "train", "branch", "superbox"]),
         random.choice([1, 2, 3]),
         random.choice([3, 9, 20, 1_000_000]),
         random.choice([1, 2]),
         random.choice(ways),
+        schedule=random.choice([*Scheduling]),
     )
 
 
