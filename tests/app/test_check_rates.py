@@ -126,6 +126,8 @@ def test_rates(text: str, rate: float) -> None:
         (["--train-ms=2"], "--train-ms is for the analysis of a load"),
         (["--rate=reports=5/s", "--headroom=2"], "Invalid value for '--headroom'"),
         (["--rate=reports=5/s", "--capacity=0"], "Invalid value for '--capacity'"),
+        (["--rate=reports=5/s", "--capacity=nan"], "Invalid value for '--capacity': nan is no number"),
+        (["--rate=reports=5/s", "--train-ms=inf"], "Invalid value for '--train-ms': inf is no number"),
         (["--rate=reports=5/s", "--costs=none.json"], "--costs none.json: No such file"),
         (["--rate=reports=5/s", "--costs=net.yaml"], "--costs net.yaml: is no file of costs"),
         (["--rate=reports=5/s", "--costs=costs.json", "--root=x"], "--root and --costs both tell the costs"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +12,14 @@ import click
 from click.core import ParameterSource
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _finite(ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    """A number as it is; NaN and infinity pass every range, and are none."""
+    if value is not None and not isfinite(value):
+        raise click.BadParameter(f"{value} is no number that a machine can have.", ctx, option)
+    return value
+
 
 _OPTIONS = (
     click.option(
@@ -23,11 +32,13 @@ _OPTIONS = (
     click.option(
         "--capacity",
         type=click.FloatRange(min=0, min_open=True),
+        callback=_finite,
         help="The cores that there are. Default: those of this machine.",
     ),
     click.option(
         "--headroom",
         type=click.FloatRange(min=0, min_open=True, max=1),
+        callback=_finite,
         default=1.0,
         show_default=True,
         help="The part of them that may be used in steady state; the rest is for ad hoc queries.",
@@ -57,6 +68,7 @@ _OPTIONS = (
     click.option(
         "--train-ms",
         type=click.FloatRange(min=0),
+        callback=_finite,
         help="What a train takes, however short. Default: as the node or the file says, else 50.",
     ),
 )
