@@ -145,6 +145,12 @@ def test_a_stage_fed_by_inputs_and_stages_has_both() -> None:
     assert Flow(situation([first, join], [])).asked({"f": 0.5}) == pytest.approx(0.005 + 0.1 + 0.25)
 
 
+def test_a_need_too_small_for_the_numbers_ends() -> None:
+    huge = Stage("sa", outputs=frozenset("a"), rate=1e15, tuple_us=1e9)
+    found = shed(Flow(situation([huge], [goal("a", "sa")])), 1e-3)
+    assert all(0.0 <= box.rate <= 1.0 for box in found.boxes.values())
+
+
 # --- laws
 
 

@@ -15,6 +15,8 @@ LONG_QUEUE_S = 0.5
 """A queue is long when what waits too long in it takes all workers for so many seconds."""
 EVENLY: Points = ((0.0, 0.0), (1.0, 1.0))
 """What loss costs an output that has only a value graph, as long as nothing is known of its values."""
+STEPS_MAX = 10_000
+"""A walk that takes more steps than curves have points has lost its way among tiny numbers."""
 _NEAR = 1e-9
 
 
@@ -102,6 +104,7 @@ class _Walk:
         self._places = tuple(places(flow, frozenset(self._curves)))
         self._kept = dict.fromkeys(self._places, 1.0)
         self._whole = flow.asked({})
+        self._steps = 0
 
     def relieve(self, stage: str, most: float) -> None:
         """Walk until a stage asks for no more than it may."""
@@ -133,9 +136,11 @@ class _Walk:
             return False
         _, negative, place, shares = best
         ends = (self._to_next_point(output, delivered[output], share) for output, share in shares.items())
-        kept = self._kept[place] - min(need / -negative, *ends, self._kept[place])
+        before = self._kept[place]
+        kept = before - min(need / -negative, *ends, before)
         self._kept[place] = kept if kept > _NEAR else 0.0
-        return True
+        self._steps += 1
+        return self._kept[place] < before and self._steps < STEPS_MAX
 
     def _loss(self, output: str, delivered: float, share: float) -> float:
         """The utility that an output loses for each fraction shed at a place."""
