@@ -64,6 +64,10 @@ class DropBoxes:
                     self._standing[command.stage] = self._placed(transaction, command.stage, command.box, now)
                     self.ordered[command.stage] = command.box
 
+    def clear(self, now: int) -> None:
+        """Withdraw all drop boxes, at the end of a node."""
+        self.obey([Withdraw(superbox) for superbox in self._standing], now)
+
     def _placed(self, transaction: Transaction, superbox: str, box: DropBox, now: int) -> dict[str, Mouth]:
         streams = self._plan.superboxes[superbox].streams
         found = {}
@@ -84,7 +88,11 @@ def count(transaction: Transaction, counted: Mapping[int, tuple[int, int]]) -> N
     transaction.change(query, [(*pair, number) for number, pair in counted.items()])
 
 
-def ledger(catalog: Catalog) -> list[Entry]:
-    """All drop boxes that ever stood, the oldest first."""
-    rows: list[tuple[Any, ...]] = catalog.rows("select * from dropbox order by number")
+def ledger(catalog: Catalog, *, withdrawn: int | None = None) -> list[Entry]:
+    """All drop boxes that ever stood, the oldest first; or those that stand and the last that do not."""
+    gone = "select number from dropbox where until is not null order by number desc limit ?"
+    where = "where until is null or number in (" + gone + ")"
+    # SQLite takes -1 for no limit.
+    most = -1 if withdrawn is None else withdrawn
+    rows: list[tuple[Any, ...]] = catalog.rows(f"select * from dropbox {where} order by number", most)
     return [Entry(*row) for row in rows]

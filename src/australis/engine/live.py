@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from australis.algebra.boxes import Box, Drop, Filter
 from australis.algebra.network import Network, Node, Output, Ref
@@ -12,12 +13,15 @@ from australis.compile.superboxes import Plan, Superbox
 from australis.engine.mouths import Mouth
 
 TAG = "shed"
+"""The tag of drop boxes, by which pictures know them."""
 
 
-def live(plan: Plan, standing: Mapping[str, Mapping[str, Mouth]]) -> Network:
+def live(
+    plan: Plan, standing: Mapping[str, Mapping[str, Mouth]], remarks: Mapping[int, str] = MappingProxyType({})
+) -> Network:
     """The network of a plan with a drop box in each stream that one stands in.
 
-    `standing` has the drop boxes of each superbox by stream.
+    `standing` has the drop boxes of each superbox by stream, `remarks` what there is to say of some numbers.
     """
     network = plan.network
     boxes, outputs = dict(network.boxes), dict(network.outputs)
@@ -26,7 +30,9 @@ def live(plan: Plan, standing: Mapping[str, Mapping[str, Mouth]]) -> Network:
         for stream, mouth in mouths.items():
             source = Ref.parse(superbox.reads[stream])
             drop_id = _free(f"drop_{mouth.number}", network)
-            boxes[drop_id] = Node(_box(mouth, name), (source,), TAG, _told(mouth))
+            boxes[drop_id] = Node(
+                _box(mouth, name), (source,), TAG, _told(mouth) + remarks.get(mouth.number, "")
+            )
             behind = Ref(drop_id, 1 if mouth.where else 0)
             for box_id in superbox.boxes:
                 sources = tuple(behind if each == source else each for each in boxes[box_id].sources)

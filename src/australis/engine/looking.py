@@ -6,11 +6,16 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
 from australis.algebra.form import from_json
+from australis.algebra.network import Network
 from australis.compile.superboxes import Discipline, Plan, plan
+from australis.engine.dropboxes import Entry, ledger
 from australis.engine.ingest import loaded
+from australis.engine.live import live
+from australis.engine.mouths import Mouth
 from australis.engine.queues import Queues
 from australis.engine.statistics import Statistics, statistics
 from australis.engine.storage.catalog import CATALOG, NETWORK, VERSION, Catalog
@@ -77,6 +82,35 @@ def look(directory: Path) -> Statistics:
         return statistics(made, Queues(made, catalog), catalog)
     finally:
         catalog.close()
+
+
+def shed(directory: Path) -> list[Entry]:
+    """All drop boxes that ever stood on the root whose catalogue is in a folder."""
+    catalog = CatalogView(known_catalog(directory))
+    try:
+        return ledger(catalog)
+    finally:
+        catalog.close()
+
+
+def running(directory: Path) -> Network:
+    """The network of a root as it runs at this moment: with its drop boxes, and what each has shed so far."""
+    catalog = CatalogView(known_catalog(directory))
+    try:
+        made = known_plan(directory, catalog)
+        entries = [each for each in ledger(catalog, withdrawn=0) if each.superbox in made.superboxes]
+    finally:
+        catalog.close()
+    standing: dict[str, dict[str, Mouth]] = {}
+    for each in entries:
+        mouth = Mouth(each.number, each.share, each.where)
+        standing.setdefault(each.superbox, {})[each.stream] = mouth
+    return live(made, standing, {each.number: _shed_so_far(each) for each in entries})
+
+
+def _shed_so_far(entry: Entry) -> str:
+    since = datetime.fromtimestamp(entry.since / 1e6, UTC).strftime("%H:%M:%S")
+    return f"; {entry.shed:,} of {entry.arrived:,} tuples since {since} UTC"
 
 
 def known_catalog(directory: Path) -> Path:

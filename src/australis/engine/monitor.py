@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -57,23 +58,19 @@ class QualityReport:
 
 def monitor(plan: Plan, queues: Queues, seen: Recent, now: int, window_s: int = WINDOW_S) -> QualityReport:
     """The quality of every output, from what happened in a window that ends now."""
-    kept = {name: kept_by(superbox, seen.mouths) for name, superbox in plan.superboxes.items()}
-    ways = plan.ways()
+    ways, fractions = plan.ways(), fractions_kept(plan, seen.mouths)
     outputs: dict[str, OutputQuality] = {}
     worths: list[Worth | None] = []
     for name, output in plan.network.outputs.items():
         quality = output.quality or WITHOUT_GRAPHS
-        fraction = 1.0
-        for superbox in ways[name]:
-            fraction *= kept[superbox]
         waiting = _waiting(plan, queues, ways[name], now)
         buckets = seen.delays.get(name, {})
         counts = seen.counts(name, len(bins_of(quality.value))) if quality.value else None
         delays = {middle_us(bucket) / 1e6: tuples for bucket, tuples in buckets.items()}
-        found = worth(quality, Delivery(delays, fraction, counts, waiting))
+        found = worth(quality, Delivery(delays, fractions[name], counts, waiting))
         worths.append(found)
         values = None if counts is None else tuple(int(each) for each in counts)
-        outputs[name] = _quality(buckets, fraction, waiting, values, quality, found)
+        outputs[name] = _quality(buckets, fractions[name], waiting, values, quality, found)
     most = sum(each.weight for each in worths if each is not None)
     return QualityReport(window_s, outputs, total(worths), most)
 
@@ -104,14 +101,17 @@ def _quality(
     )
 
 
+def fractions_kept(plan: Plan, mouths: Mapping[tuple[str, str], Mouthful]) -> dict[str, float]:
+    """The fraction that each output gets: what drop boxes behind one another let in multiplies."""
+    kept = {name: kept_by(superbox, mouths) for name, superbox in plan.superboxes.items()}
+    return {output: math.prod(kept[name] for name in way) for output, way in plan.ways().items() if output}
+
+
 def kept_by(superbox: Superbox, mouths: Mapping[tuple[str, str], Mouthful]) -> float:
     """The fraction that a superbox's drop boxes let in: of all tuples, or of all pairs that could join."""
     each = [mouths.get((superbox.id, stream), Mouthful()) for stream in superbox.streams]
     if any(isinstance(node.box.core, Join) for node in superbox.network.boxes.values()):
-        product = 1.0
-        for mouthful in each:
-            product *= mouthful.kept
-        return product
+        return math.prod(mouthful.kept for mouthful in each)
     return sum(each, Mouthful()).kept
 
 

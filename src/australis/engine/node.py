@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 import threading
 import uuid
@@ -27,17 +28,19 @@ from australis.engine.ingest import LOAD, Ingest, Position, loaded
 from australis.engine.laboratory import Laboratory
 from australis.engine.live import live
 from australis.engine.loop import Loop
+from australis.engine.metrics import Metrics
 from australis.engine.monitor import WINDOW_S, QualityReport, monitor
 from australis.engine.opened import OpenRoot
 from australis.engine.plans import write_plan
 from australis.engine.queues import Queues
-from australis.engine.recents import recent
+from australis.engine.recents import Recent, recent, whole
 from australis.engine.room import Room
 from australis.engine.runner import FusedRunner, Runner
 from australis.engine.session import GONE, is_running, local_session
 from australis.engine.settings import NodeSettings, Way
 from australis.engine.statistics import Statistics, statistics
 from australis.engine.steering import Steering
+from australis.engine.storage.catalog import DISK
 from australis.engine.storage.root import Root
 from australis.engine.subscriptions import Subscriptions
 from australis.engine.trains import Settings, Train, Trains
@@ -81,6 +84,7 @@ class Node:
         headroom: float = 1.0,
         disk: int | None = None,
         catalog: str | Path | None = None,
+        metrics: int | str | None = None,
         clock: Callable[[], int] = wall_clock,
         spark_options: Mapping[str, str] | None = None,
     ) -> None:
@@ -107,10 +111,13 @@ class Node:
         self._owns_spark = not is_running()
         self._group = f"australis-{uuid.uuid4().hex}"
         light = self.settings.way is Way.FUSED
+        self.metrics: Metrics | None = None
+        """Where Prometheus may ask, if it may."""
         try:
+            self.metrics = None if metrics is None else Metrics(self._known, metrics)
             self.spark = local_session(master=master, light=light, options=spark_options)
         except BaseException:
-            self._opened.close()
+            self._close()
             raise
 
     # --- life
@@ -140,6 +147,8 @@ class Node:
             self.root, self._catalog, deployed.plan, queues, loop, self._graveyard, self._changed, self._clock
         )
         room = Room(self.settings.disk, queues, loop, self._changed)
+        with self._catalog.transaction() as transaction:
+            transaction.set_meta(DISK, str(self.settings.disk or ""))
         self._running = _Running(deployed.plan, queues, ingest, loop, room, steering, subscriptions)
         loop.start()
 
@@ -215,9 +224,12 @@ class Node:
                 with suppress(*GONE):
                     self.spark.sparkContext.cancelJobGroup(self._group)
             self._running.loop.stop()
+            # Those that a crash leaves standing are withdrawn when the root is opened again.
+            with suppress(EngineError), self._changed:
+                self._running.steering.dropboxes.clear(self._clock())
             self._running.subscriptions.close()
         self._stopped = True
-        self._opened.close()
+        self._close()
         if self._owns_spark:
             with suppress(*GONE):
                 self.spark.stop()
@@ -329,7 +341,8 @@ class Node:
     def statistics(self) -> Statistics:
         """What is known of boxes, queues and outputs."""
         with self._changed:
-            return statistics(self._deployed.plan, self._deployed.queues, self._catalog)
+            running = self._deployed
+            return statistics(running.plan, running.queues, self._catalog, self._clock())
 
     def quality(self, window_s: int = WINDOW_S) -> QualityReport:
         """What outputs got over the last seconds, and what that is worth by their graphs."""
@@ -338,6 +351,17 @@ class Node:
             second = now // 1_000_000
             seen = recent(self._catalog, second - window_s + 1, second + 1)
             return monitor(running.plan, running.queues, seen, now, window_s)
+
+    def seen(self) -> Recent:
+        """All that outputs got so far, and what came to the mouths of superboxes: for `quality_since`."""
+        with self._changed:
+            return whole(self._catalog)
+
+    def quality_since(self, before: Recent, seconds: float) -> QualityReport:
+        """What outputs got in the seconds since `seen` was asked, and what that is worth."""
+        with self._changed:
+            running, found = self._deployed, whole(self._catalog).since(before)
+            return monitor(running.plan, running.queues, found, self._clock(), math.ceil(seconds))
 
     def network(self) -> Network:
         """The network as it runs, with the drop boxes that stand in it."""
@@ -381,6 +405,17 @@ class Node:
         self._deployed.subscriptions.forget(consumer, output)
 
     # --- inside
+
+    def _close(self) -> None:
+        """Let go of the port and the root."""
+        if self.metrics is not None:
+            self.metrics.close()
+            self.metrics = None
+        self._opened.close()
+
+    def _known(self) -> Statistics | None:
+        """The statistics, if there is a network to tell of."""
+        return None if self._running is None or self._stopped else self.statistics()
 
     @property
     def _deployed(self) -> _Running:

@@ -18,6 +18,8 @@ CATALOG = "catalog.db"
 """The name of its file."""
 NETWORK = "network"
 """The key under which the network is that the root holds."""
+DISK = "disk"
+"""The key under which the disk budget is of the node that has the root, or had it last; empty without one."""
 VERSION = 2
 """The form of the catalogue; another one is refused."""
 TRAINS_KEPT = 1000
@@ -47,6 +49,10 @@ create table train (id integer primary key autoincrement, superbox text not null
                     hi integer not null, received integer not null, emitted integer not null,
                     tasks integer not null, at integer not null, run_us integer not null);
 create table port (ref text primary key, tuples integer not null) without rowid;
+create table value (output text not null, bin integer not null, tuples integer not null,
+                    primary key (output, bin)) without rowid;
+create table mouth (superbox text not null, stream text not null, arrived integer not null,
+                    shed integer not null, primary key (superbox, stream)) without rowid;
 create table recent_delay (second integer not null, output text not null, bucket integer not null,
                            tuples integer not null, primary key (second, output, bucket)) without rowid;
 create table recent_value (second integer not null, output text not null, bin integer not null,
@@ -57,6 +63,7 @@ create table recent_mouth (second integer not null, superbox text not null, stre
 create table dropbox (number integer primary key, superbox text not null, stream text not null,
                       predicate text not null, share real not null, since integer not null, until integer,
                       arrived integer not null, shed integer not null);
+create index standing on dropbox (number) where until is null;
 """
 
 

@@ -1,0 +1,98 @@
+"""The monitor: what outputs got over a window, what that is worth, and what drop boxes have cost them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.engine.watched import DELAY, LOSS, NOW, SECOND, arrived, branches, delays, forked, opened
+
+from australis.algebra.builder import NetworkBuilder
+from australis.algebra.order import Order
+from australis.algebra.quality import Quality
+from australis.engine.monitor import QualityReport, fractions_kept, monitor
+from australis.engine.queues import Queues
+from australis.engine.recents import Mouthful, Recent
+
+
+def report(folder: Path, seen: Recent, now: int = NOW, since: int | None = None) -> QualityReport:
+    """What the monitor says of the forked network; `since` a push waits, if it is said."""
+    made = branches(forked())
+    with opened(folder) as catalog:
+        queues = Queues(made, catalog) if since is None else arrived(catalog, made, since)
+        return monitor(made, queues, seen, now)
+
+
+def test_utility_of_outputs_and_of_all(tmp_path: Path) -> None:
+    seen = Recent(
+        delays(tolerant={0.5: 30, 9.0: 10}, kinds={60.0: 4}, strict={0.2: 99, 5.0: 1}),
+        {"tolerant": {0: 20, 9: 20}, "kinds": {0: 1, 1: 2, 2: 1}},
+        {("levels", "arc_0"): Mouthful(50, 10)},
+    )
+    found = report(tmp_path, seen)
+    tolerant, kinds, strict = (found.outputs[name] for name in ("tolerant", "kinds", "strict"))
+    assert (tolerant.by_delay, tolerant.by_loss, tolerant.by_value) == (0.75, 0.8, 0.5)
+    assert tolerant.utility == pytest.approx(0.3)
+    assert (kinds.by_delay, kinds.by_loss, kinds.by_value) == (1.0, 1.0, 0.375)
+    assert kinds.utility == 0.75, "twice the weight"
+    assert strict.utility == pytest.approx(0.99 * 5)
+    assert found.utility == pytest.approx(0.3 + 0.75 + 4.95)
+    assert found.most == 1 + 2 + 5
+    assert (tolerant.tuples, kinds.tuples, strict.tuples) == (40, 4, 100)
+    assert tolerant.values is not None
+    assert [n for n in tolerant.values if n] == [20, 20]
+    assert kinds.values == (1, 2, 1)
+    assert strict.values is None
+
+
+def test_delays_are_told_as_quantiles(tmp_path: Path) -> None:
+    seen = Recent(delays(strict={0.1: 50, 1.0: 45, 3.0: 4, 20.0: 1}))
+    strict = report(tmp_path, seen).outputs["strict"]
+    told = (strict.delay_ms_p50, strict.delay_ms_p95, strict.delay_ms_p99)
+    assert told == pytest.approx((100, 1_000, 3_000), rel=0.05)
+
+
+def test_fractions_behind_one_another_multiply(tmp_path: Path) -> None:
+    mouths = {("some", "s"): Mouthful(1_000, 500), ("levels", "arc_0"): Mouthful(500, 100)}
+    found = report(tmp_path, Recent(mouths=mouths)).outputs
+    assert found["tolerant"].fraction == pytest.approx(0.4)
+    assert found["strict"].fraction == found["kinds"].fraction == 0.5
+    everything = report(tmp_path, Recent(mouths={("levels", "arc_0"): Mouthful(500, 500)})).outputs
+    assert (everything["tolerant"].fraction, everything["tolerant"].utility) == (0.0, 0.0)
+    assert everything["strict"].fraction == 1.0
+
+
+def test_of_a_join_the_pairs_count_and_of_a_union_the_tuples() -> None:
+    net = NetworkBuilder("two")
+    left, right = (net.input(name, "k long, t long") for name in ("l", "r"))
+    joined = left.join(right, "left.k = right.k", size=5, left=Order("t"), right=Order("t"), as_="pairs")
+    joined.output("joined", Quality(delay=DELAY, loss=LOSS))
+    net.input("a", "k long").union(net.input("b", "k long"), as_="all").output("both", Quality(loss=LOSS))
+    mouths = {
+        ("pairs", "l"): Mouthful(100, 50),
+        ("pairs", "r"): Mouthful(1_000, 600),
+        ("all", "a"): Mouthful(100, 50),
+        ("all", "b"): Mouthful(900, 0),
+    }
+    found = fractions_kept(branches(net.build()), mouths)
+    assert found["joined"] == pytest.approx(0.5 * 0.4)
+    assert found["both"] == pytest.approx(0.95)
+    assert found["quarantine"] == 1.0
+
+
+@pytest.mark.parametrize(("waits_s", "utility"), [(1, None), (4, None), (5, 0.0)])
+def test_what_waits_too_long_was_due(tmp_path: Path, waits_s: int, utility: float | None) -> None:
+    found = report(tmp_path, Recent(), since=NOW - waits_s * SECOND)
+    strict, kinds = found.outputs["strict"], found.outputs["kinds"]
+    assert strict.waiting_s == waits_s
+    assert strict.utility == utility
+    assert kinds.utility is None, "it has no delay graph"
+    assert found.utility == 0.0
+    assert found.most == (0 if utility is None else 1 + 5)
+
+
+def test_where_nothing_is_there_is_nothing_to_tell(tmp_path: Path) -> None:
+    found = report(tmp_path, Recent())
+    assert {each.utility for each in found.outputs.values()} == {None}
+    assert {each.waiting_s for each in found.outputs.values()} == {None}
+    assert (found.utility, found.most) == (0.0, 0.0)

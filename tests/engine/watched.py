@@ -1,0 +1,76 @@
+"""What the tests of the monitor share: a network with graphs, and a catalogue in which trains are noted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from australis.algebra.builder import NetworkBuilder
+from australis.algebra.network import Network
+from australis.algebra.quality import Quality, ValueGraph
+from australis.compile.superboxes import Discipline, Plan, plan
+from australis.engine import recents
+from australis.engine.delays import bucket
+from australis.engine.queues import Queues
+from australis.engine.recents import Recent
+from australis.engine.storage.catalog import Catalog, Event
+from australis.engine.storage.segments import Segment
+
+SECOND = 1_000_000
+NOW = 1_000 * SECOND
+DELAY = ((1.0, 1.0), (4.0, 0.0))
+LOSS = ((0.0, 0.0), (1.0, 1.0))
+LEVELS = ValueGraph("v", points=((0, 0), (80, 1)))
+KINDS = ValueGraph("kind", categories=(("alarm", 1.0), ("note", 0.25)))
+
+
+def forked() -> Network:
+    """A shared filter, and behind it an output that may lose tuples, and one that may not."""
+    net = NetworkBuilder("forked")
+    some = net.input("s", "k long, v double, kind string").filter("v >= 0", as_="some")
+    some.map({"v": "v"}, as_="levels").output("tolerant", Quality(delay=DELAY, loss=LOSS, value=LEVELS))
+    some.map({"kind": "kind"}, as_="kinds").output("kinds", Quality(value=KINDS, weight=2))
+    some.map({"k": "k"}, as_="keys").output("strict", Quality(delay=DELAY, weight=5))
+    return net.build()
+
+
+def branches(network: Network) -> Plan:
+    return plan(network, Discipline.BRANCH)
+
+
+def delays(**seconds: dict[float, int]) -> dict[str, dict[int, int]]:
+    """The delays of outputs by bucket, from seconds and tuples."""
+    return {
+        output: {bucket(round(each * SECOND)): tuples for each, tuples in found.items()}
+        for output, found in seconds.items()
+    }
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Catalog]:
+    catalog = Catalog(folder / "catalog.db")
+    try:
+        yield catalog
+    finally:
+        catalog.close()
+
+
+def note(catalog: Catalog, now: int, seen: Recent) -> None:
+    """What a train that is committed at a time notes down."""
+    with catalog.transaction() as transaction:
+        for output, buckets in seen.delays.items():
+            transaction.count_delays(output, buckets)
+        recents.note(transaction, now, seen)
+        transaction.note_train(("some", 0, 1, 1, 1, 1, now, 1_000))
+
+
+def arrived(catalog: Catalog, made: Plan, at: int, tuples: int = 100, size: int = 1_000) -> Queues:
+    """The queues behind a push of some tuples at a time."""
+    base = catalog.log_end()
+    end = base + tuples + 1
+    segment = Segment("s", f"segments/{base}", base + 1, end, tuples, size, 0, base + 1, at, newest=at)
+    with catalog.transaction() as transaction:
+        transaction.log(Event(base, end, "push", "s", tuples, at))
+        transaction.add_segments([segment])
+    return Queues(made, catalog)
