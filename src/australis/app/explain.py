@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import shutil
 import sys
@@ -16,7 +17,7 @@ from rich.tree import Tree
 
 from australis.algebra.form import to_json
 from australis.algebra.network import Network
-from australis.app.networks import find_network, network_arguments
+from australis.app.networks import find_network, import_python, network_arguments
 from australis.app.node_options import DISCIPLINES, WAYS
 from australis.app.physical import physical as physical_plan
 from australis.app.physical import physical_tree
@@ -40,6 +41,7 @@ _PARTITIONS = 2
 @click.option("--output", "-o", metavar="FILE", help="Write there instead of to the terminal.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--physical", is_flag=True, help="Show how it would run on Spark: superboxes, stages, state.")
+@click.option("--live", is_flag=True, help="NET is a root: show what runs on it, with its drop boxes.")
 @click.option("--discipline", type=click.Choice(DISCIPLINES), help="For --physical. Default: superbox.")
 @click.option("--way", type=click.Choice(WAYS), help="For --physical. Default: fused.")
 @click.option("--partitions", type=click.IntRange(min=1), help="For --physical. Default: 2.")
@@ -50,9 +52,12 @@ def command(
     output: str | None,
     as_json: bool,
     physical: bool,
+    live: bool,
     **settings: Any,
 ) -> None:
     """Show a network: boxes in the papers' notation, arcs with their schemas; or its plan on Spark.
+
+    With --live NET is the folder of `australis run --root`, or of --catalog, which may be in use.
 
     \b
     Examples:
@@ -60,8 +65,11 @@ def command(
       australis explain examples/intrusion.py:network --output intrusion.svg
       australis explain examples/stocks.yaml --format mermaid
       australis explain examples/stocks.yaml --physical --discipline box
+      australis explain root --live
     """
-    network = find_network(net, function_files)
+    if live and physical:
+        raise click.UsageError("--live shows the boxes of a root, and --physical how a network would run")
+    network = _running(net, function_files) if live else find_network(net, function_files)
     chosen = _chosen(picture, output, as_json)
     if physical:
         text = _physical(network, chosen, settings, to_terminal=output is None)
@@ -75,6 +83,14 @@ def command(
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
         raise EngineError(Problem(output, f"cannot be written: {error.strerror or error}")) from None
+
+
+def _running(root: str, function_files: tuple[str, ...]) -> Network:
+    """The network of a root as it runs."""
+    for name in function_files:
+        import_python(name)
+    network: Network = importlib.import_module("australis.engine.looking").running(Path(root))
+    return network
 
 
 def _chosen(picture: str | None, output: str | None, as_json: bool) -> str:

@@ -41,6 +41,18 @@ class Size(click.ParamType[int]):
         return round(float(found[1]) * 1000.0**thousands)
 
 
+class Place(click.ParamType[str]):
+    """A port to listen on, of this machine's own or of a host that is named."""
+
+    name = "place"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        _, _, port = str(value).rpartition(":")
+        if not (port.isascii() and port.isdecimal() and int(port) < 65536):
+            self.fail(f"{value!r} is no port: try 9464 or 0.0.0.0:9464", param, ctx)
+        return str(value)
+
+
 _OPTIONS = (
     click.option(
         "--root",
@@ -77,6 +89,13 @@ _OPTIONS = (
     ),
     click.option(
         "--disk", type=Size(), metavar="SIZE", help="Hold inputs back while queues take more than that: 2GB."
+    ),
+    click.option(
+        "--metrics",
+        type=Place(),
+        metavar="[HOST:]PORT",
+        help="Tell Prometheus how it goes, at http://127.0.0.1:PORT/metrics or on another HOST; 0 is any "
+        "port that is free.",
     ),
     click.option(
         "--way",
@@ -131,6 +150,7 @@ class NodeOptions:
     shed: bool
     headroom: float
     disk: int | None
+    metrics: str | None
     way: str
     partitions: int
     train: int

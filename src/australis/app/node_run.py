@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import click
@@ -18,17 +18,21 @@ from rich.console import Console
 from australis.algebra.network import QUARANTINE
 from australis.app.conductor import Conductor, Taker
 from australis.app.in_process import Job
+from australis.app.losses import losses
 from australis.app.node_options import NodeOptions, is_endless
 from australis.app.progress import Sample, announced, live
 from australis.app.quiet import quietly
+from australis.app.service import Service
 from australis.app.stopping import Stop
 from australis.app.summary import NodeSummary, Summary
 from australis.app.turns import Tally
 from australis.app.whole_files import reading, writing
 from australis.engine.delays import quantile_us
+from australis.engine.dropboxes import Entry
 from australis.engine.files import STANDARD_STREAM, Batch, Writer, open_reader
 from australis.engine.looking import holds_tables
 from australis.engine.node import Node
+from australis.engine.recents import Recent
 from australis.engine.sinks import parse_sink
 from australis.engine.sources import Adoption, Delivery, FileSource, Options, Source
 from australis.engine.statistics import BoxStatistics, Statistics
@@ -38,6 +42,15 @@ from australis.errors import EngineError, Problem
 _ALL = 1 << 62
 """The sequence number behind every tuple."""
 _NOBODY = "nobody"
+
+
+@dataclass(frozen=True)
+class _Before:
+    """What was known of a node when the run began."""
+
+    statistics: Statistics
+    seen: Recent
+    shed: list[Entry]
 
 
 def run_on_node(job: Job, options: NodeOptions, stop: Stop, *, as_json: bool) -> Summary:
@@ -119,6 +132,7 @@ class _NodeRun:
                 shed=options.shed,
                 headroom=options.headroom,
                 disk=options.disk,
+                metrics=options.metrics,
                 way=options.way,
                 partitions=options.partitions,
                 train=options.train,
@@ -126,6 +140,8 @@ class _NodeRun:
                 clock=self._job.now,
             )
         with node:
+            if node.metrics is not None:
+                click.echo(f"australis: metrics at {node.metrics.url}", err=True)
             _warm(node)
             yield node
 
@@ -150,7 +166,7 @@ class _NodeRun:
     def _conducted(
         self, node: Node, stack: ExitStack, writers: Mapping[str, Writer], stop: Stop, as_json: bool
     ) -> Summary:
-        before, began = node.statistics(), time.perf_counter()
+        before, began = _Before(node.statistics(), node.seen(), node.shed()), time.perf_counter()
         takers = list(self._sinks(node, stack) if self._is_kept else self._written(node, writers))
         conductor = Conductor(node, self._sources, takers, flush=self._job.flush, heard=self._took)
 
@@ -167,8 +183,18 @@ class _NodeRun:
                 is_whole = conductor.run(stop.check)
         after = node.statistics()
         if self._is_kept and QUARANTINE not in self._job.targets:
-            self._tally_quarantine(node, before.log_end)
-        return self._summary(before, after, time.perf_counter() - began, conductor.notes, is_whole)
+            self._tally_quarantine(node, before.statistics.log_end)
+        summary = self._summary(
+            before.statistics, after, time.perf_counter() - began, conductor.notes, is_whole
+        )
+        return replace(summary, service=self._service(node, before, after, summary.seconds))
+
+    def _service(self, node: Node, before: _Before, after: Statistics, seconds: float) -> Service | None:
+        """How outputs with graphs were served; without a clock there are no delays to tell by."""
+        if after.quality is None or not self._job.is_timed:
+            return None
+        lost = losses(before.shed, node.shed(), after.superboxes)
+        return Service(node.quality_since(before.seen, seconds), lost)
 
     def _took(self, delivery: Delivery) -> None:
         content = delivery.content
@@ -262,5 +288,19 @@ def _line(sample: Sample) -> None:
         "inputs": dict(sample.read),
         "outputs": sample.written,
         "waiting": sample.queue,
+        **_quality_of(sample.statistics),
     }
     click.echo(json.dumps(known))
+
+
+def _quality_of(statistics: Statistics) -> dict[str, object]:
+    """How outputs with graphs are served at this moment, and whether inputs wait for room."""
+    known: dict[str, object] = {}
+    if statistics.quality is not None:
+        report = statistics.quality
+        known["utility"] = round(report.utility, 4)
+        known["delivered"] = {name: round(each.fraction, 4) for name, each in report.outputs.items()}
+        known["shed"] = dict(statistics.shed)
+    if statistics.disk is not None:
+        known["held_back"] = statistics.held_back
+    return known

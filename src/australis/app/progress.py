@@ -34,6 +34,13 @@ class Sample:
         return sum(each.queue for each in self.statistics.superboxes.values())
 
     @property
+    def shed(self) -> int:
+        """The tuples that drop boxes have shed so far."""
+        return sum(
+            mouthful.shed for each in self.statistics.superboxes.values() for mouthful in each.mouths.values()
+        )
+
+    @property
     def written(self) -> dict[str, int]:
         return {name: each.tuples for name, each in self.statistics.outputs.items()}
 
@@ -66,7 +73,8 @@ class Picture:
     """A run as it is drawn, again and again."""
 
     def __init__(self, take: Callable[[], Sample]) -> None:
-        self._take, self._read, self._written = take, Rates(), Rates()
+        self._take = take
+        self._read, self._written, self._shed = Rates(), Rates(), Rates()
 
     def draw(self) -> RenderableType:
         """The picture of this moment."""
@@ -78,15 +86,26 @@ class Picture:
             f"  {sample.seconds:.0f} s  in {sum(read.values()):,.0f}/s  out {sum(written.values()):,.0f}/s",
             f"  waiting {sample.queue:,}",
         )
-        return Group(
-            head,
-            Text(),
+        statistics = sample.statistics
+        tables = (
             shown.inputs(sample.read, read),
-            Text(),
-            shown.outputs(sample.statistics.outputs, written),
-            Text(),
-            shown.boxes(sample.statistics.boxes),
+            shown.outputs(statistics.outputs, written, statistics.shed),
+            shown.boxes(statistics.boxes),
         )
+        room = shown.room(statistics)
+        parts = [*self._service(sample), *(each for table in tables for each in (Text(), table))]
+        return Group(head, *([] if room is None else [room]), *parts)
+
+    def _service(self, sample: Sample) -> list[RenderableType]:
+        """How outputs with graphs are served, and what is being shed."""
+        report = sample.statistics.quality
+        if report is None:
+            return []
+        rates = self._shed.noted(sample.seconds, {"all": sample.shed})
+        head = shown.utility(report).append(f", shedding {rates['all']:,.0f}/s" if rates["all"] else "")
+        parts: list[RenderableType] = [Text(), head, shown.qualities(report)]
+        standing = sample.statistics.standing
+        return [*parts, Text(), shown.dropboxes(standing)] if standing else parts
 
 
 @contextmanager

@@ -7,12 +7,14 @@ from datetime import UTC, datetime
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from australis.engine.dropboxes import Entry
 from australis.engine.monitor import QualityReport
 from australis.engine.statistics import BoxStatistics, OutputStatistics, Statistics
 
 NOTHING = "-"
+_DELAYS = ("delay p50", "p95", "p99")
 
 
 def columns(*headers: str, names: int = 1) -> Table:
@@ -41,6 +43,34 @@ def milliseconds(delay_ms: float | None) -> str:
     return f"{delay_ms:,.0f} ms" if delay_ms < 1000 else f"{delay_ms / 1000:,.1f} s"
 
 
+def size(bytes_: float) -> str:
+    """A number of bytes in a unit that suits it.
+
+    >>> size(512), size(2_000_000), size(1_536_000_000)
+    ('512 B', '2 MB', '1.54 GB')
+    """
+    for unit, least in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if bytes_ >= least:
+            return f"{bytes_ / least:.3g} {unit}"
+    return f"{bytes_:.0f} B"
+
+
+def room(statistics: Statistics) -> Text | None:
+    """How much of the disk budget is used, and that inputs wait if it is used up; nothing without one."""
+    if statistics.disk is None:
+        return None
+    used = f"{size(statistics.bytes)} of {size(statistics.disk)} on disk"
+    if statistics.held_back:
+        return Text(f"inputs are held back: {used}", style="bold red")
+    return Text(used)
+
+
+def utility(report: QualityReport) -> Text:
+    """What all outputs together got, in a line."""
+    over = f" over the last {report.window_s} s"
+    return Text.assemble((f"utility {report.utility:.2f} of {report.most:g}", "bold"), over)
+
+
 def boxes(statistics: Mapping[str, BoxStatistics]) -> Table:
     """Box by box what came in and went out, and at what cost."""
     table = columns("box", "in", "out", "selectivity", "cost per tuple", "late", "rejected")
@@ -59,22 +89,29 @@ def boxes(statistics: Mapping[str, BoxStatistics]) -> Table:
     return table
 
 
-def outputs(statistics: Mapping[str, OutputStatistics], rates: Mapping[str, float] | None = None) -> Table:
-    """Output by output what left, how fast, and how late."""
-    headers = ("output", "tuples", *(("per second",) if rates is not None else ()))
-    table = columns(*headers, "delay p50", "p95", "p99")
+def outputs(
+    statistics: Mapping[str, OutputStatistics],
+    rates: Mapping[str, float] | None = None,
+    shed: Mapping[str, int] | None = None,
+) -> Table:
+    """Output by output what left, how fast, how late, and what was shed on the way if anything was."""
+    speed = [] if rates is None else ["per second"]
+    table = columns("output", "tuples", *speed, *(["shed", "delivered"] if shed else []), *_DELAYS)
     for name, each in statistics.items():
-        speed = () if rates is None else (count(rates.get(name, 0.0)),)
         delays = (each.delay_ms_p50, each.delay_ms_p95, each.delay_ms_p99)
-        table.add_row(name, count(each.tuples), *speed, *(milliseconds(delay) for delay in delays))
+        table.add_row(
+            name,
+            count(each.tuples),
+            *(() if rates is None else (count(rates.get(name, 0.0)),)),
+            *((count(shed.get(name, 0)), f"{each.fraction:.1%}") if shed else ()),
+            *(milliseconds(delay) for delay in delays),
+        )
     return table
 
 
-def qualities(report: QualityReport, shed: Mapping[str, int]) -> Table:
-    """Output by output what it got in the last seconds, and what that is worth."""
-    table = columns(
-        "output", "utility", "by delay", "by loss", "by value", "delivered", "shed", "oldest waits"
-    )
+def qualities(report: QualityReport) -> Table:
+    """Output by output what it got in the last seconds, and what that is worth by which graph."""
+    table = columns("output", "utility", "delay", "loss", "value", "delivered", "p95", "waits")
     for name, each in report.outputs.items():
         waits = None if each.waiting_s is None else each.waiting_s * 1000
         table.add_row(
@@ -85,23 +122,34 @@ def qualities(report: QualityReport, shed: Mapping[str, int]) -> Table:
                 for part in (each.by_delay, each.by_loss, each.by_value)
             ),
             f"{each.fraction:.1%}",
-            count(shed.get(name, 0)),
+            milliseconds(each.delay_ms_p95),
             milliseconds(waits),
         )
     return table
 
 
-def dropboxes(entries: Sequence[Entry]) -> Table:
-    """The drop boxes that stand: where, since when, by which predicate, and what they have shed."""
-    table = columns("drop box", "at", "sheds", "since", "came", "shed", names=4)
+def predicate(entry: Entry) -> str:
+    """Which tuples a drop box sheds."""
+    part = f"{entry.share:.1%} of " if entry.share < 1 else ""
+    return f"{part}{entry.where or 'all'}"
+
+
+def moment(at: int | None) -> str:
+    """A time of the day, in UTC."""
+    return NOTHING if at is None else datetime.fromtimestamp(at / 1e6, UTC).strftime("%H:%M:%S")
+
+
+def dropboxes(entries: Sequence[Entry], *, ended: bool = False) -> Table:
+    """Drop boxes: where, since when (in UTC) and until when, by which predicate, and what they have shed."""
+    until = ["until"] if ended else []
+    table = columns("drop box", "at", "sheds", "since", *until, "came", "shed", names=4 + len(until))
     for each in entries:
-        since = datetime.fromtimestamp(each.since / 1e6, UTC).strftime("%H:%M:%S")
-        part = f"{each.share:.1%} of " if each.share < 1 else ""
         table.add_row(
             str(each.number),
             f"{each.superbox} ({each.stream})",
-            f"{part}{each.where or 'all'}",
-            since,
+            predicate(each),
+            moment(each.since),
+            *([moment(each.until)] if ended else []),
             count(each.arrived),
             count(each.shed),
         )

@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 import threading
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from australis.app import shown
 from australis.app.networks import functions_option, import_python
 
 if TYPE_CHECKING:
+    from australis.engine.dropboxes import Entry
     from australis.engine.statistics import Statistics
 
 _WIDTH_OF_FILES = 120
@@ -32,8 +34,14 @@ _WIDTH_OF_FILES = 120
 @click.option(
     "--every", type=click.FloatRange(min=0.1), default=1.0, show_default=True, help="For --watch: seconds."
 )
-def command(root: Path, function_files: tuple[str, ...], as_json: bool, watch: bool, every: float) -> None:
+@click.option("--shed", is_flag=True, help="All drop boxes that ever stood, and what each has shed.")
+def command(
+    root: Path, function_files: tuple[str, ...], as_json: bool, watch: bool, every: float, shed: bool
+) -> None:
     """Print the statistics of a root: what went through each box, what waits, how late outputs are.
+
+    Where outputs have graphs it also tells what they got in the last seconds and what that is worth, and
+    which drop boxes stand where.
 
     ROOT is the folder of `australis run --root`, or of --catalog. It may be in use: nothing is locked, and
     what is shown is what was committed by then. A network that names functions of yours needs --functions.
@@ -43,10 +51,15 @@ def command(root: Path, function_files: tuple[str, ...], as_json: bool, watch: b
       australis stats root
       australis stats root --json | jq .outputs
       australis stats root --watch
+      australis stats root --shed
     """
+    if shed and watch:
+        raise click.UsageError("--shed is a list of all that was, and not for --watch")
     for name in function_files:
         import_python(name)
-    if watch:
+    if shed:
+        _tell_shed(root, as_json)
+    elif watch:
         _watch(root, as_json, every)
     elif as_json:
         click.echo(json.dumps(_look(root).as_dict(), indent=2))
@@ -57,6 +70,16 @@ def command(root: Path, function_files: tuple[str, ...], as_json: bool, watch: b
 def _look(root: Path) -> Statistics:
     found: Statistics = importlib.import_module("australis.engine.looking").look(root)
     return found
+
+
+def _tell_shed(root: Path, as_json: bool) -> None:
+    entries: list[Entry] = importlib.import_module("australis.engine.looking").shed(root)
+    if as_json:
+        click.echo(json.dumps([asdict(each) for each in entries], indent=2))
+    elif entries:
+        _console().print(shown.dropboxes(entries, ended=True))
+    else:
+        click.echo("Nothing was ever shed.")
 
 
 def _console() -> Console:
@@ -82,23 +105,18 @@ def _watch(root: Path, as_json: bool, seconds: float) -> None:
 
 def _picture(statistics: Statistics) -> RenderableType:
     waiting = sum(each.queue for each in statistics.superboxes.values())
-    head = Text.assemble((statistics.network, "bold"), f": {waiting:,} tuples wait")
-    parts: list[RenderableType] = [
-        head,
-        Text(),
-        shown.boxes(statistics.boxes),
-        Text(),
-        shown.outputs(statistics.outputs),
-        Text(),
-        shown.superboxes(statistics),
-    ]
+    parts: list[RenderableType] = [Text.assemble((statistics.network, "bold"), f": {waiting:,} tuples wait")]
+    room = shown.room(statistics)
+    if room is not None:
+        parts.append(room)
     if statistics.quality is not None:
-        total = f"utility {statistics.quality.utility:.2f} of {statistics.quality.most:g}"
-        over = f" over {statistics.quality.window_s} s"
-        parts += [Text(), Text(total + over), shown.qualities(statistics.quality, statistics.shed)]
-    standing = [each for each in statistics.dropboxes if each.until is None]
-    if standing:
-        parts += [Text(), shown.dropboxes(standing)]
-    if any(statistics.arcs.values()):
-        parts += [Text(), shown.arcs(statistics.arcs)]
-    return Group(*parts)
+        parts += [Text(), shown.utility(statistics.quality), shown.qualities(statistics.quality)]
+    if statistics.standing:
+        parts += [Text(), shown.dropboxes(statistics.standing)]
+    tables = [
+        shown.boxes(statistics.boxes),
+        shown.outputs(statistics.outputs, shed=statistics.shed),
+        shown.superboxes(statistics),
+        *([shown.arcs(statistics.arcs)] if any(statistics.arcs.values()) else []),
+    ]
+    return Group(*parts, *(each for table in tables for each in (Text(), table)))

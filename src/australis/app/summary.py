@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from australis.algebra.network import QUARANTINE, Network
+from australis.app.service import Service
 from australis.app.turns import Tally
 
 _COUNTED = ("received", "emitted", "late", "ignored", "rejected")
@@ -39,6 +40,8 @@ class Summary:
     flushed: bool
     notes: tuple[str, ...] = ()
     node: NodeSummary | None = None
+    service: Service | None = None
+    """How outputs with graphs were served."""
 
     def as_dict(self) -> dict[str, object]:
         """The summary for `--json`."""
@@ -56,6 +59,7 @@ class Summary:
             "quarantined": tally.quarantined,
             "reasons": tally.reasons,
             "notes": list(self.notes),
+            **(self.service.as_dict() if self.service else {}),
         }
 
     def _node_dict(self) -> dict[str, object]:
@@ -73,6 +77,8 @@ class Summary:
         known: dict[str, object] = {"tuples": self.tally.written[name], "file": self.files.get(name)}
         if self.node is not None and name in self.node.delays_ms:
             known |= dict(zip(("delay_ms_p50", "delay_ms_p95"), self.node.delays_ms[name], strict=True))
+        if self.service is not None and name in self.network.outputs:
+            known |= self.service.output_dict(name)
         return known
 
     def _box_dict(self, box_id: str, counted: Any) -> dict[str, object]:
@@ -88,6 +94,7 @@ class Summary:
         how = f"{total:,} tuples in {self.seconds:.2f} s on the {self.engine} engine"
         yield f"{self.network.name}: {how}{started}"
         yield from _columns(list(self._rows()))
+        yield from self.service.lines() if self.service else ()
         for note in self.notes:
             yield f"  note: {note}"
         yield from self._quarantine_lines()
@@ -111,6 +118,8 @@ class Summary:
                 yield "late", box_id, counted.late, "too late for the order"
             if counted.ignored:
                 yield "ignored", box_id, counted.ignored, "only for windows that had timed out"
+        for loss in self.service.losses if self.service else ():
+            yield "shed", loss.superbox, loss.shed, str(loss)
 
     def _place(self, name: str) -> str:
         """Where an output went."""

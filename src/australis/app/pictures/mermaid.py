@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from australis.algebra.network import Network, Ref
-from australis.app.pictures.notation import notation, quality_notation
+from australis.app.pictures.notation import notation, quality_notation, remark
 
 
 def mermaid(network: Network) -> str:
@@ -33,7 +33,8 @@ def _boxes(network: Network, prefix: str, indent: str) -> Iterator[str]:
             continue
         head, dot, _ = box_id[len(prefix) :].partition(".")
         if not dot:
-            label = f"{_escaped(box_id)}<br/>{_escaped(str(notation(node.box)))}"
+            texts = (box_id, str(notation(node.box)), remark(node))
+            label = "<br/>".join(_escaped(text) for text in texts if text)
             yield f'{indent}{_id("box", box_id)}["{label}"]'
         elif head not in seen:
             seen.add(head)

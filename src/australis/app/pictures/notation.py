@@ -22,9 +22,13 @@ from australis.algebra.boxes import (
     XSection,
 )
 from australis.algebra.boxes.box import NamedTexts
+from australis.algebra.network import Node
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality
 from australis.algebra.schema import TUP
+
+DROP_TAG = "shed"
+"""The tag of the drop boxes that a node puts into its network."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,11 @@ def notation(box: Box) -> Notation:
     """
     parameters = _PARAMETERS[type(box)](box)
     return Notation(type(box).__name__, tuple(part for part in parameters if part))
+
+
+def remark(node: Node) -> str:
+    """What is drawn with a box beside its notation: what a drop box in a running network has shed."""
+    return node.description if node.tag == DROP_TAG else ""
 
 
 def order_text(order: Order) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
-from australis.algebra.network import Network, Ref
+from australis.algebra.network import Network, Node, Ref
 from australis.app.pictures.charts import CHART_HEIGHT, Chart, charts_of, charts_width
-from australis.app.pictures.notation import notation, quality_notation
+from australis.app.pictures.notation import notation, quality_notation, remark
 
 TITLE_SIZE, TEXT_SIZE, LABEL_SIZE = 13.0, 11.0, 9.5
 LINE_HEIGHT = 15.0
@@ -97,7 +97,7 @@ def _box(network: Network, box_id: str) -> Shape:
     node = network.boxes[box_id]
     described = notation(node.box)
     title = elided(box_id.rpartition(".")[2], _TITLE_CHARACTERS)
-    lines = (described.name, *_wrapped(described.parameters))
+    lines = (described.name, *_wrapped(described.parameters), *_wrapped(_remarks(node)))
     width = max(96.0, _title_width(title), *(_text_width(line) for line in lines)) + 2 * PADDING
     width += (PORT_WIDTH if node.box.arity == (2, 2) else 0.0) + (PORT_WIDTH if node.box.outputs > 1 else 0.0)
     height = 2 * PADDING + LINE_HEIGHT * (1 + len(lines))
@@ -109,6 +109,10 @@ def _box(network: Network, box_id: str) -> Shape:
     tooltip = "\n".join(text for text in (f"{box_id}: {described}", node.tag, node.description) if text)
     inlets, outlets = _spread(len(node.sources), height), _spread(node.box.outputs, height)
     return Shape("box", box_id, title, lines, tooltip, width, height, inlets, outlets, sides, ports)
+
+
+def _remarks(node: Node) -> tuple[str, ...]:
+    return tuple(remark(node).split("; ")) if remark(node) else ()
 
 
 def _input(network: Network, name: str) -> Shape:

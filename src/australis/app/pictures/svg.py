@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.sax.saxutils import quoteattr
 
-from australis.algebra.network import ConnectionPoint, Network
+from australis.algebra.network import ConnectionPoint, Network, Node
 from australis.app.pictures.charts_svg import CHART_STYLE, drawn_charts
 from australis.app.pictures.coordinates import Point
 from australis.app.pictures.marks import digits, escaped, opened, spot, tag, text_at
+from australis.app.pictures.notation import remark
 from australis.app.pictures.scene import Frame, Scene, Wire, scene_of
 from australis.app.pictures.shapes import (
     DOT_WIDTH,
@@ -34,6 +35,7 @@ _PAINTS = {
     "output": {"fill": "#fde3cf", "stroke": "#c2560c"},
     "stateless": {"fill": "#e3edfb", "stroke": "#3b6fb5"},
     "ordered": {"fill": "#efe6fb", "stroke": "#7c55b8"},
+    "shed": {"fill": "#fbdcdc", "stroke": "#b83232"},
 }
 _STYLE = f"""<style>
 text {{ font-family: {_SANS}; fill: {_INK}; }}
@@ -114,11 +116,17 @@ def _label(network: Network, wire: Wire) -> str:
 def _shape(network: Network, shape: Shape, place: Point) -> Iterator[str]:
     yield opened(shape.tooltip)
     if shape.kind == "box":
-        yield from _box(shape, place, "ordered" if network.boxes[shape.name].box.ordered else "stateless")
+        yield from _box(shape, place, _paint(network.boxes[shape.name]))
     else:
         yield from _end(shape, (place[0], place[1] + (shape.height - shape.body_height) / 2))
     yield "</g>"
     yield from drawn_charts(shape.charts, (place[0] + shape.body_width, place[1]))
+
+
+def _paint(node: Node) -> str:
+    if remark(node):
+        return "shed"
+    return "ordered" if node.box.ordered else "stateless"
 
 
 def _box(shape: Shape, place: Point, paint: str) -> Iterator[str]:
