@@ -112,7 +112,8 @@ def is_lowest(value: Any, lowest: Lowest, network: Network) -> bool:
         return lowest.others
     type_ = network.output_schema("out")["v"].type
     plain = int(value.timestamp() * 1e6) if type_.name == "timestamp" else value
-    return any(each.low <= along(plain, type_) < each.high for each in lowest.intervals)
+    where = along(plain, type_)
+    return any(each.low <= where < each.high or where == each.high == math.inf for each in lowest.intervals)
 
 
 def drawn_lowest(random: Random) -> Lowest:
@@ -168,6 +169,14 @@ def test_the_predicate_is_on_the_attribute_where_the_value_rises_or_falls_with_i
 )
 def test_what_may_go_round_or_lose_its_order_is_not_inverted(text: str) -> None:
     assert monotone(parse(text).bind(SCHEMA)) is None
+
+
+@pytest.mark.parametrize(("others", "left"), [(False, [0.5, math.nan, None]), (True, [0.5])])
+def test_what_is_no_number_is_not_above_all_others(others: bool, left: list[float | None]) -> None:
+    rows = table(parse_schema("x double"), {"x": [0.5, 2.0, math.inf, math.nan, None]})
+    found = predicate(parse("x").bind(SCHEMA), Lowest((Interval(1.0, math.inf),), others=others), GRAPH)
+    assert found is not None
+    assert str(kept(rows, parse_schema("x double"), text_of(found))["x"].to_pylist()) == str(left)
 
 
 def test_categories() -> None:

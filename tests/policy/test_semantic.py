@@ -182,6 +182,14 @@ def test_a_range_at_the_mouth_is_found_by_trial() -> None:
     assert sample.utility(box) > 0.7
 
 
+def test_the_range_that_costs_least_is_the_one_found() -> None:
+    sample = averages()
+    only = {"in": {"sensor": sample.samples["in"]["sensor"]}}
+    box = by_trial(sample.mouth, 0.25, sample.try_, only)
+    assert box is not None
+    assert box.where == {"in": "(sensor <= 4)"}
+
+
 def test_where_windows_come_out_all_the_same_chance_is_as_good() -> None:
     sample = averages(size=20)
     only = {"in": {"noise": sample.samples["in"]["noise"]}}

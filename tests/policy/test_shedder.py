@@ -150,6 +150,21 @@ def test_a_stage_cannot_use_more_than_one_worker() -> None:
     assert Shedder().decide(replace(seen(0, rate=900, delay=2.5), workers=4)) == ()
 
 
+def test_many_workers_do_not_make_one_queue_shorter() -> None:
+    waiting = replace(seen(0, rate=2000, waiting=1600, oldest_s=0.9), workers=4)
+    assert rounded(Shedder().decide(waiting)) == [("Insert", "s", 0.5)]
+
+
+def test_in_a_calm_no_other_place_is_shed() -> None:
+    late = two(0, whole_rate=900)
+    whole = replace(late.goals["b"], quality=Quality(delay=DELAY, loss=LOSS, weight=9.0))
+    shedder = Shedder()
+    assert rounded(shedder.decide(replace(late, goals={**late.goals, "b": whole}))) == [("Insert", "s", 0.8)]
+    calm = {name: replace(goal, delay=0.5) for name, goal in {**late.goals, "b": whole}.items()}
+    more = replace(two(0.5, whole_rate=1900), goals=calm)
+    assert "w" not in {stage for _, stage, _ in rounded(shedder.decide(more))}
+
+
 def test_what_waits_in_a_calm_is_no_backlog() -> None:
     shedder = Shedder()
     shedder.decide(seen(0, rate=2000, waiting=9000, oldest_s=3, delay=2.5))

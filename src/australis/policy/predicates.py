@@ -111,12 +111,15 @@ def _function(expr: Expr, attribute: Attribute | None) -> Callable[[Value], Valu
 def _positions(
     axis: Axis, interval: Interval, sign: int, along_graph: Callable[[Value], float]
 ) -> tuple[int, int]:
-    """The first and the last position on an axis of what lies in an interval."""
+    """The first and the last position on an axis of what lies in an interval; open ends have infinity, too."""
+
+    def above(value: Value) -> bool:
+        return interval.high < math.inf and along_graph(value) >= interval.high
+
     if sign > 0:
-        first = axis.where(lambda value: along_graph(value) >= interval.low)
-        return first, axis.where(lambda value: along_graph(value) >= interval.high) - 1
+        return axis.where(lambda value: along_graph(value) >= interval.low), axis.where(above) - 1
     last = axis.where(lambda value: along_graph(value) < interval.low) - 1
-    return axis.where(lambda value: along_graph(value) < interval.high), last
+    return axis.where(lambda value: not above(value)), last
 
 
 def range_of(subject: Expr, axis: Axis, first: int, last: int) -> Expr:
