@@ -111,7 +111,7 @@ def _function(expr: Expr, attribute: Attribute | None) -> Callable[[Value], Valu
 def _positions(
     axis: Axis, interval: Interval, sign: int, along_graph: Callable[[Value], float]
 ) -> tuple[int, int]:
-    """The first and the last position on an axis of what lies in an interval; open ends have infinity, too."""
+    """The first and the last position of what lies in an interval; an open end has infinity, too."""
 
     def above(value: Value) -> bool:
         return interval.high < math.inf and along_graph(value) >= interval.high
