@@ -143,8 +143,8 @@ def test_without_a_value_graph_there_is_nothing_to_tell() -> None:
 
 def test_trials_are_few() -> None:
     sample = scaled(keep="x < 500")
-    by_backward(sample.mouth, 0.25, sample.try_)
-    assert len(sample.trials) <= 9
+    by_value(sample.mouth, 0.25, sample.try_, sample.samples)
+    assert len(sample.trials) <= 12
 
 
 # --- by trial

@@ -66,8 +66,11 @@ def by_value(mouth: Mouth, rate: float, try_: Try, samples: Samples | None = Non
     bins = mouth.bins
     if bins is None or not 0.0 < rate <= 1.0:
         return None
-    found = (by_backward(mouth, rate, try_), by_trial(mouth, rate, try_, samples or {}))
-    return next((box for box in found if box is not None and is_better(bins, box, try_)), None)
+    box = by_backward(mouth, rate, try_)
+    if box is not None and is_better(bins, box, try_):
+        return box
+    box = by_trial(mouth, rate, try_, samples or {})
+    return box if box is not None and is_better(bins, box, try_) else None
 
 
 def for_stages(
