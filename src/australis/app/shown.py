@@ -134,26 +134,29 @@ def predicate(entry: Entry) -> str:
     return f"{part}{entry.where or 'all'}"
 
 
-def moment(at: int | None) -> str:
-    """A time of the day, in UTC."""
-    return NOTHING if at is None else datetime.fromtimestamp(at / 1e6, UTC).strftime("%H:%M:%S")
+def moment(at: int | None, form: str = "%H:%M:%S") -> str:
+    """A time in UTC, that of the day if nothing else is said."""
+    return NOTHING if at is None else datetime.fromtimestamp(at / 1e6, UTC).strftime(form)
 
 
 def dropboxes(entries: Sequence[Entry], *, ended: bool = False) -> Table:
     """Drop boxes: where, since when (in UTC) and until when, by which predicate, and what they have shed."""
-    until = ["until"] if ended else []
-    table = columns("drop box", "at", "sheds", "since", *until, "came", "shed", names=4 + len(until))
+    until, form = (["until"], "%Y-%m-%d %H:%M:%S") if ended else ([], "%H:%M:%S")
+    table = columns("no.", "drop box at", "sheds", "since", *until, "came", "shed", names=4 + len(until))
     for each in entries:
         table.add_row(
             str(each.number),
             f"{each.superbox} ({each.stream})",
             predicate(each),
-            moment(each.since),
-            *([moment(each.until)] if ended else []),
+            moment(each.since, form),
+            *([moment(each.until, form)] if ended else []),
             count(each.arrived),
             count(each.shed),
         )
-    table.columns[2].no_wrap = False
+    for column in table.columns[2:-2]:
+        column.no_wrap = False
+    for column in table.columns[-2:]:
+        column.no_wrap = True
     return table
 
 

@@ -1,0 +1,114 @@
+"""A root tells what runs on it, and everything that was ever shed, without Spark and beside its node."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tests.app.files import australis
+from tests.engine.watched import NOW, SECOND, branches, forked, opened
+
+from australis.algebra.form import to_json
+from australis.app.pictures.notation import DROP_TAG
+from australis.engine import dropboxes
+from australis.engine.dropboxes import DropBoxes
+from australis.engine.live import TAG
+from australis.engine.storage.catalog import NETWORK
+from australis.policy.shed import DropBox
+from australis.policy.shedder import Insert
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A root on which two drop boxes stand, and one stood."""
+    with opened(tmp_path) as catalog:
+        with catalog.transaction() as transaction:
+            record = {"network": to_json(forked()), "discipline": "branch", "partitions": 2}
+            transaction.set_meta(NETWORK, json.dumps(record))
+        boxes = DropBoxes(catalog, branches(forked()), NOW)
+        boxes.obey([Insert("levels", DropBox.random(0.5))], NOW)
+        boxes.obey([Insert("levels", DropBox.random(0.25))], NOW + SECOND)
+        boxes.obey([Insert("kinds", DropBox(0.4, {"some": "kind = 'note'"}))], NOW + 2 * SECOND)
+        with catalog.transaction() as transaction:
+            dropboxes.count(transaction, {1: (10, 5), 2: (4_000, 1_013), 3: (4_000, 1_600)})
+    return tmp_path
+
+
+def text(answer: str) -> str:
+    return " ".join(answer.replace("│", " ").split())
+
+
+RANDOM = "sheds 25.0% of all; 1,013 of 4,000 tuples since 00:16:41 UTC"
+BY_VALUE = "sheds those with kind = 'note'; 1,600 of 4,000 tuples since 00:16:42 UTC"
+
+
+def test_a_tree(root: Path) -> None:
+    shown = text(australis("explain", root, "--live").stdout)
+    assert f"drop_2: Drop(Rate 0.25) {RANDOM}" in shown
+    assert f"drop_3: Filter(kind = 'note') {BY_VALUE}" in shown
+    assert "drop_1" not in shown
+    assert "some: Filter(v >= 0)" in shown
+
+
+def test_mermaid(root: Path) -> None:
+    shown = australis("explain", root, "--live", "--format", "mermaid").stdout
+    assert f'box_drop_2["drop_2<br/>Drop(Rate 0.25)<br/>{RANDOM}"]' in shown
+    assert "box_drop_2 -->" in shown
+    assert "box_drop_3 -->" in shown
+
+
+def test_svg(root: Path) -> None:
+    assert australis("explain", root, "--live", "--output", root / "live.svg").exit_code == 0
+    picture = ElementTree.fromstring((root / "live.svg").read_text())
+    texts = " ".join(filter(None, (each.text for each in picture.iter("{http://www.w3.org/2000/svg}text"))))
+    assert "sheds 25.0% of all 1,013 of 4,000 tuples since 00:16:41 UTC" in " ".join(texts.split())
+    assert DROP_TAG == TAG
+
+
+def test_json(root: Path) -> None:
+    found = json.loads(australis("explain", root, "--live", "--json").stdout)
+    assert found["network"]["boxes"]["drop_2"]["description"] == RANDOM
+    assert found["network"]["boxes"]["levels"]["from"] == "drop_2"
+    assert found["network"]["boxes"]["kinds"]["from"] == "drop_3.1"
+
+
+def test_what_was_ever_shed(root: Path) -> None:
+    shown = text(australis("stats", root, "--shed").stdout)
+    assert "1 levels (arc_0) 50.0% of all 1970-01-01 00:16:40 1970-01-01 00:16:41 10 5" in shown
+    assert "3 kinds (arc_0) kind = 'note' 1970-01-01 00:16:42 - 4,000 1,600" in shown
+    found = json.loads(australis("stats", root, "--shed", "--json").stdout)
+    assert [(each["number"], each["shed"], each["until"]) for each in found] == [
+        (1, 5, NOW + SECOND),
+        (2, 1_013, None),
+        (3, 1_600, None),
+    ]
+
+
+def test_a_root_without_drop_boxes(tmp_path: Path) -> None:
+    with opened(tmp_path) as catalog, catalog.transaction() as transaction:
+        record = {"network": to_json(forked()), "discipline": "branch", "partitions": 2}
+        transaction.set_meta(NETWORK, json.dumps(record))
+    assert australis("stats", tmp_path, "--shed").stdout == "Nothing was ever shed.\n"
+    assert "drop_" not in australis("explain", tmp_path, "--live").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("explain", "{root}", "--live", "--physical"), "--live shows the boxes of a root"),
+        (("stats", "{root}", "--shed", "--watch"), "not for --watch"),
+    ],
+)
+def test_what_does_not_go_together(root: Path, arguments: tuple[str, ...], what: str) -> None:
+    answer = australis(*(each.format(root=root) for each in arguments))
+    assert answer.exit_code == 2
+    assert what in answer.stderr
+
+
+def test_what_is_no_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = australis("explain", "nowhere", "--live")
+    assert answer.exit_code == 1
+    assert "nowhere: there is no such folder; expected a folder that `australis run --root`" in answer.stderr
