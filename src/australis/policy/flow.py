@@ -58,6 +58,10 @@ class Flow:
         }
         self._cost = {s.id: dearer * _cost_s(s, train, inactive) for s in stages.values()}
         self._ends = {name: goal.way[-1] for name, goal in situation.goals.items() if goal.way}
+        self._behind = self._all_behind()
+        self._outputs: dict[str, list[str]] = {}
+        for name, end in self._ends.items():
+            self._outputs.setdefault(end, []).append(name)
         self._whole = self.arriving({})
 
     def arriving(self, kept: Fractions) -> dict[str, float]:
@@ -99,13 +103,26 @@ class Flow:
 
     def shares(self, place: str, arriving: float, kept: Fractions) -> dict[str, float]:
         """Of what each output could get, the part that comes of so many tuples let in at a stage."""
-        found = dict.fromkeys(self._ids, 0.0)
+        found = dict.fromkeys(self._behind[place], 0.0)
         found[place] = arriving
-        for name in self._ids:
-            if found[name]:
-                found[name] *= 1.0 if name == place else kept.get(name, 1.0)
-                self._pass_on(name, found[name], found)
-        return {o: self._part(found[end], end) for o, end in self._ends.items() if found[end]}
+        for name in found:
+            found[name] *= 1.0 if name == place else kept.get(name, 1.0)
+            self._pass_on(name, found[name], found)
+        return {
+            output: self._part(tuples, end)
+            for end, tuples in found.items()
+            if tuples
+            for output in self._outputs.get(end, ())
+        }
+
+    def _all_behind(self) -> dict[str, list[str]]:
+        """For each stage itself and those that it feeds, directly or not, in their order."""
+        place = {name: index for index, name in enumerate(self._ids)}
+        found: dict[str, list[str]] = {}
+        for name in reversed(self._ids):
+            reached = {each for fed, _ in self._feeds[name] for each in found[fed]}
+            found[name] = [name, *sorted(reached, key=place.__getitem__)]
+        return found
 
     def _pass_on(self, name: str, tuples: float, found: dict[str, float]) -> None:
         for behind, each in self._feeds[name]:
