@@ -79,6 +79,11 @@ def test_all_that_was_shed() -> None:
     assert any(line.startswith("2 summary (arc_0)") and " 1970-01-01 09:30:00 - " in line for line in found)
 
 
+def test_where_nothing_was_due() -> None:
+    idle = statistics(quality=QualityReport(10, {"idle": NONE}, 0.0, 0.0))
+    assert lines(_picture(idle))[2] == "nothing was due over the last 10 s"
+
+
 def test_inputs_that_are_held_back() -> None:
     full = statistics(bytes=2_100_000_000, disk=2_000_000_000)
     for picture in (_picture(full), Picture(lambda: Sample(1.0, {}, full)).draw()):

@@ -68,6 +68,8 @@ def room(statistics: Statistics) -> Text | None:
 def utility(report: QualityReport) -> Text:
     """What all outputs together got, in a line."""
     over = f" over the last {report.window_s} s"
+    if not report.most:
+        return Text(f"nothing was due{over}")
     return Text.assemble((f"utility {report.utility:.2f} of {report.most:g}", "bold"), over)
 
 

@@ -110,7 +110,7 @@ def running(directory: Path) -> Network:
 
 def _shed_so_far(entry: Entry) -> str:
     since = datetime.fromtimestamp(entry.since / 1e6, UTC).strftime("%H:%M:%S")
-    return f"; {entry.shed:,} of {entry.arrived:,} tuples since {since} UTC"
+    return f"; {entry.shed:,} of {entry.arrived:,} since {since} UTC"
 
 
 def known_catalog(directory: Path) -> Path:
