@@ -17,22 +17,22 @@ from australis.engine.dropboxes import DropBoxes
 from australis.engine.live import TAG
 from australis.engine.storage.catalog import NETWORK
 from australis.policy.shed import DropBox
-from australis.policy.shedder import Insert
+from australis.policy.shedder import Insert, Withdraw
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A root on which two drop boxes stand, and one stood."""
+    """A root on which two drop boxes stand, and two stood."""
     with opened(tmp_path) as catalog:
         with catalog.transaction() as transaction:
             record = {"network": to_json(forked()), "discipline": "branch", "partitions": 2}
             transaction.set_meta(NETWORK, json.dumps(record))
         boxes = DropBoxes(catalog, branches(forked()), NOW)
-        boxes.obey([Insert("levels", DropBox.random(0.5))], NOW)
-        boxes.obey([Insert("levels", DropBox.random(0.25))], NOW + SECOND)
+        boxes.obey([Insert("levels", DropBox.random(0.5)), Insert("some", DropBox.random(0.1))], NOW)
+        boxes.obey([Insert("levels", DropBox.random(0.25)), Withdraw("some")], NOW + SECOND)
         boxes.obey([Insert("kinds", DropBox(0.4, {"some": "kind = 'note'"}))], NOW + 2 * SECOND)
         with catalog.transaction() as transaction:
-            dropboxes.count(transaction, {1: (10, 5), 2: (4_000, 1_013), 3: (4_000, 1_600)})
+            dropboxes.count(transaction, {1: (10, 5), 3: (4_000, 1_013), 4: (4_000, 1_600)})
     return tmp_path
 
 
@@ -46,17 +46,18 @@ BY_VALUE = "sheds those with kind = 'note'; 1,600 of 4,000 since 00:16:42 UTC"
 
 def test_a_tree(root: Path) -> None:
     shown = text(australis("explain", root, "--live").stdout)
-    assert f"drop_2: Drop(Rate 0.25) {RANDOM}" in shown
-    assert f"drop_3: Filter(kind = 'note') {BY_VALUE}" in shown
+    assert f"drop_3: Drop(Rate 0.25) {RANDOM}" in shown
+    assert f"drop_4: Filter(kind = 'note') {BY_VALUE}" in shown
     assert "drop_1" not in shown
+    assert "drop_2" not in shown
     assert "some: Filter(v >= 0)" in shown
 
 
 def test_mermaid(root: Path) -> None:
     shown = australis("explain", root, "--live", "--format", "mermaid").stdout
-    assert f'box_drop_2["drop_2<br/>Drop(Rate 0.25)<br/>{RANDOM}"]' in shown
-    assert "box_drop_2 -->" in shown
+    assert f'box_drop_3["drop_3<br/>Drop(Rate 0.25)<br/>{RANDOM}"]' in shown
     assert "box_drop_3 -->" in shown
+    assert "box_drop_4 -->" in shown
 
 
 def test_svg(root: Path) -> None:
@@ -69,20 +70,21 @@ def test_svg(root: Path) -> None:
 
 def test_json(root: Path) -> None:
     found = json.loads(australis("explain", root, "--live", "--json").stdout)
-    assert found["network"]["boxes"]["drop_2"]["description"] == RANDOM
-    assert found["network"]["boxes"]["levels"]["from"] == "drop_2"
-    assert found["network"]["boxes"]["kinds"]["from"] == "drop_3.1"
+    assert found["network"]["boxes"]["drop_3"]["description"] == RANDOM
+    assert found["network"]["boxes"]["levels"]["from"] == "drop_3"
+    assert found["network"]["boxes"]["kinds"]["from"] == "drop_4.1"
 
 
 def test_what_was_ever_shed(root: Path) -> None:
     shown = text(australis("stats", root, "--shed").stdout)
     assert "1 levels (arc_0) 50.0% of all 1970-01-01 00:16:40 1970-01-01 00:16:41 10 5" in shown
-    assert "3 kinds (arc_0) kind = 'note' 1970-01-01 00:16:42 - 4,000 1,600" in shown
+    assert "4 kinds (arc_0) kind = 'note' 1970-01-01 00:16:42 - 4,000 1,600" in shown
     found = json.loads(australis("stats", root, "--shed", "--json").stdout)
     assert [(each["number"], each["shed"], each["until"]) for each in found] == [
         (1, 5, NOW + SECOND),
-        (2, 1_013, None),
-        (3, 1_600, None),
+        (2, 0, NOW + SECOND),
+        (3, 1_013, None),
+        (4, 1_600, None),
     ]
 
 

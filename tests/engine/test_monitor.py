@@ -13,6 +13,8 @@ from australis.algebra.quality import Quality
 from australis.engine.monitor import QualityReport, fractions_kept, monitor
 from australis.engine.queues import Queues
 from australis.engine.recents import Mouthful, Recent
+from australis.engine.storage.catalog import Head
+from australis.engine.storage.segments import Segment
 
 
 def report(folder: Path, seen: Recent, now: int = NOW, since: int | None = None) -> QualityReport:
@@ -96,3 +98,18 @@ def test_where_nothing_is_there_is_nothing_to_tell(tmp_path: Path) -> None:
     assert {each.utility for each in found.outputs.values()} == {None}
     assert {each.waiting_s for each in found.outputs.values()} == {None}
     assert (found.utility, found.most) == (0.0, 0.0)
+
+
+def test_the_oldest_tuple_on_the_whole_way_counts(tmp_path: Path) -> None:
+    """What waits behind the first superbox is older than what waits before it."""
+    made = branches(forked())
+    with opened(tmp_path) as catalog:
+        arrived(catalog, made, NOW - 9 * SECOND)
+        with catalog.transaction() as transaction:
+            transaction.set_head("some", Head(101, 1))
+            transaction.set_head("keys", Head(101, 1))
+            passed = Segment("some", "segments/x", 1, 101, 50, 500, 0, ts=NOW - 9 * SECOND)
+            transaction.add_segments([passed])
+        found = monitor(made, arrived(catalog, made, NOW - 2 * SECOND), Recent(), NOW).outputs
+    assert found["tolerant"].waiting_s == 9.0
+    assert found["strict"].waiting_s == 2.0, "it has taken all that was passed on"
