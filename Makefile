@@ -69,6 +69,10 @@ bench-kernels: $(READY) ## measure the kernels, in tuples per second
 bench-engine: $(READY) ## measure the engine beside Structured Streaming (ARGS='--case b' for some cases)
 	$(PY) -m benchmarks.engine $(ARGS)
 
+.PHONY: bench-qos
+bench-qos: $(READY) ## measure what graphs are good for: scheduling, shedding, bursts (ARGS=--quick for a short run)
+	$(PY) -m benchmarks.qos $(ARGS)
+
 .PHONY: bench-linear
 bench-linear: $(READY) ## measure the time per tuple over 1, 10 and 100 million tuples
 	$(PY) -m benchmarks.linear $(ARGS)

@@ -1,0 +1,138 @@
+"""`python -m benchmarks.qos [--part loads] [--quick]`: what quality of service is good for, in figures.
+
+The parts are utility over offered load, a burst with shedding and without, values against chance, what
+windows tell of a part of their tuples, and the open of a stock market. Capacity is measured first, by a
+backlog that goes through the scene in turns. The last line is JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from benchmarks.qos import approximation, burst, loads, semantic, stocks
+from benchmarks.qos.workshop import OURS, Workshop, say
+from rich.console import Console
+from rich.table import Table
+
+PICTURES = Path("docs/pictures")
+Figures = dict[str, float | None]
+
+
+class Report:
+    """What was found: tables are printed at the end, pictures go to a folder, figures to the last line."""
+
+    def __init__(self, pictures: Path | None) -> None:
+        self._pictures = pictures
+        self.tables: list[Table] = []
+        self.figures: Figures = {}
+
+    def draw(self, name: str, picture: str) -> None:
+        if self._pictures is not None:
+            self._pictures.mkdir(parents=True, exist_ok=True)
+            (self._pictures / f"{name}.svg").write_text(picture)
+
+
+def main() -> None:
+    """Run the chosen parts, print tables and, last, a line of JSON."""
+    arguments = _arguments()
+    report = Report(arguments.pictures or (None if arguments.quick else PICTURES))
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-qos-", dir=arguments.scratch) as scratch,
+        ExitStack() as stack,
+    ):
+        shop = Workshop(Path(scratch), arguments.quick, stack)
+        for part in arguments.part or PARTS:
+            PARTS[part](shop, report)
+    _print(report.tables)
+    print(json.dumps({name: None if v is None else round(v, 3) for name, v in report.figures.items()}))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.qos", description=__doc__.split("\n")[0])
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this one; may be repeated")
+    parser.add_argument("--quick", action="store_true", help="fewer loads and shorter runs, and no pictures")
+    parser.add_argument("--pictures", type=Path, help=f"where pictures go; {PICTURES} unless quick")
+    parser.add_argument("--scratch", help="where files go that are removed at the end")
+    return parser.parse_args()
+
+
+# --- the parts
+
+
+def _capacity(shop: Workshop) -> None:
+    if not shop.capacity:
+        measured = shop.measured(OURS)
+        shop.capacity = measured["capacity"]
+        say(f"capacity: {_range(measured)}")
+
+
+def _range(measured: Mapping[str, float]) -> str:
+    return "{capacity:,.0f} tuples/s ({least:,.0f} to {most:,.0f})".format(**measured)
+
+
+def _loads(shop: Workshop, report: Report) -> None:
+    _capacity(shop)
+    say(f"Structured Streaming: {_range(shop.measured('FIFO'))}")
+    points = loads.measure(shop)
+    say(f"capacity behind it: {_range(shop.measured(OURS))}")
+    report.tables += loads.tables(points)
+    report.draw("qos-loads", loads.picture(points))
+    report.figures |= {f"utility_x_{load:.0f}": loads.ratio(points, load / 100) for load in (150, 200)}
+
+
+def _burst(shop: Workshop, report: Report) -> None:
+    _capacity(shop)
+    say("burst")
+    found = burst.measure(shop)
+    report.tables.append(burst.table(found))
+    report.draw("qos-burst", burst.picture(found))
+    report.figures["burst_recovery_s"] = found[burst.WITH].recovery_s
+
+
+def _semantic(shop: Workshop, report: Report) -> None:
+    say("values against chance")
+    found = shop.do(OURS, "semantic")
+    report.tables.append(semantic.table(found))
+    report.figures["semantic_x"] = semantic.ratio(found)
+
+
+def _approximation(shop: Workshop, report: Report) -> None:
+    say("windows of a part of their tuples")
+    report.tables.append(approximation.table(shop.do(OURS, "approximation")))
+
+
+def _stocks(shop: Workshop, report: Report) -> None:
+    data = stocks.folder()
+    if data is None:
+        say("the open of a stock market is left out: AUSTRALIS_DATA names no folder with `stocks` in it")
+        return
+    say("the open of a stock market")
+    seconds = stocks.QUICK_SECONDS if shop.quick else stocks.SECONDS
+    told = shop.do(OURS, "stocks", data=str(data), seconds=seconds)
+    report.tables.append(stocks.table(told))
+    report.draw("qos-stocks", stocks.picture(told))
+
+
+PARTS: Mapping[str, Callable[[Workshop, Report], None]] = {
+    "loads": _loads,
+    "burst": _burst,
+    "semantic": _semantic,
+    "approximation": _approximation,
+    "stocks": _stocks,
+}
+
+
+def _print(tables: list[Table]) -> None:
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    for table in tables:
+        console.print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""Our side: a stream through the scene on a node, by one schedule or another, with drop boxes or without.
+
+A tuple can be read when its train is committed; a train tells which part of the log it took. So what each
+output got of every batch is known to the tuple, and of a train with drop boxes which fraction they let in.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from benchmarks.qos.feed import Feed
+from benchmarks.qos.judging import Pieces
+from benchmarks.qos.scene import HOSTS, INPUT, WINDOW_S, WINDOWED, branches, network
+from benchmarks.qos.streams import PERIOD_S, Stream, read_stream
+
+from australis import Node
+from australis.engine.dropboxes import Entry
+from australis.engine.session import local_session
+from australis.engine.trains import Train
+
+BATCHES_PER_WINDOW = round(WINDOW_S / PERIOD_S)
+
+
+@dataclass
+class Log:
+    """What was heard of a node: the trains with the time of each, and where each batch is in its log."""
+
+    trains: list[tuple[float, Train]] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+    def hear(self, train: Train) -> None:
+        self.trains.append((time.time(), train))
+
+    def of(self, superbox: str) -> list[tuple[float, Train]]:
+        """The trains of a superbox; one runs at a time, so they are in order."""
+        return [(at, train) for at, train in self.trains if train.superbox == superbox]
+
+
+def begin() -> None:
+    """The session that nodes find, so that they share it."""
+    local_session(light=True)
+
+
+def capacity(job: dict[str, Any]) -> dict[str, float]:
+    """Tuples a second through the whole scene: a backlog by turns, in trains as long as they get."""
+    stream = read_stream(Path(job["stream"]))
+    rates = []
+    for attempt in range(job["attempts"]):
+        root = Path(job["scratch"]) / f"capacity-{attempt}"
+        with Node(root, schedule="round-robin", shed=False) as node:
+            node.deploy(network())
+            _warm_up(node, read_stream(Path(job["warm_up"])))
+            began = time.perf_counter()
+            for path in stream.files:
+                node.adopt(INPUT, path)
+            node.drain()
+            rates.append(stream.tuples / (time.perf_counter() - began))
+        shutil.rmtree(root, ignore_errors=True)
+    return {"capacity": float(np.median(rates)), "least": min(rates), "most": max(rates)}
+
+
+def run(job: dict[str, Any]) -> dict[str, Any]:
+    """A stream at its pace; what was not through at its end is late for ever."""
+    stream, log = read_stream(Path(job["stream"])), Log()
+    root = Path(job["scratch"]) / "root"
+    node = Node(root, schedule=job["schedule"], shed=job["shed"])
+    try:
+        node.deploy(network())
+        _warm_up(node, read_stream(Path(job["warm_up"])))
+        node.on_train(log.hear)
+        feed = Feed.soon(stream)
+        late = feed.run(lambda path, due: log.ends.append(node.adopt(INPUT, path, now=int(due * 1e6))))
+        node.check()
+        entries = [_entry(each, feed) for each in node.shed()]
+    finally:
+        node.stop(now=True)
+        shutil.rmtree(root, ignore_errors=True)
+    found = {
+        output: _pieces(output, log.of(branch), log, feed) for output, branch in branches(network()).items()
+    }
+    return {
+        "outputs": {name: pieces.to_json() for name, pieces in found.items()},
+        "until": stream.seconds,
+        "late": late,
+        "entries": entries,
+        "trains": len(log.trains),
+    }
+
+
+def _warm_up(node: Node, stream: Stream) -> None:
+    """Trains of several lengths, so that kernels are loaded and costs are known."""
+    for count in (1, 1, 2, 4, 8, 1, 4, 2, 1):
+        for path in stream.files[:count]:
+            node.adopt(INPUT, path)
+        node.drain()
+        stream = Stream(stream.files[count:], stream.due[count:])
+
+
+def _entry(entry: Entry, feed: Feed) -> dict[str, Any]:
+    """A drop box in the ledger, by the time of the stream."""
+    since, until = (None if each is None else each / 1e6 - feed.begin for each in (entry.since, entry.until))
+    return {
+        "superbox": entry.superbox,
+        "share": entry.share,
+        "since": since,
+        "until": until,
+        "arrived": entry.arrived,
+        "shed": entry.shed,
+    }
+
+
+# --- what came of it
+
+
+def _pieces(output: str, trains: list[tuple[float, Train]], log: Log, feed: Feed) -> Pieces:
+    edges, delivered, kept = _steps(trains, log, feed)
+    if output == WINDOWED:
+        return _windows(edges, delivered, kept, log, feed)
+    due = feed.stream.due[: len(log.ends), 2 if output == "alarms" else 1]
+    return _batches(due, edges, delivered, kept, log, feed.stream)
+
+
+def _steps(
+    trains: list[tuple[float, Train]], log: Log, feed: Feed
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The places in the log where trains ended, when they were committed, and what they let in.
+
+    The last step is for what no train has taken.
+    """
+    ends = np.array([train.hi for _, train in trains])
+    starts = np.array([train.lo for _, train in trains])
+    passing = _passing(ends, log, feed.stream) - _passing(starts, log, feed.stream)
+    received = np.array([train.received for _, train in trains])
+    kept = np.where(passing > 0.5, np.clip(received / np.maximum(passing, 1), 0, 1), 1.0)
+    # How many tuples a part of a batch has that pass the filter is known but nearly.
+    kept = np.where(kept > 0.99, 1.0, kept)
+    delivered = np.array([at - feed.begin for at, _ in trains])
+    return ends, np.append(delivered, np.inf), np.append(kept, 1.0)
+
+
+def _passing(places: np.ndarray, log: Log, stream: Stream) -> np.ndarray:
+    """How many tuples before some places of the log pass the filter."""
+    sizes, passing = stream.due[: len(log.ends), 0], stream.due[: len(log.ends), 1]
+    ends = np.array(log.ends, float)
+    xs = np.concatenate([[ends[0] - sizes[0] - 1], ends])
+    found: np.ndarray = np.interp(places, xs, np.concatenate([[0], np.cumsum(passing)]))
+    return found
+
+
+def _batches(
+    due: np.ndarray, edges: np.ndarray, delivered: np.ndarray, kept: np.ndarray, log: Log, stream: Stream
+) -> Pieces:
+    """Each batch in the parts that trains took of it."""
+    found = []
+    for number, end in enumerate(log.ends):
+        # In the log a batch has a number for each tuple, and one before them.
+        size = int(stream.due[number, 0]) + 1
+        start = end - size
+        first, last = np.searchsorted(edges, [start, end - 1], side="right")
+        cuts = np.clip([start, *edges[first:last], end], start, end)
+        parts = np.diff(cuts) / size
+        for step, part in zip(range(first, last + 1), parts.tolist(), strict=True):
+            if part > 0:
+                found.append((number * PERIOD_S, delivered[step], due[number] * part, kept[step]))
+    return Pieces(*(np.array(column, float) for column in zip(*found, strict=True)))
+
+
+def _windows(edges: np.ndarray, delivered: np.ndarray, kept: np.ndarray, log: Log, feed: Feed) -> Pieces:
+    """Each window: it began with its first batch, and is closed by the first tuples behind its last one."""
+    closing = np.arange(BATCHES_PER_WINDOW, len(log.ends), BATCHES_PER_WINDOW)
+    causes = np.array(log.ends)[closing - 1] + feed.stream.due[closing, 3]
+    steps = np.searchsorted(edges, causes, side="right")
+    arrived = (closing - BATCHES_PER_WINDOW) * PERIOD_S
+    return Pieces(arrived, delivered[steps], np.full(len(closing), float(HOSTS)), kept[steps])

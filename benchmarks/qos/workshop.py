@@ -1,0 +1,87 @@
+"""The workshop: where streams lie, which workers are warm, and what the node can take."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.qos.judging import Pieces, run_from_json
+from benchmarks.qos.streams import PERIOD_S, Stream, write_stream
+from benchmarks.qos.worker import OURS, Worker
+
+GUESS = 20_000
+"""The tuples of a file before the capacity is known."""
+BACKLOG_FILES = 60
+WARM_UP_FILES = 24
+BEGIN_S = 60
+"""The second of event time at which streams begin; what warms up comes before."""
+
+
+@dataclass
+class Workshop:
+    """What all parts of the benchmark share."""
+
+    scratch: Path
+    quick: bool
+    stack: ExitStack
+    workers: dict[str, Worker] = field(default_factory=dict)
+    capacity: float = 0.0
+
+    def worker(self, side: str) -> Worker:
+        """A side's process, begun when it is first needed."""
+        if side not in self.workers:
+            folder = self.scratch / side
+            folder.mkdir()
+            self.workers[side] = self.stack.enter_context(Worker(side, folder))
+        return self.workers[side]
+
+    def do(self, side: str, what: str, **job: Any) -> Any:
+        return self.worker(side).do(what, scratch=str(self.scratch / side), warm_up=self._warm_up(), **job)
+
+    def measured(self, side: str) -> dict[str, float]:
+        """What a side can take, in tuples a second, from a backlog."""
+        folder = self.scratch / "backlog"
+        if not folder.exists():
+            write_stream(folder, [GUESS] * BACKLOG_FILES, BEGIN_S)
+        found: dict[str, float] = self.do(
+            side, "capacity", stream=str(folder), attempts=2 if self.quick else 3
+        )
+        return found
+
+    def _warm_up(self) -> str:
+        folder = self.scratch / "warm-up"
+        if not folder.exists():
+            write_stream(folder, [GUESS // 2] * WARM_UP_FILES, 0)
+        return str(folder)
+
+    @contextmanager
+    def stream(self, loads: Sequence[float]) -> Iterator[tuple[Path, Stream]]:
+        """A stream that has, batch by batch, some fraction of the capacity."""
+        folder = self.scratch / "stream"
+        sizes = [max(1, round(load * self.capacity * PERIOD_S)) for load in loads]
+        try:
+            yield folder, write_stream(folder, sizes, BEGIN_S)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def run(self, side: str, folder: Path, **job: Any) -> tuple[dict[str, Pieces], dict[str, Any]]:
+        """What the outputs got of a stream, and what else is told of the run."""
+        told = self.do(side, "run", stream=str(folder), **job)
+        return run_from_json(told.pop("outputs")), told
+
+
+def ours(schedule: str, shed: bool = False) -> dict[str, Any]:
+    """How a node is to run."""
+    return {"schedule": schedule, "shed": shed}
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+__all__ = ["OURS", "Workshop", "ours", "say"]
