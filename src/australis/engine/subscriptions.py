@@ -94,6 +94,7 @@ class Subscriptions:
             if self._closed.is_set():
                 return
             dropped = self._consumers.acknowledge(consumer, output, seq, position)
+            self._changed.notify_all()  # Somebody may wait for the room that this makes.
         crash_point("consumer.acknowledged")
         self._graveyard.bury(segment.name for segment in dropped if not segment.adopted)
 
@@ -101,6 +102,7 @@ class Subscriptions:
         """Nothing waits for a consumer any more; what nobody needs is deleted."""
         with self._changed:
             dropped = self._consumers.forget(consumer, output)
+            self._changed.notify_all()
         self._graveyard.bury(segment.name for segment in dropped if not segment.adopted)
 
     def _ahead(self, output: str, seq: int, follow: bool, rows: int) -> tuple[pa.Table, int] | None:
