@@ -6,8 +6,8 @@ through them, and the arcs between them, which are queues. Each box is in one of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -62,6 +62,14 @@ class Superbox:
     spread: Spread
     """Its keys are by the names of the network's inputs."""
     admits: frozenset[str] = frozenset()
+    members: tuple[str, ...] = ()
+    """The superboxes of the plan that are joined in it, the first one first; by itself it is the only one."""
+
+    writers: Mapping[str, str] = field(default_factory=dict)
+    """Which of the members writes each arc."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "members", self.members or (self.id,))
 
     @property
     def boxes(self) -> tuple[str, ...]:
@@ -118,6 +126,12 @@ class Plan:
         led = {superbox for way in ways.values() for superbox in way}
         return {**ways, "": [name for name in self.superboxes if name not in led]}
 
+    def joined(self, members: Sequence[str]) -> Superbox:
+        """Superboxes of the plan as one, through which a train goes at once: none queues between them."""
+        if len(members) == 1:
+            return self.superboxes[members[0]]
+        return _joined(self, tuple(members))
+
     def outputs_behind(self) -> dict[str, int]:
         """To how many outputs each superbox leads: how much its queues deserve to be in memory."""
         found = dict.fromkeys(self.superboxes, 0)
@@ -148,6 +162,17 @@ def plan(network: Network, discipline: Discipline = Discipline.SUPERBOX) -> Plan
     return _Planner(network, discipline).plan()
 
 
+def _joined(made: Plan, members: tuple[str, ...]) -> Superbox:
+    planner = _Planner(made.network, made.discipline)
+    own = {box for member in members for box in made.superboxes[member].boxes}
+    part = tuple(box for box in made.network.order if box in own)
+    others = [superbox.boxes for name, superbox in made.superboxes.items() if name not in members]
+    joined = planner.superbox(part, [*others, part])
+    admits = frozenset().union(*(made.superboxes[member].admits for member in members))
+    writers = {arc: name for name in members for arc in made.superboxes[name].writes.values()}
+    return replace(joined, id=">".join(members), admits=admits, members=members, writers=writers)
+
+
 class _Planner:
     def __init__(self, network: Network, discipline: Discipline) -> None:
         self._network, self._discipline = network, discipline
@@ -158,7 +183,7 @@ class _Planner:
         parts = list(self._parts())
         superboxes = {}
         for part in parts:
-            made = self._superbox(part, self._leaving(part, parts))
+            made = self.superbox(part, parts)
             superboxes[made.id] = made
         superboxes |= {made.id: made for made in (*self._passages(), *self._gates())}
         return Plan(self._network, self._discipline, superboxes, dict(self._arcs(superboxes)))
@@ -184,8 +209,9 @@ class _Planner:
             if Ref(b, port) in wanted
         ]
 
-    def _superbox(self, part: tuple[str, ...], leaving: list[Ref]) -> Superbox:
-        network = self._network
+    def superbox(self, part: tuple[str, ...], parts: list[tuple[str, ...]]) -> Superbox:
+        """The boxes of a part as a superbox; the other parts may read what it emits."""
+        network, leaving = self._network, self._leaving(part, parts)
         sources = dict.fromkeys(s for b in part for s in network.boxes[b].sources if s.id not in part)
         names = {ref: _input_name(network, ref, index) for index, ref in enumerate(sources)}
         inputs = {name: self._input(ref) for ref, name in names.items()}

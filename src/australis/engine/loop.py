@@ -159,8 +159,8 @@ class Loop:
             choice = self._steering.choose(self._clock(), self._waiting(), self.busy, self._train)
             if choice is None:
                 return None
-            waybill = self._trains.waybill(self._plan.superboxes[choice.stage], choice.most)
-            self.busy[choice.stage] = self._graveyard.enter()
+            waybill = self._trains.waybill(choice.stages, choice.most)
+            self.busy |= dict.fromkeys(choice.stages, self._graveyard.enter())
             return waybill
 
     def _ride(self, waybill: Waybill) -> Train:
@@ -172,9 +172,10 @@ class Loop:
                 train = self._trains.commit(waybill, manifests, (time.perf_counter_ns() - began) // 1000)
         finally:
             with self._changed:
-                self._graveyard.leave(self.busy.pop(waybill.superbox))
+                (reader, *_) = [self.busy.pop(member) for member in waybill.members]
+                self._graveyard.leave(reader)
                 self._changed.notify_all()
-        superbox = self._plan.superboxes[waybill.superbox]
+        superbox = self._trains.superbox(waybill)
         # What it cannot read or write, the next train will not either, and will say so.
         with suppress(EngineError):
             arcs = (*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC)

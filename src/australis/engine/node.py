@@ -206,6 +206,7 @@ class Node:
             schedule(kind, plan.ways()),
             Laboratory(self.root, plan, queues),
             shed=self.settings.shed,
+            joins=self.settings.discipline is Discipline.BRANCH and self.settings.way is Way.FUSED,
             now=self._clock(),
             workers=self.settings.in_flight,
             headroom=self.settings.headroom,

@@ -49,18 +49,22 @@ class Queues:
         """The number up to which a superbox may read all that it reads."""
         return min((self.arc_end(arc) for arc in superbox.streams.values()), default=self.log_end)
 
+    def head(self, superbox: Superbox) -> Head:
+        """How far a superbox has come; those that are joined are abreast."""
+        return self.heads[superbox.members[0]]
+
     def is_abreast(self, superbox: str) -> bool:
         """Whether a superbox has taken all that the log has so far."""
         return self.heads[superbox].seq >= self.log_end
 
     def waiting(self, superbox: Superbox) -> int:
         """How many tuples wait for a superbox; of a segment read in part, an estimate."""
-        head, end = self.heads[superbox.id].seq, self.end(superbox)
+        head, end = self.head(superbox).seq, self.end(superbox)
         return sum(rows_between(segment, head, end) for segment in self.ahead(superbox))
 
     def ahead(self, superbox: Superbox) -> Iterator[Segment]:
         """The segments that a superbox has not read to their ends."""
-        head, end = self.heads[superbox.id].seq, self.end(superbox)
+        head, end = self.head(superbox).seq, self.end(superbox)
         for arc in superbox.streams.values():
             yield from (each for each in self.segments[arc] if each.end > head and each.base < end)
 
@@ -73,7 +77,7 @@ class Queues:
 
     def cut(self, superbox: Superbox, most: int) -> int:
         """Where a train of about `most` tuples ends, at the most where the queues do."""
-        head, end = self.heads[superbox.id].seq, self.end(superbox)
+        head, end = self.head(superbox).seq, self.end(superbox)
         left = most
         for segment in sorted(self.ahead(superbox), key=lambda each: (each.base, each.end)):
             rows = rows_between(segment, head, end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from australis.algebra.quality import Quality
+from australis.algebra.quality import Points, Quality
 from australis.compile.superboxes import Plan, Superbox
 from australis.engine.delays import quantile_us
 from australis.engine.dropboxes import DropBoxes
@@ -14,12 +14,15 @@ from australis.engine.monitor import kept_by
 from australis.engine.mouths import Mouth
 from australis.engine.paces import Paces
 from australis.engine.queues import Queues
-from australis.engine.recents import Recent, recent
+from australis.engine.recents import Mouthful, Recent, recent
 from australis.engine.storage.catalog import Catalog
 from australis.engine.waybills import Manifest, Waybill
+from australis.policy.construction import constructed
 from australis.policy.load import Goal, Situation, Stage
 from australis.policy.schedule import Choice, Schedule
+from australis.policy.semantic import value_curve
 from australis.policy.shedder import Shedder
+from australis.qos.histograms import bins_of
 
 LOOK_US = 200_000
 """How often outputs are looked at, and drop boxes decided on."""
@@ -49,6 +52,7 @@ class Steering:
         laboratory: Laboratory,
         *,
         shed: bool,
+        joins: bool,
         now: int,
         workers: int,
         headroom: float,
@@ -57,12 +61,13 @@ class Steering:
         self._schedule = schedule
         self.by_value = laboratory.by_value
         self._shedder = Shedder(by_value=self.by_value) if shed else None
-        self._workers, self._headroom = workers, headroom
+        self._workers, self._headroom, self._joins = workers, headroom, joins
         self._ways = plan.ways()
         self._behind = _outputs_behind(plan, self._ways)
         self.paces: Paces = queues.paces
         self.dropboxes = DropBoxes(catalog, plan, now)
         self._lags: dict[str, float] = {}
+        self._worths: dict[str, Points] = {}
         self._seen = _Seen()
 
     # --- what is decided
@@ -70,7 +75,8 @@ class Steering:
     def choose(self, now: int, waiting: Mapping[str, int], busy: Collection[str], most: int) -> Choice | None:
         """The superbox to run next, and the most tuples of its train; drop boxes may come and go."""
         situation = self.situation(now, waiting, busy)
-        return self._schedule.choose(situation, most)
+        choice = self._schedule.choose(situation, most)
+        return choice if choice is None or not self._joins else constructed(choice, situation)
 
     def mouths(self, superbox: str) -> Mapping[str, Mouth]:
         """The drop boxes that the next train of a superbox goes through, by stream."""
@@ -85,33 +91,61 @@ class Steering:
         goals = {name: self._goal(name) for name in self._plan.network.outputs}
         found = Situation(now, stages, goals, self._workers, self._headroom, frozenset(busy))
         if looked and self._shedder is not None:
-            commands = self._shedder.decide(found)
+            commands = self._shedder.decide(found, values=self._curves())
             if commands:
                 self.dropboxes.obey(commands, now)
         return found
+
+    def _curves(self) -> dict[str, Points]:
+        """What is left of the values of outputs without a loss graph, by the fraction that they get.
+
+        Delivered values tell what all are like only while none are shed: as long as some are, what was known
+        before has to do.
+        """
+        for name, output in self._plan.network.outputs.items():
+            value = output.quality.value if output.quality else None
+            whole = not any(self.dropboxes.at(superbox) for superbox in self._ways[name])
+            if value is not None and whole and name in self._seen.recent.values:
+                counts = self._seen.recent.counts(name, len(bins_of(value)))
+                self._worths[name] = value_curve(value, counts)
+        return self._worths
 
     # --- what is known
 
     def ran(
         self,
+        superbox: Superbox,
         waybill: Waybill,
         manifests: Sequence[Manifest],
+        seen: Recent,
         run_us: int,
         now: int,
-        delays: Mapping[str, Mapping[int, int]],
     ) -> None:
-        """A train was committed."""
-        superbox = self._plan.superboxes[waybill.superbox]
-        received = sum(manifest.received for manifest in manifests)
-        shed, tasks_us = (sum(getattr(m, name) for m in manifests) for name in ("shed", "task_us"))
-        self.paces.ran(superbox.id, received, shed, tasks_us, run_us)
-        written: dict[str, int] = {}
-        for segment in (each for manifest in manifests for each in manifest.segments):
-            written[segment.arc] = written.get(segment.arc, 0) + segment.rows
-        self.paces.passed(superbox.id, received, {a: written.get(a, 0) for a in superbox.writes.values()})
+        """A train was committed; of superboxes that were joined, each has its part of the cost."""
+        tasks_us = sum(manifest.task_us for manifest in manifests)
+        parts = self._parts(superbox, manifests)
+        for member, part in parts.items():
+            came = [each for (name, _), each in seen.mouths.items() if name == member]
+            arrived, shed = (sum(getattr(each, what) for each in came) for what in ("arrived", "shed"))
+            own_us = tasks_us * part
+            rest_us = (run_us - tasks_us) / len(parts)
+            self.paces.ran(member, arrived - shed, shed, own_us, own_us + rest_us)
+            given = _given(self._plan.superboxes[member], manifests)
+            self.paces.passed(member, arrived - shed, given)
+            for arc in set(given) - set(superbox.writes.values()):
+                self.paces.came(arc, given[arc], now)
         newest = [each.newest for found in waybill.streams.values() for each in found]
         if newest:
-            self._learn_lags(delays, now - run_us - max(newest))
+            self._learn_lags(seen.delays, now - run_us - max(newest))
+
+    def _parts(self, superbox: Superbox, manifests: Sequence[Manifest]) -> dict[str, float]:
+        """The part of the work that each member did, by the time that its boxes took."""
+        spent = dict.fromkeys(superbox.members, 1)
+        for member in superbox.members:
+            boxes = self._plan.superboxes[member].boxes
+            counted = (manifest.boxes.get(box) for manifest in manifests for box in boxes)
+            spent[member] += sum(each["nanoseconds"] for each in counted if each is not None)
+        return {member: each / sum(spent.values()) for member, each in spent.items()}
 
     def _learn_lags(self, delays: Mapping[str, Mapping[int, int]], waited_us: int) -> None:
         """How much later outputs are than the newest tuples of the train that they came with."""
@@ -132,6 +166,7 @@ class Steering:
     def _stage(self, superbox: Superbox, waiting: int, now: int) -> Stage:
         cost, rates, arcs = self.paces.costs[superbox.id], self.paces.rates, superbox.streams.values()
         each = {arc: rates[arc].per_second(now) for arc in arcs}
+        mouths = self._seen.recent.mouths
         return Stage(
             superbox.id,
             self._feeds(superbox),
@@ -142,8 +177,14 @@ class Steering:
             direct=sum(rate for arc, rate in each.items() if self._plan.arcs[arc].writer is None),
             tuple_us=cost.tuple_us,
             train_us=cost.train_us,
-            kept=kept_by(superbox, self._seen.recent.mouths),
+            kept=sum((came for (name, _), came in mouths.items() if name == superbox.id), Mouthful()).kept,
+            head=self._queues.heads[superbox.id].seq,
+            joins=self._joins and self._is_inner(superbox) and not self.dropboxes.at(superbox.id),
         )
+
+    def _is_inner(self, superbox: Superbox) -> bool:
+        """Whether all that a superbox reads is written by others."""
+        return bool(superbox.boxes) and all(self._plan.arcs[a].writer for a in superbox.reads.values())
 
     def _feeds(self, superbox: Superbox) -> dict[str, float]:
         found: dict[str, float] = {}
@@ -160,6 +201,16 @@ class Steering:
         for superbox in way:
             kept *= kept_by(self._plan.superboxes[superbox], self._seen.recent.mouths)
         return Goal(name, quality, way, self._seen.delays.get(name), self._lags.get(name, 0.0), tuples, kept)
+
+
+def _given(superbox: Superbox, manifests: Sequence[Manifest]) -> dict[str, int]:
+    """The tuples that a superbox put on its arcs, whether they were queued there or not."""
+    found = dict.fromkeys(superbox.writes.values(), 0)
+    for manifest in manifests:
+        queued = {arc: sum(s.rows for s in manifest.segments if s.arc == arc) for arc in found}
+        for arc in found:
+            found[arc] += manifest.ports.get(arc, queued[arc])
+    return found
 
 
 def _outputs_behind(plan: Plan, ways: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:

@@ -282,7 +282,8 @@ class Task:
                     yield output, binned(bins_of(graph), outputs[name]).tolist()
 
     def _encoded(self, name: str, table: pa.Table) -> tuple[Segment, pa.Buffer]:
-        arc, writer = self._arc(name), self._superbox.id
+        arc = self._arc(name)
+        writer = self._superbox.writers.get(arc, self._superbox.id)
         return encode_segment(self._root, arc, table, writer=writer, part=self._part)
 
     def _arc(self, name: str) -> str:

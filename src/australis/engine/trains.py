@@ -14,10 +14,12 @@ from australis.engine import dropboxes, recents
 from australis.engine.delays import histogram
 from australis.engine.faults import crash_point
 from australis.engine.moments import FLUSH, moments
+from australis.engine.mouths import Mouth
+from australis.engine.plans import write_plan
 from australis.engine.queues import Queues, rows_between
 from australis.engine.recents import Mouthful, Recent
 from australis.engine.steering import Steering
-from australis.engine.storage.catalog import Catalog, Head, StateFile
+from australis.engine.storage.catalog import Catalog, Head, StateFile, Transaction
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import Segment
 from australis.engine.waybills import Manifest, Share, Waybill
@@ -73,7 +75,9 @@ class Trains:
         self._settings, self._clock, self._bury = settings, clock, bury
         self._started = 0
         self._outputs_behind = plan.outputs_behind()
-        self._watched = {name: _watched(plan, superbox) for name, superbox in plan.superboxes.items()}
+        self._joined: dict[tuple[str, ...], tuple[Superbox, str]] = {
+            (name,): (superbox, settings.plan_file) for name, superbox in plan.superboxes.items()
+        }
 
     # --- what is to be done
 
@@ -98,9 +102,10 @@ class Trains:
         late = head.deadline is not None and any(event.now >= head.deadline for event in events)
         return late or any(event.kind == FLUSH for event in events)
 
-    def waybill(self, superbox: Superbox, most: int) -> Waybill:
-        """The next train of a superbox, of about `most` tuples."""
-        head = self._queues.heads[superbox.id]
+    def waybill(self, members: tuple[str, ...], most: int) -> Waybill:
+        """The next train of a superbox, or of some that are joined, of about `most` tuples."""
+        superbox, plan_file = self._made(members)
+        head = self._queues.head(superbox)
         hi = self._queues.cut(superbox, most)
         events = self._catalog.events(head.seq, hi)
         if superbox.has_timeouts and len(events) > MOMENTS_MOST:
@@ -114,7 +119,7 @@ class Trains:
         self._started += 1
         return Waybill(
             self._root.uri,
-            self._settings.plan_file,
+            plan_file,
             superbox.id,
             self._started,
             partitions,
@@ -122,12 +127,31 @@ class Trains:
             self._shares(superbox, min(tuples, most), partitions, head.seq, hi),
             streams,
             {name: self._segments(arc, 0, 1 << 62) for name, arc in superbox.tables.items()} if first else {},
-            {f"{s.box}/{s.partition}": s.name for s in self._catalog.states(superbox.id)},
-            {name: float(self._outputs_behind[superbox.id]) for name in streams},
+            {f"{s.box}/{s.partition}": s.name for m in members for s in self._catalog.states(m)},
+            {name: float(self._outputs_behind[members[0]]) for name in streams},
             self._settings.cache,
-            self._steering.mouths(superbox.id),
-            self._watched[superbox.id],
+            self._mouths(superbox),
+            _watched(self._plan, superbox),
+            members,
         )
+
+    def superbox(self, waybill: Waybill) -> Superbox:
+        """The superbox of a train."""
+        return self._made(waybill.members)[0]
+
+    def _made(self, members: tuple[str, ...]) -> tuple[Superbox, str]:
+        """Superboxes as one, and the plan file that has it."""
+        if members not in self._joined:
+            superbox = self._plan.joined(members)
+            self._joined[members] = superbox, write_plan(self._root, {superbox.id: superbox})
+        return self._joined[members]
+
+    def _mouths(self, superbox: Superbox) -> dict[str, Mouth]:
+        """The drop boxes at the streams of a superbox, which are those of its first member."""
+        first = superbox.members[0]
+        own = {arc: name for name, arc in self._plan.superboxes[first].streams.items()}
+        found = self._steering.mouths(first)
+        return {name: found[own[arc]] for name, arc in superbox.streams.items() if own.get(arc) in found}
 
     def _segments(self, arc: str, lo: int, hi: int) -> tuple[Segment, ...]:
         found = [each for each in self._queues.segments[arc] if each.base < hi and each.end > lo]
@@ -156,7 +180,7 @@ class Trains:
     def commit(self, waybill: Waybill, manifests: Sequence[Manifest], run_us: int) -> Train:
         """Make a train visible: its head, states, segments and statistics, in one transaction."""
         began = time.perf_counter_ns()
-        superbox = self._plan.superboxes[waybill.superbox]
+        superbox = self.superbox(waybill)
         crash_point("train.committing")
         try:
             seen, buried = self._committed(superbox, waybill, manifests, run_us)
@@ -166,7 +190,7 @@ class Trains:
         crash_point("train.committed")
         self._bury(buried)
         crash_point("train.swept")
-        self._steering.ran(waybill, manifests, run_us, self._clock(), seen.delays)
+        self._steering.ran(superbox, waybill, manifests, seen, run_us, self._clock())
         received, emitted = _sums(manifests)
         commit_us = (time.perf_counter_ns() - began) // 1000
         lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
@@ -176,11 +200,13 @@ class Trains:
         self, superbox: Superbox, waybill: Waybill, manifests: Sequence[Manifest], run_us: int
     ) -> tuple[Recent, list[str]]:
         """Change mirror and catalogue alike; gives what was seen, and files that nothing refers to."""
-        now, version = self._clock(), self._queues.heads[superbox.id].version
+        now = self._clock()
         lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
         deadlines = [each.deadline for each in manifests if each.deadline is not None]
         segments = [each for manifest in manifests for each in manifest.segments]
-        self._queues.advance(superbox.id, Head(hi, version + 1, min(deadlines, default=None)))
+        for member in superbox.members:
+            due = min(deadlines, default=None) if self._plan.superboxes[member].has_timeouts else None
+            self._queues.advance(member, Head(hi, self._queues.heads[member].version + 1, due))
         self._queues.add(segments, now)
         seen = self._seen(superbox, manifests, now)
         dropped = list(self._droppable(superbox, now))
@@ -188,8 +214,7 @@ class Trains:
         with self._catalog.transaction() as transaction:
             for name, head in self._queues.heads.items():
                 transaction.set_head(name, head)
-            files = [StateFile(s.box, s.partition, s.name, s.bytes) for m in manifests for s in m.states]
-            buried = transaction.set_states(superbox.id, files)
+            buried = list(self._states(transaction, superbox, manifests))
             transaction.add_segments(segments)
             transaction.drop_segments(dropped)
             transaction.forget_events(min(head.seq for head in self._queues.heads.values()))
@@ -199,8 +224,11 @@ class Trains:
                 transaction.count_delays(output, buckets)
             transaction.count_ports(_summed(each.ports for each in manifests))
             recents.note(transaction, now, seen)
-            dropboxes.count(transaction, _shed(waybill, seen))
-            transaction.note_train((superbox.id, lo, hi, *_sums(manifests), len(manifests), now, run_us))
+            dropboxes.count(transaction, _shed(waybill, manifests))
+            for member in superbox.members:
+                received = sum(m.arrived - m.shed for (name, _), m in seen.mouths.items() if name == member)
+                train = (member, lo, hi, received, _sums(manifests)[1], len(manifests), now, run_us)
+                transaction.note_train(train)
             crash_point("train.changed")
         return seen, buried + [segment.name for segment in dropped if not segment.adopted]
 
@@ -220,10 +248,28 @@ class Trains:
             for output, counts in manifest.values.items():
                 bins = {index: tuples for index, tuples in enumerate(counts) if tuples}
                 seen.values[output] = _sum(seen.values.get(output, {}), bins)
-            for stream, (arrived, shed) in manifest.mouths.items():
-                key = (superbox.id, stream)
-                seen.mouths[key] = seen.mouths.get(key, Mouthful()) + Mouthful(arrived, shed)
+            for key, mouthful in self._mouthfuls(superbox, manifest):
+                seen.mouths[key] = seen.mouths.get(key, Mouthful()) + mouthful
         return seen
+
+    def _mouthfuls(
+        self, superbox: Superbox, manifest: Manifest
+    ) -> Iterator[tuple[tuple[str, str], Mouthful]]:
+        """What came to the streams of each member: from outside, or from the members before it."""
+        came = {superbox.streams[name]: Mouthful(*counted) for name, counted in manifest.mouths.items()}
+        for member in superbox.members:
+            for stream, arc in self._plan.superboxes[member].streams.items():
+                if arc in came or arc in manifest.ports:
+                    yield (member, stream), came.get(arc) or Mouthful(manifest.ports[arc])
+
+    def _states(
+        self, transaction: Transaction, superbox: Superbox, manifests: Sequence[Manifest]
+    ) -> Iterator[str]:
+        """Make states current; gives the files of those that they replace."""
+        written = [StateFile(s.box, s.partition, s.name, s.bytes) for m in manifests for s in m.states]
+        for member in superbox.members:
+            boxes = self._plan.superboxes[member].ordered
+            yield from transaction.set_states(member, [file for file in written if file.box in boxes])
 
 
 def _watched(plan: Plan, superbox: Superbox) -> dict[str, dict[str, ValueGraph]]:
@@ -237,10 +283,13 @@ def _value_graphs(plan: Plan, arc: str) -> dict[str, ValueGraph]:
     return {name: quality.value for name, quality in qualities.items() if quality and quality.value}
 
 
-def _shed(waybill: Waybill, seen: Recent) -> dict[int, tuple[int, int]]:
+def _shed(waybill: Waybill, manifests: Sequence[Manifest]) -> dict[int, tuple[int, int]]:
     """What came to each drop box of a train, and what it shed."""
-    known = {mouth.number: seen.mouths.get((waybill.superbox, n)) for n, mouth in waybill.mouths.items()}
-    return {number: (each.arrived, each.shed) for number, each in known.items() if each is not None}
+    found: dict[int, tuple[int, int]] = {}
+    for name, mouth in waybill.mouths.items():
+        counted = [manifest.mouths[name] for manifest in manifests if name in manifest.mouths]
+        found[mouth.number] = (sum(came for came, _ in counted), sum(shed for _, shed in counted))
+    return found
 
 
 def _sum(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:

@@ -64,6 +64,9 @@ class Waybill:
     watched: Mapping[str, Mapping[str, ValueGraph]] = field(default_factory=dict)
     """The value graphs by which tuples are counted: by outputs of the superbox, and of the network."""
 
+    members: tuple[str, ...] = ()
+    """The superboxes of the plan that are joined in this one."""
+
     def to_json(self) -> str:
         return json.dumps(asdict(self))
 
@@ -76,6 +79,7 @@ class Waybill:
         )
         for name in ("streams", "tables"):
             given[name] = {k: tuple(Segment(**each) for each in v) for k, v in given[name].items()}
+        given["members"] = tuple(given["members"])
         given["mouths"] = {name: Mouth(**each) for name, each in given["mouths"].items()}
         given["watched"] = {
             name: {output: ValueGraph(**graph) for output, graph in graphs.items()}

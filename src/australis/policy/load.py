@@ -34,6 +34,10 @@ class Stage:
     """What each train costs besides."""
     kept: float = 1.0
     """The fraction that its drop boxes let in."""
+    head: int = 0
+    """How far it has come: stages with the same head have nothing waiting between them."""
+    joins: bool = False
+    """Whether a train can come to it straight from another stage: no drop box stands between."""
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,18 @@ from australis.qos.graphs import delta
 
 @dataclass(frozen=True)
 class Choice:
-    """A stage to run, and the most tuples that the train may take."""
+    """A stage to run, and the most tuples that the train may take.
+
+    `behind` are the stages that the train goes on to without being queued, as one superbox with the first.
+    """
 
     stage: str
     most: int
+    behind: tuple[str, ...] = ()
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        return (self.stage, *self.behind)
 
 
 class Schedule(Protocol):
