@@ -52,7 +52,7 @@ def test_one_train_goes_through_all_branches(spark: SparkSession, tmp_path: Path
     with Node(tmp_path / "one") as node, Node(tmp_path / "other", discipline="superbox") as whole:
         for each in (node, whole):
             each.deploy(network())
-        assert len(node._deployed.plan.superboxes) == 4
+        assert len(node._deployed.ground.plan.superboxes) == 4
         heard = trains_of(node)
         for each in (node, whole):
             for step in range(5):

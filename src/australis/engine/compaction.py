@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import accumulate
 
-from australis.compile.superboxes import Plan
 from australis.engine.faults import crash_point
-from australis.engine.graveyard import Graveyard
-from australis.engine.queues import Queues
-from australis.engine.storage.catalog import Catalog
-from australis.engine.storage.root import Root
+from australis.engine.ground import Ground
 from australis.engine.storage.segments import Segment, merged, read_segment, write_segment
 
 SMALL_ROWS = 20_000
@@ -26,17 +21,9 @@ RUN_ROWS_MOST = 500_000
 class Compaction:
     """Compacts arcs. What it replaces stays until those are done who read it."""
 
-    def __init__(
-        self,
-        root: Root,
-        catalog: Catalog,
-        plan: Plan,
-        queues: Queues,
-        graveyard: Graveyard,
-        changed: threading.Condition,
-    ) -> None:
-        self._root, self._catalog, self._plan, self._queues = root, catalog, plan, queues
-        self._graveyard, self._changed = graveyard, changed
+    def __init__(self, ground: Ground) -> None:
+        self._root, self._catalog, self._graveyard = ground.root, ground.catalog, ground.graveyard
+        self._plan, self._queues, self._changed = ground.plan, ground.queues, ground.changed
 
     def compact(self, arcs: Iterable[str]) -> int:
         """Compact what is worth it in some arcs; gives how many files went."""

@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from australis.compile.superboxes import QUARANTINE_ARC, Plan
+from australis.compile.superboxes import QUARANTINE_ARC
 from australis.engine.compaction import Compaction
 from australis.engine.faults import crash_point
-from australis.engine.graveyard import Graveyard
-from australis.engine.queues import Queues
+from australis.engine.ground import Ground
 from australis.engine.runner import TrainFailed
 from australis.engine.steering import Steering
 from australis.engine.trains import Train, Trains
@@ -27,28 +26,23 @@ WAIT_MOST = 3600.0
 
 
 class Loop:
-    """Runs trains until it is stopped. `changed` is the node's lock, and what wakes whoever waits."""
+    """Runs trains until it is stopped."""
 
     def __init__(
         self,
-        plan: Plan,
-        queues: Queues,
+        ground: Ground,
         trains: Trains,
         steering: Steering,
         run: Callable[[Waybill], list[Manifest]],
         tick: Callable[[int], int],
-        clock: Callable[[], int],
-        changed: threading.Condition,
-        graveyard: Graveyard,
-        compaction: Compaction,
         *,
         train: int,
         workers: int,
     ) -> None:
-        self._plan, self._queues, self._trains, self._steering = plan, queues, trains, steering
-        self._run, self._tick, self._clock, self._changed = run, tick, clock, changed
-        self._compaction = compaction
-        self._graveyard, self._train, self._workers = graveyard, train, workers
+        self._plan, self._queues, self._graveyard = ground.plan, ground.queues, ground.graveyard
+        self._clock, self._changed, self._compaction = ground.clock, ground.changed, Compaction(ground)
+        self._trains, self._steering, self._run, self._tick = trains, steering, run, tick
+        self._train, self._workers = train, workers
         self.busy: dict[str, int] = {}
         """The superboxes with a train on its way, and its number as a reader of files."""
         self.paused = False

@@ -8,7 +8,6 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -17,48 +16,30 @@ import pyarrow as pa
 
 from australis.algebra.network import Network
 from australis.compile.superboxes import Discipline, Plan
+from australis.engine.assembly import Running, assembled
 from australis.engine.clock import never_back, wall_clock
-from australis.engine.compaction import Compaction
 from australis.engine.consumers import ROWS_MOST
 from australis.engine.deployment import deploy
 from australis.engine.dropboxes import Entry, ledger
 from australis.engine.files.rows import Rejected
 from australis.engine.frames import SparkRunner
+from australis.engine.ground import Ground
 from australis.engine.ingest import LOAD, Ingest, Position, loaded
-from australis.engine.laboratory import Laboratory
 from australis.engine.live import live
-from australis.engine.loop import Loop
 from australis.engine.metrics import Metrics
 from australis.engine.monitor import WINDOW_S, QualityReport, monitor
 from australis.engine.opened import OpenRoot
-from australis.engine.plans import write_plan
 from australis.engine.queues import Queues
 from australis.engine.recents import Recent, recent, whole
-from australis.engine.room import Room
 from australis.engine.runner import FusedRunner, Runner
 from australis.engine.session import GONE, is_running, local_session
 from australis.engine.settings import NodeSettings, Way
 from australis.engine.statistics import Statistics, statistics
-from australis.engine.steering import Steering
 from australis.engine.storage.catalog import DISK
 from australis.engine.storage.root import Root
-from australis.engine.subscriptions import Subscriptions
-from australis.engine.trains import Settings, Train, Trains
+from australis.engine.trains import Train
 from australis.errors import EngineError, Problem
-from australis.policy.schedules import Scheduling, schedule
-
-
-@dataclass(frozen=True)
-class _Running:
-    """A network that is deployed."""
-
-    plan: Plan
-    queues: Queues
-    ingest: Ingest
-    loop: Loop
-    room: Room
-    steering: Steering
-    subscriptions: Subscriptions
+from australis.policy.schedules import Scheduling
 
 
 class Node:
@@ -104,7 +85,7 @@ class Node:
         self.root = Root.of(self._temporary.name if self._temporary else str(root))
         self._clock = never_back(clock)
         self._changed = threading.Condition(threading.RLock())
-        self._running: _Running | None = None
+        self._running: Running | None = None
         self._stopped = False
         self._opened = OpenRoot(self.root, catalog)
         self._catalog, self._graveyard = self._opened.catalog, self._opened.graveyard
@@ -139,18 +120,16 @@ class Node:
         deployed = deploy(self.root, self._catalog, network, self.settings)
         self._graveyard.bury(deployed.buried)
         queues = Queues(deployed.plan, self._catalog)
+        ground = Ground(
+            self.root, self._catalog, self._graveyard, deployed.plan, queues, self._changed, self._clock
+        )
         ingest = Ingest(self.root, self._catalog, network, queues)
         self._load(network, ingest, tables or {}, rejected or {})
-        steering = self._steering(deployed.plan, queues)
-        loop = self._loop(deployed.plan, queues, ingest, steering)
-        subscriptions = Subscriptions(
-            self.root, self._catalog, deployed.plan, queues, loop, self._graveyard, self._changed, self._clock
-        )
-        room = Room(self.settings.disk, queues, loop, self._changed)
         with self._catalog.transaction() as transaction:
             transaction.set_meta(DISK, str(self.settings.disk or ""))
-        self._running = _Running(deployed.plan, queues, ingest, loop, room, steering, subscriptions)
-        loop.start()
+        tasks = self.spark.sparkContext.defaultParallelism
+        self._running = assembled(ground, ingest, self.settings, self._runner(deployed.plan), tasks)
+        self._running.loop.start()
 
     def _load(
         self,
@@ -170,47 +149,6 @@ class Node:
         for name in wanted:
             stored, bad = ingest.store(name, tables[name], 0), rejected.get(name, ())
             ingest.append(name, stored, self._clock(), kind=LOAD, rejected=bad, position=(noted[name], ""))
-
-    def _loop(self, plan: Plan, queues: Queues, ingest: Ingest, steering: Steering) -> Loop:
-        context = self.spark.sparkContext
-        settings = Settings(
-            write_plan(self.root, plan.superboxes),
-            self.settings.partitions,
-            context.defaultParallelism,
-            self.settings.cache,
-        )
-        trains = Trains(
-            self.root, self._catalog, plan, queues, settings, steering, self._clock, self._graveyard.bury
-        )
-        return Loop(
-            plan,
-            queues,
-            trains,
-            steering,
-            self._runner(plan).run,
-            ingest.tick,
-            self._clock,
-            self._changed,
-            self._graveyard,
-            Compaction(self.root, self._catalog, plan, queues, self._graveyard, self._changed),
-            train=self.settings.train_most,
-            workers=self.settings.in_flight,
-        )
-
-    def _steering(self, plan: Plan, queues: Queues) -> Steering:
-        kind = self.settings.schedule or Scheduling.ROUND_ROBIN
-        return Steering(
-            plan,
-            queues,
-            self._catalog,
-            schedule(kind, plan.ways()),
-            Laboratory(self.root, plan, queues),
-            shed=self.settings.shed,
-            joins=self.settings.discipline is Discipline.BRANCH and self.settings.way is Way.FUSED,
-            now=self._clock(),
-            workers=self.settings.in_flight,
-            headroom=self.settings.headroom,
-        )
 
     def _runner(self, plan: Plan) -> Runner:
         if self.settings.way is Way.SPARK:
@@ -263,7 +201,7 @@ class Node:
         """
         ingest = self._deployed.ingest
         ingest.check_stream(name)
-        self._deployed.room.wait(f"{self._deployed.plan.network.name}.{name}")
+        self._deployed.room.wait(f"{self._deployed.ground.plan.network.name}.{name}")
         moment = self._clock() if now is None else now
         segment = ingest.store(name, batch, moment)
         with self._awake():
@@ -301,7 +239,7 @@ class Node:
 
     def drain(self) -> None:
         """Wait until every tuple that was pushed has gone through."""
-        name, loop = self._deployed.plan.network.name, self._deployed.loop
+        name, loop = self._deployed.ground.plan.network.name, self._deployed.loop
         with self._changed:
             while not loop.idle():
                 loop.check()
@@ -343,7 +281,7 @@ class Node:
         """What is known of boxes, queues and outputs."""
         with self._changed:
             running = self._deployed
-            return statistics(running.plan, running.queues, self._catalog, self._clock())
+            return statistics(running.ground.plan, running.ground.queues, self._catalog, self._clock())
 
     def quality(self, window_s: int = WINDOW_S) -> QualityReport:
         """What outputs got over the last seconds, and what that is worth by their graphs."""
@@ -351,7 +289,7 @@ class Node:
             now, running = self._clock(), self._deployed
             second = now // 1_000_000
             seen = recent(self._catalog, second - window_s + 1, second + 1)
-            return monitor(running.plan, running.queues, seen, now, window_s)
+            return monitor(running.ground.plan, running.ground.queues, seen, now, window_s)
 
     def seen(self) -> Recent:
         """All that outputs got so far, and what came to the mouths of superboxes: for `quality_since`."""
@@ -362,12 +300,14 @@ class Node:
         """What outputs got in the seconds since `seen` was asked, and what that is worth."""
         with self._changed:
             running, found = self._deployed, whole(self._catalog).since(before)
-            return monitor(running.plan, running.queues, found, self._clock(), math.ceil(seconds))
+            return monitor(
+                running.ground.plan, running.ground.queues, found, self._clock(), math.ceil(seconds)
+            )
 
     def network(self) -> Network:
         """The network as it runs, with the drop boxes that stand in it."""
         with self._changed:
-            return live(self._deployed.plan, self._deployed.steering.dropboxes.standing)
+            return live(self._deployed.ground.plan, self._deployed.steering.dropboxes.standing)
 
     def shed(self) -> list[Entry]:
         """All drop boxes that stood or stand: where, by which predicate, since when, and what they shed."""
@@ -419,7 +359,7 @@ class Node:
         return None if self._running is None or self._stopped else self.statistics()
 
     @property
-    def _deployed(self) -> _Running:
+    def _deployed(self) -> Running:
         if self._running is None or self._stopped:
             raise EngineError(Problem(self.root.uri, "runs no network", "deploy() first"))
         return self._running

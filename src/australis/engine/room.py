@@ -6,19 +6,18 @@ made room, so a source that is faster than the node is slowed down to its pace.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 
+from australis.engine.ground import Ground
 from australis.engine.loop import Loop
-from australis.engine.queues import Queues
 from australis.errors import EngineError, Problem
 
 
 class Room:
     """The disk budget of a node; without one there is always room."""
 
-    def __init__(self, most: int | None, queues: Queues, loop: Loop, changed: threading.Condition) -> None:
-        self._most, self._queues, self._loop, self._changed = most, queues, loop, changed
+    def __init__(self, most: int | None, ground: Ground, loop: Loop) -> None:
+        self._most, self._queues, self._loop, self._changed = most, ground.queues, loop, ground.changed
         self.holding = 0
         """How many wait for room."""
 

@@ -6,20 +6,21 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from australis.algebra.quality import Points, Quality
-from australis.compile.superboxes import Plan, Superbox
+from australis.compile.superboxes import Discipline, Plan, Superbox
 from australis.engine.delays import quantile_us
 from australis.engine.dropboxes import DropBoxes
+from australis.engine.ground import Ground
 from australis.engine.laboratory import Laboratory
 from australis.engine.monitor import kept_by
 from australis.engine.mouths import Mouth
 from australis.engine.paces import Paces
-from australis.engine.queues import Queues
 from australis.engine.recents import Mouthful, Recent, recent
-from australis.engine.storage.catalog import Catalog
+from australis.engine.settings import NodeSettings, Way
 from australis.engine.waybills import Manifest, Waybill
 from australis.policy.construction import constructed
 from australis.policy.load import Goal, Situation, Stage
-from australis.policy.schedule import Choice, Schedule
+from australis.policy.schedule import Choice
+from australis.policy.schedules import Scheduling, schedule
 from australis.policy.semantic import value_curve
 from australis.policy.shedder import Shedder
 from australis.qos.histograms import bins_of
@@ -43,29 +44,17 @@ class _Seen:
 class Steering:
     """Chooses trains and drop boxes. Who calls it holds the node's lock."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        queues: Queues,
-        catalog: Catalog,
-        schedule: Schedule,
-        laboratory: Laboratory,
-        *,
-        shed: bool,
-        joins: bool,
-        now: int,
-        workers: int,
-        headroom: float,
-    ) -> None:
-        self._plan, self._queues, self._catalog = plan, queues, catalog
-        self._schedule = schedule
-        self.by_value = laboratory.by_value
-        self._shedder = Shedder(by_value=self.by_value) if shed else None
-        self._workers, self._headroom, self._joins = workers, headroom, joins
-        self._ways = plan.ways()
-        self._behind = _outputs_behind(plan, self._ways)
-        self.paces: Paces = queues.paces
-        self.dropboxes = DropBoxes(catalog, plan, now)
+    def __init__(self, ground: Ground, settings: NodeSettings) -> None:
+        self._plan, self._queues, self._catalog = ground.plan, ground.queues, ground.catalog
+        self._workers, self._headroom = settings.in_flight, settings.headroom
+        self._joins = settings.discipline is Discipline.BRANCH and settings.way is Way.FUSED
+        self._ways = ground.plan.ways()
+        self._behind = _outputs_behind(ground.plan, self._ways)
+        self._schedule = schedule(settings.schedule or Scheduling.ROUND_ROBIN, self._ways)
+        self.by_value = Laboratory(ground.root, ground.plan, ground.queues).by_value
+        self._shedder = Shedder(by_value=self.by_value) if settings.shed else None
+        self.paces: Paces = ground.queues.paces
+        self.dropboxes = DropBoxes(ground.catalog, ground.plan, ground.clock())
         self._lags: dict[str, float] = {}
         self._worths: dict[str, Points] = {}
         self._seen = _Seen()

@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pyarrow as pa
 
-from australis.compile.superboxes import Plan
 from australis.engine import consumers
 from australis.engine.faults import crash_point
-from australis.engine.graveyard import Graveyard
+from australis.engine.ground import Ground
 from australis.engine.loop import Loop
-from australis.engine.queues import Queues
-from australis.engine.storage.catalog import Catalog
-from australis.engine.storage.root import Root
 from australis.engine.storage.segments import Segment
 from australis.errors import EngineError
 
 
 class Subscriptions:
-    """The outputs of a network that runs. `changed` is the node's lock, and what wakes whoever waits."""
+    """The outputs of a network that runs."""
 
-    def __init__(
-        self,
-        root: Root,
-        catalog: Catalog,
-        plan: Plan,
-        queues: Queues,
-        loop: Loop,
-        graveyard: Graveyard,
-        changed: threading.Condition,
-        clock: Callable[[], int],
-    ) -> None:
-        self._root, self._catalog, self._plan, self._queues = root, catalog, plan, queues
-        self._loop, self._graveyard, self._changed = loop, graveyard, changed
-        self._consumers = consumers.Consumers(catalog, plan, queues, clock)
+    def __init__(self, ground: Ground, loop: Loop) -> None:
+        self._root, self._catalog, self._graveyard = ground.root, ground.catalog, ground.graveyard
+        self._plan, self._queues, self._changed = ground.plan, ground.queues, ground.changed
+        self._loop = loop
+        self._consumers = consumers.Consumers(ground.catalog, ground.plan, ground.queues, ground.clock)
         self._closed = threading.Event()
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,14 +13,14 @@ from australis.compile.superboxes import Plan, Superbox
 from australis.engine import dropboxes, recents
 from australis.engine.delays import histogram
 from australis.engine.faults import crash_point
+from australis.engine.ground import Ground
 from australis.engine.moments import FLUSH, moments
 from australis.engine.mouths import Mouth
 from australis.engine.plans import write_plan
-from australis.engine.queues import Queues, rows_between
+from australis.engine.queues import rows_between
 from australis.engine.recents import Mouthful, Recent
 from australis.engine.steering import Steering
-from australis.engine.storage.catalog import Catalog, Head, StateFile, Transaction
-from australis.engine.storage.root import Root
+from australis.engine.storage.catalog import Head, StateFile, Transaction
 from australis.engine.storage.segments import Segment
 from australis.engine.waybills import Manifest, Share, Waybill
 
@@ -59,24 +59,14 @@ class Settings:
 class Trains:
     """Makes the orders of trains and commits what came of them. Who calls it holds the node's lock."""
 
-    def __init__(
-        self,
-        root: Root,
-        catalog: Catalog,
-        plan: Plan,
-        queues: Queues,
-        settings: Settings,
-        steering: Steering,
-        clock: Callable[[], int],
-        bury: Callable[[Iterable[str]], None],
-    ) -> None:
-        self._root, self._catalog, self._plan, self._queues = root, catalog, plan, queues
-        self._steering = steering
-        self._settings, self._clock, self._bury = settings, clock, bury
+    def __init__(self, ground: Ground, settings: Settings, steering: Steering) -> None:
+        self._root, self._catalog, self._graveyard = ground.root, ground.catalog, ground.graveyard
+        self._plan, self._queues, self._clock = ground.plan, ground.queues, ground.clock
+        self._settings, self._steering = settings, steering
         self._started = 0
-        self._outputs_behind = plan.outputs_behind()
+        self._outputs_behind = ground.plan.outputs_behind()
         self._joined: dict[tuple[str, ...], tuple[Superbox, str]] = {
-            (name,): (superbox, settings.plan_file) for name, superbox in plan.superboxes.items()
+            (name,): (superbox, settings.plan_file) for name, superbox in ground.plan.superboxes.items()
         }
 
     # --- what is to be done
@@ -188,7 +178,7 @@ class Trains:
             self._queues.load(self._catalog)
             raise
         crash_point("train.committed")
-        self._bury(buried)
+        self._graveyard.bury(buried)
         crash_point("train.swept")
         self._steering.ran(superbox, waybill, manifests, seen, run_us, self._clock())
         received, emitted = _sums(manifests)

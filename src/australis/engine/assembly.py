@@ -1,0 +1,47 @@
+"""A network that runs: its parts, put together on one ground."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from australis.engine.ground import Ground
+from australis.engine.ingest import Ingest
+from australis.engine.loop import Loop
+from australis.engine.plans import write_plan
+from australis.engine.room import Room
+from australis.engine.runner import Runner
+from australis.engine.settings import NodeSettings
+from australis.engine.steering import Steering
+from australis.engine.subscriptions import Subscriptions
+from australis.engine.trains import Settings, Trains
+
+
+@dataclass(frozen=True)
+class Running:
+    """A network that is deployed."""
+
+    ground: Ground
+    ingest: Ingest
+    steering: Steering
+    loop: Loop
+    room: Room
+    subscriptions: Subscriptions
+
+
+def assembled(ground: Ground, ingest: Ingest, settings: NodeSettings, runner: Runner, tasks: int) -> Running:
+    """The parts of a network; `tasks` can run at a time."""
+    plan_file = write_plan(ground.root, ground.plan.superboxes)
+    steering = Steering(ground, settings)
+    trains = Trains(ground, Settings(plan_file, settings.partitions, tasks, settings.cache), steering)
+    loop = Loop(
+        ground,
+        trains,
+        steering,
+        runner.run,
+        ingest.tick,
+        train=settings.train_most,
+        workers=settings.in_flight,
+    )
+    return Running(
+        ground, ingest, steering, loop, Room(settings.disk, ground, loop), Subscriptions(ground, loop)
+    )
