@@ -48,6 +48,15 @@ def outputs(node: Node) -> dict[str, list[tuple[object, ...]]]:
     }
 
 
+def test_who_knows_no_graphs_joins_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    with Node(tmp_path / "one", schedule="fifo") as node:
+        node.deploy(network())
+        heard = trains_of(node)
+        node.push("s", rows(0, 40))
+        node.drain()
+        assert sorted(train.superbox for train in heard) == ["count", "few", "many", "some"]
+
+
 def test_one_train_goes_through_all_branches(spark: SparkSession, tmp_path: Path) -> None:
     with Node(tmp_path / "one") as node, Node(tmp_path / "other", discipline="superbox") as whole:
         for each in (node, whole):

@@ -47,10 +47,13 @@ class Steering:
     def __init__(self, ground: Ground, settings: NodeSettings) -> None:
         self._plan, self._queues, self._catalog = ground.plan, ground.queues, ground.catalog
         self._workers, self._headroom = settings.in_flight, settings.headroom
-        self._joins = settings.discipline is Discipline.BRANCH and settings.way is Way.FUSED
+        kind = settings.schedule or Scheduling.ROUND_ROBIN
+        branches = settings.discipline is Discipline.BRANCH and settings.way is Way.FUSED
+        # Through what a train goes on is chosen by the graphs of outputs.
+        self._joins = branches and kind.follows_graphs
         self._ways = ground.plan.ways()
         self._behind = _outputs_behind(ground.plan, self._ways)
-        self._schedule = schedule(settings.schedule or Scheduling.ROUND_ROBIN, self._ways)
+        self._schedule = schedule(kind, self._ways)
         self.by_value = Laboratory(ground.root, ground.plan, ground.queues).by_value
         self._shedder = Shedder(by_value=self.by_value) if settings.shed else None
         self.paces: Paces = ground.queues.paces

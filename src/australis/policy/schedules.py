@@ -26,6 +26,11 @@ class Scheduling(StrEnum):
     DEADLINE = "deadline"
     """What is the first to leave its good zone."""
 
+    @property
+    def follows_graphs(self) -> bool:
+        """Whether it looks at the graphs of outputs; one that does not must not profit from them."""
+        return self in (Scheduling.STATE, Scheduling.FEEDBACK, Scheduling.DEADLINE)
+
     @classmethod
     def fitting(cls, network: Network) -> Scheduling:
         """By state where outputs say what lateness costs them; else in turn."""
