@@ -40,6 +40,7 @@ CONTENDERS = (
     Contender("QoS, feedback", OURS, ours("feedback"), False),
     SHEDDING,
     Contender("FIFO", OURS, ours("fifo"), True),
+    Contender("FIFO, all boxes at once", OURS, ours("fifo", discipline="superbox"), True),
     Contender("round robin", OURS, ours("round-robin"), True),
     Contender("Spark, FIFO", "FIFO", {}, True),
     Contender("Spark, FAIR", "FAIR", {}, True),

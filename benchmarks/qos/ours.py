@@ -23,6 +23,8 @@ from australis.engine.dropboxes import Entry
 from australis.engine.session import local_session
 from australis.engine.trains import Train
 
+TRAIN = 250_000
+"""The most tuples of a train, for all schedules: in longer ones a tuple of this scene takes more time."""
 BATCHES_PER_WINDOW = round(WINDOW_S / PERIOD_S)
 
 
@@ -37,8 +39,8 @@ class Log:
         self.trains.append((time.time(), train))
 
     def of(self, superbox: str) -> list[tuple[float, Train]]:
-        """The trains of a superbox; one runs at a time, so they are in order."""
-        return [(at, train) for at, train in self.trains if train.superbox == superbox]
+        """The trains of a superbox, joined to others or not; one runs at a time, so they are in order."""
+        return [(at, train) for at, train in self.trains if superbox in train.superbox.split(">")]
 
 
 def begin() -> None:
@@ -47,12 +49,17 @@ def begin() -> None:
 
 
 def capacity(job: dict[str, Any]) -> dict[str, float]:
-    """Tuples a second through the whole scene: a backlog by turns, in trains as long as they get."""
+    """Tuples a second through the whole scene: a backlog in long trains, all boxes at once or in turns."""
+    found = [_drained(job, discipline) for discipline in ("superbox", "branch")]
+    return max(found, key=lambda each: each["capacity"])
+
+
+def _drained(job: dict[str, Any], discipline: str) -> dict[str, float]:
     stream = read_stream(Path(job["stream"]))
     rates = []
     for attempt in range(job["attempts"]):
         root = Path(job["scratch"]) / f"capacity-{attempt}"
-        with Node(root, schedule="round-robin", shed=False) as node:
+        with _node(root, discipline, "round-robin") as node:
             node.deploy(network())
             _warm_up(node, read_stream(Path(job["warm_up"])))
             began = time.perf_counter()
@@ -68,7 +75,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     """A stream at its pace; what was not through at its end is late for ever."""
     stream, log = read_stream(Path(job["stream"])), Log()
     root = Path(job["scratch"]) / "root"
-    node = Node(root, schedule=job["schedule"], shed=job["shed"])
+    node = _node(root, job["discipline"], job["schedule"], shed=job["shed"])
     try:
         node.deploy(network())
         _warm_up(node, read_stream(Path(job["warm_up"])))
@@ -81,7 +88,8 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         node.stop(now=True)
         shutil.rmtree(root, ignore_errors=True)
     found = {
-        output: _pieces(output, log.of(branch), log, feed) for output, branch in branches(network()).items()
+        output: _pieces(output, branch, log, feed)
+        for output, branch in branches(network(), job["discipline"]).items()
     }
     return {
         "outputs": {name: pieces.to_json() for name, pieces in found.items()},
@@ -90,6 +98,10 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         "entries": entries,
         "trains": len(log.trains),
     }
+
+
+def _node(root: Path, discipline: str, schedule: str, *, shed: bool = False) -> Node:
+    return Node(root, discipline=discipline, schedule=schedule, shed=shed, train=TRAIN)
 
 
 def _warm_up(node: Node, stream: Stream) -> None:
@@ -117,28 +129,28 @@ def _entry(entry: Entry, feed: Feed) -> dict[str, Any]:
 # --- what came of it
 
 
-def _pieces(output: str, trains: list[tuple[float, Train]], log: Log, feed: Feed) -> Pieces:
-    edges, delivered, kept = _steps(trains, log, feed)
+def _pieces(output: str, branch: str, log: Log, feed: Feed) -> Pieces:
+    edges, delivered, kept = _steps(branch, log, feed)
     if output == WINDOWED:
         return _windows(edges, delivered, kept, log, feed)
     due = feed.stream.due[: len(log.ends), 2 if output == "alarms" else 1]
     return _batches(due, edges, delivered, kept, log, feed.stream)
 
 
-def _steps(
-    trains: list[tuple[float, Train]], log: Log, feed: Feed
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _steps(branch: str, log: Log, feed: Feed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The places in the log where trains ended, when they were committed, and what they let in.
 
     The last step is for what no train has taken.
     """
+    trains = log.of(branch)
     ends = np.array([train.hi for _, train in trains])
     starts = np.array([train.lo for _, train in trains])
     passing = _passing(ends, log, feed.stream) - _passing(starts, log, feed.stream)
     received = np.array([train.received for _, train in trains])
-    kept = np.where(passing > 0.5, np.clip(received / np.maximum(passing, 1), 0, 1), 1.0)
-    # How many tuples a part of a batch has that pass the filter is known but nearly.
-    kept = np.where(kept > 0.99, 1.0, kept)
+    # Drop boxes stand before branches, and a train does not go on past one. How many tuples of a part of a
+    # batch pass the filter is known but nearly.
+    alone = np.array([train.superbox == branch for _, train in trains])
+    kept = np.where(alone & (received < 0.99 * passing), received / np.maximum(passing, 1), 1.0)
     delivered = np.array([at - feed.begin for at, _ in trains])
     return ends, np.append(delivered, np.inf), np.append(kept, 1.0)
 

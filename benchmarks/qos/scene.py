@@ -22,27 +22,39 @@ SHOP = "contains(line, ' /shop/')"
 _PATH, _QUERY = "split_part(line, ' ', 3)", "split_part(line, '?', 2)"
 _STATUS = "CAST(split_part(line, ' ', 4) AS int)"
 
-ALARMS = {"time": "time", "host": "host", "status": _STATUS, "path": f"split_part({_PATH}, '?', 1)"}
+_USER = "split_part(split_part(line, 'user=', 2), '&', 1)"
+_ITEM = "CAST(split_part(split_part(line, '/item/', 2), '?', 1) AS long)"
+
+ALARMS = {
+    "time": "time",
+    "host": "host",
+    "status": _STATUS,
+    "path": f"split_part({_PATH}, '?', 1)",
+    "user": _USER,
+}
 FAILED = "status >= 500"
 VISITS = {
     "time": "time",
-    "user": "split_part(split_part(line, 'user=', 2), '&', 1)",
-    "item": "CAST(split_part(split_part(line, '/item/', 2), '?', 1) AS long)",
+    "user": f"lpad({_USER}, 12, '0')",
+    "item": _ITEM,
     "session": f"upper(left(split_part({_QUERY}, 'session=', 2), 10))",
+    "page": f"replace(split_part({_PATH}, '?', 1), '/shop/', '/')",
 }
 SIZES = {
     "time": "time",
     "host": "host",
     "bytes": "CAST(split_part(line, ' ', 5) AS double)",
     "failed": f"if({_STATUS} >= 400, 1, 0)",
+    "item": _ITEM,
 }
-AVERAGES = {"bytes": "avg(bytes)", "most": "max(bytes)", "failed": "sum(failed)"}
+AVERAGES = {"bytes": "avg(bytes)", "most": "max(bytes)", "failed": "sum(failed)", "item": "max(item)"}
 _ANONYMOUS = "replace(replace(line, 'user=u', 'user=x'), 'session=', 's=')"
 ARCHIVE = {
     "time": "time",
     "day": "left(CAST(time AS string), 10)",
     "line": f"lpad(CAST(host AS string), 6, '0') || ' ' || upper(reverse(reverse({_ANONYMOUS})))",
     "agent": "split_part(reverse(line), ' ', 2) || ':' || substring(line, 10, 24)",
+    "trace": "reverse(split_part(reverse(line), '=', 1)) || lower(reverse(substring(line, 5)))",
 }
 
 QUALITIES: Mapping[str, Quality] = {
@@ -71,7 +83,7 @@ def network() -> Network:
     return net.build()
 
 
-def branches(shop: Network) -> dict[str, str]:
+def branches(shop: Network, discipline: str) -> dict[str, str]:
     """The superbox that writes each output."""
-    cut = plan(shop, Discipline.BRANCH)
+    cut = plan(shop, Discipline(discipline))
     return {output: str(cut.arcs[cut.outputs[output]].writer) for output in shop.outputs}

@@ -75,9 +75,9 @@ class Workshop:
         return run_from_json(told.pop("outputs")), told
 
 
-def ours(schedule: str, shed: bool = False) -> dict[str, Any]:
+def ours(schedule: str, *, shed: bool = False, discipline: str = "branch") -> dict[str, Any]:
     """How a node is to run."""
-    return {"schedule": schedule, "shed": shed}
+    return {"schedule": schedule, "shed": shed, "discipline": discipline}
 
 
 def say(text: str) -> None:
