@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.app.files import australis, write
 
 from australis.app.losses import Loss, losses
+from australis.app.node_run import _line
+from australis.app.progress import Sample
 from australis.app.service import Service
 from australis.engine.dropboxes import Entry
 from australis.engine.looking import look
 from australis.engine.monitor import OutputQuality, QualityReport
-from australis.engine.statistics import SuperboxStatistics
+from australis.engine.statistics import OutputStatistics, Statistics, SuperboxStatistics
 
 NETWORK = """\
 australis: 1
@@ -76,6 +79,22 @@ def test_service_for_people_and_for_programs() -> None:
         "by_loss": 1.0,
         "by_value": 1.0,
         "weight": 5.0,
+    }
+
+
+def test_a_line_of_a_run_under_way(capsys: pytest.CaptureFixture[str]) -> None:
+    plain = Statistics("plant", 0, {}, {"guard": OutputStatistics(7, 1.0, 1.0, 1.0, {})}, {}, {})
+    _line(Sample(2.04, {"readings": 9}, plain))
+    shed = replace(plain, bytes=5, disk=5, quality=REPORT, shed={"report": 298})
+    _line(Sample(2.04, {"readings": 9}, shed))
+    first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert first == {"seconds": 2.0, "inputs": {"readings": 9}, "outputs": {"guard": 7}, "waiting": 0}
+    delivered = {"guard": 1.0, "report": 0.702, "idle": 1.0}
+    assert second == first | {
+        "utility": 5.35,
+        "delivered": delivered,
+        "shed": {"report": 298},
+        "held_back": True,
     }
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 from tests.engine.watched import DELAY, LOSS, NOW, SECOND, arrived, branches, delays, forked, opened
 
+from australis import Node
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality
+from australis.engine.looking import look
 from australis.engine.monitor import QualityReport, fractions_kept, monitor
 from australis.engine.queues import Queues
 from australis.engine.recents import Mouthful, Recent
@@ -113,3 +117,39 @@ def test_the_oldest_tuple_on_the_whole_way_counts(tmp_path: Path) -> None:
         found = monitor(made, arrived(catalog, made, NOW - 2 * SECOND), Recent(), NOW).outputs
     assert found["tolerant"].waiting_s == 9.0
     assert found["strict"].waiting_s == 2.0, "it has taken all that was passed on"
+
+
+def test_a_node_that_is_opened_again_tells_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    """Exact numbers of a node whose clock stands still: from it, from beside it, and behind a restart."""
+    table = pa.table({"k": range(100), "v": [float(n) for n in range(100)], "kind": ["alarm", "x"] * 50})
+    with Node(tmp_path / "root", clock=lambda: NOW, disk=1) as node:
+        node.deploy(forked())
+        node.push("s", table, now=NOW - SECOND // 2)
+        node.drain()
+        before, known = node.quality(), node.statistics()
+        assert known.quality == before
+        assert known.held_back
+        assert look(tmp_path / "root").as_dict() == known.as_dict()
+    with Node(tmp_path / "root", clock=lambda: NOW) as node:
+        node.deploy(forked())
+        assert node.quality() == before
+        assert not node.statistics().held_back, "this one has no budget"
+        assert node.quality_since(node.seen(), 1.0).utility == 0.0, "nothing has happened since"
+    tolerant, kinds, strict = (before.outputs[name] for name in ("tolerant", "kinds", "strict"))
+    assert tolerant.delay_ms_p50 == tolerant.delay_ms_p99 == pytest.approx(500, rel=0.05)
+    assert tolerant.values == (0, *[10] * 8, 20, 0)
+    assert tolerant.by_value == pytest.approx((10 * 8 * 0.5 + 20) / 100)
+    assert (kinds.values, kinds.utility, strict.utility) == ((50, 0, 50), 1.0, 5.0)
+    assert before.utility == pytest.approx(0.6 + 1.0 + 5.0)
+
+
+def test_the_window_of_a_node_goes_with_its_clock(spark: SparkSession, tmp_path: Path) -> None:
+    now = NOW
+    with Node(tmp_path / "root", clock=lambda: now) as node:
+        node.deploy(forked())
+        node.push("s", pa.table({"k": [1], "v": [1.0], "kind": ["x"]}))
+        node.drain()
+        now += 3 * SECOND
+        assert node.quality(4).outputs["strict"].tuples == 1
+        assert node.quality(3).outputs["strict"].tuples == 0
+        assert node.quality(3).outputs["strict"].utility is None
