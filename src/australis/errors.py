@@ -106,6 +106,17 @@ class KernelError(AustralisError):
         return type(self)(self.problem.under(path))
 
 
+class PolicyError(AustralisError):
+    """Something that no decision can be made about: a plan that no tuple gets through, a load without end."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(str(problem))
+
+    def __reduce__(self) -> tuple[type[PolicyError], tuple[Problem]]:
+        return type(self), (self.problem,)
+
+
 class EngineError(AustralisError):
     """The real world refused: no Java, a file that cannot be written, a damaged one."""
 
