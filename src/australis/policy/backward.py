@@ -24,10 +24,9 @@ from australis.algebra.boxes import (
     equalities,
     pair_name,
 )
-from australis.algebra.expr import Attribute, Expr, UserCall, attributes, walk
+from australis.algebra.expr import Attribute, Expr, UserCall, attributes, substituted, walk
 from australis.algebra.network import Network, Ref
 from australis.algebra.schema import Schema
-from australis.policy.predicates import substituted
 
 NODES_MAX = 100
 """How large an expression may grow that is to be computed for each tuple at a mouth."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import reduce
 
-from australis.algebra.expr import Attribute, Call, Case, Cast, Expr, Literal, UserCall, Value
+from australis.algebra.expr import Attribute, Call, Cast, Expr, Literal, Value
 from australis.algebra.expr.coerce import never_null
 from australis.algebra.quality import ValueGraph
 from australis.algebra.types import BOOLEAN, DOUBLE, LONG, STRING, DataType
@@ -174,18 +173,3 @@ def _not(expr: Expr) -> Expr:
 
 def _joined(word: str, parts: Sequence[Expr]) -> Expr:
     return reduce(lambda one, other: Call(word, (one, other), BOOLEAN, one.nullable or other.nullable), parts)
-
-
-def substituted(expr: Expr, computed: dict[str, Expr]) -> Expr:
-    """An expression with each attribute in the place of which there is another expression."""
-    match expr:
-        case Attribute(name=name):
-            return computed[name]
-        case Call(args=args) | UserCall(args=args):
-            return replace(expr, args=tuple(substituted(arg, computed) for arg in args))
-        case Cast(arg=arg):
-            return replace(expr, arg=substituted(arg, computed))
-        case Case(branches=branches, otherwise=otherwise):
-            ways = tuple((substituted(w, computed), substituted(t, computed)) for w, t in branches)
-            return replace(expr, branches=ways, otherwise=substituted(otherwise, computed))
-    return expr

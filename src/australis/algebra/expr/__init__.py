@@ -5,6 +5,7 @@ In comes the text of a predicate, a map or a window function; `parse` refuses wh
 """
 
 from australis.algebra.expr.parse import Parsed, parse
+from australis.algebra.expr.substitute import substituted
 from australis.algebra.expr.table import FUNCTIONS
 from australis.algebra.expr.text import text_of
 from australis.algebra.expr.tree import (
@@ -47,6 +48,7 @@ __all__ = [
     "children",
     "parse",
     "parse_window",
+    "substituted",
     "text_of",
     "walk",
 ]
