@@ -122,7 +122,8 @@ class Conductor:
     # --- in
 
     def _bring(self) -> None:
-        self.notes = feed(self._node, self._sources, self._waiter, self._took)
+        with self._unless_ended():
+            self.notes = feed(self._node, self._sources, self._waiter, self._took)
         if self._waiter.is_ended:
             return
         if self._flush:
@@ -133,7 +134,7 @@ class Conductor:
 
     @contextmanager
     def _unless_ended(self) -> Iterator[None]:
-        """A wait for tuples ends with an error when the node is paused, which is what was asked for."""
+        """A wait for tuples or for room ends with an error when the node is paused, as was asked for."""
         try:
             yield
         except EngineError:

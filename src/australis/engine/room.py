@@ -26,7 +26,10 @@ class Room:
         if self._most is None:
             return
         with self._changed:
+            if self._queues.bytes < self._most:
+                return
             self.holding += 1
+            self._changed.notify_all()
             try:
                 while self._queues.bytes >= self._most:
                     self._check(path)
@@ -40,6 +43,8 @@ class Room:
         used = f"{self._queues.bytes:,} bytes are used of a budget of {self._most:,}"
         if self._loop.stopping:
             raise EngineError(Problem(path, f"is stopped while it waits for room: {used}"))
+        if self._loop.paused:
+            raise EngineError(Problem(path, f"is paused while it waits for room: {used}", "resume() first"))
         if self._loop.resting() and not any(self._behind()):
             kept = ", ".join(self._unread()) or "connection points"
             expected = "a consumer of what is kept, less history, or a larger budget"
