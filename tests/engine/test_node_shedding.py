@@ -17,6 +17,7 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality, ValueGraph
+from australis.engine.delivered import DELIVERED
 from australis.errors import EngineError
 from australis.policy.shed import DropBox
 from australis.policy.shedder import Command, Insert, Withdraw
@@ -121,6 +122,18 @@ def test_fractions_along_a_way_multiply(node: Node) -> None:
     assert quality["strict"].fraction == pytest.approx(node.read("strict").num_rows / 20_000)
     assert quality["tolerant"].fraction == pytest.approx(node.read("tolerant").num_rows / 20_000)
     assert quality["tolerant"].fraction == pytest.approx(0.25, abs=0.02)
+
+
+def test_consumers_see_the_fraction_that_they_got(node: Node) -> None:
+    node.push("s", rows(1_000))
+    node.drain()
+    order(node, Insert("some", DropBox.random(0.5)), Insert("twice", DropBox.random(0.5)))
+    node.push("s", rows(1_000, first=1_000))
+    node.drain()
+    before, behind = node.subscribe("tolerant", follow=False, rows=1_000)
+    assert before.num_rows == 1_000
+    assert float(before.schema.metadata[DELIVERED]) == 1.0
+    assert float(behind.schema.metadata[DELIVERED]) == pytest.approx(behind.num_rows / 1_000)
 
 
 def test_a_box_that_is_withdrawn_sheds_no_more(node: Node) -> None:

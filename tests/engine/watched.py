@@ -62,7 +62,7 @@ def note(catalog: Catalog, now: int, seen: Recent) -> None:
         for output, buckets in seen.delays.items():
             transaction.count_delays(output, buckets)
         recents.note(transaction, now, seen)
-        transaction.note_train(("some", 0, 1, 1, 1, 1, now, 1_000))
+        transaction.note_train(("some", 0, 1, 1, 1, 1, now, 1_000, 0))
 
 
 def arrived(catalog: Catalog, made: Plan, at: int, tuples: int = 100, size: int = 1_000) -> Queues:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from australis.algebra.quality import Points, Quality
 from australis.compile.superboxes import Discipline, Plan, Superbox
+from australis.engine.accounts import Account
 from australis.engine.delays import quantile_us
 from australis.engine.dropboxes import DropBoxes
 from australis.engine.ground import Ground
@@ -16,7 +17,6 @@ from australis.engine.mouths import Mouth
 from australis.engine.paces import Paces
 from australis.engine.recents import Mouthful, Recent, recent
 from australis.engine.settings import NodeSettings, Way
-from australis.engine.waybills import Manifest, Waybill
 from australis.policy.construction import constructed
 from australis.policy.load import Goal, Situation, Stage
 from australis.policy.schedule import Choice
@@ -104,40 +104,20 @@ class Steering:
 
     # --- what is known
 
-    def ran(
-        self,
-        superbox: Superbox,
-        waybill: Waybill,
-        manifests: Sequence[Manifest],
-        seen: Recent,
-        run_us: int,
-        now: int,
-    ) -> None:
+    def ran(self, account: Account) -> None:
         """A train was committed; of superboxes that were joined, each has its part of the cost."""
-        tasks_us = sum(manifest.task_us for manifest in manifests)
-        parts = self._parts(superbox, manifests)
+        parts = account.parts()
         for member, part in parts.items():
-            came = [each for (name, _), each in seen.mouths.items() if name == member]
-            arrived, shed = (sum(getattr(each, what) for each in came) for what in ("arrived", "shed"))
-            own_us = tasks_us * part
-            rest_us = (run_us - tasks_us) / len(parts)
-            self.paces.ran(member, arrived - shed, shed, own_us, own_us + rest_us)
-            given = _given(self._plan.superboxes[member], manifests)
-            self.paces.passed(member, arrived - shed, given)
-            for arc in set(given) - set(superbox.writes.values()):
-                self.paces.came(arc, given[arc], now)
-        newest = [each.newest for found in waybill.streams.values() for each in found]
+            came, own_us = account.mouth(member), account.tasks_us * part
+            taken, rest_us = came.arrived - came.shed, (account.run_us - account.tasks_us) / len(parts)
+            self.paces.ran(member, taken, came.shed, own_us, own_us + rest_us)
+            given = account.given(member)
+            self.paces.passed(member, taken, given)
+            for arc in given.keys() - set(account.superbox.writes.values()):
+                self.paces.came(arc, given[arc], account.now)
+        newest = [each.newest for found in account.waybill.streams.values() for each in found]
         if newest:
-            self._learn_lags(seen.delays, now - run_us - max(newest))
-
-    def _parts(self, superbox: Superbox, manifests: Sequence[Manifest]) -> dict[str, float]:
-        """The part of the work that each member did, by the time that its boxes took."""
-        spent = dict.fromkeys(superbox.members, 1)
-        for member in superbox.members:
-            boxes = self._plan.superboxes[member].boxes
-            counted = (manifest.boxes.get(box) for manifest in manifests for box in boxes)
-            spent[member] += sum(each["nanoseconds"] for each in counted if each is not None)
-        return {member: each / sum(spent.values()) for member, each in spent.items()}
+            self._learn_lags(account.seen.delays, account.now - account.run_us - max(newest))
 
     def _learn_lags(self, delays: Mapping[str, Mapping[int, int]], waited_us: int) -> None:
         """How much later outputs are than the newest tuples of the train that they came with."""
@@ -193,16 +173,6 @@ class Steering:
         for superbox in way:
             kept *= kept_by(self._plan.superboxes[superbox], self._seen.recent.mouths)
         return Goal(name, quality, way, self._seen.delays.get(name), self._lags.get(name, 0.0), tuples, kept)
-
-
-def _given(superbox: Superbox, manifests: Sequence[Manifest]) -> dict[str, int]:
-    """The tuples that a superbox put on its arcs, whether they were queued there or not."""
-    found = dict.fromkeys(superbox.writes.values(), 0)
-    for manifest in manifests:
-        queued = {arc: sum(s.rows for s in manifest.segments if s.arc == arc) for arc in found}
-        for arc in found:
-            found[arc] += manifest.ports.get(arc, queued[arc])
-    return found
 
 
 def _outputs_behind(plan: Plan, ways: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from australis.engine import consumers
+from australis.engine.delivered import delivered, labelled
 from australis.engine.faults import crash_point
 from australis.engine.ground import Ground
 from australis.engine.loop import Loop
@@ -21,7 +22,7 @@ class Subscriptions:
     def __init__(self, ground: Ground, loop: Loop) -> None:
         self._root, self._catalog, self._graveyard = ground.root, ground.catalog, ground.graveyard
         self._plan, self._queues, self._changed = ground.plan, ground.queues, ground.changed
-        self._loop = loop
+        self._loop, self._ways = loop, ground.plan.ways()
         self._consumers = consumers.Consumers(ground.catalog, ground.plan, ground.queues, ground.clock)
         self._closed = threading.Event()
 
@@ -57,9 +58,10 @@ class Subscriptions:
             ahead = self._ahead(output, seq, follow, rows)
             if ahead is None:
                 return
-            table, seq = ahead
+            (table, end), begin = ahead, seq
+            seq = end
             if table.num_rows:
-                yield table
+                yield labelled(table, self._delivered(output, begin, end))
             self.acknowledge(consumer, output, seq)
 
     def consumer(self, consumer: str, output: str) -> tuple[int, str | None]:
@@ -91,6 +93,10 @@ class Subscriptions:
             dropped = self._consumers.forget(consumer, output)
             self._changed.notify_all()
         self._graveyard.bury(segment.name for segment in dropped if not segment.adopted)
+
+    def _delivered(self, output: str, lo: int, hi: int) -> float | None:
+        with self._changed:
+            return None if self._closed.is_set() else delivered(self._catalog, self._ways[output], lo, hi)
 
     def _ahead(self, output: str, seq: int, follow: bool, rows: int) -> tuple[pa.Table, int] | None:
         """The next tuples of a consumer, once there are some, and how far they go."""

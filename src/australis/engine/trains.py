@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from australis.algebra.quality import ValueGraph
 from australis.compile.spread import SpreadKind
 from australis.compile.superboxes import Plan, Superbox
-from australis.engine import dropboxes, recents
-from australis.engine.delays import histogram
+from australis.engine.accounts import Account
 from australis.engine.faults import crash_point
 from australis.engine.ground import Ground
 from australis.engine.moments import FLUSH, moments
 from australis.engine.mouths import Mouth
 from australis.engine.plans import write_plan
 from australis.engine.queues import rows_between
-from australis.engine.recents import Mouthful, Recent
 from australis.engine.steering import Steering
 from australis.engine.storage.catalog import Head, StateFile, Transaction
 from australis.engine.storage.segments import Segment
@@ -170,87 +168,53 @@ class Trains:
     def commit(self, waybill: Waybill, manifests: Sequence[Manifest], run_us: int) -> Train:
         """Make a train visible: its head, states, segments and statistics, in one transaction."""
         began = time.perf_counter_ns()
-        superbox = self.superbox(waybill)
+        account = Account(self._plan, self.superbox(waybill), waybill, manifests, run_us, self._clock())
         crash_point("train.committing")
         try:
-            seen, buried = self._committed(superbox, waybill, manifests, run_us)
+            buried = self._committed(account)
         except BaseException:
             self._queues.load(self._catalog)
             raise
         crash_point("train.committed")
         self._graveyard.bury(buried)
         crash_point("train.swept")
-        self._steering.ran(superbox, waybill, manifests, seen, run_us, self._clock())
-        received, emitted = _sums(manifests)
+        self._steering.ran(account)
+        lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
+        received, emitted, tasks = account.received, account.emitted, len(manifests)
         commit_us = (time.perf_counter_ns() - began) // 1000
-        lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
-        return Train(superbox.id, lo, hi, received, emitted, len(manifests), run_us, commit_us)
+        return Train(waybill.superbox, lo, hi, received, emitted, tasks, run_us, commit_us)
 
-    def _committed(
-        self, superbox: Superbox, waybill: Waybill, manifests: Sequence[Manifest], run_us: int
-    ) -> tuple[Recent, list[str]]:
-        """Change mirror and catalogue alike; gives what was seen, and files that nothing refers to."""
-        now = self._clock()
-        lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
-        deadlines = [each.deadline for each in manifests if each.deadline is not None]
-        segments = [each for manifest in manifests for each in manifest.segments]
-        for member in superbox.members:
-            due = min(deadlines, default=None) if self._plan.superboxes[member].has_timeouts else None
-            self._queues.advance(member, Head(hi, self._queues.heads[member].version + 1, due))
-        self._queues.add(segments, now)
-        seen = self._seen(superbox, manifests, now)
-        dropped = list(self._droppable(superbox, now))
+    def _committed(self, account: Account) -> list[str]:
+        """Change mirror and catalogue alike; gives the files that nothing refers to any more."""
+        self._advance(account)
+        segments = [each for manifest in account.manifests for each in manifest.segments]
+        self._queues.add(segments, account.now)
+        dropped = list(self._droppable(account.superbox, account.now))
         self._queues.remove(dropped)
         with self._catalog.transaction() as transaction:
             for name, head in self._queues.heads.items():
                 transaction.set_head(name, head)
-            buried = list(self._states(transaction, superbox, manifests))
+            buried = list(self._states(transaction, account.superbox, account.manifests))
             transaction.add_segments(segments)
             transaction.drop_segments(dropped)
             transaction.forget_events(min(head.seq for head in self._queues.heads.values()))
-            for box, counted in _counted(manifests).items():
-                transaction.count_box(box, counted)
-            for output, buckets in seen.delays.items():
-                transaction.count_delays(output, buckets)
-            transaction.count_ports(_summed(each.ports for each in manifests))
-            recents.note(transaction, now, seen)
-            dropboxes.count(transaction, _shed(waybill, manifests))
-            for member in superbox.members:
-                received = sum(m.arrived - m.shed for (name, _), m in seen.mouths.items() if name == member)
-                train = (member, lo, hi, received, _sums(manifests)[1], len(manifests), now, run_us)
-                transaction.note_train(train)
+            account.write(transaction)
             crash_point("train.changed")
-        return seen, buried + [segment.name for segment in dropped if not segment.adopted]
+        return buried + [segment.name for segment in dropped if not segment.adopted]
+
+    def _advance(self, account: Account) -> None:
+        """Move the heads of all members to the train's end."""
+        hi, heads = account.waybill.moments[-1].hi, self._queues.heads
+        deadlines = [each.deadline for each in account.manifests if each.deadline is not None]
+        for member in account.superbox.members:
+            due = min(deadlines, default=None) if self._plan.superboxes[member].has_timeouts else None
+            self._queues.advance(member, Head(hi, heads[member].version + 1, due))
 
     def _droppable(self, superbox: Superbox, now: int) -> Iterator[Segment]:
         """Segments of the superbox's arcs that nobody needs any more."""
         for arc in dict.fromkeys((*superbox.reads.values(), *superbox.writes.values())):
             before = self._queues.needed(self._plan.arcs[arc], now)
             yield from (segment for segment in self._queues.segments[arc] if segment.end <= before)
-
-    def _seen(self, superbox: Superbox, manifests: Sequence[Manifest], now: int) -> Recent:
-        """What outputs got of a train, and what came to the superbox's mouth."""
-        seen = Recent()
-        for manifest in manifests:
-            for arc, arrivals in manifest.arrivals.items():
-                for output in self._plan.arcs[arc].outputs if arc in self._plan.arcs else ():
-                    seen.delays[output] = _sum(seen.delays.get(output, {}), histogram(arrivals, now))
-            for output, counts in manifest.values.items():
-                bins = {index: tuples for index, tuples in enumerate(counts) if tuples}
-                seen.values[output] = _sum(seen.values.get(output, {}), bins)
-            for key, mouthful in self._mouthfuls(superbox, manifest):
-                seen.mouths[key] = seen.mouths.get(key, Mouthful()) + mouthful
-        return seen
-
-    def _mouthfuls(
-        self, superbox: Superbox, manifest: Manifest
-    ) -> Iterator[tuple[tuple[str, str], Mouthful]]:
-        """What came to the streams of each member: from outside, or from the members before it."""
-        came = {superbox.streams[name]: Mouthful(*counted) for name, counted in manifest.mouths.items()}
-        for member in superbox.members:
-            for stream, arc in self._plan.superboxes[member].streams.items():
-                if arc in came or arc in manifest.ports:
-                    yield (member, stream), came.get(arc) or Mouthful(manifest.ports[arc])
 
     def _states(
         self, transaction: Transaction, superbox: Superbox, manifests: Sequence[Manifest]
@@ -271,40 +235,3 @@ def _watched(plan: Plan, superbox: Superbox) -> dict[str, dict[str, ValueGraph]]
 def _value_graphs(plan: Plan, arc: str) -> dict[str, ValueGraph]:
     qualities = {name: plan.network.outputs[name].quality for name in plan.arcs[arc].outputs}
     return {name: quality.value for name, quality in qualities.items() if quality and quality.value}
-
-
-def _shed(waybill: Waybill, manifests: Sequence[Manifest]) -> dict[int, tuple[int, int]]:
-    """What came to each drop box of a train, and what it shed."""
-    found: dict[int, tuple[int, int]] = {}
-    for name, mouth in waybill.mouths.items():
-        counted = [manifest.mouths[name] for manifest in manifests if name in manifest.mouths]
-        found[mouth.number] = (sum(came for came, _ in counted), sum(shed for _, shed in counted))
-    return found
-
-
-def _sum(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
-    return {key: one.get(key, 0) + other.get(key, 0) for key in {**one, **other}}
-
-
-def _summed(counted: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for each in counted:
-        for key, value in each.items():
-            found[key] = found.get(key, 0) + value
-    return found
-
-
-def _sums(manifests: Sequence[Manifest]) -> tuple[int, int]:
-    """How many tuples a train took and gave."""
-    given = sum(segment.rows for manifest in manifests for segment in manifest.segments)
-    return sum(manifest.received for manifest in manifests), given
-
-
-def _counted(manifests: Sequence[Manifest]) -> dict[str, Mapping[str, int]]:
-    """The counters of each box, over all tasks."""
-    found: dict[str, Mapping[str, int]] = {}
-    for manifest in manifests:
-        for box, counted in manifest.boxes.items():
-            known = found.get(box, dict.fromkeys(counted, 0))
-            found[box] = {name: known[name] + value for name, value in counted.items()}
-    return found

@@ -40,7 +40,7 @@ def everything(transaction: Transaction) -> None:
     counted = ("received", "emitted", "late", "ignored", "rejected", "unread", "nanoseconds")
     transaction.count_box("box", dict.fromkeys(counted, 2))
     transaction.count_delays("out", {5: 1})
-    transaction.note_train(("box", 0, 4, 3, 2, 1, 10, 20))
+    transaction.note_train(("box", 0, 4, 3, 2, 1, 10, 20, 0))
 
 
 def contents(catalog: Catalog) -> dict[str, list[tuple[object, ...]]]:

@@ -47,7 +47,8 @@ create table delay (output text not null, bucket integer not null, tuples intege
                     primary key (output, bucket)) without rowid;
 create table train (id integer primary key autoincrement, superbox text not null, lo integer not null,
                     hi integer not null, received integer not null, emitted integer not null,
-                    tasks integer not null, at integer not null, run_us integer not null);
+                    tasks integer not null, at integer not null, run_us integer not null,
+                    shed integer not null);
 create table port (ref text primary key, tuples integer not null) without rowid;
 create table value (output text not null, bin integer not null, tuples integer not null,
                     primary key (output, bin)) without rowid;
@@ -318,6 +319,6 @@ class Transaction:
 
     def note_train(self, values: tuple[str | int, ...]) -> None:
         """Remember a train; the oldest ones are forgotten."""
-        query = "insert into train values (null, ?, ?, ?, ?, ?, ?, ?, ?) returning id"
+        query = "insert into train values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id"
         (number,) = self._db.execute(query, values).fetchone()
         self._db.execute("delete from train where id <= ?", (number - TRAINS_KEPT,))
