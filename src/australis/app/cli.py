@@ -29,6 +29,7 @@ COMMANDS = {
     "run": Place("australis.app.run", "Run streams of tuples through a network."),
     "stats": Place("australis.app.stats", "Print what a root tells of boxes, queues and delays."),
     "forget": Place("australis.app.forget", "Keep nothing any more for a consumer that will not come back."),
+    "simulate": Place("australis.app.simulate", "Hold distributed policies against the papers' numbers."),
     "demo": Place("australis.app.demo.story", "Watch a network find intruders in a stream of connections."),
 }
 

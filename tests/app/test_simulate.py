@@ -1,0 +1,52 @@
+"""`australis simulate`: the papers' numbers beside ours, as text, as JSON, and on the page that shows them.
+
+With AUSTRALIS_RECORD=1 the page is written anew: look at what changed before you commit it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from tests.app.files import australis
+
+PAGE = Path(__file__).parents[2] / "docs" / "simulation.md"
+SHOWN = re.compile(r"(?<=```console\n)\$ australis (?P<command>[^\n]*)\n.*?(?=```\n)", re.DOTALL)
+PYTHON = re.compile(r"(```python\n(?P<code>.*?)```\n\n```text\n).*?(?=```\n)", re.DOTALL)
+
+
+def test_the_model_as_json() -> None:
+    found = json.loads(australis("simulate", "eddies", "--table", "model", "--json").stdout)
+    assert found["s3_mdr"] == pytest.approx(243.7, abs=0.05)
+    assert found["s3_art"] == pytest.approx([0.14, 0.17, 0.25, 0.43, 1.57], abs=0.005)
+    assert found["j3_mdr"] == pytest.approx(153.4, abs=0.05)
+    assert found["j3_c13"] == pytest.approx(0.24, abs=0.005)
+    assert found["ds3_mdr"] == pytest.approx(588, abs=0.5)
+
+
+def test_a_table_that_is_not_there_is_refused() -> None:
+    done = australis("simulate", "eddies", "--table", "9.9")
+    assert done.exit_code == 2
+    assert "'9.9' is not" in done.stderr
+
+
+def test_help_has_examples() -> None:
+    for command in (["simulate"], ["simulate", "eddies"]):
+        assert "Examples:\n    australis simulate eddies" in australis(*command, "--help").stdout
+
+
+def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    def ran(found: re.Match[str]) -> str:
+        exec(found["code"], {})
+        return found[1] + capsys.readouterr().out
+
+    def said(found: re.Match[str]) -> str:
+        return f"$ australis {found['command']}\n{australis(*found['command'].split()).stdout}"
+
+    now = PYTHON.sub(ran, SHOWN.sub(said, PAGE.read_text()))
+    if os.environ.get("AUSTRALIS_RECORD"):
+        PAGE.write_text(now)
+    assert PAGE.read_text() == now
