@@ -108,6 +108,10 @@ def measure(directory: Path, millions: int) -> dict[str, object]:
     }
 
 
+def _cost(run: dict[str, object]) -> float:
+    return float(str(run["us_per_tuple"]))
+
+
 def _timed(node: Node, directory: Path, files: range) -> float:
     """The seconds that the tuples of some files take from the moment when the node is let go."""
     node.pause()
@@ -122,17 +126,21 @@ def _timed(node: Node, directory: Path, files: range) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--millions", type=int, nargs="*", default=[1, 10, 100])
-    sizes = parser.parse_args().millions
+    parser.add_argument("--rounds", type=int, default=3, help="all sizes so often in turn; medians count")
+    arguments = parser.parse_args()
+    sizes, rounds = arguments.millions, arguments.rounds
     with tempfile.TemporaryDirectory(prefix="australis-linear-") as place:
         directory = Path(place)
         for number in range(max(*sizes, TRIES) + 1):
             write_file(directory / f"{number}.parquet", number)
         measure(directory, min(sizes))  # Everything is warm from here on.
-        runs = []
-        for millions in sizes:
-            runs.append(measure(directory, millions))
-            print(json.dumps(runs[-1]), file=sys.stderr, flush=True)
-    costs = [float(str(run["us_per_tuple"])) for run in runs]
+        found: dict[int, list[dict[str, object]]] = {millions: [] for millions in sizes}
+        for _ in range(rounds):
+            for millions in sizes:
+                found[millions].append(measure(directory, millions))
+                print(json.dumps(found[millions][-1]), file=sys.stderr, flush=True)
+    runs = [sorted(each, key=_cost)[len(each) // 2] for each in found.values()]
+    costs = [_cost(run) for run in runs]
     print(json.dumps({"runs": runs, "spread": round(max(costs) / min(costs) - 1, 3)}))
 
 
