@@ -42,6 +42,14 @@ def test_when_there_is_not_it_goes_to_the_most_important_output() -> None:
     assert built(fan(1_000_000)) == ("first", "b")
 
 
+def test_the_costs_of_joined_stages_add_up() -> None:
+    now = fan(1_000_000)
+    lengths = [
+        constructed(Choice("first", MOST), changed(now, "b", tuple_us=cost)).most for cost in (1.0, 3.0)
+    ]
+    assert lengths == [500_000, 250_000]
+
+
 def test_trains_stop_where_something_waits_or_stands() -> None:
     now = fan(1_000)
     assert built(changed(now, "b", waiting=3)) == ("first", "a")

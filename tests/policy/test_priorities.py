@@ -114,6 +114,18 @@ def test_trains_are_as_long_as_the_others_can_wait_and_worth_their_fixed_cost() 
     assert train_length(one, node([one], qualities), 5) == 5
 
 
+def test_a_train_is_short_for_those_too_that_have_nothing_ready() -> None:
+    """What is busy or empty now gets tuples while the train runs, and these cannot wait for its end."""
+    long = stage("one", 10**9, 1)
+    qualities = {"one": Quality(), "other": Quality(delay=((0.5, 1), (1, 0)))}
+    empty = node([long, stage("other", 0, 0)], qualities)
+    busy = replace(node([long, stage("other", 10, 0)], qualities), busy=frozenset({"other"}))
+    fresh = node([long, stage("other", 10, 0)], qualities)
+    lengths = {train_length(long, now, 10**9) for now in (empty, busy, fresh)}
+    assert lengths == {(250_000 - 30_000) // 10}
+    assert train_length(long, node([long], qualities), 10**9) > max(lengths)
+
+
 @pytest.mark.parametrize("kind", BOTH)
 @given(now=situations())
 def test_the_choice_can_run(kind: type[Schedule], now: Situation) -> None:

@@ -12,6 +12,7 @@ from australis.engine.delays import quantile_us
 from australis.engine.dropboxes import DropBoxes
 from australis.engine.ground import Ground
 from australis.engine.laboratory import Laboratory
+from australis.engine.lags import Lags
 from australis.engine.monitor import kept_by
 from australis.engine.mouths import Mouth
 from australis.engine.paces import Paces
@@ -29,7 +30,6 @@ LOOK_US = 200_000
 """How often outputs are looked at, and drop boxes decided on."""
 WINDOW_S = 2
 """Over how many seconds outputs are looked at for decisions."""
-_SMOOTHING = 0.3
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Steering:
         self._shedder = Shedder(by_value=self.by_value) if settings.shed else None
         self.paces: Paces = ground.queues.paces
         self.dropboxes = DropBoxes(ground.catalog, ground.plan, ground.clock())
-        self._lags: dict[str, float] = {}
+        self._lags = Lags()
         self._worths: dict[str, Points] = {}
         self._seen = _Seen()
 
@@ -80,7 +80,7 @@ class Steering:
         if looked:
             self._look(now)
         stages = {s.id: self._stage(s, waiting.get(s.id, 0), now) for s in self._plan.superboxes.values()}
-        goals = {name: self._goal(name) for name in self._plan.network.outputs}
+        goals = {name: self._goal(name, now) for name in self._plan.network.outputs}
         found = Situation(now, stages, goals, self._workers, self._headroom, frozenset(busy))
         if looked and self._shedder is not None:
             commands = self._shedder.decide(found, values=self._curves())
@@ -117,16 +117,15 @@ class Steering:
                 self.paces.came(arc, given[arc], account.now)
         newest = [each.newest for found in account.waybill.streams.values() for each in found]
         if newest:
-            self._learn_lags(account.seen.delays, account.now - account.run_us - max(newest))
+            waited_us = account.now - account.run_us - max(newest)
+            self._learn_lags(account.seen.delays, waited_us, account.now)
 
-    def _learn_lags(self, delays: Mapping[str, Mapping[int, int]], waited_us: int) -> None:
+    def _learn_lags(self, delays: Mapping[str, Mapping[int, int]], waited_us: int, now: int) -> None:
         """How much later outputs are than the newest tuples of the train that they came with."""
         for output, buckets in delays.items():
             least = quantile_us(buckets, 0.05)
             if least is not None:
-                lag = max(0.0, least - waited_us) / 1e6
-                known = self._lags.get(output, lag)
-                self._lags[output] = known + _SMOOTHING * (lag - known)
+                self._lags.learn(output, max(0.0, least - waited_us) / 1e6, now)
 
     def _look(self, now: int) -> None:
         second = now // 1_000_000
@@ -165,14 +164,14 @@ class Steering:
                 found[reader] = found.get(reader, 0.0) + self.paces.yields(superbox.id, arc)
         return found
 
-    def _goal(self, name: str) -> Goal:
+    def _goal(self, name: str, now: int) -> Goal:
         quality = self._plan.network.outputs[name].quality or Quality()
         way = tuple(self._ways[name])
         tuples = sum(self._seen.recent.delays.get(name, {}).values()) / WINDOW_S
         kept = 1.0
         for superbox in way:
             kept *= kept_by(self._plan.superboxes[superbox], self._seen.recent.mouths)
-        return Goal(name, quality, way, self._seen.delays.get(name), self._lags.get(name, 0.0), tuples, kept)
+        return Goal(name, quality, way, self._seen.delays.get(name), self._lags.of(name, now), tuples, kept)
 
 
 def _outputs_behind(plan: Plan, ways: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from australis.policy.load import Goal, Situation, Stage
+from australis.policy.priorities import train_length
 from australis.policy.schedule import Choice, waited, work_us
 from australis.qos.graphs import delta
 
@@ -33,7 +34,15 @@ def constructed(choice: Choice, situation: Situation) -> Choice:
     if not goals:
         return choice
     best = max(goals, key=lambda goal: (goal.quality.weight, -delta(goal.quality.delay)))
-    return replace(choice, behind=tuple(_along(choice.stage, best, everything)))
+    behind = tuple(_along(choice.stage, best, everything))
+    return replace(choice, behind=behind, most=_length(choice, behind, situation))
+
+
+def _length(choice: Choice, behind: tuple[str, ...], situation: Situation) -> int:
+    """The tuples of a train that goes through several stages: their costs add up."""
+    stages = [situation.stages[name] for name in (choice.stage, *behind)]
+    costs = {what: sum(getattr(each, what) for each in stages) for what in ("tuple_us", "train_us")}
+    return train_length(replace(stages[0], **costs), situation, choice.most)
 
 
 def _reached(first: str, situation: Situation) -> Iterator[str]:

@@ -187,11 +187,13 @@ def loss_by(goal: Goal, stage: Stage, situation: Situation, work: float, deferra
 
 
 def _slacks(stage: Stage, situation: Situation) -> Iterable[float]:
-    """How long the oldest tuples at the other stages can wait."""
-    for other in ready(situation):
+    """How long the oldest tuples at the other stages can wait; where none is ready, those that come next."""
+    for other in situation.stages.values():
         if other.id != stage.id:
+            is_ready = other.waiting and other.id not in situation.busy
             for name in other.outputs & situation.goals.keys():
-                yield slack(situation.goals[name], other, situation)
+                goal = situation.goals[name]
+                yield slack(goal, other, situation) if is_ready else delta(goal.quality.delay) - goal.lag
 
 
 def _candidates(situation: Situation) -> dict[str, tuple[Stage, list[Goal]]]:
