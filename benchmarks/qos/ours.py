@@ -7,6 +7,7 @@ output got of every batch is known to the tuple, and of a train with drop boxes 
 from __future__ import annotations
 
 import shutil
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,7 +75,8 @@ def _drained(job: dict[str, Any], discipline: str) -> dict[str, float]:
 def run(job: dict[str, Any]) -> dict[str, Any]:
     """A stream at its pace; what was not through at its end is late for ever."""
     stream, log = read_stream(Path(job["stream"])), Log()
-    root = Path(job["scratch"]) / "root"
+    # Tasks that were given up may still write; they find another root than the next run.
+    root = Path(tempfile.mkdtemp(dir=job["scratch"]))
     node = _node(root, job["discipline"], job["schedule"], shed=job["shed"])
     try:
         node.deploy(network())
