@@ -114,6 +114,14 @@ def test_trains_are_as_long_as_the_others_can_wait_and_worth_their_fixed_cost() 
     assert train_length(one, node([one], qualities), 5) == 5
 
 
+def test_what_is_late_behind_a_drop_box_goes_first_though_it_is_worth_nothing() -> None:
+    """It is quickly read, and stands in the way of what could be in time."""
+    qualities = {name: Quality(delay=((2, 1), (4, 0))) for name in ("late", "fresh")}
+    late, fresh = stage("late", 900_000, 60), stage("fresh", 100_000, 1)
+    assert chosen(StateBased(), node([late, fresh], qualities)) == "fresh"
+    assert chosen(StateBased(), node([replace(late, sheds=0.99), fresh], qualities)) == "late"
+
+
 def test_a_train_is_short_for_those_too_that_have_nothing_ready() -> None:
     """What is busy or empty now gets tuples while the train runs, and these cannot wait for its end."""
     long = stage("one", 10**9, 1)

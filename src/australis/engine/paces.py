@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 
+from australis.policy.load import SHED_US
+
 FORGETTING = 0.9
 """How much a train still counts when the next one has run."""
 TRAIN_US, TASK_US, TUPLE_US = 30_000.0, 5_000.0, 1.0
 """What a train, the task in it and a tuple are thought to cost before anything was measured."""
 COLD_TRAINS = 2
-SHED_US = 0.1
-"""What it costs to read a tuple that is shed."""
 RATE_WINDOW_US = 2_000_000
 
 

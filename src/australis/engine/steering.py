@@ -149,9 +149,14 @@ class Steering:
             tuple_us=cost.tuple_us,
             train_us=cost.train_us,
             kept=sum((came for (name, _), came in mouths.items() if name == superbox.id), Mouthful()).kept,
+            sheds=self._sheds(superbox.id),
             head=self._queues.heads[superbox.id].seq,
             joins=self._joins and self._is_inner(superbox) and not self.dropboxes.at(superbox.id),
         )
+
+    def _sheds(self, superbox: str) -> float:
+        ordered = self.dropboxes.ordered.get(superbox)
+        return 0.0 if ordered is None else ordered.rate
 
     def _is_inner(self, superbox: Superbox) -> bool:
         """Whether all that a superbox reads is written by others."""

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from australis.algebra.quality import Quality
 
+SHED_US = 0.1
+"""What it costs to read a tuple that is shed."""
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -34,6 +37,8 @@ class Stage:
     """What each train costs besides."""
     kept: float = 1.0
     """The fraction that its drop boxes let in."""
+    sheds: float = 0.0
+    """The fraction that the drop box at its mouth is meant to shed, from the next train on."""
     head: int = 0
     """How far it has come: stages with the same head have nothing waiting between them."""
     joins: bool = False

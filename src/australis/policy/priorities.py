@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from australis.policy.load import Goal, Situation, Stage
-from australis.policy.schedule import Choice, nearest, ready, slack, waited, work_us
+from australis.policy.schedule import Choice, each_us, nearest, ready, slack, waited, work_us
 from australis.qos.graphs import delta, utility
 
 SPREAD = 4.0
@@ -165,22 +165,29 @@ def short_train(stage: Stage) -> int:
     >>> short_train(Stage("count", train_us=30_000, tuple_us=10))
     12000
     """
-    return max(1, math.ceil(SPREAD * stage.train_us / max(stage.tuple_us, LEAST_TUPLE_US)))
+    return max(1, math.ceil(SPREAD * stage.train_us / max(each_us(stage), LEAST_TUPLE_US)))
 
 
 def train_length(stage: Stage, situation: Situation, most: int) -> int:
     """The tuples of a train: as many as the other outputs can wait for, but worth the train's fixed cost."""
     if not stage.tuple_us:
         return most
+    tuple_us = max(each_us(stage), LEAST_TUPLE_US)
     patient = [s for s in _slacks(stage, situation) if s > 0]
     allowed = min([LONGEST_US, *(0.5e6 * each * situation.workers for each in patient)])
-    fitting = int((allowed - stage.train_us) / max(stage.tuple_us, LEAST_TUPLE_US))
+    fitting = int((allowed - stage.train_us) / tuple_us)
     return max(1, min(most, max(fitting, short_train(stage))))
 
 
 def loss_by(goal: Goal, stage: Stage, situation: Situation, work: float, deferral: float) -> float:
-    """The utility that a waiting tuple of an output loses, on average, if it is deferred by some seconds."""
+    """The utility that a waiting tuple of an output loses, on average, if it is deferred by some seconds.
+
+    Where a drop box stands, those that are too late already are as dear as others: they stand in the way of
+    tuples that could be in time, and what is shed of them was shed for that.
+    """
     points, oldest = goal.quality.delay, waited(stage, situation)
+    if stage.sheds:
+        oldest = min(oldest, max(0.0, delta(points) - goal.lag - work))
     ages = [oldest * (index + 0.5) / SAMPLES for index in range(SAMPLES)]
     soon = [age + goal.lag + work for age in ages]
     return sum(utility(points, age) - utility(points, age + deferral) for age in soon) / SAMPLES

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from australis.policy.load import Goal, Situation, Stage
+from australis.policy.load import SHED_US, Goal, Situation, Stage
 from australis.qos.graphs import delta
 
 
@@ -108,8 +108,17 @@ class RoundRobin:
 
 
 def work_us(stage: Stage, tuples: float) -> float:
-    """The worker's time that a train takes."""
-    return stage.train_us + tuples * stage.tuple_us
+    """The worker's time that a train takes.
+
+    >>> [work_us(Stage("count", train_us=50, tuple_us=10, sheds=part), 100) for part in (0.0, 0.5)]
+    [1050.0, 555.0]
+    """
+    return stage.train_us + tuples * each_us(stage)
+
+
+def each_us(stage: Stage) -> float:
+    """The worker's time that each tuple takes that waits at a stage, let in or shed."""
+    return (1.0 - stage.sheds) * stage.tuple_us + stage.sheds * SHED_US
 
 
 def waited(stage: Stage, situation: Situation) -> float:
