@@ -17,9 +17,9 @@ from benchmarks.qos.streams import PERIOD_S
 from benchmarks.qos.workshop import OURS, Workshop, ours, say
 from rich.table import Table
 
-LOADS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
+LOADS = (0.5, 1.0, 1.5, 2.0, 3.0)
 QUICK_LOADS = (1.5, 2.0)
-SKIPPED_S, JUDGED_S, QUICK_JUDGED_S = 2.0, 12.0, 8.0
+SKIPPED_S, JUDGED_S, QUICK_JUDGED_S = 2.0, 10.0, 8.0
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ QUALITIES: Mapping[str, Quality] = {
     "alarms": Quality(delay=((0, 1), (1, 1), (3, 0)), weight=4),
     "visits": Quality(delay=((0, 1), (2, 1), (6, 0)), loss=((0, 0), (0.5, 0.7), (1, 1)), weight=2),
     "averages": Quality(delay=((0, 1), (3, 1), (8, 0)), loss=((0, 0), (0.3, 0.9), (1, 1)), weight=1.5),
-    "archive": Quality(delay=((0, 1), (5, 1), (10, 0)), loss=((0, 0), (1, 1)), weight=1),
+    "archive": Quality(delay=((0, 1), (4, 1), (8, 0)), loss=((0, 0), (1, 1)), weight=1),
 }
 WINDOWED = "averages"
 LATEST_S = max(quality.delay[-1][0] for quality in QUALITIES.values())
