@@ -107,10 +107,11 @@ def test_windows_that_never_close_are_told() -> None:
 def statistics(**boxes: BoxStatistics) -> Statistics:
     outputs = {name: OutputStatistics(tuples, None, None, None, {}) for name, tuples in COUNTED.items()}
     superbox = SuperboxStatistics(tuple(boxes), 0, 0, 10, 100.0, 90.0)
-    return Statistics("zones", 0, boxes, outputs, {"route+4": superbox}, {})
+    return Statistics("zones", 0, boxes, outputs, {"route+4": superbox}, {}, ports=PORTS)
 
 
 COUNTED = {"named": 90, "counts": 5}
+PORTS = {"route": 100, "route.1": 400, "known": 90, "slim": 400, "all": 500}
 KNOWN = {
     "route": BoxStatistics(received=1_000, emitted=1_000, unread=500, nanoseconds=2_000_000),
     "known": BoxStatistics(received=100, emitted=90, nanoseconds=5_000_000),
@@ -123,24 +124,12 @@ KNOWN = {
 def test_a_node_knows_costs_and_selectivities() -> None:
     found = known_costs(network(), statistics(**KNOWN))
     assert found.costs.boxes["route"].tuple_us == pytest.approx(2)
-    assert found.costs.boxes["route"].selectivity == (0.1, 0.4, 0.0), "as its readers tell"
+    assert found.costs.boxes["route"].selectivity == (0.1, 0.4, 0.0)
     assert found.costs.boxes["known"].selectivity == (0.9,)
     assert found.costs.boxes["all"].selectivity == (1.0,)
     assert found.costs.train_us == pytest.approx(90_000 - 7_500 / 10)
     (note,) = found.notes
     assert note == "the node had no tuple for count: nothing is known of their costs, and 0 is assumed"
-
-
-def test_ports_that_nobody_tells_of_get_equal_parts_of_the_rest() -> None:
-    net = NetworkBuilder("split")
-    a, b, c = net.input("in", "x int").route("x > 10", "x > 5", as_="route")
-    a.union(b, as_="both").output("both")
-    c.output("rest")
-    boxes = {"route": BoxStatistics(100, 100), "both": BoxStatistics(80, 80)}
-    outputs = {"both": 80, "rest": 20}
-    told = {name: OutputStatistics(tuples, None, None, None, {}) for name, tuples in outputs.items()}
-    found = known_costs(net.build(), Statistics("split", 0, boxes, told, {}, {}))
-    assert found.costs.boxes["route"].selectivity == (0.4, 0.4, 0.2)
 
 
 def test_the_root_of_another_network_is_refused() -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from australis.compile.superboxes import Plan
-from australis.engine.mouths import Mouth
 from australis.engine.storage.catalog import Catalog, Transaction
+from australis.engine.waybills import Mouth
 from australis.policy.shed import DropBox
 from australis.policy.shedder import Command, Withdraw
 

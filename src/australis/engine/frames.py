@@ -151,12 +151,14 @@ class SparkRunner:
 
     def _led_counts(self, superbox: str, observed: _Observed) -> Manifest:
         """The counters of the leading boxes: every tuple leaves; Spark tells no costs."""
-        boxes = {}
+        boxes, ports = {}, {}
+        links = {link.box: link for chain in self._led[superbox].chains.values() for link in chain}
         for box, observations in observed.items():
             received, passed = (each.get[_COUNT] for each in observations)
             counters = asdict(Counters(received, received))
             boxes[box] = {**counters, "unread": received - passed, "nanoseconds": 0}
-        return Manifest((), (), boxes, {}, None)
+            ports[str(Ref(box, links[box].port))] = passed
+        return Manifest((), (), boxes, {}, None, ports=ports)
 
 
 # --- what runs in a Python worker

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from australis.algebra.network import Network, Ref
 from australis.engine.calibration import Calibration, ends_us
 from australis.engine.statistics import Statistics, SuperboxStatistics
@@ -28,32 +26,8 @@ def _cost(network: Network, statistics: Statistics, box: str) -> Cost:
     found, ports = statistics.boxes[box], range(network.boxes[box].box.outputs)
     if not found.received:
         return Cost(0.0, (0.0,) * len(ports))
-    emitted = _by_port(network, statistics, box)
-    return Cost(found.cost_us or 0.0, tuple(emitted.get(port, 0.0) / found.received for port in ports))
-
-
-def _by_port(network: Network, statistics: Statistics, box: str) -> dict[int, float]:
-    """What a box emitted on each port: as much as its readers tell, and else equal parts of the rest."""
-    streams = {port: Ref(box, port) for port in range(network.boxes[box].box.outputs)}
-    read = {output.source for output in network.outputs.values()}
-    heard = {port: ref for port, ref in streams.items() if ref in read or network.consumers[ref]}
-    if len(heard) == 1:
-        return dict.fromkeys(heard, float(statistics.boxes[box].passed))
-    told = {port: list(_told(network, statistics, ref)) for port, ref in heard.items()}
-    known = {port: float(max(counts)) for port, counts in told.items() if counts}
-    left = max(0.0, statistics.boxes[box].passed - sum(known.values()))
-    silent = [port for port in heard if port not in known]
-    return known | {port: left / len(silent) for port in silent}
-
-
-def _told(network: Network, statistics: Statistics, ref: Ref) -> Iterator[int]:
-    """The tuples of a stream by those of its readers that read nothing else."""
-    for box, _ in network.consumers[ref]:
-        if len(network.boxes[box].sources) == 1:
-            yield statistics.boxes[box].received
-    for name, output in network.outputs.items():
-        if output.source == ref:
-            yield statistics.outputs[name].tuples
+    emitted = (statistics.ports.get(str(Ref(box, port)), 0) for port in ports)
+    return Cost(found.cost_us or 0.0, tuple(tuples / found.received for tuples in emitted))
 
 
 def _train_us(statistics: Statistics) -> float:

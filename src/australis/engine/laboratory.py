@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from australis.algebra.network import Ref
 from australis.compile.superboxes import Plan, Superbox
-from australis.engine import mouths
+from australis.engine import waybills
+from australis.engine.mouths import let_in
 from australis.engine.queues import Queues
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import SEQ, merged, read_segment
@@ -112,8 +113,13 @@ def _let_in(superbox: Superbox, stream: str, table: pa.Table, box: DropBox) -> p
     if box.where and not where:
         return table
     network = superbox.network
-    mouth = mouths.Mouth(0, box.share, where)
-    return mouths.let_in(mouth, superbox.id, table, network.inputs[stream].schema, network.timezone)
+    return let_in(
+        waybills.Mouth(0, box.share, where),
+        superbox.id,
+        table,
+        network.inputs[stream].schema,
+        network.timezone,
+    )
 
 
 def _columns(bench: _Bench, sample: Mapping[str, pa.Table]) -> Samples:

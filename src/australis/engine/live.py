@@ -10,7 +10,7 @@ from types import MappingProxyType
 from australis.algebra.boxes import Box, Drop, Filter
 from australis.algebra.network import Network, Node, Output, Ref
 from australis.compile.superboxes import Plan, Superbox
-from australis.engine.mouths import Mouth
+from australis.engine.waybills import Mouth
 
 TAG = "shed"
 """The tag of drop boxes, by which pictures know them."""

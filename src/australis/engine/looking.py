@@ -15,10 +15,10 @@ from australis.compile.superboxes import Discipline, Plan, plan
 from australis.engine.dropboxes import Entry, ledger
 from australis.engine.ingest import loaded
 from australis.engine.live import live
-from australis.engine.mouths import Mouth
 from australis.engine.queues import Queues
 from australis.engine.statistics import Statistics, statistics
 from australis.engine.storage.catalog import CATALOG, NETWORK, VERSION, Catalog
+from australis.engine.waybills import Mouth
 from australis.errors import EngineError, Problem
 
 

@@ -7,27 +7,17 @@ sheds the same ones.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from australis.algebra.boxes.box import predicate
 from australis.algebra.schema import Schema
+from australis.engine.waybills import Mouth
 from australis.kernels.drop import fractions
 from australis.kernels.expressions import evaluate
 from australis.kernels.expressions.arrays import truths
 from australis.kernels.kernel import CAUSE
-
-
-@dataclass(frozen=True)
-class Mouth:
-    """A drop box at a stream: it sheds `share` of the tuples on which `where` is true, or of all."""
-
-    number: int
-    """By which the ledger of what was shed knows it."""
-    share: float
-    where: str = ""
 
 
 def let_in(mouth: Mouth, superbox: str, table: pa.Table, schema: Schema, timezone: str) -> pa.Table:

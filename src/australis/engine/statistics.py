@@ -98,6 +98,8 @@ class Statistics:
     """The drop boxes that stand, and those that were withdrawn last."""
     shed: Mapping[str, int] = field(default_factory=dict)
     """Tuples shed on the way to each output that lost any."""
+    ports: Mapping[str, int] = field(default_factory=dict)
+    """Tuples that boxes emitted on each port that somebody reads."""
 
     @property
     def held_back(self) -> bool:
@@ -135,6 +137,7 @@ def statistics(plan: Plan, queues: Queues, catalog: Catalog, now: int | None = N
         _quality(plan, queues, catalog, now),
         tuple(ledger(catalog, withdrawn=WITHDRAWN_SHOWN)),
         _shed(plan, ways, seen),
+        ports=dict(catalog.rows("select ref, tuples from port")),
     )
 
 

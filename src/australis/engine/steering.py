@@ -14,10 +14,10 @@ from australis.engine.ground import Ground
 from australis.engine.laboratory import Laboratory
 from australis.engine.lags import Lags
 from australis.engine.monitor import kept_by
-from australis.engine.mouths import Mouth
 from australis.engine.paces import Paces
 from australis.engine.recents import Mouthful, Recent, recent
 from australis.engine.settings import NodeSettings, Way
+from australis.engine.waybills import Mouth
 from australis.policy.construction import constructed
 from australis.policy.load import Goal, Situation, Stage
 from australis.policy.schedule import Choice

@@ -14,13 +14,12 @@ from australis.engine.accounts import Account
 from australis.engine.faults import crash_point
 from australis.engine.ground import Ground
 from australis.engine.moments import FLUSH, moments
-from australis.engine.mouths import Mouth
 from australis.engine.plans import write_plan
 from australis.engine.queues import rows_between
 from australis.engine.steering import Steering
 from australis.engine.storage.catalog import Head, StateFile, Transaction
 from australis.engine.storage.segments import Segment
-from australis.engine.waybills import Manifest, Share, Waybill
+from australis.engine.waybills import Manifest, Mouth, Share, Waybill
 
 ROWS_PER_TASK = 60_000
 """Each task has at least so many tuples, so a train of fewer than twice as many is one task: a second one

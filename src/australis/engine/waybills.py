@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from australis.algebra.quality import ValueGraph
-from australis.engine.mouths import Mouth
 from australis.engine.storage.segments import Segment
 
 
@@ -36,6 +35,16 @@ class Share:
     partitions: tuple[int, ...] = (0,)
     lo: int = 0
     hi: int = 1 << 62
+
+
+@dataclass(frozen=True)
+class Mouth:
+    """A drop box at a stream: it sheds `share` of the tuples on which `where` is true, or of all."""
+
+    number: int
+    """By which the ledger of what was shed knows it."""
+    share: float
+    where: str = ""
 
 
 @dataclass(frozen=True)
