@@ -12,6 +12,8 @@ FORGETTING = 0.9
 TRAIN_US, TASK_US, TUPLE_US = 30_000.0, 5_000.0, 1.0
 """What a train, the task in it and a tuple are thought to cost before anything was measured."""
 COLD_TRAINS = 2
+SHED_MOSTLY = 0.05
+"""A train that lets in less than this part of what it sheds tells what reading costs, and nothing else."""
 RATE_WINDOW_US = 2_000_000
 
 
@@ -88,6 +90,27 @@ class Rate:
             self._seen.popleft()
 
 
+class Reading:
+    """What it costs to read a tuple that is shed, as trains show that let next to nothing in.
+
+    >>> reading = Reading()
+    >>> reading.each_us
+    0.1
+    >>> for _ in range(90):
+    ...     reading.note(shed=10_000, tasks_us=TASK_US + 7_000)
+    >>> round(reading.each_us, 3)
+    0.7
+    """
+
+    def __init__(self) -> None:
+        self.each_us = SHED_US
+
+    def note(self, shed: int, tasks_us: float) -> None:
+        """A train was shed."""
+        found = max(tasks_us - TASK_US, 0.0) / shed
+        self.each_us = self.each_us * FORGETTING + found * (1 - FORGETTING)
+
+
 class Yield:
     """How many tuples come of one, lately."""
 
@@ -110,6 +133,7 @@ class Paces:
 
     def __init__(self, superboxes: Iterable[str], arcs: Iterable[str]) -> None:
         self.costs = {name: Cost() for name in superboxes}
+        self.readings = {name: Reading() for name in self.costs}
         self.rates = {arc: Rate() for arc in arcs}
         self._yields: dict[tuple[str, str], Yield] = {}
 
@@ -119,8 +143,11 @@ class Paces:
 
     def ran(self, superbox: str, tuples: int, shed: int, tasks_us: float, run_us: float) -> None:
         """A train has run; reading what was shed is no cost of what was let in."""
-        reading = min(shed * SHED_US, 0.9 * tasks_us)
-        self.costs[superbox].note(tuples, tasks_us - reading, run_us - reading)
+        if shed and tuples <= SHED_MOSTLY * shed:
+            self.readings[superbox].note(shed, tasks_us)
+        else:
+            reading = min(shed * self.readings[superbox].each_us, 0.9 * tasks_us)
+            self.costs[superbox].note(tuples, tasks_us - reading, run_us - reading)
 
     def passed(self, superbox: str, taken: int, given: Mapping[str, int]) -> None:
         """A train took tuples and put others on arcs."""

@@ -150,6 +150,7 @@ class Steering:
             train_us=cost.train_us,
             kept=sum((came for (name, _), came in mouths.items() if name == superbox.id), Mouthful()).kept,
             sheds=self._sheds(superbox.id),
+            shed_us=self.paces.readings[superbox.id].each_us,
             head=self._queues.heads[superbox.id].seq,
             joins=self._joins and self._is_inner(superbox) and not self.dropboxes.at(superbox.id),
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from australis.algebra.quality import Quality
 
 SHED_US = 0.1
-"""What it costs to read a tuple that is shed."""
+"""What it costs to read a tuple that is shed, as long as nothing is known of it."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Stage:
     """The fraction that its drop boxes let in."""
     sheds: float = 0.0
     """The fraction that the drop box at its mouth is meant to shed, from the next train on."""
+    shed_us: float = SHED_US
+    """What each tuple costs that is shed."""
     head: int = 0
     """How far it has come: stages with the same head have nothing waiting between them."""
     joins: bool = False

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from australis.policy.load import SHED_US, Goal, Situation, Stage
+from australis.policy.load import Goal, Situation, Stage
 from australis.qos.graphs import delta
 
 
@@ -118,7 +118,7 @@ def work_us(stage: Stage, tuples: float) -> float:
 
 def each_us(stage: Stage) -> float:
     """The worker's time that each tuple takes that waits at a stage, let in or shed."""
-    return (1.0 - stage.sheds) * stage.tuple_us + stage.sheds * SHED_US
+    return (1.0 - stage.sheds) * stage.tuple_us + stage.sheds * stage.shed_us
 
 
 def waited(stage: Stage, situation: Situation) -> float:
