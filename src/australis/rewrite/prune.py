@@ -1,0 +1,32 @@
+"""Prune: a Map no longer computes what nobody reads (the paper's projections, where a Map is already)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from australis.algebra.boxes import Map
+from australis.algebra.network import Network, Ref
+from australis.rewrite.meaning import is_pure
+from australis.rewrite.needs import needs
+from australis.rewrite.rewrite import Rewrite
+from australis.rewrite.statistics import Statistics
+from australis.rewrite.streams import is_end
+
+
+def prune(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
+    """Each Map with attributes that no box behind it needs."""
+    needed = needs(network, statistics.running)
+    for box_id in network.order:
+        node = network.boxes[box_id]
+        if not isinstance(node.box, Map) or is_end(network, Ref(box_id)) or not is_pure(network, box_id):
+            continue
+        read = [pair for pair in node.box.attributes if pair[0] in needed[Ref(box_id)]]
+        kept = tuple(read or node.box.attributes[:1])
+        left_out = [name for name, _ in node.box.attributes if name not in dict(kept)]
+        if left_out:
+            yield Rewrite(
+                "prune",
+                f"{box_id} leaves out {', '.join(left_out)}, which nobody reads: less to compute and to copy",
+                put={box_id: replace(node, box=Map(kept))},
+            )

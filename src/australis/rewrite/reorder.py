@@ -1,0 +1,168 @@
+"""Reorder: of two boxes that commute, the one with the greater (1 - s(b)) / c(b) goes first (Aurora 3.1).
+
+What moves is a Filter, of which one stream is read: before a Filter, before a Map that hands on what it
+reads, and, where its predicate is one of whole groups, before a box that keeps each group to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from australis.algebra.boxes import Aggregate, BSort, Filter, Join, Map, pair_name
+from australis.algebra.expr import Attribute, Expr, attributes, substituted, text_of
+from australis.algebra.network import Network, Ref
+from australis.algebra.order import Order
+from australis.algebra.schema import Schema
+from australis.rewrite.meaning import is_pure, rejects, writable
+from australis.rewrite.rewrite import Rewrite
+from australis.rewrite.statistics import Statistics
+from australis.rewrite.streams import is_filter, is_private, is_projection, only_port
+
+MARGIN = 1.1
+"""How much better a rank must be: measurements waver, and a network should not waver with them."""
+
+Place = tuple[int, Mapping[str, Expr]]
+"""The port of a box before which a filter can go, and what its attributes are there."""
+
+
+def reorder(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
+    """Each Filter that would better be before the box that it reads."""
+    for filter_id in network.order:
+        if not is_filter(network, filter_id) or not is_pure(network, filter_id):
+            continue
+        source, stream = network.boxes[filter_id].sources[0], only_port(network, filter_id)
+        if stream is None or not is_private(network, source) or not is_pure(network, source.id):
+            continue
+        place = _place(network, statistics, source, filter_id)
+        if place is not None and goes_first(network, statistics, source.id, filter_id):
+            yield from _swapped(network, statistics, source, stream, place)
+
+
+def goes_first(network: Network, statistics: Statistics, before: str, behind: str) -> bool:
+    """Whether a box should be before one that is before it now."""
+    ranks = [statistics.rank(network, box_id) for box_id in (before, behind)]
+    return ranks[1] > max(ranks[0], 0.0) * MARGIN
+
+
+def _place(network: Network, statistics: Statistics, source: Ref, filter_id: str) -> Place | None:
+    """Where a Filter could go, if it commutes with the box that it reads."""
+    read = frozenset[str]().union(*map(attributes, _predicates(network, filter_id)))
+    box_id, schemas = source.id, network.input_schemas(source.id)
+    measured = statistics.knows(box_id, filter_id)
+    match network.boxes[box_id].box.core:
+        case Filter():
+            own = _same(schemas[0])
+            return (0, own) if measured and only_port(network, box_id) == source else None
+        case Map() as box:
+            return _before_map(network, box_id, box.bind(schemas[0]), read)
+        case Aggregate(order=order) | BSort(order=order) if measured:
+            names = {name: name for name in schemas[0].names}
+            return _before_groups(network, statistics, box_id, 0, order, names, read)
+        case Join() as join if measured:
+            return _before_join(network, statistics, box_id, join, read)
+    return None
+
+
+def _predicates(network: Network, filter_id: str) -> tuple[Expr, ...]:
+    box = network.boxes[filter_id].box
+    assert isinstance(box, Filter)
+    return box.bind(network.input_schemas(filter_id)[0])
+
+
+def _same(schema: Schema) -> dict[str, Expr]:
+    return {f.name: Attribute(f.name, f.type, f.nullable) for f in schema}
+
+
+def _before_map(
+    network: Network, box_id: str, computed: dict[str, Expr], read: frozenset[str]
+) -> Place | None:
+    """Before a Map that computes something, but not what is read; a projection costs nothing and narrows."""
+    handed_on = {name for name, expr in computed.items() if isinstance(expr, Attribute)}
+    if not read <= handed_on or is_projection(network, box_id):
+        return None
+    return 0, {name: computed[name] for name in read}
+
+
+def _before_groups(
+    network: Network,
+    statistics: Statistics,
+    box_id: str,
+    port: int,
+    order: Order | None,
+    names: Mapping[str, str],
+    read: frozenset[str],
+) -> Place | None:
+    """Before a box with groups, if the predicate is the same for all tuples of one; `names` leads to theirs.
+
+    Slack, windows and lateness are each group's own, so that without some groups the others are as before.
+    Not so without some tuples of a group; and the quarantine has those of all groups. A box that runs has
+    groups in its state already that the filter would still have to take out behind it.
+    """
+    schema = network.input_schemas(box_id)[port]
+    if order is None or box_id in statistics.running or rejects(network, box_id):
+        return None
+    if not read <= names.keys() or not all(_is_key(names[name], order, schema) for name in read):
+        return None
+    own = _same(schema)
+    return port, {name: own[names[name]] for name in read}
+
+
+def _is_key(name: str, order: Order, schema: Schema) -> bool:
+    """Whether an attribute is the same in a whole group; 0.0 and -0.0 are in one, but are not the same."""
+    return name in order.group_by and schema[name].type.name != "double"
+
+
+def _before_join(
+    network: Network, statistics: Statistics, box_id: str, box: Join, read: frozenset[str]
+) -> Place | None:
+    """Before the side of a Join whose groups the predicate tells apart, if it reads anything at all."""
+    schemas = network.input_schemas(box_id)
+    sides = (("left", box.left), ("right", box.right))
+    for port, (side, order) in enumerate(sides):
+        names = {pair_name(f.name, side, schemas[1 - port]): f.name for f in schemas[port]}
+        place = _before_groups(network, statistics, box_id, port, order, names, read) if read else None
+        if place is not None:
+            return place
+    return None
+
+
+def _swapped(
+    network: Network, statistics: Statistics, source: Ref, stream: Ref, place: Place
+) -> Iterator[Rewrite]:
+    """The filter before the box; the box's stream is then what the filter's was."""
+    port, computed = place
+    filter_node, box_node = network.boxes[stream.id], network.boxes[source.id]
+    predicates = [substituted(expr, computed) for expr in _predicates(network, stream.id)]
+    if not all(writable(expr, network.schemas[box_node.sources[port]]) for expr in predicates):
+        return
+    sources = tuple(stream if at == port else each for at, each in enumerate(box_node.sources))
+    yield Rewrite(
+        "reorder",
+        _reason(network, statistics, source.id, stream.id),
+        put={
+            stream.id: replace(
+                filter_node,
+                box=Filter(_texts(filter_node.box, predicates, computed)),
+                sources=(box_node.sources[port],),
+            ),
+            source.id: replace(box_node, sources=sources),
+        },
+        moved={stream: source},
+    )
+
+
+def _texts(box: object, predicates: list[Expr], computed: Mapping[str, Expr]) -> tuple[str, ...]:
+    """The predicates as they were written, if no attribute is called otherwise now."""
+    assert isinstance(box, Filter)
+    same = all(isinstance(expr, Attribute) and expr.name == name for name, expr in computed.items())
+    return box.predicates if same else tuple(map(text_of, predicates))
+
+
+def _reason(network: Network, statistics: Statistics, before: str, behind: str) -> str:
+    passed, price = statistics.passed(network, behind), statistics.of(network, before).tuple_us
+    guess = "" if statistics.knows(before, behind) else ", as is usual"
+    return (
+        f"{behind} goes before {before}: it lets {100 * passed:.3g} % through, and {before} "
+        f"takes {price:.3g} us for each tuple{guess}"
+    )

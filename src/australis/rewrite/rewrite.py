@@ -1,0 +1,88 @@
+"""A rewrite: a change of some boxes that leaves all outputs as they are, with the reason in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from australis.algebra.boxes import BSort, Join, Resample, WSort
+from australis.algebra.network import Network, Node, Ref
+from australis.rewrite.statistics import Measure, Statistics
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """What a rule would do to a network. It says which boxes change; all others stay, with their state."""
+
+    rule: str
+    says: str
+    """What is done, and why it pays."""
+    put: Mapping[str, Node] = field(default_factory=dict)
+    """Boxes in their new form or place, those that are new included."""
+    removed: tuple[str, ...] = ()
+    moved: Mapping[Ref, Ref] = field(default_factory=dict)
+    """Streams whose tuples, the same ones, are now found elsewhere; their readers follow."""
+    measured: Mapping[str, Measure | None] = field(default_factory=dict)
+    """What the boxes that changed should cost until they are measured; None where nobody can tell."""
+
+    def apply(self, network: Network) -> Network:
+        """The network behind the rewrite. Boxes that were there keep their ids and their sequence."""
+        boxes: dict[str, Node] = {}
+        for box_id, node in network.boxes.items():
+            if box_id not in self.removed:
+                self._add(boxes, network, box_id, self.put.get(box_id) or self._rewired(node))
+        outputs = {
+            name: replace(output, source=self.moved.get(output.source, output.source))
+            for name, output in network.outputs.items()
+        }
+        groups = {
+            path: group
+            for path, group in network.groups.items()
+            if any(box_id.startswith(f"{path}.") for box_id in boxes)
+        }
+        return replace(network, boxes=boxes, outputs=outputs, groups=groups)
+
+    def _add(self, boxes: dict[str, Node], network: Network, box_id: str, node: Node) -> None:
+        """Put a box behind the new boxes that it reads from."""
+        for source in node.sources:
+            if source.id in self.put and source.id not in network.boxes and source.id not in boxes:
+                boxes[source.id] = self.put[source.id]
+        boxes[box_id] = node
+
+    def _rewired(self, node: Node) -> Node:
+        return replace(node, sources=tuple(self.moved.get(source, source) for source in node.sources))
+
+    def learned(self, statistics: Statistics) -> Statistics:
+        """What is known of the boxes behind the rewrite."""
+        old = {box_id: m for box_id, m in statistics.boxes.items() if box_id not in self.removed}
+        known = {
+            box_id: measure for box_id, measure in {**old, **self.measured}.items() if measure is not None
+        }
+        return replace(statistics, boxes=known)
+
+
+Rule = Callable[[Network, Statistics], Iterator[Rewrite]]
+"""A rule finds the rewrites that are possible and pay, in the order of the network."""
+
+_KEEPS_TUPLES = (BSort, WSort, Join, Resample)
+"""Boxes whose state holds tuples whole, so that it is made for the attributes of their inputs."""
+
+
+def kept(before: Network, after: Network) -> frozenset[str]:
+    """The stateful boxes of a network whose state goes on unchanged in another.
+
+    Same id, same box, and the same input where its tuples are kept whole; what feeds it may have changed.
+    """
+    return frozenset(
+        box_id
+        for box_id, node in before.boxes.items()
+        if node.box.ordered
+        and box_id in after.boxes
+        and after.boxes[box_id].box == node.box
+        and (not keeps_tuples(node) or after.input_schemas(box_id) == before.input_schemas(box_id))
+    )
+
+
+def keeps_tuples(node: Node) -> bool:
+    """Whether the state of a box holds its input's tuples whole."""
+    return isinstance(node.box, _KEEPS_TUPLES)
