@@ -1,7 +1,9 @@
 """A burst: three times the load for a minute, with drop boxes and without.
 
 Seconds are judged by what could be read in them: an output is in its good zone if no more than one tuple in
-twenty was later than its delta, or, where nothing came, if nothing has waited for longer than that.
+twenty was later than its delta, or, where nothing came, if nothing has waited for longer than that. The
+outputs are back in their good zones when all are for some seconds on end; seconds outside of them that come
+later are counted.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from australis.qos.graphs import delta
 BASE, FACTOR = 0.6, 3.0
 BEFORE_S, BURST_S, BEHIND_S = 10, 60, 20
 QUICK = (6, 20, 14)
+HELD_S = 5
+"""For how long outputs must be in their good zones to be back in them."""
 WITH, WITHOUT = "with shedding", "without"
 
 
@@ -61,11 +65,17 @@ class Burst:
 
     @property
     def recovery_s(self) -> float | None:
-        """Seconds from the burst's start until all outputs are in their good zones for good."""
-        bad = [second for second in range(self.times.begin, self.times.last) if not self.is_good(second)]
-        if not bad:
-            return 0.0
-        return None if bad[-1] == self.times.last - 1 else float(bad[-1] + 1 - self.times.begin)
+        """Seconds from the burst's start until all outputs are in their good zones and stay there."""
+        begin, good = self.times.begin, [self.is_good(second) for second in range(self.times.last)]
+        starts = (s for s in range(begin, self.times.last - HELD_S) if all(good[s : s + HELD_S]))
+        first = next(starts, None)
+        return None if first is None else float(first - begin)
+
+    @property
+    def bad_later(self) -> int:
+        """Seconds outside of good zones that come later."""
+        first = self.times.last if self.recovery_s is None else self.times.begin + int(self.recovery_s)
+        return sum(not self.is_good(second) for second in range(first, self.times.last))
 
     @property
     def left_standing(self) -> int:
@@ -95,14 +105,23 @@ def measure(shop: Workshop) -> dict[str, Burst]:
 
 
 def table(found: Mapping[str, Burst]) -> Table:
-    made = Table("burst", *QUALITIES, f"utility (most {MOST:g})", "in good zones after", "drop boxes left")
+    made = Table(
+        "burst",
+        *QUALITIES,
+        f"utility (most {MOST:g})",
+        "in good zones after",
+        "outside later",
+        "drop boxes left",
+    )
     for name, burst in found.items():
         begin, end = burst.times.begin, burst.times.end
         fractions = burst.fractions(begin, end)
         late = {each: burst.outputs[each].between(begin, end).p95(burst.times.last) for each in QUALITIES}
         cells = (f"{fractions[each]:.0%}, {late[each] or 0:.1f} s" for each in QUALITIES)
         after = "never" if burst.recovery_s is None else f"{burst.recovery_s:.0f} s"
-        made.add_row(name, *cells, f"{burst.utility(begin, end):.2f}", after, str(burst.left_standing))
+        later = f"{burst.bad_later} s" if burst.recovery_s is not None else ""
+        left = str(burst.left_standing)
+        made.add_row(name, *cells, f"{burst.utility(begin, end):.2f}", after, later, left)
     return made
 
 
