@@ -88,8 +88,7 @@ def _folded(network: Network, sort_id: str, readers: list[str]) -> Rewrite:
     slack, nodes = node.box.order.slack, {reader: network.boxes[reader] for reader in readers}
     return Rewrite(
         "fold_sorts",
-        f"{', '.join(readers)} {_themselves(readers, slack)}: "
-        f"{sort_id}, which copies whole tuples, is saved",
+        f"{', '.join(readers)} {_themselves(readers, slack)}: {sort_id}, which copies whole tuples, is saved",
         put={
             reader: replace(each, box=with_slack(each.box, slack), sources=node.sources)
             for reader, each in nodes.items()

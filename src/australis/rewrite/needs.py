@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from australis.algebra.boxes import (
     Aggregate,
@@ -22,28 +22,30 @@ from australis.algebra.order import Order
 from australis.algebra.schema import TUP, Schema
 from australis.rewrite.meaning import expressions, rejects
 from australis.rewrite.rewrite import keeps_tuples
+from australis.rewrite.statistics import Statistics
 from australis.rewrite.streams import is_end
 
 Names = frozenset[str]
 
 
-def needs(network: Network, running: Collection[str]) -> dict[Ref, Names]:
+def needs(network: Network, statistics: Statistics) -> dict[Ref, Names]:
     """For every stream, the attributes that some box behind it reads, or hands on to where they are read.
 
-    A box that may reject tuples needs them whole, for the quarantine shows them; one that runs and keeps
-    tuples in its state goes on with what it has.
+    A box that may reject tuples needs them whole, for the quarantine shows them so unless it may be lean; one
+    that runs and keeps tuples in its state goes on with what it has.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net = NetworkBuilder("n")
     >>> _ = net.input("x", "a int, b int, c int").filter("a > 0").map({"b": "b + 1"}).output("y")
-    >>> sorted(needs(net.build(), ())[Ref("x")])
+    >>> sorted(needs(net.build(), Statistics())[Ref("x")])
     ['a', 'b']
     """
     found: dict[Ref, Names] = dict.fromkeys(network.schemas, frozenset())
     for box_id in reversed(network.order):
         wanted = [_wanted(network, found, ref) for ref in _streams(network, box_id)]
         node = network.boxes[box_id]
-        whole = rejects(network, box_id) or (box_id in running and keeps_tuples(node))
+        shown = rejects(network, box_id) and not statistics.lean_quarantine
+        whole = shown or (box_id in statistics.running and keeps_tuples(node))
         for port, source in enumerate(node.sources):
             schema = network.schemas[source]
             found[source] |= frozenset(schema.names) if whole else _reads(network, box_id, port, wanted)

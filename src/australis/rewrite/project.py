@@ -26,7 +26,7 @@ PROJECTION = Measure(0.002)
 
 def project(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
     """Each stream with attributes that only get copied, and each Union that could merge narrower ones."""
-    needed = needs(network, statistics.running)
+    needed = needs(network, statistics)
     for ref in network.schemas:
         if _is_narrowable(network, ref, needed[ref]):
             yield _narrowed(network, ref, needed[ref])

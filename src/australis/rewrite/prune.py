@@ -16,7 +16,7 @@ from australis.rewrite.streams import is_end
 
 def prune(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
     """Each Map with attributes that no box behind it needs."""
-    needed = needs(network, statistics.running)
+    needed = needs(network, statistics)
     for box_id in network.order:
         node = network.boxes[box_id]
         if not isinstance(node.box, Map) or is_end(network, Ref(box_id)) or not is_pure(network, box_id):

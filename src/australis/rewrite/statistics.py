@@ -35,6 +35,8 @@ class Statistics:
 
     boxes: Mapping[str, Measure] = field(default_factory=dict)
     running: Collection[str] = ()
+    lean_quarantine: bool = False
+    """Whether the quarantine may show a tuple without attributes that no box needs."""
 
     def knows(self, *box_ids: str) -> bool:
         """Whether boxes were measured."""
