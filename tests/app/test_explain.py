@@ -124,6 +124,35 @@ def test_mermaid(net: Path) -> None:
     assert '  box_across -->|"1: sid, time, pos"| box_named' in lines
 
 
+OPTIMISED = """\
+australis: 1
+name: wide
+inputs: {x: {schema: {k: int, g: string, a: double, b: double}}}
+boxes:
+  up: {box: map, from: x, attributes: {k: k, g: upper(g)}}
+  some: {box: filter, from: up, predicates: [k > 1]}
+outputs: {out: {from: some}}
+"""
+
+
+def test_optimised(tmp_path: Path) -> None:
+    net = write(tmp_path / "wide.yaml", OPTIMISED)
+    lines = australis("explain", net, "--optimised").stdout.splitlines()
+    assert any(line.endswith("x_narrow: Map(k, g)") for line in lines)
+    assert lines[-2].startswith("1. some goes before up: it lets 50 % through")
+    assert lines[-1] == "2. x_narrow keeps 2 of the 4 attributes of x, so some has less to copy"
+    found = json.loads(australis("explain", net, "--optimised", "--json").stdout)
+    assert [rewrite["rule"] for rewrite in found["rewrites"]] == ["reorder", "project"]
+    assert found["order"] == ["x_narrow", "some", "up"]
+
+
+def test_nothing_to_optimise_is_said(net: Path) -> None:
+    assert australis("explain", net, "--optimised").stdout.endswith("No rule finds anything to improve.\n")
+    answer = australis("explain", net, "--optimised", "--live")
+    assert answer.exit_code == 2
+    assert "--live shows a network as it runs" in answer.output
+
+
 def test_json(net: Path) -> None:
     found = json.loads(australis("explain", net, "--format", "json").stdout)
     assert found["order"] == ["across", "count", "named"]

@@ -26,6 +26,7 @@ from australis.app.pictures.notation import notation
 from australis.app.pictures.svg import svg
 from australis.app.pictures.tree import network_tree
 from australis.errors import EngineError, Problem
+from australis.rewrite.improve import RULES, Improved, improve
 
 FORMATS = ("tree", "svg", "mermaid", "json")
 _EXTENSIONS = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".json": "json", ".txt": "tree"}
@@ -41,6 +42,7 @@ _PARTITIONS = 2
 @click.option("--output", "-o", metavar="FILE", help="Write there instead of to the terminal.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--physical", is_flag=True, help="Show how it would run on Spark: superboxes, stages, state.")
+@click.option("--optimised", is_flag=True, help="Show it as the optimiser would begin with it, and why.")
 @click.option("--live", is_flag=True, help="NET is a root: show what runs on it, with its drop boxes.")
 @click.option("--discipline", type=click.Choice(DISCIPLINES), help="For --physical. Default: superbox.")
 @click.option("--way", type=click.Choice(WAYS), help="For --physical. Default: fused.")
@@ -52,6 +54,7 @@ def command(
     output: str | None,
     as_json: bool,
     physical: bool,
+    optimised: bool,
     live: bool,
     **settings: Any,
 ) -> None:
@@ -65,17 +68,23 @@ def command(
       australis explain examples/intrusion.py:network --output intrusion.svg
       australis explain examples/stocks.yaml --format mermaid
       australis explain examples/stocks.yaml --physical --discipline box
+      australis explain examples/plant.yaml --optimised
       australis explain root --live
     """
     if live and physical:
         raise click.UsageError("--live shows the boxes of a root, and --physical how a network would run")
+    if live and optimised:
+        raise click.UsageError("--live shows a network as it runs, and --optimised how one would begin")
     network = _running(net, function_files) if live else find_network(net, function_files)
+    improved = improve(network, rules=RULES if optimised else ())
     chosen = _chosen(picture, output, as_json)
     if physical:
-        text = _physical(network, chosen, settings, to_terminal=output is None)
+        text = _physical(improved.network, chosen, settings, to_terminal=output is None)
     else:
         _refuse_settings(settings)
-        text = _drawn(network, chosen, to_terminal=output is None)
+        text = _drawn(improved, chosen, to_terminal=output is None)
+    if optimised and chosen == "tree":
+        text += _rewrites(improved)
     if output is None:
         sys.stdout.write(text)
         return
@@ -99,10 +108,16 @@ def _chosen(picture: str | None, output: str | None, as_json: bool) -> str:
     return "json" if as_json else picture or _format_of(output)
 
 
-def _drawn(network: Network, chosen: str, *, to_terminal: bool) -> str:
+def _drawn(improved: Improved, chosen: str, *, to_terminal: bool) -> str:
     if chosen == "tree":
-        return _tree(network_tree(network), to_terminal=to_terminal)
-    return _PICTURES[chosen](network)
+        return _tree(network_tree(improved.network), to_terminal=to_terminal)
+    return _json(improved) if chosen == "json" else _PICTURES[chosen](improved.network)
+
+
+def _rewrites(improved: Improved) -> str:
+    """What was done to a network, in sentences."""
+    lines = [f"{number}. {rewrite.says}" for number, rewrite in enumerate(improved.applied, 1)]
+    return "\n".join(["", *(lines or ["No rule finds anything to improve."]), ""])
 
 
 def _physical(network: Network, chosen: str, settings: Mapping[str, Any], *, to_terminal: bool) -> str:
@@ -146,15 +161,18 @@ def _tree(tree: Tree, *, to_terminal: bool) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 
 
-def _json(network: Network) -> str:
+def _json(improved: Improved) -> str:
     """The network's form, with what follows from it: the order of boxes, the schemas, the notation."""
-    explained = {
+    network = improved.network
+    explained: dict[str, Any] = {
         "network": to_json(network),
         "order": list(network.order),
         "notation": {box_id: str(notation(node.box)) for box_id, node in network.boxes.items()},
         "schemas": {str(ref): schema.as_dict() for ref, schema in network.schemas.items()},
     }
+    if improved.applied:
+        explained["rewrites"] = [{"rule": each.rule, "says": each.says} for each in improved.applied]
     return json.dumps(explained, indent=2, ensure_ascii=False) + "\n"
 
 
-_PICTURES = {"svg": svg, "mermaid": mermaid, "json": _json}
+_PICTURES = {"svg": svg, "mermaid": mermaid}
