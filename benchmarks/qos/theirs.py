@@ -44,6 +44,8 @@ from australis.engine.session import local_session
 
 COLUMNS = "time timestamp, host long, line string"
 POOL = "spark.scheduler.pool"
+FILES_LISTED = {"spark.sql.sources.parallelPartitionDiscovery.threshold": "100000"}
+"""A batch of more than 32 files would begin with a job that looks at each of them in a task of its own."""
 
 
 def begin(mode: str, scratch: Path) -> SparkSession:
@@ -51,7 +53,7 @@ def begin(mode: str, scratch: Path) -> SparkSession:
     pools = scratch / "pools.xml"
     pools.write_text(_pools())
     sharing = {"spark.scheduler.mode": mode, "spark.scheduler.allocation.file": pools.as_uri()}
-    spark = local_session("structured-streaming", options={**OPTIONS, **sharing})
+    spark = local_session("structured-streaming", options={**OPTIONS, **FILES_LISTED, **sharing})
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 

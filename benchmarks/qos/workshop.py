@@ -49,7 +49,7 @@ class Workshop:
         if not folder.exists():
             write_stream(folder, [GUESS] * BACKLOG_FILES, BEGIN_S)
         found: dict[str, float] = self.do(
-            side, "capacity", stream=str(folder), attempts=2 if self.quick else 3
+            side, "capacity", stream=str(folder), attempts=1 if self.quick else 3
         )
         return found
 
