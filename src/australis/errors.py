@@ -117,6 +117,17 @@ class PolicyError(AustralisError):
         return type(self), (self.problem,)
 
 
+class SimulationError(AustralisError):
+    """A virtual world that cannot be, or a run of it that cannot go on."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(str(problem))
+
+    def __reduce__(self) -> tuple[type[SimulationError], tuple[Problem]]:
+        return type(self), (self.problem,)
+
+
 class EngineError(AustralisError):
     """The real world refused: no Java, a file that cannot be written, a damaged one."""
 

@@ -27,6 +27,17 @@ def test_the_model_as_json() -> None:
     assert found["ds3_mdr"] == pytest.approx(588, abs=0.5)
 
 
+def test_a_simulated_table_as_text_and_json() -> None:
+    arguments = ("simulate", "eddies", "--table", "4.10", "--seed", "1")
+    found = json.loads(australis(*arguments, "--json").stdout)
+    assert found["rates"] == [200, 210, 220, 230, 240]
+    assert found["ours"]["WSCQ"][-1] < 6
+    assert found["ours"]["WSC"][-1] > 20
+    text = australis(*arguments).stdout
+    assert f"WSCQ     ours    {found['ours']['WSCQ'][0]:.2f}" in text
+    assert "WSCQ     paper   0.22    0.44    0.61    0.80    1.60" in text
+
+
 def test_a_table_that_is_not_there_is_refused() -> None:
     done = australis("simulate", "eddies", "--table", "9.9")
     assert done.exit_code == 2

@@ -13,7 +13,10 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from australis.app.eddies_model import Model
+    from australis.sim.eddies.experiments import ResponseTimes
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -23,42 +26,69 @@ def command() -> None:
     \b
     Examples:
       australis simulate eddies --table model
-      australis simulate eddies --table model --json
+      australis simulate eddies --table 4.10 --seed 7
     """
 
 
 @command.command(short_help="Distributed eddies: routing tuples between operators.")
 @click.option(
     "--table",
-    type=click.Choice(["model"]),
+    type=click.Choice(["model", "4.10"]),
     default="model",
     show_default=True,
-    help="What to compute: `model`, the optima of the queueing model for the plans S3, J3 and DS3.",
+    help="`model`: the optima of the queueing model for the plans S3, J3 and DS3. `4.10`: the response times "
+    "of six routing policies for S3, simulated.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of a simulation's chance."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def eddies(table: str, as_json: bool) -> None:
-    """Distributed eddies: what routing tuples between operators can reach.
+def eddies(table: str, seed: int, as_json: bool) -> None:
+    """Distributed eddies: what routing tuples between operators can reach, and what it does reach.
 
     \b
     Examples:
       australis simulate eddies --table model
       australis simulate eddies --table model --json | jq .s3_mdr
+      australis simulate eddies --table 4.10 --seed 7
     """
-    # Loaded when it is asked for: scipy takes its time.
-    model: Model = importlib.import_module("australis.app.eddies_model").computed()
+    if table == "model":
+        _model(as_json)
+    else:
+        _response_times(seed, as_json)
+
+
+def _model(as_json: bool) -> None:
+    # Loaded when it is asked for, as what is below: scipy and numba take their time.
+    told = importlib.import_module("australis.app.eddies_model")
+    model: Model = told.computed()
     if as_json:
         click.echo(json.dumps(asdict(model), indent=2))
-    else:
-        _show(model)
+        return
+    _print(["plan", "what", "paper", "ours"], model.rows(), names=2)
+    click.echo(f"\n{told.NOTE}")
 
 
-def _show(model: Model) -> None:
+def _response_times(seed: int, as_json: bool) -> None:
+    experiments = importlib.import_module("australis.sim.eddies.experiments")
+    found: ResponseTimes = experiments.response_times_of_s3(seed)
+    if as_json:
+        click.echo(json.dumps(asdict(found), indent=2))
+        return
+    rows = [
+        [policy, who, *(f"{time:.2f}" for time in times[policy])]
+        for policy in found.ours
+        for who, times in (("paper", found.paper), ("ours", found.ours))
+    ]
+    _print(["policy", "", *(f"{rate:g}" for rate in found.rates)], rows, names=2)
+    click.echo("\nThe average response time of S3 at a rate of tuples, by routing policy.")
+
+
+def _print(headers: Sequence[str], rows: Iterable[Sequence[str]], *, names: int) -> None:
+    """A table whose first columns are names, and the others numbers."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name in ("plan", "what"):
-        table.add_column(name)
-    for name in ("paper", "ours"):
-        table.add_column(name, justify="right")
-    for row in model.rows():
+    for place, header in enumerate(headers):
+        table.add_column(header, justify="left" if place < names else "right", no_wrap=True)
+    for row in rows:
         table.add_row(*row)
     Console(highlight=False, width=80).print(table)
-    click.echo(f"\n{importlib.import_module('australis.app.eddies_model').NOTE}")

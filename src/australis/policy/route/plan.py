@@ -94,6 +94,8 @@ class Plan:
             self._check(stream)
 
     def _check(self, stream: Stream) -> None:
+        if not stream.share > 0:
+            raise PolicyError(Problem(f"{stream.id}.share", f"is {stream.share}", "a number above 0"))
         unknown = {op for op, before in stream.visits.items() for op in (op, *before)} - set(self.operators)
         if unknown:
             known = ", ".join(self.operators)

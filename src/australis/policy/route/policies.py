@@ -80,15 +80,20 @@ def chosen(scores: Sequence[float], weighted: bool, chance: float) -> int:
     >>> chosen([1, 3], True, 0.2), chosen([1, 3], True, 0.3), chosen([1, 3], False, 0.2)
     (0, 1, 1)
     """
-    best = max(scores)
-    weights = list(scores) if weighted else [float(score == best) for score in scores]
-    left = chance * sum(weights)
-    for place, weight in enumerate(weights):
+    best = whole = 0.0
+    for score in scores:
+        best = max(best, score)
+    for score in scores:
+        whole += score if weighted else (1.0 if score == best else 0.0)
+    left, last = chance * whole, 0
+    for place, score in enumerate(scores):
+        weight = score if weighted else (1.0 if score == best else 0.0)
         if left < weight:
             return place
         left -= weight
+        last = place if weight > 0 else last
     # Sums of floats may leave a little behind the last weight.
-    return max(place for place, weight in enumerate(weights) if weight > 0)
+    return last
 
 
 Q = Policy("Q", shortness)

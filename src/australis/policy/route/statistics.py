@@ -59,7 +59,8 @@ class Monitor:
         selectivity, cost = old.selectivity, old.cost
         if self._served:
             selectivity = smoothed(selectivity, self._emitted / self._served)
-            cost = self._time / self._served
+            # A clock may be too coarse to see any time pass, and costs are divided by.
+            cost = self._time / self._served or cost
         self._known = Statistics(queue, self._ticket, selectivity, cost)
         self._served = self._emitted = 0
         self._time = 0.0
