@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from benchmarks.engine.tuning import OPTIONS
 from benchmarks.qos.feed import Feed
 from benchmarks.qos.judging import Pieces
@@ -54,7 +55,8 @@ def begin(mode: str, scratch: Path) -> SparkSession:
     pools.write_text(_pools())
     sharing = {"spark.scheduler.mode": mode, "spark.scheduler.allocation.file": pools.as_uri()}
     spark = local_session("structured-streaming", options={**OPTIONS, **FILES_LISTED, **sharing})
-    spark.sparkContext.setLogLevel("ERROR")
+    # Queries are stopped in the middle of a batch, and say so at length.
+    spark.sparkContext.setLogLevel("OFF")
     return spark
 
 
@@ -209,8 +211,8 @@ def _windows(output: Path, committed: Mapping[int, float], feed: Feed) -> Pieces
     tuples = dict.fromkeys(range(count), 0)
     found: list[tuple[int, float, int]] = []
     for batch, path in _written(output):
-        times = parquet.read_table(output / path, columns=["time"])["time"].cast("timestamp[us, tz=UTC]")
-        starts = (times.cast("int64").to_numpy() - begin_us) // (WINDOW_S * 1_000_000)
+        times = parquet.read_table(output / path, columns=["time"])["time"].cast(pa.timestamp("us", "UTC"))
+        starts = (times.cast(pa.int64()).to_numpy() - begin_us) // (WINDOW_S * 1_000_000)
         for window, results in zip(*np.unique(starts, return_counts=True), strict=True):
             if int(window) in tuples and batch in committed:
                 found.append((int(window), committed[batch], int(results)))
