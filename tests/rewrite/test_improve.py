@@ -18,7 +18,7 @@ from tests.rewrite.networks import random_queries, random_statistics
 from australis.algebra.boxes import Filter
 from australis.algebra.network import Network, Output, Ref
 from australis.kernels.run import PipelineRun
-from australis.rewrite.improve import RULES, Improved, improve, measure
+from australis.rewrite.improve import BEGINNING, RULES, Improved, improve, measure
 from australis.rewrite.rewrite import Rewrite, kept
 from australis.rewrite.statistics import Statistics
 
@@ -43,6 +43,21 @@ def test_a_network_is_improved_while_it_runs(seed: int) -> None:
     assert kept(network, found.network) >= set(stateful)
     stored, events = random_story(random, network)
     assert _swapped(network, found.network, stored, events) == run(network, stored, events), _told(found)
+
+
+@given(SEED)
+def test_cycles_take_over_each_others_state(seed: int) -> None:
+    """What is measured changes, the network with it, and both start from the one that was begun."""
+    random = Random(seed)
+    network = random_queries(random)
+    begun = improve(network, rules=BEGINNING).network
+    stateful = [box_id for box_id, node in begun.boxes.items() if node.box.ordered]
+    one, other = (
+        improve(begun, replace(random_statistics(random, begun), running=stateful)).network for _ in range(2)
+    )
+    assert kept(one, other) >= set(stateful)
+    stored, events = random_story(random, network)
+    assert _swapped(one, other, stored, events) == run(network, stored, events)
 
 
 def _swapped(

@@ -43,12 +43,10 @@ def is_open_sort(network: Network, statistics: Statistics, box_id: str) -> bool:
     """Whether a box is a BSort to which the identity applies exactly.
 
     At a flush an Aggregate emits by the starts of windows, across all groups, a BSort by order values: with
-    groups the sequence would be another.
+    groups the sequence would be another. That nothing is rejected is asked of the Aggregates.
     """
     box = network.boxes[box_id].box
-    if not isinstance(box, BSort) or box.order.group_by:
-        return False
-    return box_id not in statistics.running and not rejects(network, box_id)
+    return isinstance(box, BSort) and not box.order.group_by and box_id not in statistics.running
 
 
 def takes_slack(network: Network, statistics: Statistics, box_id: str) -> bool:
