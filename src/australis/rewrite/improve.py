@@ -34,8 +34,8 @@ RULES: tuple[Rule, ...] = (
 """All rules, in the order in which they are tried: filters first find their places, then attributes go."""
 
 BEGINNING: tuple[Rule, ...] = tuple(rule for rule in RULES if rule not in (combine_filters, combine_maps))
-"""For a network before its first tuple. What they do to stateful boxes can neither be done nor undone later, so
-every later cycle starts from what they make; and joins boxes then, since none is ever taken apart."""
+"""For a network before its first tuple. What they do to stateful boxes can neither be done nor undone later,
+so every later cycle starts from what they make, and only then joins boxes: none is ever taken apart."""
 
 
 @dataclass(frozen=True)
