@@ -21,6 +21,8 @@ from australis.rewrite.streams import is_filter, is_private, is_projection, only
 
 MARGIN = 1.1
 """How much better a rank must be: measurements waver, and a network should not waver with them."""
+COPY_US = 0.01
+"""About what a filter takes to copy one attribute of a tuple that it lets through."""
 
 Place = tuple[int, Mapping[str, Expr]]
 """The port of a box before which a filter can go, and what its attributes are there."""
@@ -55,6 +57,8 @@ def _place(network: Network, statistics: Statistics, source: Ref, filter_id: str
             own = _same(schemas[0])
             return (0, own) if measured and only_port(network, box_id) == source else None
         case Map() as box:
+            if measured and not _saves_more_than_copies(network, statistics, box_id, filter_id):
+                return None
             return _before_map(network, box_id, box.bind(schemas[0]), read)
         case Aggregate(order=order) | BSort(order=order) if measured:
             names = {name: name for name in schemas[0].names}
@@ -82,6 +86,15 @@ def _before_map(
     if not read <= handed_on or is_projection(network, box_id):
         return None
     return 0, {name: computed[name] for name in read}
+
+
+def _saves_more_than_copies(network: Network, statistics: Statistics, map_id: str, filter_id: str) -> bool:
+    """Whether what a Map need not compute is worth more than what the filter copies for it."""
+    box, schema = network.boxes[map_id].box, network.input_schemas(map_id)[0]
+    assert isinstance(box, Map)
+    read = frozenset[str]().union(*map(attributes, box.bind(schema).values()))
+    passed, more = statistics.passed(network, filter_id), max(0, len(read) - len(box.attributes))
+    return (1 - passed) * statistics.of(network, map_id).tuple_us > passed * more * COPY_US
 
 
 def _before_groups(
