@@ -114,6 +114,16 @@ def test_trains_are_as_long_as_the_others_can_wait_and_worth_their_fixed_cost() 
     assert train_length(one, node([one], qualities), 5) == 5
 
 
+def test_what_has_just_come_waits_for_more_while_others_are_ripe() -> None:
+    qualities = {"tape": Quality(delay=((2, 1), (30, 0))), "alarm": Quality(delay=((2, 1), (4, 0)), weight=9)}
+    tape = stage("tape", 900_000, 5)
+    assert chosen(StateBased(), node([tape, stage("alarm", 100, 0.1)], qualities)) == "tape"
+    assert chosen(StateBased(), node([tape, stage("alarm", 100, 0.9)], qualities)) == "alarm"
+    assert chosen(StateBased(), node([tape, stage("alarm", 90_000, 0.1)], qualities)) == "alarm"
+    fresh = stage("tape", 900_000, 1)
+    assert chosen(StateBased(), node([fresh, stage("alarm", 100, 0.1)], qualities)) == "alarm"
+
+
 def test_what_is_late_behind_a_drop_box_goes_first_though_it_is_worth_nothing() -> None:
     """It is quickly read, and stands in the way of what could be in time."""
     qualities = {name: Quality(delay=((2, 1), (4, 0))) for name in ("late", "fresh")}

@@ -25,6 +25,8 @@ LONGEST_US = 2_000_000.0
 """The longest that a train should take, where no graph asks for a shorter one."""
 LEAST_TUPLE_US = 0.001
 """No tuple costs less, whatever was measured."""
+RIPE = 0.4
+"""The part of an output's good zone that its tuples may wait for others to share a train with."""
 SAMPLES = 8
 """At how many ages of waiting tuples a delay graph is looked at."""
 FLOOR, CEILING = 0.01, 100.0
@@ -36,7 +38,8 @@ class StateBased:
 
     What is deferred waits for all else that waits. While that does no harm, the tuple that is first to leave
     its good zone goes first; when there is too much to do, what still gains most for its cost. What is too
-    late to gain anything gets what is left, and its turn once in a while.
+    late to gain anything gets what is left, and its turn once in a while. While others lose utility, tuples
+    that have just come wait for more, to share the fixed cost of their train.
     """
 
     def __init__(self) -> None:
@@ -46,13 +49,12 @@ class StateBased:
         overdue = self._turns.overdue(situation)
         if overdue is not None:
             return self._turns.took(situation, Choice(overdue.id, min(most, short_train(overdue))))
-        candidates = _candidates(situation)
-        ranked = [
-            (self._priority(stage, goals, situation, most), stage) for stage, goals in candidates.values()
-        ]
+        candidates = _candidates(situation).values()
+        ranked = {s.id: self._priority(s, goals, situation, most) for s, goals in candidates}
         if not ranked:
             return None
-        _, chosen = max(ranked, key=lambda pair: pair[0])
+        suffers = [s.id for s, goals in candidates if ranked[s.id][0] > 0 and is_ripe(s, goals, situation)]
+        chosen = situation.stages[max(suffers or ranked, key=lambda name: ranked[name])]
         length = train_length(chosen, situation, most)
         return self._turns.took(situation, Choice(chosen.id, length))
 
@@ -166,6 +168,13 @@ def short_train(stage: Stage) -> int:
     12000
     """
     return max(1, math.ceil(SPREAD * stage.train_us / max(each_us(stage), LEAST_TUPLE_US)))
+
+
+def is_ripe(stage: Stage, goals: Iterable[Goal], situation: Situation) -> bool:
+    """Whether a train is worth its fixed cost, or cannot wait until it is."""
+    age = waited(stage, situation)
+    in_hurry = any(age >= RIPE * (delta(goal.quality.delay) - goal.lag) for goal in goals)
+    return in_hurry or stage.waiting >= short_train(stage)
 
 
 def train_length(stage: Stage, situation: Situation, most: int) -> int:
