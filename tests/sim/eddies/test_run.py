@@ -16,7 +16,8 @@ from australis.policy.route.examples import S3
 from australis.policy.route.plan import Operator, Plan, Stream, any_order, in_order, plan_of
 from australis.policy.route.policies import POLICIES, SC, WSCQ, Policy, Q, T
 from australis.policy.route.queueing import average_response_time, compute_rate, shares
-from australis.sim.eddies.choices import SCORES, _score
+from australis.sim.eddies.choices import SCORES, _score, next_visit
+from australis.sim.eddies.layout import laid_out
 from australis.sim.eddies.run import simulate
 from australis.sim.eddies.world import Exchange, Links, World, alone
 
@@ -77,6 +78,12 @@ def test_a_page_waits_until_it_is_full_or_due() -> None:
     assert times[1e6] == pytest.approx(0.2 + 3, rel=0.2)
 
 
+def test_a_page_that_has_left_takes_no_other_with_it_when_it_would_be_due() -> None:
+    """At 20 tuples in a unit of time a page of 4 is full before it is due; tuples wait for 1.5 others."""
+    fast = World(CHAIN, {"n": 1e4, "m": 1e4}, {"a": "n", "b": "m"}, Links(4, wait=1.0))
+    assert simulate(fast, Q, 40, until=1000).response_time == pytest.approx(1.5 / 20, rel=0.05)
+
+
 def test_links_have_latency_and_bandwidth() -> None:
     slow = Links(latency=3.0, page_times={("n", "m"): 2.5})
     found = simulate(placed(CHAIN, slow, a="n", b="m"), Q, 0.1, until=20_000)
@@ -112,6 +119,18 @@ def test_operators_that_seldom_tell_are_chosen_blindly() -> None:
     seldom = replace(alone(S3), exchange=Exchange(10_000, 100.0))
     often = simulate(alone(S3), Q, 200, until=300).response_time
     assert simulate(seldom, Q, 200, until=300).response_time > 2 * often
+
+
+@pytest.mark.parametrize(
+    ("scores", "otherwise", "expected"),
+    [([0, 0, 5], [9, 9, 9], 2), ([0, 0, 0], [0.9, 0.1, 0.2], 0), ([3, 2, 1], [0, 0, 9], 0)],
+)
+def test_what_has_no_score_is_chosen_by_its_queue(
+    scores: list[float], otherwise: list[float], expected: int
+) -> None:
+    arrays = laid_out(alone(S3), 1.0, 10)
+    arrays.operators["score"], arrays.operators["otherwise"] = scores, otherwise
+    assert njit(next_visit.py_func)(arrays, 0, False, np.random.default_rng(0)) == expected
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
