@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
 from tests.policy.route.plans import plans
 
 from australis.errors import SimulationError
 from australis.policy.route.examples import S3
 from australis.policy.route.plan import Operator, Plan, Stream, any_order, in_order, plan_of
-from australis.policy.route.policies import POLICIES, SC, WSCQ, Policy, Q, T
+from australis.policy.route.policies import POLICIES, SC, WSCQ, Q, T
 from australis.policy.route.queueing import average_response_time, compute_rate, shares
-from australis.sim.eddies.choices import SCORES, _score, next_visit
-from australis.sim.eddies.layout import laid_out
 from australis.sim.eddies.run import simulate
 from australis.sim.eddies.world import Exchange, Links, World, alone
 
@@ -119,26 +115,6 @@ def test_operators_that_seldom_tell_are_chosen_blindly() -> None:
     seldom = replace(alone(S3), exchange=Exchange(10_000, 100.0))
     often = simulate(alone(S3), Q, 200, until=300).response_time
     assert simulate(seldom, Q, 200, until=300).response_time > 2 * often
-
-
-@pytest.mark.parametrize(
-    ("scores", "otherwise", "expected"),
-    [([0, 0, 5], [9, 9, 9], 2), ([0, 0, 0], [0.9, 0.1, 0.2], 0), ([3, 2, 1], [0, 0, 9], 0)],
-)
-def test_what_has_no_score_is_chosen_by_its_queue(
-    scores: list[float], otherwise: list[float], expected: int
-) -> None:
-    arrays = laid_out(alone(S3), 1.0, 10)
-    arrays.operators["score"], arrays.operators["otherwise"] = scores, otherwise
-    assert njit(next_visit.py_func)(arrays, 0, False, np.random.default_rng(0)) == expected
-
-
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
-def test_the_compiled_scores_are_those_of_the_policies(policy: Policy) -> None:
-    compiled = njit(_score.py_func)
-    score = policy.score
-    for told in np.random.default_rng(1).uniform(0.01, 2, (20, 4)):
-        assert compiled(SCORES.index(score), *told) == pytest.approx(score(*told))
 
 
 @pytest.mark.parametrize(

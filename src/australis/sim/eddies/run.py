@@ -48,7 +48,7 @@ def simulate(
     if not rate > 0:
         raise SimulationError(Problem("rate", f"is {rate:g}", "above 0"))
     arrays = laid_out(world, rate, ROOM)
-    how = _how(world, policy, stop_overloaded)
+    how = how_of(world, policy, stop_overloaded)
     rng = np.random.default_rng(seed)
     lived(arrays, how, until, rng)
     count = arrays.counts[0]
@@ -69,7 +69,8 @@ def simulate(
     )
 
 
-def _how(world: World, policy: Policy, stop_overloaded: bool) -> How:
+def how_of(world: World, policy: Policy, stop_overloaded: bool = False) -> How:
+    """What the loop is told besides the arrays."""
     links, exchange = world.links, world.exchange
     return How(
         SCORES.index(policy.score),
