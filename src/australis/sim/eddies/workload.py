@@ -2,8 +2,8 @@
 
 The paper says: ten nodes of 500 to 1,000 units of resources, 20 to 30 operators that take 1 to 20 of them
 for a tuple, links of 1 to 100 MB in a unit of time, pages of 40 tuples that wait for at most one unit. It
-does not say what plans look like. Here three to five streams share out the operators of a plan, each visits its
-own in any order, and one operator in four is a join.
+does not say what plans look like. Here three to five streams share out the operators of a plan, each visits
+its own in any order, and one operator in four is a join.
 """
 
 from __future__ import annotations
