@@ -84,3 +84,9 @@ def test_selectivity_follows_slowly_and_waits_where_nothing_came() -> None:
         found = monitor.told(0)
         assert (found.selectivity, found.cost) == (pytest.approx(expected), 2.0)
     assert monitor.told(0) == found
+
+
+def test_a_clock_too_coarse_to_see_time_pass_leaves_the_cost_as_it_was() -> None:
+    monitor = Monitor(cost=3.0)
+    monitor.served(0.0, emitted=1)
+    assert monitor.told(0).cost == 3.0

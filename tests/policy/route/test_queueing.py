@@ -76,6 +76,10 @@ def test_where_nothing_weighs_anything_tuples_go_everywhere() -> None:
         (lambda: Operator("a", work=0), "a.work: is 0; expected a number above 0"),
         (lambda: Operator("a", work=1, selectivity=0), "a.selectivity: is 0; expected above 0"),
         (lambda: Plan({}, (Stream("x", {}, 0.5),)), "streams: their shares do not add up to 1"),
+        (
+            lambda: Plan({}, (Stream("x", {}, 1.0), Stream("y", {}, 0.0))),
+            "y.share: is 0.0; expected a number",
+        ),
         (lambda: Plan({}, (Stream("x", any_order("a")),)), "x: visits a"),
         (
             lambda: plan_of((Operator("a", 1),), (Stream("x", {"a": frozenset("a")}),)),
