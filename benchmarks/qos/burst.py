@@ -2,14 +2,15 @@
 
 Seconds are judged by what could be read in them: an output is in its good zone if no more than one tuple in
 twenty was later than its delta, or, where nothing came, if nothing has waited for longer than that. The
-outputs are back in their good zones when all are for some seconds on end; seconds outside of them that come
-later are counted.
+outputs are back in their good zones when they do not leave them again for more than two seconds on end until
+the stream ends; single seconds outside of them that come later are counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ from australis.qos.graphs import delta
 BASE, FACTOR = 0.6, 3.0
 BEFORE_S, BURST_S, BEHIND_S = 10, 60, 20
 QUICK = (6, 20, 14)
-HELD_S = 5
-"""For how long outputs must be in their good zones to be back in them."""
+SHORT_S = 2
+"""For how long outputs may be outside of their good zones, once they are back in them."""
 WITH, WITHOUT = "with shedding", "without"
 
 
@@ -65,11 +66,13 @@ class Burst:
 
     @property
     def recovery_s(self) -> float | None:
-        """Seconds from the burst's start until all outputs are in their good zones and stay there."""
-        begin, good = self.times.begin, [self.is_good(second) for second in range(self.times.last)]
-        starts = (s for s in range(begin, self.times.last - HELD_S) if all(good[s : s + HELD_S]))
-        first = next(starts, None)
-        return None if first is None else float(first - begin)
+        """Seconds from the burst's start until the end of the last time outside; None if it has no end."""
+        begin, last = self.times.begin, self.times.last
+        seconds = groupby(range(begin, last), key=self.is_good)
+        outside = [list(stretch) for is_good, stretch in seconds if not is_good]
+        ends = [stretch[-1] + 1 for stretch in outside if len(stretch) > SHORT_S]
+        back = ends[-1] if ends else begin
+        return None if back == last else float(back - begin)
 
     @property
     def bad_later(self) -> int:
