@@ -58,6 +58,7 @@ def _node(folder: Path, given: Scenario) -> Node:
         clock=lambda: 0,
         discipline=given.discipline,
         train=given.train,
+        way=given.way,
         partitions=given.partitions[_starts(folder / "starts") % len(given.partitions)],
         spark_options=options,
     )
