@@ -9,13 +9,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
-from rich import box
-from rich.console import Console
-from rich.table import Table
+
+from australis.app.tables import print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from australis.app.eddies_model import Model
     from australis.sim.eddies.experiments import DataRates, ResponseTimes
 
@@ -76,7 +73,7 @@ def _model(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(asdict(model), indent=2))
         return
-    _print(["plan", "what", "paper", "ours"], model.rows(), names=2)
+    print_table(["plan", "what", "paper", "ours"], model.rows(), names=2)
     click.echo(f"\n{told.NOTE}")
 
 
@@ -91,7 +88,7 @@ def _response_times(seed: int, as_json: bool) -> None:
         for policy in found.ours
         for who, times in (("paper", found.paper), ("ours", found.ours))
     ]
-    _print(["policy", "", *(f"{rate:g}" for rate in found.rates)], rows, names=2)
+    print_table(["policy", "", *(f"{rate:g}" for rate in found.rates)], rows, names=2)
     click.echo("\nThe average response time of S3 at a rate of tuples, by routing policy.")
 
 
@@ -105,15 +102,5 @@ def _data_rates(seed: int, plans: int, as_json: bool) -> None:
         click.echo(json.dumps(asdict(found), indent=2))
         return
     rows = [[policy, f"{found.paper[policy]:.0f}", f"{ours:.0f}"] for policy, ours in found.ours.items()]
-    _print(["policy", "paper", "ours"], rows, names=1)
+    print_table(["policy", "paper", "ours"], rows, names=1)
     click.echo(f"\nThe geometric mean of the maximum data rates of {plans} plans, by routing policy.")
-
-
-def _print(headers: Sequence[str], rows: Iterable[Sequence[str]], *, names: int) -> None:
-    """A table whose first columns are names, and the others numbers."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for place, header in enumerate(headers):
-        table.add_column(header, justify="left" if place < names else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    Console(highlight=False, width=80).print(table)
