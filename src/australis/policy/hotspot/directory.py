@@ -1,0 +1,88 @@
+"""A peer compares the loads of those who offer the operators it is responsible for (section 3.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from australis.policy.hotspot.levels import Criteria, Loads
+from australis.policy.hotspot.messages import Command, Decision, LoadUpdate, Send, Unregister
+from australis.policy.hotspot.ring import Ring
+
+
+@dataclass
+class _Entry:
+    """What a peer that offers an operator last told."""
+
+    loads: Loads
+    at: float
+    looks: int = 0
+    """How often it was looked at since."""
+
+
+class Directory:
+    """Who offers an operator and how loaded they are; and which of them is a hot spot.
+
+    >>> directory = Directory("me", Criteria())
+    >>> directory.updated("hot", LoadUpdate(("filter",), Loads(4, 4, 4), at=1.0))
+    >>> directory.updated("cool", LoadUpdate(("filter",), Loads(1, 1, 1), at=2.0))
+    >>> directory.look(Ring(["me"]))
+    [Send(to='hot', message=Decision(serial=1, operator='filter', target='cool'))]
+    """
+
+    def __init__(self, name: str, criteria: Criteria, silence: int = 15) -> None:
+        self._name, self._criteria = name, criteria
+        self._silence = silence
+        """How often a peer is looked at without hearing from it, before it is thought to have failed."""
+        self._known: dict[str, dict[str, _Entry]] = {}
+        self._serial = 0
+
+    def offering(self, operator: str) -> dict[str, Loads]:
+        """Who is known to offer an operator, and how loaded they last were."""
+        return {peer: entry.loads for peer, entry in self._known.get(operator, {}).items()}
+
+    def updated(self, peer: str, update: LoadUpdate) -> None:
+        """A peer told what it offers, and its loads; old news changes nothing."""
+        for operator in update.operators:
+            peers = self._known.setdefault(operator, {})
+            if peer not in peers or peers[peer].at <= update.at:
+                peers[peer] = _Entry(update.loads, update.at)
+
+    def unregistered(self, peer: str, told: Unregister) -> None:
+        """A peer offers operators no longer."""
+        for operator in told.operators:
+            self._known.get(operator, {}).pop(peer, None)
+
+    def failed(self, peer: str) -> None:
+        """A peer is gone, and offers nothing."""
+        for peers in self._known.values():
+            peers.pop(peer, None)
+
+    def moved(self, ring: Ring) -> None:
+        """Others are there, and responsible for some operators."""
+        mine = {each: of for each, of in self._known.items() if ring.responsible(each) == self._name}
+        there = set(ring.peers)
+        self._known = {op: {peer: of[peer] for peer in of if peer in there} for op, of in mine.items()}
+
+    def look(self, ring: Ring) -> list[Command]:
+        """A decision for each operator with a hot spot that the least loaded can help."""
+        found: list[Command] = []
+        for operator, peers in sorted(self._known.items()):
+            self._forget(peers)
+            if len(peers) > 1 and ring.responsible(operator) == self._name:
+                found += self._decided(operator, peers)
+        return found
+
+    def _forget(self, peers: dict[str, _Entry]) -> None:
+        for peer in list(peers):
+            peers[peer].looks += 1
+            if peers[peer].looks > self._silence:
+                del peers[peer]
+
+    def _decided(self, operator: str, peers: dict[str, _Entry]) -> list[Command]:
+        hottest = max(peers, key=lambda peer: (peers[peer].loads.one, peer))
+        coolest = min(peers, key=lambda peer: (peers[peer].loads.one, peer))
+        hot, cool = peers[hottest].loads, peers[coolest].loads
+        if not self._criteria.overloaded(hot) or not self._criteria.lighter(cool, hot):
+            return []
+        self._serial += 1
+        return [Send(hottest, Decision(self._serial, operator, coolest))]

@@ -1,0 +1,59 @@
+"""What a peer executes, who writes what it reads, and where that which it writes goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from australis.policy.hotspot.messages import Holding, Route, Task
+
+
+class Holdings:
+    """The executions of a peer's components, by operator.
+
+    A component works for any number of applications, and moves with all that it has when it begins to.
+    """
+
+    def __init__(self) -> None:
+        self.tasks: dict[str, dict[str, Task]] = {}
+        self.upstreams: dict[str, str] = {}
+        self.versions: dict[str, int] = {}
+        self.routes: dict[str, Route] = {}
+        self.moved: dict[str, str] = {}
+        """Where the writer of a stream went that was here."""
+
+    def added(self, holding: Holding) -> None:
+        """Execute more."""
+        self.tasks.setdefault(holding.operator, {}).update({task.id: task for task in holding.tasks})
+        self.upstreams.update(holding.upstreams)
+        self.versions.update(holding.versions)
+        self.write(holding.routes)
+
+    def write(self, routes: Mapping[str, Route]) -> None:
+        """Write streams from here on."""
+        self.routes.update(routes)
+        for stream in routes:
+            self.moved.pop(stream, None)
+
+    def holding(self, operator: str, tasks: tuple[Task, ...]) -> Holding:
+        """All that a component's execution of some tasks is."""
+        reads = [stream for task in tasks for stream in task.reads]
+        writes = [stream for task in tasks for stream in task.writes]
+        return Holding(
+            operator,
+            tasks,
+            {stream: self.upstreams[stream] for stream in reads},
+            {stream: self.versions[stream] for stream in reads},
+            {stream: self.routes[stream] for stream in writes},
+        )
+
+    def removed(self, operator: str, tasks: tuple[Task, ...], to: str) -> Holding:
+        """Execute some tasks no longer: they are elsewhere."""
+        holding = self.holding(operator, tasks)
+        for task in tasks:
+            del self.tasks[operator][task.id]
+        for stream in holding.upstreams:
+            del self.upstreams[stream], self.versions[stream]
+        for stream in holding.routes:
+            del self.routes[stream]
+            self.moved[stream] = to
+        return holding

@@ -1,0 +1,96 @@
+"""Loads, and the overlapping levels that say whether a change of them is worth a message (section 3.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from australis.errors import PolicyError, Problem
+
+SEVERE = 10.0
+"""From this load on, a peer is in the highest level."""
+
+
+class Loads(NamedTuple):
+    """The average lengths of a peer's run queue in the last 1, 5 and 15 minutes."""
+
+    one: float
+    five: float
+    fifteen: float
+
+    def over(self, minutes: int) -> float:
+        """The average of the last minutes.
+
+        >>> Loads(3.0, 2.0, 1.0).over(5)
+        2.0
+        """
+        return (self.one, self.five, self.fifteen)[MINUTES.index(minutes)]
+
+
+MINUTES = (1, 5, 15)
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """When a peer is a hot spot that a migration can help."""
+
+    overload: float = 2.0
+    """The load above which a peer is overloaded (h)."""
+    imbalance: float = 0.2
+    """How much less another must have (l)."""
+    minutes: int = 1
+    """Over how many minutes the overload must persist (t)."""
+
+    def __post_init__(self) -> None:
+        if self.minutes not in MINUTES:
+            raise PolicyError(Problem("criteria.minutes", f"is {self.minutes}", f"one of {MINUTES}"))
+
+    def overloaded(self, loads: Loads) -> bool:
+        """Criterion 1, now and for a while.
+
+        >>> Criteria(minutes=5).overloaded(Loads(3.0, 1.0, 1.0))
+        False
+        """
+        return loads.one > self.overload and loads.over(self.minutes) > self.overload
+
+    def lighter(self, loads: Loads, than: Loads) -> bool:
+        """Criterion 2, now; and lighter for a while, so that nothing returns before both are inverted."""
+        persists = loads.over(self.minutes) < than.over(self.minutes)
+        return than.one - loads.one > self.imbalance and persists
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Levels of equal width up to a severe load, each of which begins a little inside of the one below.
+
+    >>> levels = Levels(5, overlap=0.2)
+    >>> [levels.of(load) for load in (0.0, 2.4, 2.5, 9.9, 10.0, 99.0)]
+    [0, 0, 1, 3, 4, 4]
+    >>> levels.next(1, 2.4), levels.next(1, 2.2), levels.next(0, 2.4), levels.next(4, 9.9)
+    (1, 0, 0, 4)
+    """
+
+    count: int = 5
+    overlap: float = 0.2
+
+    def __post_init__(self) -> None:
+        if self.count < 2:
+            raise PolicyError(Problem("levels.count", f"is {self.count}", "2 or more"))
+        if not 0 <= self.overlap < self.width:
+            what = f"is {self.overlap:g}"
+            raise PolicyError(Problem("levels.overlap", what, f"0 or more, and below {self.width:g}"))
+
+    @property
+    def width(self) -> float:
+        """How much one level holds, but for the highest, which has no end."""
+        return SEVERE / (self.count - 1)
+
+    def of(self, load: float) -> int:
+        """The level of a load of which nothing was known."""
+        return min(int(load / self.width), self.count - 1)
+
+    def next(self, level: int, load: float) -> int:
+        """The level of a load that was in a level: the same, as long as that holds it."""
+        low, high = level * self.width - self.overlap, (level + 1) * self.width
+        stays = low <= load and (load < high or level == self.count - 1)
+        return level if stays else self.of(load)

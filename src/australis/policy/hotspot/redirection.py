@@ -1,0 +1,45 @@
+"""The upstream side of a migration: tuples go elsewhere from a certain number on (section 3.2)."""
+
+from __future__ import annotations
+
+from australis.policy.hotspot.holdings import Holdings
+from australis.policy.hotspot.messages import (
+    Command,
+    Route,
+    Send,
+    Switch,
+    Switched,
+    UpdateReply,
+    UpdateRequest,
+)
+
+
+class Redirection:
+    """Where the streams of a peer go; who asks for one whose writer has moved is sent after it."""
+
+    def __init__(self, holdings: Holdings) -> None:
+        self._holdings = holdings
+
+    def requested(self, request: UpdateRequest) -> list[Command]:
+        """Phase 4: send elsewhere, unless it is old news; a reply that was lost is given again."""
+        route = self._holdings.routes.get(request.stream)
+        if route is None:
+            return self._forwarded(request)
+        if request.version < route.version:
+            return []
+        if request.version == route.version:
+            reply = UpdateReply(request.migration, request.stream, route.version, route.last)
+            return [Send(request.migration.source, reply)]
+        self._holdings.routes[request.stream] = Route(request.version, request.home)
+        return [Switch(request.migration, request.stream, request.home)]
+
+    def switched(self, done: Switched) -> list[Command]:
+        """Phase 5: say which tuple was the last."""
+        route = self._holdings.routes[done.stream]._replace(last=done.last)
+        self._holdings.routes[done.stream] = route
+        reply = UpdateReply(done.migration, done.stream, route.version, done.last)
+        return [Send(done.migration.source, reply)]
+
+    def _forwarded(self, request: UpdateRequest) -> list[Command]:
+        moved = self._holdings.moved.get(request.stream)
+        return [Send(moved, request)] if moved else []

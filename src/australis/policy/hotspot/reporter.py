@@ -1,0 +1,56 @@
+"""A peer tells its load to those who are responsible for what it offers: when its level changes (3.1)."""
+
+from __future__ import annotations
+
+from math import inf
+
+from australis.policy.hotspot.levels import Levels, Loads
+from australis.policy.hotspot.messages import Command, LoadUpdate, Send, Unregister
+from australis.policy.hotspot.ring import Ring
+
+
+class Reporter:
+    """Says what a peer offers and how loaded it is, and again after a while, to be known to be alive."""
+
+    def __init__(self, offers: tuple[str, ...], levels: Levels, remind_s: float) -> None:
+        self.offers = offers
+        self.loads: Loads | None = None
+        self._levels, self._remind_s = levels, remind_s
+        self._level: int | None = None
+        self._told = self._at = -inf
+
+    def measured(self, now: float, loads: Loads, ring: Ring) -> list[Command]:
+        """The load was looked at."""
+        self.loads, self._at = loads, now
+        level = (
+            self._levels.of(loads.one) if self._level is None else self._levels.next(self._level, loads.one)
+        )
+        if level == self._level and now - self._told < self._remind_s:
+            return []
+        self._level, self._told = level, now
+        return self._update(ring, self.offers)
+
+    def moved(self, old: Ring, new: Ring) -> list[Command]:
+        """Others are responsible now for some operators: they are told, too."""
+        changed = [each for each in self.offers if old.responsible(each) != new.responsible(each)]
+        return self._update(new, tuple(changed))
+
+    def offered(self, operators: tuple[str, ...], ring: Ring) -> list[Command]:
+        """Other operators are offered: new ones are registered, and old ones are not any longer."""
+        new = tuple(each for each in operators if each not in self.offers)
+        gone = tuple(each for each in self.offers if each not in operators)
+        self.offers = operators
+        return [*self._update(ring, new), *(Send(to, Unregister(each)) for to, each in _by_peer(ring, gone))]
+
+    def _update(self, ring: Ring, operators: tuple[str, ...]) -> list[Command]:
+        if self.loads is None:
+            return []
+        return [Send(to, LoadUpdate(each, self.loads, self._at)) for to, each in _by_peer(ring, operators)]
+
+
+def _by_peer(ring: Ring, operators: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
+    """The peers that are responsible for some operators, each with its own: one message does for all."""
+    found: dict[str, list[str]] = {}
+    for operator in operators:
+        found.setdefault(ring.responsible(operator), []).append(operator)
+    return [(peer, tuple(each)) for peer, each in sorted(found.items())]

@@ -1,0 +1,61 @@
+"""Virtual time: what is planned happens in the order of time, and in that of planning among equals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from math import inf
+from typing import Any
+
+from australis.errors import Problem, SimulationError
+
+Action = Callable[..., object]
+
+
+class Clock:
+    """Goes from event to event.
+
+    >>> clock, seen = Clock(), []
+    >>> clock.after(2.0, seen.append, "later")
+    >>> clock.after(1.0, seen.append, "first")
+    >>> clock.after(1.0, seen.append, "second")
+    >>> clock.run(until=1.5)
+    >>> seen, clock.now
+    (['first', 'second'], 1.5)
+    """
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.happened = 0
+        """How many events there have been."""
+        self._planned: list[tuple[float, int, Action, tuple[Any, ...]]] = []
+        self._serial = 0
+
+    def at(self, time: float, action: Action, *arguments: Any) -> None:
+        """Plan an action for a time that has not passed."""
+        if not time >= self.now:
+            raise SimulationError(Problem("clock", f"was asked for {time:g}", f"{self.now:g} or later"))
+        self._serial += 1
+        heappush(self._planned, (time, self._serial, action, arguments))
+
+    def after(self, delay: float, action: Action, *arguments: Any) -> None:
+        """Plan an action for when a while has passed."""
+        self.at(self.now + delay, action, *arguments)
+
+    def every(self, period: float, action: Action, *arguments: Any, first: float | None = None) -> None:
+        """Plan an action for again and again; `first` is when it begins, if not after one period."""
+        self.at(self.now + period if first is None else first, self._again, period, action, arguments)
+
+    def _again(self, period: float, action: Action, arguments: tuple[Any, ...]) -> None:
+        self.after(period, self._again, period, action, arguments)
+        action(*arguments)
+
+    def run(self, until: float = inf) -> None:
+        """Let happen what is planned, until a time or until nothing is planned any more."""
+        planned = self._planned
+        while planned and planned[0][0] <= until:
+            self.now, _, action, arguments = heappop(planned)
+            self.happened += 1
+            action(*arguments)
+        if until < inf:
+            self.now = until

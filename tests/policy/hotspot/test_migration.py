@@ -1,0 +1,325 @@
+"""The six phases of a migration, event by event; and what is lost, late, old, or there twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from australis.policy.hotspot.departure import Phase
+from australis.policy.hotspot.levels import Loads
+from australis.policy.hotspot.messages import (
+    Assigned,
+    Cancel,
+    Command,
+    Decision,
+    Drain,
+    Drained,
+    Drop,
+    Failed,
+    Holding,
+    Install,
+    Kill,
+    Measured,
+    Migration,
+    Received,
+    Refusal,
+    Reply,
+    Request,
+    Route,
+    Send,
+    Ship,
+    Spawn,
+    State,
+    Switch,
+    Switched,
+    Taken,
+    Task,
+    Tick,
+    UpdateReply,
+    UpdateRequest,
+    Writes,
+)
+from australis.policy.hotspot.peer import Manners, Peer
+
+HOT, COOL = Loads(5, 5, 5), Loads(1, 1, 1)
+TASK = Task("t", ("x", "y"), ("z",))
+ID = Migration("source", 1)
+MOVED = Holding("filter", (TASK,), {"x": "u", "y": "v"}, {"x": 1, "y": 1}, {"z": Route(0, "down")})
+PEERS = ("source", "target", "u", "v", "down", "me")
+
+
+def peer(name: str, loads: Loads | None = None) -> Peer:
+    made = Peer(name, ("filter",), PEERS, Manners(patience=2))
+    if loads:
+        made.handle(Measured(0, loads))
+    return made
+
+
+def source() -> Peer:
+    made = peer("source", HOT)
+    made.handle(Assigned(MOVED._replace(versions={"x": 0, "y": 0})))
+    return made
+
+
+def told(to: Peer, sender: str, message: object) -> list[Command]:
+    return to.handle(Received(sender, message))
+
+
+def redirecting() -> Peer:
+    made = source()
+    told(made, "me", Decision(1, "filter", "target"))
+    told(made, "target", Reply(ID))
+    return made
+
+
+def draining() -> Peer:
+    made = redirecting()
+    told(made, "u", UpdateReply(ID, "x", 1, 7))
+    told(made, "v", UpdateReply(ID, "y", 1, 3))
+    return made
+
+
+REQUEST = Request(ID, "filter", (TASK,), HOT)
+
+
+def test_a_whole_migration_at_its_source() -> None:
+    here = source()
+    story = [
+        told(here, "me", Decision(1, "filter", "target")),
+        told(here, "target", Reply(ID)),
+        told(here, "u", UpdateReply(ID, "x", 1, 7)),
+        told(here, "v", UpdateReply(ID, "y", 1, 3)),
+        here.handle(Drained(ID)),
+        told(here, "target", Taken(ID)),
+    ]
+    assert story == [
+        [Send("target", REQUEST)],
+        [Send("u", UpdateRequest(ID, "x", 1, "target")), Send("v", UpdateRequest(ID, "y", 1, "target"))],
+        [],
+        [Drain(ID, {"x": 7, "y": 3})],
+        [Ship(ID, "target", MOVED)],
+        [Kill(ID, MOVED)],
+    ]
+    assert not here.busy
+
+
+def test_a_whole_migration_at_its_target() -> None:
+    here = peer("target", COOL)
+    story = [told(here, "source", REQUEST), told(here, "source", State(ID, MOVED, "state"))]
+    assert story == [
+        [Spawn(ID, "filter", (TASK,)), Send("source", Reply(ID))],
+        [Install(ID, MOVED, "state"), Send("source", Taken(ID))],
+    ]
+    assert not here.busy
+    assert here.holdings.holding("filter", (TASK,)) == MOVED
+
+
+def test_an_upstream_component_sends_elsewhere_and_says_since_when() -> None:
+    here = peer("u")
+    here.handle(Writes("x", "source"))
+    request = UpdateRequest(ID, "x", 1, "target")
+    assert told(here, "source", request) == [Switch(ID, "x", "target")]
+    reply = Send("source", UpdateReply(ID, "x", 1, 7))
+    assert here.handle(Switched(ID, "x", 7)) == [reply]
+    assert told(here, "source", request) == [reply], "it was lost, or there twice"
+    assert told(here, "source", UpdateRequest(ID, "x", 0, "elsewhere")) == [], "old news"
+
+
+# --- refusals
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [Decision(1, "map", "target"), Decision(1, "filter", "source"), Decision(0, "filter", "target")],
+    ids=["nothing to move", "to itself", "an old number"],
+)
+def test_decisions_that_are_ignored(decision: Decision) -> None:
+    assert told(source(), "me", decision) == []
+
+
+def test_a_decision_is_ignored_where_there_is_no_overload_any_more() -> None:
+    here = source()
+    here.handle(Measured(60, COOL))
+    assert told(here, "me", Decision(1, "filter", "target")) == []
+
+
+def test_a_second_migration_is_refused_while_one_runs() -> None:
+    here = redirecting()
+    assert told(here, "you", Decision(1, "filter", "target")) == []
+    here.handle(Measured(60, COOL))
+    other = Request(Migration("hot", 1), "filter", (), HOT)
+    assert told(here, "hot", other) == [Send("hot", Refusal(other.migration))]
+    waiting = peer("target", COOL)
+    told(waiting, "source", REQUEST)
+    assert told(waiting, "hot", other) == [Send("hot", Refusal(other.migration))]
+    assert told(waiting, "me", Decision(1, "filter", "source")) == []
+
+
+@pytest.mark.parametrize("loads", [None, HOT, Loads(4.9, 1, 1), Loads(1, 9, 9)])
+def test_a_target_that_is_no_lighter_refuses(loads: Loads | None) -> None:
+    request = REQUEST if loads != Loads(1, 9, 9) else REQUEST._replace(operator="map")
+    assert told(peer("target", loads), "source", request) == [Send("source", Refusal(ID))]
+
+
+def test_the_same_decision_twice_is_one() -> None:
+    here = source()
+    decision = Decision(4, "filter", "target")
+    assert told(here, "me", decision)
+    told(here, "target", Refusal(ID))
+    assert not here.busy
+    assert told(here, "me", decision) == []
+    assert told(here, "me", Decision(3, "filter", "target")) == []
+    assert told(here, "me", Decision(5, "filter", "target")) == [
+        Send("target", REQUEST._replace(migration=Migration("source", 2)))
+    ]
+
+
+# --- what is lost is said again, what is there twice changes nothing
+
+
+def test_what_gets_no_answer_is_said_again() -> None:
+    here = source()
+    told(here, "me", Decision(1, "filter", "target"))
+    assert here.handle(Tick()) == [Send("target", REQUEST)]
+    told(here, "target", Reply(ID))
+    told(here, "u", UpdateReply(ID, "x", 1, 7))
+    assert here.handle(Tick()) == [Send("v", UpdateRequest(ID, "y", 1, "target"))]
+    told(here, "v", UpdateReply(ID, "y", 1, 3))
+    assert here.handle(Tick()) == [Drain(ID, {"x": 7, "y": 3})]
+    here.handle(Drained(ID))
+    assert here.handle(Tick()) == [Ship(ID, "target", MOVED)]
+    told(here, "target", Taken(ID))
+    assert here.handle(Tick()) == []
+
+
+def test_what_is_there_twice_changes_nothing() -> None:
+    here = draining()
+    again = [Reply(ID), Refusal(ID), UpdateReply(ID, "x", 1, 99), UpdateReply(ID, "x", 0, 99)]
+    assert [told(here, "target", message) for message in again] == [[], [], [], []]
+    here.handle(Drained(ID))
+    assert here.handle(Drained(ID)) == []
+    told(here, "target", Taken(ID))
+    assert told(here, "target", Taken(ID)) == []
+    assert told(here, "target", Reply(ID)) == [Send("target", Cancel(ID))]
+
+
+def test_a_state_is_taken_once() -> None:
+    here = peer("target", COOL)
+    told(here, "source", REQUEST)
+    assert told(here, "source", REQUEST) == [Send("source", Reply(ID))]
+    told(here, "source", State(ID, MOVED, "state"))
+    assert told(here, "source", State(ID, MOVED, "state")) == [Send("source", Taken(ID))]
+    assert told(here, "source", REQUEST) == [], "it came late"
+
+
+def test_a_reply_of_another_version_does_not_count() -> None:
+    here = redirecting()
+    assert told(here, "u", UpdateReply(ID, "x", 2, 7)) == []
+    assert here.departure.phase is Phase.REDIRECTING
+
+
+# --- giving up
+
+
+def test_a_target_that_does_not_reply_is_given_up() -> None:
+    here = source()
+    told(here, "me", Decision(1, "filter", "target"))
+    assert [here.handle(Tick()) for _ in range(3)] == [
+        [Send("target", REQUEST)],
+        [Send("target", REQUEST)],
+        [Send("target", Cancel(ID))],
+    ]
+    assert not here.busy
+    assert told(here, "target", Reply(ID)) == [Send("target", Cancel(ID))]
+
+
+@pytest.mark.parametrize("begun", [redirecting, draining])
+def test_a_migration_is_undone_until_the_state_has_left(begun: object) -> None:
+    here = begun()  # type: ignore[operator]
+    assert here.handle(Failed("target")) == [
+        Send("target", Cancel(ID)),
+        Send("u", UpdateRequest(ID, "x", 2, "source")),
+        Send("v", UpdateRequest(ID, "y", 2, "source")),
+    ]
+    assert told(here, "target", Reply(ID)) == [Send("target", Cancel(ID))], "it was not dead"
+    assert here.handle(Drained(ID)) == []
+    assert told(here, "u", UpdateReply(ID, "x", 1, 7)) == []
+    told(here, "u", UpdateReply(ID, "x", 2, 9))
+    assert here.handle(Tick()) == [Send("v", UpdateRequest(ID, "y", 2, "source"))]
+    told(here, "v", UpdateReply(ID, "y", 2, 3))
+    assert not here.busy
+    assert here.holdings.tasks["filter"] == {"t": TASK}
+
+
+def test_once_the_state_has_left_it_is_said_until_it_is_there() -> None:
+    here = draining()
+    here.handle(Drained(ID))
+    assert here.handle(Failed("target")) == []
+    assert here.handle(Tick()) == [Ship(ID, "target", MOVED)]
+
+
+def test_a_target_whose_source_gives_up_or_fails_forgets_it() -> None:
+    for end in (Received("source", Cancel(ID)), Failed("source")):
+        here = peer("target", COOL)
+        told(here, "source", REQUEST)
+        assert here.handle(end) == [Drop(ID)]
+        assert not here.busy
+        assert told(here, "source", State(ID, MOVED, "state"))[0] == Install(ID, MOVED, "state")
+
+
+def test_a_target_reminds_its_source_now_and_then() -> None:
+    here = peer("target", COOL)
+    told(here, "source", REQUEST)
+    assert [here.handle(Tick()) for _ in range(3)] == [[], [Send("source", Reply(ID))], []]
+
+
+def test_a_source_that_asks_anew_has_given_up_what_was_before() -> None:
+    here = peer("target", COOL)
+    told(here, "source", REQUEST)
+    newer = REQUEST._replace(migration=Migration("source", 2))
+    assert told(here, "source", newer) == [
+        Drop(ID),
+        Spawn(newer.migration, "filter", (TASK,)),
+        Send("source", Reply(newer.migration)),
+    ]
+    assert told(here, "source", REQUEST) == [], "it came late"
+
+
+# --- neighbours that move, too
+
+
+def test_a_request_follows_the_writer_of_a_stream() -> None:
+    here = draining()
+    here.handle(Drained(ID))
+    request = UpdateRequest(Migration("down", 1), "z", 1, "elsewhere")
+    assert told(here, "down", request) == [Send("target", request)]
+    there = peer("target", COOL)
+    assert told(there, "source", request) == [], "it has no state yet"
+    told(there, "source", State(ID, MOVED, "state"))
+    assert told(there, "source", request) == [Switch(request.migration, "z", "elsewhere")]
+    told(here, "target", Taken(ID))
+    assert told(here, "down", request) == [Send("target", request)]
+
+
+def test_the_writer_of_a_stream_is_where_it_replies_from() -> None:
+    here = redirecting()
+    told(here, "w", UpdateReply(ID, "x", 1, 7))
+    assert here.holdings.upstreams == {"x": "w", "y": "v"}
+
+
+def test_a_route_that_was_changed_on_the_way_moves_with_its_task() -> None:
+    here = draining()
+    told(here, "down", UpdateRequest(Migration("down", 1), "z", 1, "elsewhere"))
+    here.handle(Switched(Migration("down", 1), "z", 5))
+    [ship] = here.handle(Drained(ID))
+    assert isinstance(ship, Ship)
+    assert ship.holding.routes == {"z": Route(1, "elsewhere", 5)}
+
+
+def test_tasks_that_come_while_others_leave_stay() -> None:
+    here = draining()
+    late = Holding("filter", (Task("late", ("l",), ()),), {"l": "u"}, {"l": 3}, {})
+    told(here, "slow", State(Migration("slow", 1), late, "state"))
+    [ship] = here.handle(Drained(ID))
+    assert isinstance(ship, Ship)
+    assert ship.holding == MOVED
+    assert here.holdings.tasks["filter"] == {"late": late.tasks[0]}
