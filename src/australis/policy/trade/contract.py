@@ -1,0 +1,67 @@
+"""What participants agree upon beforehand: contracts; and what they move: tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from australis.errors import PolicyError, Problem
+
+
+class Task(NamedTuple):
+    """A piece of work, with the load that it is."""
+
+    id: str
+    load: int = 1
+    kind: str = ""
+    hosts: frozenset[str] | None = None
+    """The only participants that may have it; None: all."""
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The prices at which one participant may hand load to another; the way back has a contract of its own.
+
+    >>> Contract("mit", "isp", low=8, high=6)
+    Traceback (most recent call last):
+    australis.errors.PolicyError: mit-isp: its prices are from 8 to 6; expected a range
+    """
+
+    giver: str
+    taker: str
+    low: int
+    high: int
+    """Of a unit of load, in the smallest unit of money."""
+    begin: int = 0
+    end: int | None = None
+    """The time from which on it holds no more; tasks stay where they are then."""
+    kinds: frozenset[str] | None = None
+    """The only kinds of tasks that may be moved by it; None: all."""
+    moves_on: bool = True
+    """Whether the taker may move the tasks further."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.low <= self.high:
+            raise PolicyError(Problem(self.id, f"its prices are from {self.low} to {self.high}", "a range"))
+        if self.giver == self.taker:
+            raise PolicyError(Problem(self.id, "is with itself", "two participants"))
+
+    @property
+    def id(self) -> str:
+        """Who gives, and who takes."""
+        return f"{self.giver}-{self.taker}"
+
+    def holds(self, now: int) -> bool:
+        """Whether it is in force."""
+        return self.begin <= now and (self.end is None or now < self.end)
+
+    def allows(self, task: Task) -> bool:
+        """Whether a task may be moved by it."""
+        if self.kinds is not None and task.kind not in self.kinds:
+            return False
+        return task.hosts is None or self.taker in task.hosts
+
+
+def fixed(giver: str, taker: str, price: int) -> Contract:
+    """A contract with one price."""
+    return Contract(giver, taker, price, price)

@@ -1,0 +1,213 @@
+"""OFFER_LOAD: hand load to whoever takes it for less than it costs here (Figure 2, and prices of 3.2.3).
+
+A round asks partners one at a time, by price: at first the lowest price of the contract, later the price that
+the partner asked for. It ends with a movement, or when nobody is left who is worth asking.
+"""
+
+from __future__ import annotations
+
+from australis.policy.trade.contract import Contract, Task
+from australis.policy.trade.holding import Holding
+from australis.policy.trade.messages import (
+    Accepted,
+    Asked,
+    Command,
+    Gave,
+    Moved,
+    Offer,
+    Received,
+    Rejected,
+    Send,
+    Wake,
+    Withdrawn,
+    Woke,
+)
+from australis.policy.trade.selection import Chosen, offered
+
+OFFER = Woke("offer")
+
+
+class Giver:
+    """The half of a participant that hands load away; at any time it waits for at most one partner."""
+
+    def __init__(self, holding: Holding) -> None:
+        self.holding = holding
+        self.contracts: dict[str, Contract] = {}
+        self.serial = 0
+        self.prices: dict[str, int] = {}
+        """The partners that may still be asked in this round, and at what price."""
+        self.offer: Offer | None = None
+        """What is offered, and not answered."""
+        self.partner = ""
+        """Whom it is offered or moved to."""
+        self.moving: Moved | None = None
+        """What is on its way, and not confirmed."""
+        self.rested = 0
+        """Since when a new round may begin."""
+        self.woken_at: int | None = None
+        """When the next round begins."""
+        self.refused = False
+        """Whether anybody was asked in this round."""
+
+    # --- when a round begins --------------------------------------------------------------------------------
+
+    def look(self, now: int) -> list[Command]:
+        """Load or contracts have changed: plan a round, if none is planned or under way."""
+        if self.woken_at is not None or self.offer or self.moving or not self.contracts:
+            return []
+        return self._wake(max(self.rested, self.holding.settings.next_moment(now)))
+
+    def notified(self, taker: str, now: int) -> list[Command]:
+        """A partner has room again: no need to wait any longer than between any two rounds."""
+        if self.offer or self.moving or taker not in self.contracts:
+            return []
+        at = max(self.rested, now)
+        return self._wake(at) if self.woken_at is None or at < self.woken_at else []
+
+    def woke(self, event: Woke, now: int) -> list[Command]:
+        """Begin a round, or lose patience with an answer."""
+        if event.why == "patience":
+            return self._impatient(event.serial, now)
+        if self.woken_at is None or now < self.woken_at or self.offer or self.moving:
+            return []
+        self.woken_at = None
+        self.refused = False
+        self.prices = {id_: contract.low for id_, contract in self.contracts.items() if contract.holds(now)}
+        return self._ask(now)
+
+    def _wake(self, at: int) -> list[Command]:
+        self.woken_at = at
+        return [Wake(at, OFFER)]
+
+    # --- whom to ask ----------------------------------------------------------------------------------------
+
+    def _ask(self, now: int) -> list[Command]:
+        """Offer to the cheapest partner for whom there is anything; if there is none, the round is over."""
+        while self.prices:
+            partner = min(self.prices, key=self.prices.__getitem__)
+            price = self.prices.pop(partner)
+            chosen = self._chosen(partner, price, now)
+            if chosen.tasks:
+                return self._offered(partner, price, chosen.tasks, now)
+        return self._over(now)
+
+    def _chosen(self, partner: str, price: int, now: int) -> Chosen:
+        contract = self.contracts.get(partner)
+        if contract is None or not contract.holds(now):
+            return Chosen((), 0, 0)
+        holding = self.holding
+        return offered(holding.cost, holding.load, self._movable(contract), price, holding.settings.fee)
+
+    def _movable(self, contract: Contract) -> list[Task]:
+        tasks, bound = self.holding.tasks.values(), self.holding.bound
+        return [task for task in tasks if contract.allows(task) and task.id not in bound]
+
+    def _offered(self, partner: str, price: int, tasks: tuple[Task, ...], now: int) -> list[Command]:
+        self.serial += 1
+        self.refused = True
+        self.partner, self.offer = partner, Offer(self.serial, price, tasks)
+        return [Send(partner, self.offer), *self._patience(now)]
+
+    def _patience(self, now: int) -> list[Command]:
+        patience = self.holding.settings.patience
+        return [] if patience is None else [Wake(now + patience, Woke("patience", self.serial))]
+
+    def _over(self, now: int) -> list[Command]:
+        """Try again later, if anybody was asked; whoever had nothing to offer waits for more load."""
+        settings = self.holding.settings
+        self.rested = now + settings.period
+        if not self.refused:
+            return []
+        return self._wake(now + (settings.retry or settings.period))
+
+    # --- what partners answer -------------------------------------------------------------------------------
+
+    def _answered(self, taker: str, serial: int) -> Offer | None:
+        """The offer that an answer is about, which is then open no more; None if the answer is an old one."""
+        offer = self.offer
+        if offer is None or self.partner != taker or offer.serial != serial:
+            return None
+        self.offer = None
+        return offer
+
+    def rejected(self, taker: str, message: Rejected, now: int) -> list[Command]:
+        """On to the next."""
+        return self._ask(now) if self._answered(taker, message.serial) else []
+
+    def asked(self, taker: str, message: Asked, now: int) -> list[Command]:
+        """The partner wants more: it is asked again when that is the best that is left."""
+        offer = self._answered(taker, message.serial)
+        if offer is None:
+            return []
+        contract = self.contracts.get(taker)
+        if contract is not None and offer.price < message.price <= contract.high:
+            price = self._suggested(contract, offer, message.price)
+            if price is not None:
+                self.prices[taker] = price
+        return self._ask(now)
+
+    def _suggested(self, contract: Contract, offer: Offer, asked: int) -> int | None:
+        """The price to go on with: the one that was asked; or the most that is worth it, if that may do.
+
+        By convexity a smaller task costs the partner less for each unit: only for one can a lower price do.
+        """
+        holding, tasks = self.holding, self._movable(contract)
+        if offered(holding.cost, holding.load, tasks, asked, holding.settings.fee).tasks:
+            return asked
+        smallest = min((task.load for task in tasks), default=0)
+        if smallest == 0 or smallest >= min(task.load for task in offer.tasks):
+            return None
+        most = holding.cost.most_price(smallest, holding.load, holding.settings.fee)
+        return most if offer.price < most < asked else None
+
+    def accepted(self, taker: str, message: Accepted, now: int) -> list[Command]:
+        """Move what was accepted; what is worth it no more, since load has gone meanwhile, stays."""
+        offer = self._answered(taker, message.serial)
+        if offer is None:
+            return self._again(taker, message.serial)
+        tasks = [task for id_ in message.tasks if (task := self.holding.tasks.get(id_)) is not None]
+        settings = self.holding.settings
+        chosen = offered(self.holding.cost, self.holding.load, tasks, offer.price, settings.fee)
+        if not chosen.tasks:
+            return [Send(taker, Withdrawn(offer.serial)), *self._ask(now)]
+        return self._move(taker, Moved(offer.serial, offer.price, chosen.tasks), chosen, now)
+
+    def _move(self, taker: str, moved: Moved, chosen: Chosen, now: int) -> list[Command]:
+        for task in chosen.tasks:
+            self.holding.drop(task.id)
+        self.holding.balance -= moved.payment
+        self.partner, self.moving = taker, moved
+        gave = Gave(taker, chosen.tasks, moved.price, chosen.cost)
+        return [gave, Send(taker, moved), *self._patience(now)]
+
+    def received(self, taker: str, message: Received, now: int) -> list[Command]:
+        """The movement is done, and the round with it."""
+        if self.moving is None or (self.partner, self.moving.serial) != (taker, message.serial):
+            return []
+        self.moving = None
+        return self._over(now)
+
+    # --- when messages are lost -----------------------------------------------------------------------------
+
+    def _again(self, taker: str, serial: int) -> list[Command]:
+        """An acceptance that is not waited for: what is on its way is sent again, anything else is void."""
+        if self.moving is not None and (self.partner, self.moving.serial) == (taker, serial):
+            return [Send(taker, self.moving)]
+        return [Send(taker, Withdrawn(serial))]
+
+    def _impatient(self, serial: int, now: int) -> list[Command]:
+        if self.offer is not None and self.offer.serial == serial:
+            self.offer = None
+            return [Send(self.partner, Withdrawn(serial)), *self._ask(now)]
+        if self.moving is not None and self.moving.serial == serial:
+            return [Send(self.partner, self.moving), *self._patience(now)]
+        return []
+
+    def gone(self, partner: str, now: int) -> list[Command]:
+        """A partner that is away answers nothing more; what is on its way to it is not taken back."""
+        self.prices.pop(partner, None)
+        self.contracts.pop(partner, None)
+        if self.partner != partner or not (self.offer or self.moving):
+            return []
+        self.offer = self.moving = None
+        return self._ask(now)

@@ -1,0 +1,67 @@
+"""Which tasks are worth their price: the inner loops of OFFER_LOAD and ACCEPT_LOAD (Figures 2 and 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+from typing import NamedTuple
+
+from australis.policy.trade.contract import Task
+from australis.policy.trade.cost import Cost
+
+
+class Chosen(NamedTuple):
+    """Tasks, their load together, and what the load costs more or less by them."""
+
+    tasks: tuple[Task, ...]
+    load: int
+    cost: int
+
+
+def offered(cost: Cost, load: int, tasks: Iterable[Task], price: int, fee: int = 0) -> Chosen:
+    """The tasks of a load that cost more here than a partner would take, one after the other.
+
+    By convexity the same is true of every part of them. `fee` is what it costs to move one task.
+
+    >>> offered(Cost(slopes=(1, 2, 4, 7)), 4, [Task("a"), Task("b"), Task("c")], price=3).tasks
+    (Task(id='a', load=1, kind='', hosts=None), Task(id='b', load=1, kind='', hosts=None))
+    """
+    chosen, left, kept = [], load, inf
+    for task in tasks:
+        # By convexity what is as large as one that is kept, or larger, saves no more for a unit.
+        if task.load >= kept:
+            continue
+        if cost.marginal(task.load, left - task.load) > task.load * price + fee:
+            chosen.append(task)
+            left -= task.load
+        elif not fee:
+            kept = task.load
+    return Chosen(tuple(chosen), load - left, cost.of(load) - cost.of(left))
+
+
+def accepted(cost: Cost, load: int, tasks: Iterable[Task], price: int) -> Chosen:
+    """The tasks that cost less above a load than is paid for them, one after the other.
+
+    >>> accepted(Cost(slopes=(1, 2, 4, 7)), 1, [Task("a"), Task("b"), Task("c")], price=4).tasks
+    (Task(id='a', load=1, kind='', hosts=None),)
+    """
+    chosen, full, refused = [], load, inf
+    for task in tasks:
+        # By convexity what is as large as one that is refused, or larger, costs no less for a unit.
+        if task.load >= refused:
+            continue
+        if cost.marginal(task.load, full) < task.load * price:
+            chosen.append(task)
+            full += task.load
+        else:
+            refused = task.load
+    return Chosen(tuple(chosen), full - load, cost.of(full) - cost.of(load))
+
+
+def asking_price(cost: Cost, load: int, tasks: Iterable[Task]) -> int:
+    """The lowest price at which any of some tasks would be accepted: by convexity that of a smallest one.
+
+    >>> asking_price(Cost(slopes=(1, 2, 4, 7)), 2, [Task("a", 2), Task("b", 1)])
+    5
+    """
+    return cost.least_price(min(task.load for task in tasks), load)

@@ -1,0 +1,184 @@
+"""Whatever becomes of messages: nobody is worse off, no task is lost or doubled, no money is made."""
+
+from __future__ import annotations
+
+import pickle
+from typing import NamedTuple
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.policy.trade.strategies import costs
+
+from australis.policy.trade.contract import Contract, Task
+from australis.policy.trade.cost import Cost
+from australis.policy.trade.holding import Settings
+from australis.policy.trade.invariants import Movement, money_is_conserved, nobody_is_worse_off
+from australis.policy.trade.messages import (
+    Came,
+    Command,
+    Ended,
+    Event,
+    Gave,
+    Heard,
+    Message,
+    Moved,
+    Send,
+    Took,
+    Wake,
+)
+from australis.policy.trade.participant import Participant
+
+
+class Letter(NamedTuple):
+    """A message on its way."""
+
+    sender: str
+    to: str
+    message: Message
+
+
+class Town:
+    """Some participants, and a post office that does as it is told."""
+
+    def __init__(self, people: list[Participant]) -> None:
+        self.people = {person.id: person for person in people}
+        self.now = 0
+        self.post: list[Letter] = []
+        self.wakes: list[tuple[int, int, str, Event]] = []
+        self.movements: list[Movement] = []
+        self.given: dict[str, int] = {}
+        for person in people:
+            self._do(person.id, person.begin(0))
+
+    def happens(self, who: str, event: Event) -> None:
+        """Tell a participant, and do what it says; it has been put away and taken out again before."""
+        self.people[who] = pickle.loads(pickle.dumps(self.people[who]))
+        self._do(who, self.people[who].decide(event, self.now))
+
+    def deliver(self, place: int, *, keep: bool = False) -> None:
+        """Hand over a message; keep: it will come again."""
+        letter = self.post[place] if keep else self.post.pop(place)
+        self.happens(letter.to, Heard(letter.sender, letter.message))
+
+    def wake(self) -> None:
+        """Go to the next time that anybody waits for."""
+        self.wakes.sort(key=lambda wake: wake[:2])
+        at, _, who, event = self.wakes.pop(0)
+        self.now = max(self.now, at)
+        self.happens(who, event)
+
+    def _do(self, who: str, commands: list[Command]) -> None:
+        for command in commands:
+            if isinstance(command, Send):
+                self.post.append(Letter(who, command.to, command.message))
+            elif isinstance(command, Wake):
+                self.wakes.append((command.at, len(self.wakes), who, command.event))
+            elif isinstance(command, Gave):
+                self.given[who] = command.saving
+            else:
+                assert isinstance(command, Took)
+                self._took(who, command)
+
+    def _took(self, taker: str, took: Took) -> None:
+        load = sum(task.load for task in took.tasks)
+        movement = Movement(took.giver, taker, load, took.price, self.given[took.giver], took.cost)
+        nobody_is_worse_off(movement)
+        self.movements.append(movement)
+
+    def unconfirmed(self) -> list[Moved]:
+        """What is neither here nor there."""
+        return [
+            moved
+            for person in self.people.values()
+            if (moved := person.giver.moving)
+            and self.people[person.giver.partner].taker.taken.get(person.id, 0) < moved.serial
+        ]
+
+    def check(self, tasks: set[str]) -> None:
+        """All tasks are somewhere, once; so is all money."""
+        here = [task for person in self.people.values() for task in person.holding.tasks]
+        there = [task.id for moved in self.unconfirmed() for task in moved.tasks]
+        assert sorted(here + there) == sorted(tasks)
+        balances = [person.holding.balance for person in self.people.values()]
+        money_is_conserved(balances, [moved.payment for moved in self.unconfirmed()])
+        for person in self.people.values():
+            assert person.holding.load == sum(task.load for task in person.holding.tasks.values())
+
+
+NAMES = ("a", "b", "c", "d")
+ranges = st.tuples(st.integers(0, 300), st.integers(0, 60))
+sizes = st.lists(st.integers(1, 4), max_size=6)
+
+
+def _town(every: list[Cost], prices: list[tuple[int, int]], own: list[list[int]], notify: bool) -> Town:
+    ways = [(one, other) for one in NAMES for other in NAMES if one != other]
+    agreed = [
+        Contract(one, other, low, low + width)
+        for (one, other), (low, width) in zip(ways, prices, strict=True)
+    ]
+    return Town(
+        [
+            Participant(
+                name,
+                cost,
+                [contract for contract in agreed if name in (contract.giver, contract.taker)],
+                [Task(f"{name}{number}", load) for number, load in enumerate(loads)],
+                Settings(period=100, phase=10 * place, patience=250, notify=notify),
+            )
+            for place, (name, cost, loads) in enumerate(zip(NAMES, every, own, strict=True))
+        ]
+    )
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(costs, min_size=4, max_size=4),
+    st.lists(ranges, min_size=12, max_size=12),
+    st.lists(sizes, min_size=4, max_size=4),
+    st.booleans(),
+    st.lists(st.tuples(st.sampled_from("ddddkxwwwce"), st.integers(0, 99)), max_size=80),
+)
+def test_any_order_with_losses_and_doubles(
+    every: list[Cost],
+    prices: list[tuple[int, int]],
+    own: list[list[int]],
+    notify: bool,
+    story: list[tuple[str, int]],
+) -> None:
+    town = _town(every, prices, own, notify)
+    tasks = {task for person in town.people.values() for task in person.holding.tasks}
+    for number, (what, chance) in enumerate(story):
+        _step(town, tasks, what, chance, number)
+        town.check(tasks)
+    _to_the_end(town)
+    town.check(tasks)
+    assert not town.unconfirmed()
+
+
+def _step(town: Town, tasks: set[str], what: str, chance: int, number: int) -> None:
+    who = NAMES[chance % len(NAMES)]
+    if what in "dk" and town.post:
+        town.deliver(chance % len(town.post), keep=what == "k")
+    elif what == "x" and town.post:
+        town.post.pop(chance % len(town.post))
+    elif what == "c":
+        tasks.add(f"new{number}")
+        town.happens(who, Came(Task(f"new{number}", 1 + chance % 3)))
+    elif what == "e":
+        ended = list(town.people[who].holding.tasks)[:1]
+        tasks.difference_update(ended)
+        for task in ended:
+            town.happens(who, Ended(task))
+    elif town.wakes:
+        town.wake()
+
+
+def _to_the_end(town: Town) -> None:
+    """All messages arrive from now on: in a while nothing is on its way any more."""
+    for _ in range(2000):
+        while town.post:
+            town.deliver(0)
+        if not any(person.giver.moving or person.taker.promises for person in town.people.values()):
+            return
+        town.wake()
+    raise AssertionError("something is promised or on its way for ever")

@@ -1,0 +1,60 @@
+"""The tasks that are offered are worth it, all and each; so are those that are accepted."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.policy.trade.strategies import costs, loads, tasks
+
+from australis.policy.trade.cost import Cost
+from australis.policy.trade.selection import accepted, asking_price, offered
+
+prices = st.integers(0, 400)
+
+
+def _plainly_offered(cost: Cost, load: int, sizes: list[int], price: int, fee: int) -> list[str]:
+    chosen = []
+    for task in tasks(sizes):
+        if cost.of(load) - cost.of(load - task.load) > price * task.load + fee:
+            chosen.append(task.id)
+            load -= task.load
+    return chosen
+
+
+@given(costs, loads, st.integers(0, 20), prices, st.integers(0, 50))
+def test_offers_are_those_of_the_papers_loop(
+    cost: Cost, sizes: list[int], other: int, price: int, fee: int
+) -> None:
+    load = sum(sizes) + other
+    chosen = offered(cost, load, tasks(sizes), price, fee)
+    assert [task.id for task in chosen.tasks] == _plainly_offered(cost, load, sizes, price, fee)
+    assert chosen.load == sum(task.load for task in chosen.tasks)
+    assert chosen.cost == cost.of(load) - cost.of(load - chosen.load)
+
+
+@given(costs, loads, st.integers(0, 20), prices, st.data())
+def test_every_part_of_an_offer_saves_more_than_it_pays(
+    cost: Cost, sizes: list[int], other: int, price: int, data: st.DataObject
+) -> None:
+    load = sum(sizes) + other
+    chosen = offered(cost, load, tasks(sizes), price)
+    part = [task.load for task in chosen.tasks if data.draw(st.booleans())]
+    saving = cost.of(load) - cost.of(load - sum(part))
+    assert saving > price * sum(part) or not part
+
+
+@given(costs, loads, st.integers(0, 40), prices, st.data())
+def test_every_part_of_what_is_accepted_costs_less_than_is_paid(
+    cost: Cost, sizes: list[int], load: int, price: int, data: st.DataObject
+) -> None:
+    chosen = accepted(cost, load, tasks(sizes), price)
+    part = [task.load for task in chosen.tasks if data.draw(st.booleans())]
+    assert cost.marginal(sum(part), load) < price * sum(part) or not part
+    assert chosen.cost == cost.marginal(chosen.load, load)
+
+
+@given(costs, loads.filter(bool), st.integers(0, 40))
+def test_the_asking_price_is_the_lowest_that_is_accepted(cost: Cost, sizes: list[int], load: int) -> None:
+    price = asking_price(cost, load, tasks(sizes))
+    assert accepted(cost, load, tasks(sizes), price).tasks
+    assert not accepted(cost, load, tasks(sizes), price - 1).tasks
