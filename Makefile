@@ -73,6 +73,10 @@ bench-engine: $(READY) ## measure the engine beside Structured Streaming (ARGS='
 bench-qos: $(READY) ## measure what graphs are good for: scheduling, shedding, bursts (ARGS=--quick for a short run)
 	$(PY) -m benchmarks.qos $(ARGS)
 
+.PHONY: experiments
+experiments: $(READY) ## run the papers' experiments on the distributed policies (ARGS=market for some)
+	$(PY) -m benchmarks.experiments $(ARGS)
+
 .PHONY: bench-linear
 bench-linear: $(READY) ## measure the time per tuple over 1, 10 and 100 million tuples
 	$(PY) -m benchmarks.linear $(ARGS)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from australis.app import market
 from australis.app.tables import print_table
 
 if TYPE_CHECKING:
@@ -25,7 +26,11 @@ def command() -> None:
     Examples:
       australis simulate eddies --table model
       australis simulate eddies --table 4.10 --seed 7
+      australis simulate market --contracts 10 --runs 3
     """
+
+
+command.add_command(market.command, "market")
 
 
 @command.command(short_help="Distributed eddies: routing tuples between operators.")

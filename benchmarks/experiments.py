@@ -1,0 +1,32 @@
+"""All experiments of the papers, one after the other: `python -m benchmarks.experiments [NAME ...]`.
+
+Each is a command that prints the paper's numbers beside ours; some write pictures into docs/pictures.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from australis.app.cli import main
+
+EXPERIMENTS: dict[str, tuple[str, ...]] = {
+    "market": ("simulate", "market", "--plot", "docs/pictures"),
+}
+"""The arguments of `australis`, by the names of experiments."""
+
+
+def run(names: list[str]) -> None:
+    """Run some experiments, or all."""
+    unknown = set(names) - set(EXPERIMENTS)
+    if unknown:
+        raise SystemExit(f"no experiment {', '.join(sorted(unknown))}; there are {', '.join(EXPERIMENTS)}")
+    for name in names or EXPERIMENTS:
+        print(f"\n=== {name}: australis {' '.join(EXPERIMENTS[name])}\n", flush=True)
+        begun = time.monotonic()
+        main(list(EXPERIMENTS[name]), standalone_mode=False)
+        print(f"\n{name} took {time.monotonic() - begun:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    run(sys.argv[1:])

@@ -1,0 +1,91 @@
+"""`australis simulate market`: load that participants trade by contracts."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from australis.app.market_report import Report
+
+PRICES = ("fixed", "bounded", "random", "random-bounded")
+CONTRACTS = (1, 3, 5, 7, 9, 10)
+
+
+@click.command(short_help="Contracts: participants that trade load.")
+@click.option(
+    "--contracts",
+    type=click.IntRange(min=1),
+    multiple=True,
+    default=CONTRACTS,
+    show_default=True,
+    help="The least contracts of a node; may be given several times.",
+)
+@click.option(
+    "--prices",
+    type=click.Choice(PRICES),
+    multiple=True,
+    default=PRICES,
+    show_default=True,
+    help="One price in all contracts, or a small range; the same for all nodes, or by chance. Several times.",
+)
+@click.option("--nodes", type=click.IntRange(min=4), default=995, show_default=True, help="Participants.")
+@click.option("--runs", type=click.IntRange(min=1), default=9, show_default=True, help="To take means over.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of chance.")
+@click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    default=os.cpu_count() or 1,
+    help="How many runs at a time.  [default: one for each core]",
+)
+@click.option("--spark", metavar="MASTER", help="Run them as tasks of this Spark instead, say local[2].")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--plot",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write Figures 8 to 11 into this directory, as SVG.",
+)
+def command(
+    contracts: tuple[int, ...],
+    prices: tuple[str, ...],
+    nodes: int,
+    runs: int,
+    seed: int,
+    processes: int,
+    spark: str | None,
+    as_json: bool,
+    plot: Path | None,
+) -> None:
+    """Contracts: participants that trade load, and how near they come to an acceptable allocation.
+
+    \b
+    Examples:
+      australis simulate market --contracts 10 --runs 3
+      australis simulate market --prices fixed --json | jq '.results[] | {contracts, excess_moved}'
+      australis simulate market --plot pictures
+    """
+    # Loaded when it is asked for: numpy and scipy take their time.
+    told = importlib.import_module("australis.app.market_report")
+    mapper = importlib.import_module("australis.app.market_jobs").mapper
+    contracts = tuple(sorted(set(contracts)))
+    with click.progressbar(
+        length=told.runs_of(prices, contracts, runs), file=sys.stderr, hidden=not sys.stderr.isatty()
+    ) as bar:
+        run = mapper(processes, spark)
+        report: Report = told.reported(
+            prices, contracts, nodes=nodes, runs=runs, seed=seed, run=run, done=bar.update
+        )
+    if plot is not None:
+        plot.mkdir(parents=True, exist_ok=True)
+        for name, text in told.plots(report).items():
+            (plot / name).write_text(text)
+    if as_json:
+        click.echo(json.dumps(report.as_dict(), indent=2))
+    else:
+        told.printed(report)

@@ -1,0 +1,233 @@
+"""A market: participants that talk, time that passes between; and what must be true of what they do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from australis.errors import Problem, SimulationError
+from australis.policy.trade.contract import Task
+from australis.policy.trade.invariants import (
+    Movement,
+    cost_does_not_rise,
+    money_is_conserved,
+    nobody_is_worse_off,
+)
+from australis.policy.trade.messages import (
+    Came,
+    Command,
+    Ended,
+    Event,
+    Gave,
+    Heard,
+    Moved,
+    Send,
+    Took,
+    Wake,
+)
+from australis.policy.trade.participant import Participant
+from australis.sim.kernel.clock import Clock
+
+
+@dataclass(frozen=True)
+class Ways:
+    """How long messages take, in milliseconds, and how many are lost."""
+
+    message: int = 10
+    move: int = 75
+    """Section 5.4 measured that for a part of a query."""
+    jitter: int = 0
+    """The most that chance adds: messages overtake each other then."""
+    loss: float = 0.0
+
+
+class Moment(NamedTuple):
+    """How far a market was at a time."""
+
+    time: int
+    cost: int
+    """Of all participants; what is on its way still counts where it was."""
+    movements: int
+    operators: int
+    """That have been moved."""
+
+
+class Market:
+    """Participants, and what is on its way between them; a function of them, the ways and chance."""
+
+    def __init__(
+        self,
+        participants: Iterable[Participant],
+        ways: Ways | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        self.participants = {participant.id: participant for participant in participants}
+        self.clock = Clock()
+        self.ways = ways or Ways()
+        self.rng = rng or np.random.default_rng(0)
+        self.messages: Counter[str] = Counter()
+        self.history: list[Moment] = []
+        self._given: dict[str, int] = {}
+        holdings = [participant.holding for participant in self.participants.values()]
+        self._now = Moment(0, sum(holding.cost.of(holding.load) for holding in holdings), 0, 0)
+        self._checked = self._now
+
+    @property
+    def now(self) -> Moment:
+        """How far it is."""
+        return self._now._replace(time=int(self.clock.now))
+
+    @property
+    def last_movement(self) -> int | None:
+        """When it was."""
+        return self.history[-1].time if self.history else None
+
+    @property
+    def moving(self) -> bool:
+        """Whether anything is on its way, or promised to be taken."""
+        return any(p.giver.moving or p.taker.promises for p in self.participants.values())
+
+    def begin(self, at: int = 0) -> None:
+        """Let all participants begin to trade at a time."""
+        for participant in self.participants.values():
+            self.clock.at(at, self._began, participant)
+
+    def run(self, until: int) -> None:
+        """Let happen what happens until a time; then look whether all is well."""
+        self.clock.run(until)
+        self.check()
+
+    def check(self) -> None:
+        """Money is conserved; since the last look, movements have made all together cheaper."""
+        people = self.participants
+        money_is_conserved(
+            (participant.holding.balance for participant in people.values()),
+            (
+                moved.payment
+                for giver in people.values()
+                if (moved := giver.giver.moving)
+                and people[giver.giver.partner].taker.taken.get(giver.id, 0) < moved.serial
+            ),
+        )
+        if self._now.movements > self._checked.movements:
+            cost_does_not_rise(self._checked.cost, self._now.cost)
+        self._checked = self._now
+
+    # --- load that comes and goes ---------------------------------------------------------------------------
+
+    def come(self, host: str, task: Task) -> None:
+        """A client brings a task."""
+        self._load(host, Came(task))
+
+    def end(self, task: str) -> bool:
+        """A task is over, wherever it is; False: it is on its way."""
+        for host, participant in self.participants.items():
+            if task in participant.holding.tasks:
+                self._load(host, Ended(task))
+                return True
+        return False
+
+    def _load(self, host: str, event: Came | Ended) -> None:
+        self.check()
+        before = self._own_cost(host)
+        self._happens(host, event)
+        self._now = self._now._replace(cost=self._now.cost + self._own_cost(host) - before)
+        self._checked = self._now
+
+    def _own_cost(self, host: str) -> int:
+        holding = self.participants[host].holding
+        return holding.cost.of(holding.load)
+
+    # --- events and commands --------------------------------------------------------------------------------
+
+    def _began(self, participant: Participant) -> None:
+        self._do(participant.id, participant.begin(int(self.clock.now)))
+
+    def _happens(self, who: str, event: Event) -> None:
+        self._do(who, self.participants[who].decide(event, int(self.clock.now)))
+
+    def _do(self, who: str, commands: list[Command]) -> None:
+        for command in commands:
+            if isinstance(command, Send):
+                self._sent(who, command)
+            elif isinstance(command, Wake):
+                self.clock.at(command.at, self._happens, who, command.event)
+            elif isinstance(command, Gave):
+                self._given[who] = command.saving
+            else:
+                self._took(who, command)
+
+    def _sent(self, who: str, send: Send) -> None:
+        self.messages[type(send.message).__name__] += 1
+        ways = self.ways
+        if ways.loss and self.rng.random() < ways.loss:
+            return
+        delay = ways.move if isinstance(send.message, Moved) else ways.message
+        if ways.jitter:
+            delay += int(self.rng.integers(ways.jitter + 1))
+        self.clock.at(self.clock.now + delay, self._happens, send.to, Heard(who, send.message))
+
+    def _took(self, taker: str, took: Took) -> None:
+        load = sum(task.load for task in took.tasks)
+        movement = Movement(took.giver, taker, load, took.price, self._given.pop(took.giver), took.cost)
+        nobody_is_worse_off(movement)
+        holding = self.participants[taker].holding
+        change = holding.cost.marginal(load, holding.load - load) - movement.saving
+        self._now = Moment(
+            int(self.clock.now),
+            self._now.cost + change,
+            self._now.movements + 1,
+            self._now.operators + len(took.tasks),
+        )
+        self.history.append(self._now)
+
+
+def settled(market: Market, movable: Movable, until: int, step: int = 2000) -> bool:
+    """Run a market until no movement is possible any more, at most until a time; whether it got there."""
+    while market.clock.now < until:
+        market.run(min(until, int(market.clock.now) + step))
+        if not market.moving and not movable.any(market):
+            return True
+    return False
+
+
+class Movable:
+    """Tells whether any contract of a market of equal tasks would still move one."""
+
+    def __init__(self, market: Market) -> None:
+        people = list(market.participants.values())
+        places = {participant.id: place for place, participant in enumerate(people)}
+        if any(task.load != 1 for person in people for task in person.holding.tasks.values()):
+            raise SimulationError(Problem("market", "has tasks of different loads", "tasks of load 1"))
+        contracts = [contract for person in people for contract in person.giver.contracts.values()]
+        self._givers = np.array([places[each.giver] for each in contracts], dtype=np.int64)
+        self._takers = np.array([places[each.taker] for each in contracts], dtype=np.int64)
+        self._low = np.array([each.low for each in contracts], dtype=np.int64)
+        self._high = np.array([each.high for each in contracts], dtype=np.int64)
+        costs = list({person.holding.cost: None for person in people})
+        longest = max(len(cost.slopes) for cost in costs)
+        self._slopes = np.array([(*c.slopes, *[c.slopes[-1]] * (longest - len(c.slopes))) for c in costs])
+        self._costs = np.array([costs.index(person.holding.cost) for person in people])
+        self._steps = np.array([person.holding.cost.step for person in people])
+
+    def any(self, market: Market) -> bool:
+        """Whether there is a price in the range of any contract at which one task would go."""
+        loads = np.array(loads_of(market))
+        keeps = np.where(loads > 0, self._marginal(np.maximum(loads - 1, 0)), 0)
+        least = np.maximum(self._low, self._marginal(loads)[self._takers] + 1)
+        most = np.minimum(self._high, keeps[self._givers] - 1)
+        return bool((least <= most).any())
+
+    def _marginal(self, loads: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What one unit more costs each: the slope there."""
+        return self._slopes[self._costs, np.minimum(loads // self._steps, self._slopes.shape[1] - 1)]
+
+
+def loads_of(market: Market) -> list[int]:
+    """The load of each participant."""
+    return [participant.holding.load for participant in market.participants.values()]
