@@ -207,3 +207,21 @@ def test_a_partner_that_is_gone_is_not_waited_for() -> None:
     one.decide(OFFER, 2000)
     assert one.decide(Gone("t"), 2100) == [Send("u", Offer(2, 36, (A, B)))]
     assert one.decide(Gone("t"), 2200) == []
+
+
+def test_who_gave_something_tries_again_soon_and_who_was_rejected_later() -> None:
+    one = giver(fixed("g", "t", 35), retry=60_000)
+    one.decide(OFFER, 2000)
+    one.decide(heard("t", Accepted(1, ("a",))), 2010)
+    assert one.decide(heard("t", Received(1)), 2100) == [Wake(4100, OFFER)]
+    one.decide(OFFER, 4100)
+    assert one.decide(heard("t", Rejected(2)), 4110) == [Wake(64_110, OFFER)]
+    assert one.decide(Came(Task("f")), 4200) == [Wake(6110, OFFER)]
+
+
+def test_what_goes_to_a_partner_that_is_gone_is_not_waited_for() -> None:
+    one = giver(fixed("g", "t", 35), fixed("g", "u", 36))
+    one.decide(OFFER, 2000)
+    one.decide(heard("t", Accepted(1, ("a",))), 2010)
+    assert one.decide(Gone("t"), 2100) == [Wake(4100, OFFER)]
+    assert one.holding.load == 4

@@ -52,17 +52,12 @@ class Giver:
     # --- when a round begins --------------------------------------------------------------------------------
 
     def look(self, now: int) -> list[Command]:
-        """Load or contracts have changed: plan a round, if none is planned or under way."""
-        if self.woken_at is not None or self.offer or self.moving or not self.contracts:
-            return []
-        return self._wake(max(self.rested, self.holding.settings.next_moment(now)))
+        """Load or contracts have changed: plan a round, if none is under way or planned sooner."""
+        return self._plan(self.holding.settings.next_moment(now)) if self.contracts else []
 
     def notified(self, taker: str, now: int) -> list[Command]:
         """A partner has room again: no need to wait any longer than between any two rounds."""
-        if self.offer or self.moving or taker not in self.contracts:
-            return []
-        at = max(self.rested, now)
-        return self._wake(at) if self.woken_at is None or at < self.woken_at else []
+        return self._plan(now) if taker in self.contracts else []
 
     def woke(self, event: Woke, now: int) -> list[Command]:
         """Begin a round, or lose patience with an answer."""
@@ -75,7 +70,10 @@ class Giver:
         self.prices = {id_: contract.low for id_, contract in self.contracts.items() if contract.holds(now)}
         return self._ask(now)
 
-    def _wake(self, at: int) -> list[Command]:
+    def _plan(self, at: int) -> list[Command]:
+        at = max(self.rested, at)
+        if self.offer or self.moving or (self.woken_at is not None and self.woken_at <= at):
+            return []
         self.woken_at = at
         return [Wake(at, OFFER)]
 
@@ -116,9 +114,13 @@ class Giver:
         """Try again later, if anybody was asked; whoever had nothing to offer waits for more load."""
         settings = self.holding.settings
         self.rested = now + settings.period
-        if not self.refused:
-            return []
-        return self._wake(now + (settings.retry or settings.period))
+        return self._plan(now + (settings.retry or settings.period)) if self.refused else []
+
+    def _done(self, now: int) -> list[Command]:
+        """After a movement there may be more to move."""
+        self.moving = None
+        self.rested = now + self.holding.settings.period
+        return self._plan(self.rested)
 
     # --- what partners answer -------------------------------------------------------------------------------
 
@@ -184,8 +186,7 @@ class Giver:
         """The movement is done, and the round with it."""
         if self.moving is None or (self.partner, self.moving.serial) != (taker, message.serial):
             return []
-        self.moving = None
-        return self._over(now)
+        return self._done(now)
 
     # --- when messages are lost -----------------------------------------------------------------------------
 
@@ -207,7 +208,9 @@ class Giver:
         """A partner that is away answers nothing more; what is on its way to it is not taken back."""
         self.prices.pop(partner, None)
         self.contracts.pop(partner, None)
-        if self.partner != partner or not (self.offer or self.moving):
+        if self.partner != partner:
             return []
-        self.offer = self.moving = None
-        return self._ask(now)
+        if self.moving:
+            return self._done(now)
+        waited, self.offer = self.offer, None
+        return self._ask(now) if waited else []
