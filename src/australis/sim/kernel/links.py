@@ -40,6 +40,8 @@ class Links:
     wait: float = 0.0
     """The longest that a tuple is held back for its page to fill."""
     faults: Faults = Faults()
+    ordered: bool = False
+    """Whether pages keep their order, however late one is: those of a connection do."""
 
     def __post_init__(self) -> None:
         if self.page_tuples < 1:
@@ -57,6 +59,8 @@ class _Lane:
     pages: int = 0
     """How many have left."""
     free: float = 0.0
+    last: float = 0.0
+    """When the last page arrives."""
 
 
 class Net:
@@ -104,8 +108,9 @@ class Net:
         if faults.loss and chance.random() < faults.loss:
             return
         for _ in range(2 if faults.duplication and chance.random() < faults.duplication else 1):
-            late = chance.random() * faults.delay if faults.delay else 0.0
-            self._clock.at(arrival + late, self._arrived, source, target, page)
+            time = arrival + chance.random() * faults.delay if faults.delay else arrival
+            lane.last = max(time, lane.last)
+            self._clock.at(lane.last if self.links.ordered else time, self._arrived, source, target, page)
 
     def _arrived(self, source: str, target: str, page: list[Any]) -> None:
         for message in page:

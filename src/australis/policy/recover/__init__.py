@@ -1,0 +1,6 @@
+"""Recovery: servers that keep what they sent until it is safe elsewhere, and redo what a failed one did.
+
+`positions` are arrays of sequence numbers, `flow` the messages that gather them, `checkpoints` what follows
+from them for k-safety, `log` the output queue that is truncated; `heartbeats` tell who has failed;
+`granularity` is what virtual machines buy. `server` is all of them: events in, commands out.
+"""

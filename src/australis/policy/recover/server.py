@@ -1,0 +1,244 @@
+"""A server: what it keeps, what it passes on, whom it watches, and what it does when one fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from australis.errors import PolicyError, Problem
+from australis.policy.recover.checkpoints import Checkpoints, Safe
+from australis.policy.recover.flow import Junction, Noted
+from australis.policy.recover.heartbeats import Heartbeats
+from australis.policy.recover.positions import Positions
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where a server stands: the arcs that it reads and writes, and who is at their other ends."""
+
+    name: str
+    reads: Mapping[str, str]
+    """The server that writes each arc."""
+    writes: Mapping[str, str]
+    """The server or application that reads each arc."""
+    guards: tuple[str, ...] = ()
+    """The servers that this one takes over when they fail: each has one such server before it."""
+    k: int = 1
+    timeout_s: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.k < 0:
+            raise PolicyError(Problem(f"{self.name}.k", f"is {self.k}", "0 or more"))
+        for guarded in self.guards:
+            if guarded not in self.writes.values():
+                what = f"guards {guarded}, to which it sends nothing"
+                raise PolicyError(Problem(self.name, what, "servers behind it"))
+
+
+# --- what happens
+
+
+class Flow(NamedTuple):
+    """A flow message came along an arc, behind its tuples; `noted` is what boxes depend on now."""
+
+    arc: str
+    serial: int
+    noted: Noted
+
+
+class Queried(NamedTuple):
+    """The writer of an arc asks for this server's array of sequence numbers."""
+
+    arc: str
+    received: Positions
+    noted: Noted
+
+
+class Told(NamedTuple):
+    """The reader of an arc told what is safe; what was received here is needed to pass it on."""
+
+    arc: str
+    safe: Safe
+    received: Mapping[str, Positions]
+
+
+class Heard(NamedTuple):
+    """A heartbeat of a server downstream came."""
+
+    server: str
+    now: float
+
+
+class Beat(NamedTuple):
+    """It is time to be heard, and to see who was not."""
+
+    now: float
+
+
+class Started(NamedTuple):
+    """This server begins anew, in the place of one that failed."""
+
+    now: float
+    life: int
+
+
+class ReplayWanted(NamedTuple):
+    """The reader of an arc began anew: it wants all that is kept for it, once."""
+
+    arc: str
+    life: int
+
+
+class Replaying(NamedTuple):
+    """What is kept begins to come along an arc."""
+
+    arc: str
+
+
+# --- what is commanded
+
+
+class Onward(NamedTuple):
+    """Send the flow message along all arcs, behind the tuples so far."""
+
+    serial: int
+
+
+class TellSafe(NamedTuple):
+    """Tell the writer of an arc what is safe: the back channel."""
+
+    arc: str
+    safe: Safe
+
+
+class Truncate(NamedTuple):
+    """Forget what is safe, in the queue of an arc."""
+
+    arc: str
+    safe: Positions
+
+
+class Heartbeat(NamedTuple):
+    """Let a server upstream hear that this one is there."""
+
+    to: str
+
+
+class TakeOver(NamedTuple):
+    """Begin a failed server anew, here: it is given what is kept for it."""
+
+    server: str
+
+
+class AskReplay(NamedTuple):
+    """Ask the writer of an arc for all that it keeps; take no tuple of it before it says that they come."""
+
+    arc: str
+    life: int
+
+
+class Replay(NamedTuple):
+    """Say that what is kept comes along an arc, and send it."""
+
+    arc: str
+
+
+Command = Onward | TellSafe | Truncate | Heartbeat | TakeOver | AskReplay | Replay
+
+
+class Server:
+    """Passes flow messages on, tells those before it what is safe, and takes over those behind it.
+
+    >>> server = Server(Plan("s2", {"a": "s1"}, {"b": "s3"}, guards=("s3",)))
+    >>> server.handle(Flow("a", 1, Noted({"b": {"p": 7}}, {"a": {"p": 5}})))
+    [Onward(serial=1)]
+    >>> server.handle(Told("b", ({"p": 7}, {"p": 4}), received={"a": {"p": 8}}))
+    [Truncate(arc='b', safe={'p': 4}), TellSafe(arc='a', safe=({'p': 8}, {'p': 5}))]
+    >>> server.handle(Beat(3.0))
+    [Heartbeat(to='s1'), TakeOver(server='s3')]
+    """
+
+    def __init__(self, plan: Plan, now: float = 0.0) -> None:
+        self.plan = plan
+        self._checkpoints = Checkpoints(plan.k, plan.reads, plan.writes)
+        self._flow = Junction(plan.reads)
+        self._back = Junction(plan.writes)
+        self._beats = Heartbeats(plan.guards, plan.timeout_s, now)
+        self._life = 0
+        self._awaiting: set[str] = set()
+        """Arcs whose replay has not begun."""
+        self._replayed: dict[str, int] = {}
+        """The life of the reader of each arc that was given a replay."""
+        self._handled: dict[type, Callable[[Any], list[Command]]] = {
+            Flow: self._flowed,
+            Queried: self._queried,
+            Told: self._told,
+            Heard: self._heard,
+            Beat: self._beat,
+            Started: self._started,
+            ReplayWanted: self._replay_wanted,
+            Replaying: self._replaying,
+        }
+
+    def handle(self, event: Any) -> list[Command]:
+        """The commands that follow from an event."""
+        return self._handled[type(event)](event)
+
+    # --- checkpoints
+
+    def _flowed(self, event: Flow) -> list[Command]:
+        onward = self._flow.arrived(event.arc, event.serial)
+        if onward is None:
+            return []
+        self._checkpoints.noted(event.noted)
+        return [Onward(onward)]
+
+    def _queried(self, event: Queried) -> list[Command]:
+        self._checkpoints.noted(event.noted)
+        safe = self._checkpoints.safe(event.arc, event.received)
+        self._checkpoints.forget()
+        return [TellSafe(event.arc, safe)]
+
+    def _told(self, event: Told) -> list[Command]:
+        """Truncate a queue; and tell it on, when all arcs have been told of."""
+        self._checkpoints.told(event.arc, event.safe)
+        found: list[Command] = [Truncate(event.arc, self._checkpoints.truncation(event.arc))]
+        if self._back.arrived(event.arc, 0) is not None:
+            for arc, received in event.received.items():
+                found.append(TellSafe(arc, self._checkpoints.safe(arc, received)))
+            self._checkpoints.forget()
+        return found
+
+    # --- failures
+
+    def _heard(self, event: Heard) -> list[Command]:
+        self._beats.heard(event.server, event.now)
+        return []
+
+    def _beat(self, event: Beat) -> list[Command]:
+        upstream = dict.fromkeys(self.plan.reads.values())
+        silent = self._beats.silent(event.now)
+        for server in silent:
+            self._beats.awaited(server, event.now)
+        return [
+            *(Heartbeat(server) for server in upstream),
+            *(TakeOver(server) for server in silent),
+            *(AskReplay(arc, self._life) for arc in sorted(self._awaiting)),
+        ]
+
+    def _started(self, event: Started) -> list[Command]:
+        self._life = event.life
+        self._awaiting = set(self.plan.reads)
+        return [AskReplay(arc, event.life) for arc in self.plan.reads]
+
+    def _replaying(self, event: Replaying) -> list[Command]:
+        self._awaiting.discard(event.arc)
+        return []
+
+    def _replay_wanted(self, event: ReplayWanted) -> list[Command]:
+        """A reader is given its replay once in a life, whatever comes twice."""
+        if event.life <= self._replayed.get(event.arc, 0):
+            return []
+        self._replayed[event.arc] = event.life
+        return [Replay(event.arc)]

@@ -1,0 +1,6 @@
+"""Recovery, simulated: servers that fail, and those before them that redo what they did.
+
+`boxes` compute, `network` says which server has which and what should come out; `world` lets servers live on
+machines that crash; `trials` crash up to k of them; `pipeline` has virtual machines on one; `experiments`
+measure what checkpoints cost and save.
+"""

@@ -1,0 +1,116 @@
+"""Boxes whose outputs follow from the numbers of tuples alone, and what they depend on."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+
+class Tuple(NamedTuple):
+    """A tuple: the path that it took, the number of the one that caused it, a value."""
+
+    path: str
+    number: int
+    value: int
+
+
+class Box(Protocol):
+    """What makes tuples of tuples, one path at a time."""
+
+    def take(self, tup: Tuple) -> list[Tuple]:
+        """What comes of a tuple."""
+
+    def done(self) -> dict[str, int]:
+        """The last tuple of each path that it does not depend on any more."""
+
+
+class Each:
+    """A box without state: what it has processed, it needs no more."""
+
+    def __init__(self, made: Callable[[Tuple], int | None]) -> None:
+        self._made = made
+        self._done: dict[str, int] = {}
+
+    def take(self, tup: Tuple) -> list[Tuple]:
+        """One tuple or none."""
+        self._done[tup.path] = tup.number
+        value = self._made(tup)
+        return [] if value is None else [Tuple(tup.path, tup.number, value)]
+
+    def done(self) -> dict[str, int]:
+        """All that was processed."""
+        return dict(self._done)
+
+
+def mapped() -> Each:
+    """Twice the value."""
+    return Each(lambda tup: 2 * tup.value)
+
+
+def filtered() -> Each:
+    """Two tuples of three."""
+    return Each(lambda tup: tup.value if tup.number % 3 else None)
+
+
+class Window:
+    """The sum of the last tuples of each path: those but one contribute to what comes.
+
+    >>> window = Window(2)
+    >>> [window.take(Tuple("p", number, 10))[0].value for number in (1, 2, 3)], window.done()
+    ([10, 20, 20], {'p': 2})
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._last: dict[str, deque[Tuple]] = {}
+
+    def take(self, tup: Tuple) -> list[Tuple]:
+        """The sum of the window that ends here."""
+        last = self._last.setdefault(tup.path, deque(maxlen=self._size))
+        last.append(tup)
+        return [Tuple(tup.path, tup.number, sum(each.value for each in last))]
+
+    def done(self) -> dict[str, int]:
+        """Those before the earliest that the next window will have."""
+        kept = {path: list(last)[-(self._size - 1) :] for path, last in self._last.items()}
+        return {
+            path: last[0].number - 1 if self._size > 1 else last[-1].number for path, last in kept.items()
+        }
+
+
+class Match:
+    """Pairs tuples of one number of two paths, which both come in order; a tuple without partner is dropped.
+
+    >>> match = Match("pairs", "l", "r")
+    >>> match.take(Tuple("l", 1, 5)), match.take(Tuple("l", 2, 5)), match.take(Tuple("r", 2, 6))
+    ([], [], [Tuple(path='pairs', number=2, value=11)])
+    >>> match.done()
+    {'l': 2, 'r': 2}
+    """
+
+    def __init__(self, path: str, left: str, right: str) -> None:
+        self._path = path
+        self._other = {left: right, right: left}
+        self._seen = {left: 0, right: 0}
+        self._waiting: dict[str, deque[Tuple]] = {left: deque(), right: deque()}
+
+    def take(self, tup: Tuple) -> list[Tuple]:
+        """A pair, if the other one is there."""
+        self._seen[tup.path] = tup.number
+        other = self._other[tup.path]
+        waiting = self._waiting[other]
+        while waiting and waiting[0].number < tup.number:
+            waiting.popleft()
+        if waiting and waiting[0].number == tup.number:
+            return [Tuple(self._path, tup.number, waiting.popleft().value + tup.value)]
+        if self._seen[other] < tup.number:
+            self._waiting[tup.path].append(tup)
+        return []
+
+    def done(self) -> dict[str, int]:
+        """Those before the earliest that waits."""
+        return {
+            path: waiting[0].number - 1 if waiting else self._seen[path]
+            for path, waiting in self._waiting.items()
+        }

@@ -1,0 +1,108 @@
+"""Up to k crashes, in networks with branches and recombinations; and what must hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from australis.errors import Problem, SimulationError
+from australis.sim.recovery.network import computed, drawn
+from australis.sim.recovery.world import Setting, World
+
+BUSY_S = 12.0
+"""How long sources send, and servers crash."""
+LIMIT_S = 200.0
+"""When all must have been delivered."""
+QUEUED = 40
+"""No queue is longer in the end."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of a seed; all that must hold did."""
+
+    seed: int
+    k: int
+    servers: int
+    tuples: int
+    crashes: int
+    failed: int
+    """Servers that failed with the machines that crashed."""
+    begun: int
+    """Servers that were begun anew."""
+    events: int
+
+
+class BadWorld:
+    """A network that a seed draws, and the machines that crash."""
+
+    def __init__(self, seed: int, *, k: int | None = None, crashes: int | None = None, record: bool = False):
+        self.seed, self._chance = seed, Random(seed)
+        draw = self._chance
+        self._network = drawn(draw)
+        self._k = draw.randint(1, 3) if k is None else k
+        setting = Setting(
+            k=self._k,
+            flow_s=draw.choice((0.3, 1.0, 3.0)),
+            arrays=draw.random() < 0.3,
+            timeout_s=draw.choice((3.0, 5.0)),
+            delay_s=draw.choice((0.01, 0.5)),
+            loss=draw.choice((0.0, 0.1)),
+        )
+        self.world = World(self._network, setting, draw, record=record)
+        self._count = draw.randint(20, 50)
+        self._expected = computed(self._network, self._count)
+        self._crashes = self._failed = 0
+        self._plan(draw.randint(0, self._k) if crashes is None else crashes)
+
+    def _plan(self, crashes: int) -> None:
+        clock, draw = self.world.clock, self._chance
+        for source in self._network.sources:
+            for number, time in enumerate(sorted(draw.uniform(0, BUSY_S) for _ in range(self._count)), 1):
+                clock.at(time, self.world.emit, source, number)
+        together = draw.uniform(0, BUSY_S) if draw.random() < 0.3 else None
+        for _ in range(crashes):
+            clock.at(together or draw.uniform(0, BUSY_S), self._crash)
+
+    def _crash(self) -> None:
+        there = sorted(name for name in self._network.servers if self._is_alone(name))
+        if there:
+            self._crashes += 1
+            self._failed += len(self.world.crash(self._chance.choice(there)))
+
+    def _is_alone(self, name: str) -> bool:
+        """Whether a server is there, and not on the machine of a source, which does not fail."""
+        runner = self.world.runners.get(name)
+        return runner is not None and runner.node.name not in self._network.sources
+
+    def run(self) -> Trial:
+        """Live until all is delivered, and the queues are short again."""
+        clock, world = self.world.clock, self.world
+        wanted = sum(len(each) for each in self._expected.values())
+        while clock.now < LIMIT_S:
+            clock.run(until=clock.now + 5.0)
+            delivered = sum(len(each) for each in world.deliveries.values())
+            if clock.now > BUSY_S and delivered >= wanted and max(world.kept().values()) <= QUEUED:
+                break
+        self._check()
+        servers, tuples = len(self._network.servers), wanted
+        counts = (self._crashes, self._failed, len(world.began), clock.happened)
+        return Trial(self.seed, self._k, servers, tuples, *counts)
+
+    def _check(self) -> None:
+        for arc, expected in self._expected.items():
+            found = {tup: value for tup, (_, value) in self.world.deliveries.get(arc, {}).items()}
+            lost = sorted(tup for tup in expected if tup not in found)
+            wrong = sorted(tup for tup in found if found[tup] != expected.get(tup))
+            if lost or wrong:
+                what = f"of {arc} lost {lost[:5]}, wrong {wrong[:5]} ({len(lost)} and {len(wrong)})"
+                raise SimulationError(Problem(f"seed {self.seed}", what, "every message"))
+        longest = max(self.world.kept().values())
+        if longest > QUEUED:
+            what = f"keeps {longest} tuples"
+            raise SimulationError(Problem(f"seed {self.seed}", what, f"at most {QUEUED} in the end"))
+
+
+def tried(seed: int) -> Trial:
+    """Crash up to k servers, and see that no message was lost, and that each was right."""
+    return BadWorld(seed).run()

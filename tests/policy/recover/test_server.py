@@ -1,0 +1,142 @@
+"""Servers, event by event: flow messages, the back channel, heartbeats, and what follows from a failure."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from australis.errors import PolicyError
+from australis.policy.recover.flow import Noted
+from australis.policy.recover.granularity import Granularity, coarsest
+from australis.policy.recover.heartbeats import Heartbeats
+from australis.policy.recover.server import (
+    AskReplay,
+    Beat,
+    Flow,
+    Heard,
+    Heartbeat,
+    Onward,
+    Plan,
+    Queried,
+    Replay,
+    Replaying,
+    ReplayWanted,
+    Server,
+    Started,
+    TakeOver,
+    TellSafe,
+    Told,
+    Truncate,
+)
+
+NOTED = Noted({"c": {"p": 9}, "d": {"q": 9}}, {"a": {"p": 7}, "b": {"q": 6}})
+PLAN = Plan("s", {"a": "u", "b": "v"}, {"c": "x", "d": "y"}, guards=("x",), k=1, timeout_s=2.0)
+
+
+def test_flow_messages_are_saved_until_there_is_one_on_each_arc() -> None:
+    server = Server(PLAN)
+    assert server.handle(Flow("a", 3, NOTED)) == []
+    assert server.handle(Flow("b", 3, NOTED)) == [Onward(3)]
+
+
+def test_the_back_channel_truncates_at_once_and_tells_when_all_have_told() -> None:
+    server = Server(PLAN)
+    received = {"a": {"p": 9}, "b": {"q": 9}}
+    server.handle(Flow("a", 3, NOTED))
+    server.handle(Flow("b", 3, NOTED))
+    assert server.handle(Told("c", ({"p": 9}, {"p": 4}), received)) == [Truncate("c", {"p": 4})]
+    assert server.handle(Told("d", ({"q": 9}, {"q": 3}), received)) == [
+        Truncate("d", {"q": 3}),
+        TellSafe("a", ({"p": 9}, {"p": 7})),
+        TellSafe("b", ({"q": 9}, {"q": 6})),
+    ]
+
+
+def test_an_array_is_told_when_it_is_asked_for() -> None:
+    server = Server(PLAN)
+    server.handle(Told("c", ({"p": 9}, {}), {}))
+    assert server.handle(Queried("a", {"p": 9}, NOTED)) == [TellSafe("a", ({"p": 9}, {}))]
+    server.handle(Told("d", ({"q": 9}, {}), {}))
+    assert server.handle(Queried("a", {"p": 9}, NOTED)) == [TellSafe("a", ({"p": 9}, {"p": 7}))]
+
+
+def test_who_is_silent_is_taken_over_and_has_its_time_to_be_heard_again() -> None:
+    server = Server(PLAN)
+    beats = [Heartbeat("u"), Heartbeat("v")]
+    server.handle(Heard("x", 1.0))
+    story = [server.handle(Beat(now)) for now in (3.0, 3.1, 5.0, 5.2)]
+    assert story == [beats, [*beats, TakeOver("x")], beats, [*beats, TakeOver("x")]]
+
+
+def test_a_server_that_begins_anew_asks_until_it_is_answered() -> None:
+    server = Server(PLAN, now=10.0)
+    assert server.handle(Started(10.0, life=2)) == [AskReplay("a", 2), AskReplay("b", 2)]
+    assert server.handle(Replaying("a")) == []
+    assert server.handle(Beat(10.5)) == [Heartbeat("u"), Heartbeat("v"), AskReplay("b", 2)]
+    server.handle(Replaying("b"))
+    assert server.handle(Beat(11.0)) == [Heartbeat("u"), Heartbeat("v")]
+
+
+def test_a_replay_is_given_once_in_a_life() -> None:
+    server = Server(PLAN)
+    lives = (1, 1, 2, 1)
+    assert [server.handle(ReplayWanted("c", life)) for life in lives] == [
+        [Replay("c")],
+        [],
+        [Replay("c")],
+        [],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Plan("s", {}, {}, k=-1), "s.k: is -1; expected 0 or more"),
+        (lambda: Plan("s", {}, {"a": "x"}, ("y",)), "s: guards y, to which it sends nothing; expected"),
+        (lambda: Granularity((1.0,), 2), "granularity.machines: is 2; expected 1 to 1, a box each"),
+    ],
+)
+def test_what_cannot_be_is_refused(make: object, message: str) -> None:
+    with pytest.raises(PolicyError) as refused:
+        make()  # type: ignore[operator]
+    assert str(refused.value).startswith(message)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.floats(0.1, 3)), max_size=30))
+def test_a_failure_is_told_once_and_only_after_a_silence(steps: list[tuple[bool, float]]) -> None:
+    beats, now, heard, told = Heartbeats(["s"], 2.0), 0.0, 0.0, False
+    for beat, step in steps:
+        now += step
+        if beat:
+            beats.heard("s", now)
+            heard, told = now, False
+        else:
+            failed = beats.silent(now) == ["s"]
+            assert failed == (now - heard > 2.0 and not told)
+            told = told or failed
+
+
+# --- virtual machines
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=1, max_size=10), st.data())
+def test_virtual_machines_have_all_boxes_in_their_order(costs: list[float], data: st.DataObject) -> None:
+    machines = data.draw(st.integers(1, len(costs)))
+    parts = Granularity(tuple(costs), machines).parts
+    assert [cost for part in parts for cost in part] == costs
+    assert len(parts) == machines
+    assert all(parts)
+
+
+def test_more_virtual_machines_redo_less_for_more_messages() -> None:
+    choices = [Granularity((0.01,) * 8, machines) for machines in range(1, 9)]
+    assert [each.messages for each in choices] == list(range(8))
+    redone = [each.foreseen_s(rate=100, kept_s=1.0) for each in choices]
+    assert redone == sorted(redone, reverse=True)
+
+
+def test_the_fewest_virtual_machines_that_are_fast_enough() -> None:
+    costs = (0.01,) * 8
+    found = [coarsest(costs, 100, 1.0, within_s).machines for within_s in (8.0, 4.1, 2.1, 0.0)]
+    assert found == [1, 2, 4, 8]

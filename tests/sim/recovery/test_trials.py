@@ -1,0 +1,92 @@
+"""Up to k crashes: a few hundred networks here, ten thousand in `make experiments`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from australis.errors import SimulationError
+from australis.policy.recover import server
+from australis.policy.recover.checkpoints import Checkpoints
+from australis.sim.recovery.experiments import volume
+from australis.sim.recovery.pipeline import traded
+from australis.sim.recovery.trials import BadWorld, tried
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_no_message_is_lost_and_none_is_wrong(block: int) -> None:
+    found = [tried(seed) for seed in range(100 * block, 100 * block + 100)]
+    assert sum(each.crashes for each in found) > 60
+    assert sum(each.failed > each.crashes for each in found) > 0, "machines with several servers crash, too"
+
+
+def test_a_seed_plays_a_network_again() -> None:
+    first, second = (BadWorld(4, record=True) for _ in range(2))
+    assert first.run() == second.run()
+    assert first.world.journal is not None
+    assert second.world.journal is not None
+    assert first.world.journal.compare(second.world.journal) == first.world.replayed() > 100
+
+
+def test_more_than_k_crashes_may_lose_messages() -> None:
+    lost = 0
+    for seed in range(60):
+        try:
+            BadWorld(seed, k=1, crashes=3).run()
+        except SimulationError:
+            lost += 1
+    assert lost > 0
+
+
+# --- the checks are worth something: broken policies are found out
+
+
+def found_out(seeds: int = 150) -> bool:
+    for seed in range(seeds):
+        try:
+            tried(seed)
+        except SimulationError:
+            return True
+    return False
+
+
+def test_queues_that_are_truncated_a_level_too_far_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Checkpoints, "truncation", lambda self, arc: self._known[arc][self._k - 1])
+    assert found_out()
+
+
+def test_moments_that_are_taken_too_late_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Checkpoints, "_latest", lambda self, level: self._moments[-1])
+    assert found_out()
+
+
+def test_servers_that_wait_for_no_replay_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server.Server, "_replay_wanted", lambda *_: [])
+    assert found_out(20)
+
+
+def test_a_state_that_is_thought_done_with_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def processed(self: Any) -> dict[str, int]:
+        return {path: last[-1].number for path, last in self._last.items()}
+
+    monkeypatch.setattr("australis.sim.recovery.boxes.Window.done", processed)
+    assert found_out(400)
+
+
+# --- what checkpoints cost
+
+
+def test_more_checkpoints_make_queues_and_recovery_short() -> None:
+    often, seldom = volume(1, 0.2, seeds=[0]), volume(1, 5.0, seeds=[0])
+    assert often.messages > 10 * seldom.messages
+    assert often.queue < seldom.queue / 5
+    assert often.redone < seldom.redone
+    assert volume(2, 0.2, seeds=[0]).queue > often.queue
+
+
+def test_more_virtual_machines_redo_less_for_more_messages() -> None:
+    found = [traded(machines) for machines in (1, 2, 8)]
+    assert [round(each.messages) for each in found] == [0, 1, 7]
+    assert found[0].redone_s > 1.8 * found[1].redone_s > 3 * found[2].redone_s
+    assert all(each.redone_s == pytest.approx(each.foreseen_s, rel=0.3) for each in found)
