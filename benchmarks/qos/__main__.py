@@ -47,6 +47,7 @@ def main() -> None:
         ExitStack() as stack,
     ):
         shop = Workshop(Path(scratch), arguments.quick, stack)
+        shop.loads = tuple(load / 100 for load in arguments.load or ())
         for part in arguments.part or PARTS:
             PARTS[part](shop, report)
     _print(report.tables)
@@ -56,6 +57,9 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.qos", description=__doc__.split("\n")[0])
     parser.add_argument("--part", action="append", choices=PARTS, help="only this one; may be repeated")
+    parser.add_argument(
+        "--load", action="append", type=float, help="only this load, in %% of capacity; may repeat"
+    )
     parser.add_argument("--quick", action="store_true", help="fewer loads and shorter runs, and no pictures")
     parser.add_argument("--pictures", type=Path, help=f"where pictures go; {PICTURES} unless quick")
     parser.add_argument("--scratch", help="where files go that are removed at the end")

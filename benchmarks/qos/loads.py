@@ -64,7 +64,8 @@ class Point:
 
 def measure(shop: Workshop) -> list[Point]:
     """Every contender at every load."""
-    return [point for load in (QUICK_LOADS if shop.quick else LOADS) for point in _at(shop, load)]
+    loads = shop.loads or (QUICK_LOADS if shop.quick else LOADS)
+    return [point for load in loads for point in _at(shop, load)]
 
 
 def _at(shop: Workshop, load: float) -> Iterator[Point]:

@@ -31,6 +31,8 @@ class Workshop:
     stack: ExitStack
     workers: dict[str, Worker] = field(default_factory=dict)
     capacity: float = 0.0
+    loads: tuple[float, ...] = ()
+    """The loads that were asked for, as fractions of the capacity; none for the usual ones."""
 
     def worker(self, side: str) -> Worker:
         """A side's process, begun when it is first needed."""
