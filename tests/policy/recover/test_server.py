@@ -69,6 +69,14 @@ def test_who_is_silent_is_taken_over_and_has_its_time_to_be_heard_again() -> Non
     assert story == [beats, [*beats, TakeOver("x")], beats, [*beats, TakeOver("x")]]
 
 
+def test_heartbeats_of_servers_that_others_guard_are_for_others() -> None:
+    server = Server(PLAN)
+    for now in (1.0, 9.0):
+        server.handle(Heard("x", now))
+        server.handle(Heard("y", 1.0))
+    assert server.handle(Beat(10.0)) == [Heartbeat("u"), Heartbeat("v")]
+
+
 def test_a_server_that_begins_anew_asks_until_it_is_answered() -> None:
     server = Server(PLAN, now=10.0)
     assert server.handle(Started(10.0, life=2)) == [AskReplay("a", 2), AskReplay("b", 2)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class Heartbeats:
-    """Listens to the servers downstream.
+    """Listens to some servers downstream; what others send is for others.
 
     >>> beats = Heartbeats(["s2", "s3"], timeout_s=2.0)
     >>> beats.heard("s2", 1.5)
@@ -21,8 +21,9 @@ class Heartbeats:
 
     def heard(self, server: str, now: float) -> None:
         """A server is there, or is there again."""
-        self._heard[server] = now
-        self._failed.discard(server)
+        if server in self._heard:
+            self._heard[server] = now
+            self._failed.discard(server)
 
     def silent(self, now: float) -> list[str]:
         """The servers that must have failed, each told once until it is heard of again."""

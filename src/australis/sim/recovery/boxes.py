@@ -21,8 +21,8 @@ class Box(Protocol):
     def take(self, tup: Tuple) -> list[Tuple]:
         """What comes of a tuple."""
 
-    def done(self) -> dict[str, int]:
-        """The last tuple of each path that it does not depend on any more."""
+    def needs(self) -> dict[str, int]:
+        """The earliest tuple of each path that contributes to its state, if any does."""
 
 
 class Each:
@@ -30,17 +30,15 @@ class Each:
 
     def __init__(self, made: Callable[[Tuple], int | None]) -> None:
         self._made = made
-        self._done: dict[str, int] = {}
 
     def take(self, tup: Tuple) -> list[Tuple]:
         """One tuple or none."""
-        self._done[tup.path] = tup.number
         value = self._made(tup)
         return [] if value is None else [Tuple(tup.path, tup.number, value)]
 
-    def done(self) -> dict[str, int]:
-        """All that was processed."""
-        return dict(self._done)
+    def needs(self) -> dict[str, int]:
+        """Nothing."""
+        return {}
 
 
 def mapped() -> Each:
@@ -57,8 +55,8 @@ class Window:
     """The sum of the last tuples of each path: those but one contribute to what comes.
 
     >>> window = Window(2)
-    >>> [window.take(Tuple("p", number, 10))[0].value for number in (1, 2, 3)], window.done()
-    ([10, 20, 20], {'p': 2})
+    >>> [window.take(Tuple("p", number, 10))[0].value for number in (1, 2, 3)], window.needs()
+    ([10, 20, 20], {'p': 3})
     """
 
     def __init__(self, size: int) -> None:
@@ -71,12 +69,11 @@ class Window:
         last.append(tup)
         return [Tuple(tup.path, tup.number, sum(each.value for each in last))]
 
-    def done(self) -> dict[str, int]:
-        """Those before the earliest that the next window will have."""
-        kept = {path: list(last)[-(self._size - 1) :] for path, last in self._last.items()}
-        return {
-            path: last[0].number - 1 if self._size > 1 else last[-1].number for path, last in kept.items()
-        }
+    def needs(self) -> dict[str, int]:
+        """The earliest that the next window will have."""
+        if self._size == 1:
+            return {}
+        return {path: last[0 if len(last) < self._size else 1].number for path, last in self._last.items()}
 
 
 class Match:
@@ -85,8 +82,8 @@ class Match:
     >>> match = Match("pairs", "l", "r")
     >>> match.take(Tuple("l", 1, 5)), match.take(Tuple("l", 2, 5)), match.take(Tuple("r", 2, 6))
     ([], [], [Tuple(path='pairs', number=2, value=11)])
-    >>> match.done()
-    {'l': 2, 'r': 2}
+    >>> match.take(Tuple("r", 5, 6)), match.needs()
+    ([], {'r': 5})
     """
 
     def __init__(self, path: str, left: str, right: str) -> None:
@@ -108,9 +105,6 @@ class Match:
             self._waiting[tup.path].append(tup)
         return []
 
-    def done(self) -> dict[str, int]:
-        """Those before the earliest that waits."""
-        return {
-            path: waiting[0].number - 1 if waiting else self._seen[path]
-            for path, waiting in self._waiting.items()
-        }
+    def needs(self) -> dict[str, int]:
+        """The earliest that waits."""
+        return {path: waiting[0].number for path, waiting in self._waiting.items() if waiting}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
@@ -81,15 +81,17 @@ class Work:
     def __init__(self, network: Network, name: str) -> None:
         design = network.servers[name]
         self._arcs = {arc.id: network.paths[arc.id] for arc in network.reads(name)}
-        self._match = (
-            Match(f"{name}:pairs", *(paths[0] for paths in self._arcs.values())) if design.matches else None
-        )
+        self._pairs = f"{name}:pairs"
+        inputs = [paths[0] for paths in self._arcs.values()]
+        self._match = Match(self._pairs, *inputs) if design.matches else None
         self._boxes: list[Box] = [_box(kind, design.window) for kind in design.boxes]
         self._writes = [arc.id for arc in network.writes(name)]
         self._routes = design.routes
+        self._processed: dict[str, int] = {}
 
     def take(self, tup: Tuple) -> list[tuple[str, Tuple]]:
         """What goes along which arc because of a tuple."""
+        self._processed[tup.path] = tup.number
         found = self._match.take(tup) if self._match else [tup]
         for box in self._boxes:
             found = [made for each in found for made in box.take(each)]
@@ -97,21 +99,21 @@ class Work:
 
     def done(self) -> dict[str, dict[str, int]]:
         """What none of the boxes depends on any more, by arc."""
-        boxes = [box.done() for box in self._boxes]
-        if self._match is None:
-            return gathered({arc: _of(paths, each) for arc, paths in self._arcs.items()} for each in boxes)
-        numbers = [number for each in boxes for number in each.values()]
-        before = self._match.done()
-        # What comes behind the pairs has their numbers, which are those of both inputs.
-        least = {path: min([number, *numbers]) for path, number in before.items()}
+        boxes = [*([self._match] if self._match else []), *self._boxes]
+        return gathered([self._by_arc(self._processed), *(self._before(box.needs()) for box in boxes)])
+
+    def _before(self, needs: dict[str, int]) -> dict[str, dict[str, int]]:
+        """What is before the tuples that a box needs; pairs have the numbers of both inputs."""
+        pairs = needs.get(self._pairs)
+        if pairs is not None:
+            needs = {path: pairs for paths in self._arcs.values() for path in paths}
+        return self._by_arc({path: number - 1 for path, number in needs.items()})
+
+    def _by_arc(self, positions: dict[str, int]) -> dict[str, dict[str, int]]:
         return {
-            arc: _of(paths, least if numbers else dict.fromkeys(least, 0))
+            arc: {path: positions[path] for path in paths if path in positions}
             for arc, paths in self._arcs.items()
         }
-
-
-def _of(paths: Iterable[str], positions: dict[str, int]) -> dict[str, int]:
-    return {path: positions[path] for path in paths if path in positions}
 
 
 def _box(kind: str, window: int) -> Box:

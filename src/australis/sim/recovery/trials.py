@@ -45,7 +45,7 @@ class BadWorld:
             k=self._k,
             flow_s=draw.choice((0.3, 1.0, 3.0)),
             arrays=draw.random() < 0.3,
-            timeout_s=draw.choice((3.0, 5.0)),
+            timeout_s=draw.choice((4.0, 6.0)),
             delay_s=draw.choice((0.01, 0.5)),
             loss=draw.choice((0.0, 0.1)),
         )
@@ -65,10 +65,18 @@ class BadWorld:
             clock.at(together or draw.uniform(0, BUSY_S), self._crash)
 
     def _crash(self) -> None:
+        """A machine fails; or a server is only thought to have failed, which ends its life as well."""
         there = sorted(name for name in self._network.servers if self._is_alone(name))
-        if there:
-            self._crashes += 1
-            self._failed += len(self.world.crash(self._chance.choice(there)))
+        if not there:
+            return
+        name = self._chance.choice(there)
+        guard = self.world.runners.get(self._network.reads(name)[0].source)
+        self._crashes += 1
+        if guard and self._chance.random() < 0.2:
+            self.world.begin(name, guard.node)
+            self._failed += 1
+        else:
+            self._failed += len(self.world.crash(name))
 
     def _is_alone(self, name: str) -> bool:
         """Whether a server is there, and not on the machine of a source, which does not fail."""
@@ -97,6 +105,9 @@ class BadWorld:
             if lost or wrong:
                 what = f"of {arc} lost {lost[:5]}, wrong {wrong[:5]} ({len(lost)} and {len(wrong)})"
                 raise SimulationError(Problem(f"seed {self.seed}", what, "every message"))
+        if len(self.world.began) > self._failed:
+            what = f"began {len(self.world.began)} servers anew"
+            raise SimulationError(Problem(f"seed {self.seed}", what, f"{self._failed}, which failed"))
         longest = max(self.world.kept().values())
         if longest > QUEUED:
             what = f"keeps {longest} tuples"
