@@ -17,6 +17,8 @@ from australis.policy.hotspot.messages import (
     Failed,
     Holding,
     Install,
+    Introduce,
+    Introduced,
     Kill,
     Measured,
     Migration,
@@ -36,6 +38,7 @@ from australis.policy.hotspot.messages import (
     Tick,
     UpdateReply,
     UpdateRequest,
+    Writer,
     Writes,
 )
 from australis.policy.hotspot.peer import Manners, Peer
@@ -43,7 +46,10 @@ from australis.policy.hotspot.peer import Manners, Peer
 HOT, COOL = Loads(5, 5, 5), Loads(1, 1, 1)
 TASK = Task("t", ("x", "y"), ("z",))
 ID = Migration("source", 1)
-MOVED = Holding("filter", (TASK,), {"x": "u", "y": "v"}, {"x": 1, "y": 1}, {"z": Route(0, "down")})
+HELD = Holding(
+    "filter", (TASK,), {"x": Writer("u"), "y": Writer("v")}, {"x": 0, "y": 0}, {"z": Route(0, "down")}
+)
+MOVED = HELD._replace(versions={"x": 1, "y": 1}, routes={"z": Route(0, "down", moves=1)})
 PEERS = ("source", "target", "u", "v", "down", "me")
 
 
@@ -56,7 +62,7 @@ def peer(name: str, loads: Loads | None = None) -> Peer:
 
 def source() -> Peer:
     made = peer("source", HOT)
-    made.handle(Assigned(MOVED._replace(versions={"x": 0, "y": 0})))
+    made.handle(Assigned(HELD))
     return made
 
 
@@ -78,7 +84,7 @@ def draining() -> Peer:
     return made
 
 
-REQUEST = Request(ID, "filter", (TASK,), HOT)
+REQUEST = Request(ID, HELD, HOT)
 
 
 def test_a_whole_migration_at_its_source() -> None:
@@ -106,8 +112,8 @@ def test_a_whole_migration_at_its_target() -> None:
     here = peer("target", COOL)
     story = [told(here, "source", REQUEST), told(here, "source", State(ID, MOVED, "state"))]
     assert story == [
-        [Spawn(ID, "filter", (TASK,)), Send("source", Reply(ID))],
-        [Install(ID, MOVED, "state"), Send("source", Taken(ID))],
+        [Spawn(ID, REQUEST.holding), Send("source", Reply(ID))],
+        [Install(ID, MOVED, "state"), Send("source", Taken(ID)), Send("down", Introduce("z", 1))],
     ]
     assert not here.busy
     assert here.holdings.holding("filter", (TASK,)) == MOVED
@@ -146,7 +152,7 @@ def test_a_second_migration_is_refused_while_one_runs() -> None:
     here = redirecting()
     assert told(here, "you", Decision(1, "filter", "target")) == []
     here.handle(Measured(60, COOL))
-    other = Request(Migration("hot", 1), "filter", (), HOT)
+    other = Request(Migration("hot", 1), MOVED, HOT)
     assert told(here, "hot", other) == [Send("hot", Refusal(other.migration))]
     waiting = peer("target", COOL)
     told(waiting, "source", REQUEST)
@@ -156,7 +162,7 @@ def test_a_second_migration_is_refused_while_one_runs() -> None:
 
 @pytest.mark.parametrize("loads", [None, HOT, Loads(4.9, 1, 1), Loads(1, 9, 9)])
 def test_a_target_that_is_no_lighter_refuses(loads: Loads | None) -> None:
-    request = REQUEST if loads != Loads(1, 9, 9) else REQUEST._replace(operator="map")
+    request = REQUEST if loads != Loads(1, 9, 9) else REQUEST._replace(holding=MOVED._replace(operator="map"))
     assert told(peer("target", loads), "source", request) == [Send("source", Refusal(ID))]
 
 
@@ -278,7 +284,7 @@ def test_a_source_that_asks_anew_has_given_up_what_was_before() -> None:
     newer = REQUEST._replace(migration=Migration("source", 2))
     assert told(here, "source", newer) == [
         Drop(ID),
-        Spawn(newer.migration, "filter", (TASK,)),
+        Spawn(newer.migration, newer.holding),
         Send("source", Reply(newer.migration)),
     ]
     assert told(here, "source", REQUEST) == [], "it came late"
@@ -300,10 +306,34 @@ def test_a_request_follows_the_writer_of_a_stream() -> None:
     assert told(here, "down", request) == [Send("target", request)]
 
 
-def test_the_writer_of_a_stream_is_where_it_replies_from() -> None:
-    here = redirecting()
-    told(here, "w", UpdateReply(ID, "x", 1, 7))
-    assert here.holdings.upstreams == {"x": "w", "y": "v"}
+def test_who_has_moved_introduces_itself_until_it_is_known() -> None:
+    here = peer("target", COOL)
+    told(here, "source", State(ID, MOVED, "state"))
+    introduce = Send("down", Introduce("z", 1))
+    assert here.handle(Tick()) == [introduce]
+    told(here, "down", Introduced("z", 0))
+    assert here.handle(Tick()) == [introduce], "an answer to somebody before"
+    told(here, "down", Introduced("z", 1))
+    assert here.handle(Tick()) == []
+
+
+def test_who_reads_a_stream_takes_note_of_its_writer() -> None:
+    here = source()
+    answers = [told(here, who, Introduce("x", moves)) for who, moves in (("w", 2), ("old", 1), ("w", 2))]
+    assert answers == [[Send(who, Introduced("x", moves))] for who, moves in (("w", 2), ("old", 1), ("w", 2))]
+    assert here.holdings.upstreams == {"x": Writer("w", 2), "y": Writer("v")}
+    assert told(here, "w", Introduce("unread", 1)) == []
+
+
+def test_an_introduction_ends_when_the_stream_has_moved_on() -> None:
+    here = draining()
+    late = Holding(
+        "filter", (Task("late", ("l",), ("k",)),), {"l": Writer("u")}, {"l": 3}, {"k": Route(0, "down")}
+    )
+    told(here, "slow", State(Migration("slow", 1), late, "state"))
+    assert Send("down", Introduce("k", 0)) in here.handle(Tick())
+    here.holdings.removed("filter", late.tasks, "elsewhere")
+    assert Send("down", Introduce("k", 0)) not in here.handle(Tick())
 
 
 def test_a_route_that_was_changed_on_the_way_moves_with_its_task() -> None:
@@ -312,12 +342,12 @@ def test_a_route_that_was_changed_on_the_way_moves_with_its_task() -> None:
     here.handle(Switched(Migration("down", 1), "z", 5))
     [ship] = here.handle(Drained(ID))
     assert isinstance(ship, Ship)
-    assert ship.holding.routes == {"z": Route(1, "elsewhere", 5)}
+    assert ship.holding.routes == {"z": Route(1, "elsewhere", 5, moves=1)}
 
 
 def test_tasks_that_come_while_others_leave_stay() -> None:
     here = draining()
-    late = Holding("filter", (Task("late", ("l",), ()),), {"l": "u"}, {"l": 3}, {})
+    late = Holding("filter", (Task("late", ("l",), ()),), {"l": Writer("u")}, {"l": 3}, {})
     told(here, "slow", State(Migration("slow", 1), late, "state"))
     [ship] = here.handle(Drained(ID))
     assert isinstance(ship, Ship)

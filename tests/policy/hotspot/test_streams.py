@@ -12,9 +12,9 @@ from australis.policy.hotspot.streams import Inlet, Outlet
 def test_tuples_are_taken_in_order_and_once(numbers: list[int], crashes: set[int]) -> None:
     inlet, processed = Inlet(), []
     for step, number in enumerate(numbers):
-        for value in inlet.arrived(number, number):
+        for taken, value in inlet.arrived(number, number):
             processed.append(value)
-            inlet.processed()
+            inlet.processed(taken)
         if step in crashes:
             inlet.crashed()
     assert processed == list(range(1, len(processed) + 1))
@@ -23,11 +23,33 @@ def test_tuples_are_taken_in_order_and_once(numbers: list[int], crashes: set[int
 
 def test_a_crash_forgets_what_was_taken_but_not_processed() -> None:
     inlet = Inlet()
-    assert inlet.arrived(1, "a") == ["a"]
+    assert inlet.arrived(1, "a") == [(1, "a")]
     inlet.arrived(3, "c")
     inlet.crashed()
     assert inlet.arrived(2, "b") == []
-    assert inlet.arrived(1, "a") == ["a", "b"]
+    assert inlet.arrived(1, "a") == [(1, "a"), (2, "b")]
+
+
+@given(st.lists(st.integers(1, 12), max_size=60), st.sets(st.integers(0, 60)), st.integers(0, 12))
+def test_without_order_tuples_are_taken_as_they_come(
+    numbers: list[int], crashes: set[int], position: int
+) -> None:
+    """Some were processed elsewhere, which is told in the middle."""
+    inlet, processed = Inlet(ordered=False), []
+    for step, number in enumerate(numbers):
+        found = inlet.arrived(number, number)
+        if step in crashes:
+            inlet.crashed()
+            continue
+        for taken, value in found:
+            processed.append(value)
+            inlet.processed(taken)
+        if step == len(numbers) // 2:
+            inlet.moved(position)
+    assert len(processed) == len(set(processed))
+    done = {*processed, *(range(1, position + 1) if numbers and len(numbers) // 2 not in crashes else ())}
+    assert set(range(1, inlet.position + 1)) <= done
+    assert inlet.position + 1 not in done
 
 
 def test_what_is_kept_outlives_a_move() -> None:
@@ -37,7 +59,18 @@ def test_what_is_kept_outlives_a_move() -> None:
     assert outlet.switch("new") == 3
     outlet.add("d")
     outlet.acknowledged(2)
-    restored = Outlet.restored(outlet.snapshot())
+    restored = Outlet("elsewhere")
+    restored.taken_over(outlet.snapshot())
     for each in (outlet, restored):
         assert list(each.unanswered()) == [("new", 3, "c"), ("old", 3, "c"), ("new", 4, "d")]
         assert each.add("e") == 5
+
+
+def test_what_was_written_ahead_is_kept_with_what_comes() -> None:
+    outlet, ahead = Outlet("old"), Outlet("old")
+    outlet.add("a")
+    outlet.switch("new")
+    ahead.add("b", number=2)
+    ahead.taken_over(outlet.snapshot())
+    assert list(ahead.unanswered()) == [("new", 1, "a"), ("old", 1, "a"), ("new", 2, "b")]
+    assert ahead.add("c") == 3

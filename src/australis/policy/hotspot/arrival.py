@@ -46,7 +46,7 @@ class Arrival:
         if self.waiting or not willing:
             return [*given_up, Send(migration.source, Refusal(migration))]
         self._waiting, self._ticks = migration, 0
-        spawn = Spawn(migration, request.operator, request.tasks)
+        spawn = Spawn(migration, request.holding)
         return [*given_up, spawn, Send(migration.source, Reply(migration))]
 
     def came(self, state: State) -> list[Command]:

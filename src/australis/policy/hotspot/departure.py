@@ -94,14 +94,13 @@ class Departure:
             self._leaving = None
         return []
 
-    def updated(self, sender: str, reply: UpdateReply) -> list[Command]:
-        """Phase 5: one more upstream component sends elsewhere; it is where the reply comes from."""
+    def updated(self, reply: UpdateReply) -> list[Command]:
+        """Phase 5: one more upstream component sends elsewhere."""
         leaving, stream = self._leaving, reply.stream
         if leaving is None or leaving.id != reply.migration or stream not in leaving.waiting:
             return []
         if reply.version != self._holdings.versions[stream]:
             return []
-        self._holdings.upstreams[stream] = sender
         leaving.waiting.remove(stream)
         leaving.last[stream] = reply.last
         return [] if leaving.waiting else self._redirected(leaving)
@@ -162,8 +161,8 @@ class Departure:
         return self._updates(leaving)
 
     def _ask(self, leaving: _Leaving) -> list[Command]:
-        request = Request(leaving.id, leaving.operator, leaving.tasks, leaving.loads)
-        return [Send(leaving.target, request)]
+        holding = self._holdings.holding(leaving.operator, leaving.tasks)
+        return [Send(leaving.target, Request(leaving.id, holding, leaving.loads))]
 
     def _given_up(self, leaving: _Leaving) -> list[Command]:
         self._leaving = None
@@ -180,6 +179,6 @@ class Departure:
         home = self._name if leaving.phase is Phase.UNDOING else leaving.target
         held = self._holdings
         return [
-            Send(held.upstreams[each], UpdateRequest(leaving.id, each, held.versions[each], home))
+            Send(held.upstreams[each].peer, UpdateRequest(leaving.id, each, held.versions[each], home))
             for each in sorted(leaving.waiting)
         ]

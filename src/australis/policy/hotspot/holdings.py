@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from australis.policy.hotspot.messages import Holding, Route, Task
+from australis.policy.hotspot.messages import Holding, Route, Task, Writer
 
 
 class Holdings:
@@ -15,7 +15,7 @@ class Holdings:
 
     def __init__(self) -> None:
         self.tasks: dict[str, dict[str, Task]] = {}
-        self.upstreams: dict[str, str] = {}
+        self.upstreams: dict[str, Writer] = {}
         self.versions: dict[str, int] = {}
         self.routes: dict[str, Route] = {}
         self.moved: dict[str, str] = {}
@@ -49,6 +49,7 @@ class Holdings:
     def removed(self, operator: str, tasks: tuple[Task, ...], to: str) -> Holding:
         """Execute some tasks no longer: they are elsewhere."""
         holding = self.holding(operator, tasks)
+        moved = {stream: route._replace(moves=route.moves + 1) for stream, route in holding.routes.items()}
         for task in tasks:
             del self.tasks[operator][task.id]
         for stream in holding.upstreams:
@@ -56,4 +57,4 @@ class Holdings:
         for stream in holding.routes:
             del self.routes[stream]
             self.moved[stream] = to
-        return holding
+        return holding._replace(routes=moved)

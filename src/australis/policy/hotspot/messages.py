@@ -21,6 +21,15 @@ class Task(NamedTuple):
     id: str
     reads: tuple[str, ...]
     writes: tuple[str, ...]
+    stateful: bool = True
+    """One without state reads one stream, and gives its tuples the numbers of what they are made of."""
+
+
+class Writer(NamedTuple):
+    """Who writes a stream, and how often that has moved."""
+
+    peer: str
+    moves: int = 0
 
 
 class Route(NamedTuple):
@@ -29,6 +38,8 @@ class Route(NamedTuple):
     version: int
     home: str
     last: int = 0
+    moves: int = 0
+    """How often the writer has moved."""
 
 
 class Holding(NamedTuple):
@@ -36,8 +47,8 @@ class Holding(NamedTuple):
 
     operator: str
     tasks: tuple[Task, ...]
-    upstreams: Mapping[str, str]
-    """The peer that writes each stream, as far as is known."""
+    upstreams: Mapping[str, Writer]
+    """Who writes each stream, as far as is known."""
     versions: Mapping[str, int]
     """How often the reader of each stream has moved."""
     routes: Mapping[str, Route]
@@ -73,8 +84,7 @@ class Request(NamedTuple):
     """Phase 2: the receiver should make ready to take over."""
 
     migration: Migration
-    operator: str
-    tasks: tuple[Task, ...]
+    holding: Holding
     loads: Loads
 
 
@@ -126,6 +136,20 @@ class Cancel(NamedTuple):
     """The source has given up: the target need not wait."""
 
     migration: Migration
+
+
+class Introduce(NamedTuple):
+    """The sender writes a stream now, which the receiver reads."""
+
+    stream: str
+    moves: int
+
+
+class Introduced(NamedTuple):
+    """The receiver is known to write it."""
+
+    stream: str
+    moves: int
 
 
 # --- what happens to a peer
@@ -211,11 +235,10 @@ class Send(NamedTuple):
 
 
 class Spawn(NamedTuple):
-    """Make an execution that keeps tuples of these tasks until its state comes."""
+    """Make an execution: tasks without state process what comes, others keep it until their state comes."""
 
     migration: Migration
-    operator: str
-    tasks: tuple[Task, ...]
+    holding: Holding
 
 
 class Drop(NamedTuple):

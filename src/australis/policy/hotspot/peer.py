@@ -11,6 +11,7 @@ from australis.policy.hotspot.arrival import Arrival
 from australis.policy.hotspot.departure import Departure
 from australis.policy.hotspot.directory import Directory
 from australis.policy.hotspot.holdings import Holdings
+from australis.policy.hotspot.introduction import Introduction
 from australis.policy.hotspot.levels import Criteria, Levels
 from australis.policy.hotspot.redirection import Redirection
 from australis.policy.hotspot.reporter import Reporter
@@ -55,6 +56,7 @@ class Peer:
         self.departure = Departure(name, self.holdings, manners.patience)
         self.arrival = Arrival(self.holdings, manners.patience)
         self._redirection = Redirection(self.holdings)
+        self._introduction = Introduction(self.holdings)
         self._heard: dict[str, int] = {}
         """The last decision of each peer: one that is older, or the same again, is void."""
         self._events: dict[type, Callable[[Any], list[m.Command]]] = {
@@ -63,7 +65,7 @@ class Peer:
             m.Writes: self._writes,
             m.Measured: lambda event: self.reporter.measured(event.now, event.loads, self.ring),
             m.Look: lambda _: self.directory.look(self.ring),
-            m.Tick: lambda _: [*self.departure.ticked(), *self.arrival.ticked()],
+            m.Tick: self._ticked,
             m.Members: self._members,
             m.Offers: lambda event: self.reporter.offered(event.operators, self.ring),
             m.Failed: self._failed,
@@ -78,10 +80,12 @@ class Peer:
             m.Reply: lambda sender, message: self.departure.replied(sender, message.migration),
             m.Refusal: lambda _, message: self.departure.refused(message.migration),
             m.UpdateRequest: lambda _, message: self._redirection.requested(message),
-            m.UpdateReply: self.departure.updated,
-            m.State: lambda _, message: self.arrival.came(message),
+            m.UpdateReply: lambda _, message: self.departure.updated(message),
+            m.State: self._came,
             m.Taken: lambda _, message: self.departure.taken(message.migration),
             m.Cancel: lambda _, message: self.arrival.cancelled(message.migration),
+            m.Introduce: self._introduction.heard,
+            m.Introduced: lambda _, message: self._introduction.known(message),
         }
 
     @property
@@ -137,8 +141,17 @@ class Peer:
     def _willing(self, request: m.Request) -> bool:
         """Whether to be the target: of what it offers, with less load, and with nothing on the way out."""
         loads = self.reporter.loads
-        free = self.departure.phase is None and request.operator in self.reporter.offers
+        free = self.departure.phase is None and request.holding.operator in self.reporter.offers
         return free and loads is not None and self._criteria.lighter(loads, request.loads)
+
+    def _came(self, _: str, state: m.State) -> list[m.Command]:
+        """Phase 6: what has moved here introduces itself."""
+        commands = self.arrival.came(state)
+        installed = any(isinstance(command, m.Install) for command in commands)
+        return [*commands, *(self._introduction.moved(state.holding) if installed else ())]
+
+    def _ticked(self, _: m.Tick) -> list[m.Command]:
+        return [*self.departure.ticked(), *self.arrival.ticked(), *self._introduction.ticked()]
 
     def _failed(self, event: m.Failed) -> list[m.Command]:
         self.directory.failed(event.peer)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from australis.policy.hotspot.holdings import Holdings
 from australis.policy.hotspot.messages import (
     Command,
-    Route,
     Send,
     Switch,
     Switched,
@@ -30,7 +29,7 @@ class Redirection:
         if request.version == route.version:
             reply = UpdateReply(request.migration, request.stream, route.version, route.last)
             return [Send(request.migration.source, reply)]
-        self._holdings.routes[request.stream] = Route(request.version, request.home)
+        self._holdings.routes[request.stream] = route._replace(version=request.version, home=request.home)
         return [Switch(request.migration, request.stream, request.home)]
 
     def switched(self, done: Switched) -> list[Command]:

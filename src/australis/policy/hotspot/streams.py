@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,16 +25,17 @@ class Outlet:
     def __init__(self, home: str) -> None:
         self.home = home
         self.number = 0
-        """That of the last tuple."""
-        self.kept: deque[tuple[int, Any]] = deque()
+        """The greatest so far."""
+        self.kept: dict[int, Any] = {}
         self._old = home
         self._last = 0
 
-    def add(self, value: Any) -> int:
-        """One more tuple, which goes to `home`; its number."""
-        self.number += 1
-        self.kept.append((self.number, value))
-        return self.number
+    def add(self, value: Any, number: int | None = None) -> int:
+        """One more tuple, which goes to `home`; its number, given by who writes without state."""
+        number = self.number + 1 if number is None else number
+        self.number = max(self.number, number)
+        self.kept[number] = value
+        return number
 
     def switch(self, home: str) -> int:
         """Send further tuples elsewhere; the number of the last one before."""
@@ -44,59 +44,81 @@ class Outlet:
 
     def acknowledged(self, number: int) -> None:
         """All tuples up to a number are processed."""
-        kept = self.kept
-        while kept and kept[0][0] <= number:
-            kept.popleft()
-
-    def snapshot(self) -> tuple[Any, ...]:
-        """All that it is, as plain values."""
-        return (self.home, self.number, tuple(self.kept), self._old, self._last)
-
-    @classmethod
-    def restored(cls, snapshot: tuple[Any, ...]) -> Outlet:
-        """One that goes on from a snapshot."""
-        found = cls(snapshot[0])
-        _, found.number, kept, found._old, found._last = snapshot
-        found.kept.extend(kept)
-        return found
+        for each in [each for each in self.kept if each <= number]:
+            del self.kept[each]
 
     def unanswered(self) -> Iterator[tuple[str, int, Any]]:
         """What is said again: to whom, and which tuple."""
-        for number, value in self.kept:
+        for number, value in sorted(self.kept.items()):
             yield self.home, number, value
             if number <= self._last and self._old != self.home:
                 yield self._old, number, value
 
+    def snapshot(self) -> tuple[Any, ...]:
+        """All that it is, as plain values."""
+        return (self.home, self.number, tuple(self.kept.items()), self._old, self._last)
+
+    def taken_over(self, snapshot: tuple[Any, ...]) -> None:
+        """Go on from a snapshot, with what was written here already."""
+        self.home, number, kept, self._old, self._last = snapshot
+        self.number = max(self.number, number)
+        self.kept.update(kept)
+
 
 class Inlet:
-    """A stream where it is read: tuples are taken in the order of their numbers, each once.
+    """A stream where it is read: each tuple is taken once, in the order of numbers where that matters.
+
+    To a reader without state it does not: what it writes has the numbers of what it read.
 
     >>> inlet = Inlet()
     >>> inlet.arrived(2, "y"), inlet.arrived(1, "x"), inlet.arrived(2, "y")
-    ([], ['x', 'y'], [])
+    ([], [(1, 'x'), (2, 'y')], [])
+    >>> Inlet(ordered=False).arrived(2, "y")
+    [(2, 'y')]
     """
 
-    def __init__(self, position: int = 0) -> None:
-        self.position = position
-        """The last tuple that is processed: what a crash leaves."""
-        self._taken = position
+    def __init__(self, *, ordered: bool = True) -> None:
+        self.position = 0
+        """All tuples up to here are processed: what a crash leaves, with those that are ahead."""
+        self._ordered = ordered
+        self._ahead: set[int] = set()
+        """Those behind the position that are processed."""
+        self._taken: set[int] = set()
+        """Those that are taken and not processed."""
         self._early: dict[int, Any] = {}
 
-    def arrived(self, number: int, value: Any) -> list[Any]:
+    def arrived(self, number: int, value: Any) -> list[tuple[int, Any]]:
         """A tuple came; those that can be taken now."""
-        if number > self._taken:
-            self._early[number] = value
-        found = []
-        while self._taken + 1 in self._early:
-            self._taken += 1
-            found.append(self._early.pop(self._taken))
+        if number <= self.position or number in self._ahead or number in self._taken:
+            return []
+        self._early[number] = value
+        if not self._ordered:
+            return self._take(number)
+        found: list[tuple[int, Any]] = []
+        following = self.position + len(self._taken) + 1
+        while following in self._early:
+            found += self._take(following)
+            following += 1
         return found
 
-    def processed(self) -> None:
-        """One more of the tuples that were taken is processed."""
-        self.position += 1
+    def _take(self, number: int) -> list[tuple[int, Any]]:
+        self._taken.add(number)
+        return [(number, self._early.pop(number))]
+
+    def processed(self, number: int) -> None:
+        """A tuple that was taken is processed."""
+        self._taken.discard(number)
+        self._ahead.add(number)
+        self.moved(self.position)
+
+    def moved(self, position: int) -> None:
+        """All tuples up to a position are processed, here or elsewhere."""
+        self.position = max(self.position, position)
+        while self.position + 1 in self._ahead:
+            self.position += 1
+        self._ahead = {number for number in self._ahead if number > self.position}
 
     def crashed(self) -> None:
         """What was taken and not processed must come again."""
-        self._taken = self.position
+        self._taken.clear()
         self._early.clear()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from random import Random
 
 from australis.policy.hotspot.messages import Task
@@ -20,6 +21,13 @@ class Application:
     """The stream of the receiver."""
     paths: int
     """How many ways a tuple takes."""
+
+    def without_state(self, tasks: Collection[str]) -> Application:
+        """The same with tasks that have no state; those that read several streams need one."""
+        plain = tuple(
+            task._replace(stateful=len(task.reads) > 1 or task.id not in tasks) for task in self.tasks
+        )
+        return replace(self, tasks=plain)
 
     def placed(self, offers: dict[str, tuple[str, ...]], chance: Random) -> list[Placed]:
         """An operator for each task, and a peer that offers it; the receiver is anywhere."""
@@ -63,4 +71,5 @@ def diamond(name: str, length: int, sources: int = 1) -> Application:
 def drawn(name: str, chance: Random) -> Application:
     """One or the other."""
     make = diamond if chance.random() < 0.3 else chain
-    return make(name, chance.randint(1, 3), chance.choice((1, 1, 2)))
+    found = make(name, chance.randint(1, 3), chance.choice((1, 1, 2)))
+    return found.without_state([task.id for task in found.tasks if chance.random() < 0.5])

@@ -83,7 +83,7 @@ class Overlay:
             holding = m.Holding(
                 operator,
                 (task,),
-                {stream: writers[stream] for stream in task.reads},
+                {stream: m.Writer(writers[stream]) for stream in task.reads},
                 dict.fromkeys(task.reads, 0),
                 {stream: m.Route(0, readers[stream]) for stream in task.writes},
             )
@@ -119,8 +119,9 @@ class Overlay:
     def accepted(self, spawn: m.Spawn, policy: Peer) -> None:
         """A target made ready; what loads there were."""
         source, target = self._asked[spawn.migration], policy.reporter.loads
-        tasks = tuple(task.id for task in spawn.tasks)
-        move = Move(self.clock.now, spawn.migration, spawn.operator, tasks, policy.name, source, target)
+        tasks = tuple(task.id for task in spawn.holding.tasks)
+        operator = spawn.holding.operator
+        move = Move(self.clock.now, spawn.migration, operator, tasks, policy.name, source, target)
         self._accepts[spawn.migration] = move
 
     def migrated(self, install: m.Install) -> None:

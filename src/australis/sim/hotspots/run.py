@@ -17,7 +17,7 @@ MINUTE_S = 60.0
 LOAD_UPDATES = ("LoadUpdate",)
 MIGRATION_MESSAGES = (
     *("Decision", "Request", "Reply", "Refusal", "UpdateRequest", "UpdateReply"),
-    *("State", "Taken", "Cancel"),
+    *("State", "Taken", "Cancel", "Introduce", "Introduced"),
 )
 
 

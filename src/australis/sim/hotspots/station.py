@@ -7,6 +7,7 @@ waits in memory or is on its way does not.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from math import exp
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -61,6 +62,10 @@ class Station:
         self._answers: dict[str, str] = {}
         """Who is to hear how far a stream is processed."""
         self._unheard: dict[str, int] = {}
+        self._spawned: tuple[m.Task, ...] = ()
+        """Tasks without state that process tuples before the rest of them has come."""
+        self._left: set[str] = set()
+        """Streams whose reader has left: one that writes ahead of its own state may not have heard of it."""
         self._draining: m.Drain | None = None
         self._carried: dict[type, Callable[[Any], None]] = {
             m.Send: lambda command: overlay.send(self.name, command.to, command.message),
@@ -87,26 +92,45 @@ class Station:
     def held(self, holding: m.Holding) -> None:
         """Execute from the start."""
         self.tell(m.Assigned(holding))
-        self._execute(holding)
-        self.inlets.update({stream: Inlet() for stream in holding.upstreams})
-        self.outlets.update({stream: Outlet(route.home) for stream, route in holding.routes.items()})
-        self.counts.update({task.id: 0 for task in holding.tasks})
+        self._execute(holding, holding.tasks)
 
     def written(self, stream: str, home: str) -> None:
         """Write a stream from the start: that of a source."""
         self.tell(m.Writes(stream, home))
         self.outlets[stream] = Outlet(home)
 
-    def _execute(self, holding: m.Holding) -> None:
-        for task in holding.tasks:
+    def _execute(self, holding: m.Holding, tasks: tuple[m.Task, ...]) -> None:
+        """Make what tasks need, unless it is there."""
+        for task in tasks:
             self._running.setdefault(task.id, 0)
-            self._readers.update(dict.fromkeys(task.reads, (holding.operator, task)))
+            self.counts.setdefault(task.id, 0)
+            for stream in task.reads:
+                self._readers[stream] = (holding.operator, task)
+                self.inlets.setdefault(stream, Inlet(ordered=task.stateful))
+            for stream in task.writes:
+                self.outlets.setdefault(stream, Outlet(holding.routes[stream].home))
+
+    def _forget(self, tasks: tuple[m.Task, ...]) -> None:
+        for task in tasks:
+            del self.counts[task.id], self._running[task.id]
+            for stream in task.reads:
+                del self.inlets[stream], self._readers[stream]
+                self._left.discard(stream)
+                self._answers.pop(stream, None)
+            for stream in task.writes:
+                del self.outlets[stream]
+                self._unheard.pop(stream, None)
 
     def _spawn(self, command: m.Spawn) -> None:
         self._overlay.accepted(command, self.policy)
-        self._early.update({stream: [] for task in command.tasks for stream in task.reads})
+        self._spawned = tuple(task for task in command.holding.tasks if not task.stateful)
+        self._execute(command.holding, self._spawned)
+        waiting = [task for task in command.holding.tasks if task.stateful]
+        self._early.update({stream: [] for task in waiting for stream in task.reads})
 
     def _drop(self, _: m.Drop) -> None:
+        self._forget(self._spawned)
+        self._spawned = ()
         self._early.clear()
 
     def _switch(self, command: m.Switch) -> None:
@@ -125,6 +149,7 @@ class Station:
 
     def _ship(self, command: m.Ship) -> None:
         holding = command.holding
+        self._left.update(holding.upstreams)
         payload = (
             {stream: self.inlets[stream].position for stream in holding.upstreams},
             {stream: self.outlets[stream].snapshot() for stream in holding.routes},
@@ -134,31 +159,31 @@ class Station:
 
     def _install(self, command: m.Install) -> None:
         positions, outlets, counts = command.payload
-        self.inlets.update({stream: Inlet(position) for stream, position in positions.items()})
-        self.outlets.update({stream: Outlet.restored(each) for stream, each in outlets.items()})
+        before = {stream: outlet.home for stream, outlet in self.outlets.items()}
+        self._execute(command.holding, command.holding.tasks)
         self.counts.update(counts)
-        self._execute(command.holding)
+        for stream, position in positions.items():
+            self.inlets[stream].moved(position)
+        for stream, snapshot in outlets.items():
+            self.outlets[stream].taken_over(snapshot)
+            if before.get(stream, self.outlets[stream].home) != self.outlets[stream].home:
+                self._say_again(stream)
         self._overlay.migrated(command)
+        moved = {task.id for task in command.holding.tasks}
+        self._spawned = tuple(task for task in self._spawned if task.id not in moved)
         for stream in positions:
             for number, value in self._early.pop(stream, ()):
                 self._take(stream, number, value)
 
     def _kill(self, command: m.Kill) -> None:
-        for stream in command.holding.upstreams:
-            del self.inlets[stream], self._readers[stream]
-            self._answers.pop(stream, None)
-        for stream in command.holding.routes:
-            del self.outlets[stream]
-            self._unheard.pop(stream, None)
-        for task in command.holding.tasks:
-            del self.counts[task.id], self._running[task.id]
+        self._forget(command.holding.tasks)
 
     # --- tuples
 
-    def emit(self, stream: str, value: Any) -> None:
-        """Write a tuple, if it can be; a source that is down has it in its log."""
+    def emit(self, stream: str, value: Any, number: int | None = None) -> None:
+        """Write a tuple; what is written while the machine is down is in its log, and said later."""
         outlet = self.outlets[stream]
-        number = outlet.add(value)
+        number = outlet.add(value, number)
         if self.node.up:
             self._overlay.send(self.name, outlet.home, Data(stream, number, value))
 
@@ -179,22 +204,29 @@ class Station:
     def _take(self, stream: str, number: int, value: Any) -> None:
         if stream in self._early:
             self._early[stream].append((number, value))
-        if stream not in self.inlets:
+        if stream not in self.inlets or stream in self._left:
             return
         operator, task = self._readers[stream]
         cost = self._overlay.costs.get(operator, 0.0)
-        for each in self.inlets[stream].arrived(number, value):
+        inlet = self.inlets[stream]
+        for taken, each in inlet.arrived(number, value):
             self._running[task.id] += 1
-            self.node.work(cost, self._processed, task, stream, each)
+            self.node.work(cost, self._processed, task, stream, inlet, taken, each)
 
-    def _processed(self, task: m.Task, stream: str, value: Any) -> None:
+    def _processed(self, task: m.Task, stream: str, inlet: Inlet, number: int, value: Any) -> None:
+        """A tuple is processed, unless the task has left or was dropped in the meantime."""
+        if self.inlets.get(stream) is not inlet or stream in self._left:
+            return
         self._running[task.id] -= 1
-        self.inlets[stream].processed()
+        inlet.processed(number)
         self.counts[task.id] += 1
         if not task.writes:
             self._overlay.delivered(stream, value)
         for write in task.writes:
-            self.emit(write, (value[0], self.counts[task.id]))
+            if task.stateful:
+                self.emit(write, (value[0], self.counts[task.id]))
+            else:
+                self.emit(write, (value[0], number), number)
         if self._draining:
             self._look_drained()
 
@@ -212,8 +244,10 @@ class Station:
         if not self.node.up:
             return
         self.tell(m.Tick())
+        # What a migration that may be undone has processed is not said to be: the source may need it.
+        ahead = {stream for task in self._spawned for stream in task.reads}
         for stream, sender in self._answers.items():
-            if stream in self.inlets:
+            if stream in self.inlets and stream not in ahead:
                 self._overlay.send(self.name, sender, Ack(stream, self.inlets[stream].position))
         self._answers.clear()
         if patience is not None:
@@ -225,8 +259,11 @@ class Station:
             self._unheard[stream] = unheard if outlet.kept else 0
             if outlet.kept and unheard > patience:
                 self._unheard[stream] = 0
-                for _, (home, number, value) in zip(range(WINDOW), outlet.unanswered(), strict=False):
-                    self._overlay.send(self.name, home, Data(stream, number, value))
+                self._say_again(stream)
+
+    def _say_again(self, stream: str) -> None:
+        for home, number, value in islice(self.outlets[stream].unanswered(), WINDOW):
+            self._overlay.send(self.name, home, Data(stream, number, value))
 
     def crash(self) -> None:
         """Lose what is in memory."""

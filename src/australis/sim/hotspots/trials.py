@@ -99,14 +99,13 @@ class BadWorld:
         self.overlay.stations[peer].background = background
 
     def _crash(self, peer: str, down_s: float) -> None:
-        """A peer that has nothing that others need may be gone for good."""
+        """A peer comes back after a while; one that has nothing that others need may be gone for good."""
         station, clock = self.overlay.stations[peer], self.overlay.clock
         if station.node.up:
             self._crashes += 1
             station.crash()
             clock.after(1.5, self._noticed, peer)
-            if self._is_needed(peer) or self._chance.random() < 0.3:
-                clock.after(down_s, self._restart, peer)
+            clock.after(down_s, self._restart, peer, self._chance.random() < 0.7)
 
     def _is_needed(self, peer: str) -> bool:
         """Whether it has a task or a source, or a state may be on its way to it."""
@@ -124,9 +123,13 @@ class BadWorld:
         self._suspicions += 1
         self.overlay.tell_all(m.Failed(peer))
 
-    def _restart(self, peer: str) -> None:
-        self.overlay.stations[peer].node.restart()
-        self._members()
+    def _restart(self, peer: str, gone: bool) -> None:
+        """One whose state was on its way to a peer that is gone would be lost: that is for recovery."""
+        if gone and not self._is_needed(peer):
+            self.overlay.clock.after(5.0, self._restart, peer, gone)
+        else:
+            self.overlay.stations[peer].node.restart()
+            self._members()
 
     def _members(self) -> None:
         there = tuple(name for name, each in self.overlay.stations.items() if each.node.up)

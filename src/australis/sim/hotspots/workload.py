@@ -26,6 +26,8 @@ class Setting:
     """The part of all peers' time that the applications need."""
     latency_s: float = 0.05
     minutes: int = 15
+    stateful: bool = False
+    """Whether operators have state; those of the paper encrypt, and need none."""
     manners: Manners = field(default_factory=Manners)
 
 
@@ -73,6 +75,8 @@ def _request(
     peer: str, setting: Setting, offers: dict[str, tuple[str, ...]], operators: list[str], chance: Random
 ) -> Request:
     application = chain(f"{peer}.app", setting.stages)
+    if not setting.stateful:
+        application = application.without_state([task.id for task in application.tasks])
     wanted = chance.sample(operators, setting.stages)
     placed = [
         Placed(operator, chance.choice([each for each in offers if operator in offers[each]]), task)
