@@ -259,10 +259,10 @@ class Station:
             self._unheard[stream] = unheard if outlet.kept else 0
             if outlet.kept and unheard > patience:
                 self._unheard[stream] = 0
-                self._say_again(stream)
+                self._say_again(stream, WINDOW)
 
-    def _say_again(self, stream: str) -> None:
-        for home, number, value in islice(self.outlets[stream].unanswered(), WINDOW):
+    def _say_again(self, stream: str, most: int | None = None) -> None:
+        for home, number, value in islice(self.outlets[stream].unanswered(), most):
             self._overlay.send(self.name, home, Data(stream, number, value))
 
     def crash(self) -> None:
