@@ -107,7 +107,7 @@ class AnyOrder(RuleBasedStateMachine):
     def what_was_delivered_is_in_order(self) -> None:
         if hasattr(self, "overlay"):
             found = self.overlay.deliveries.get(self.out, [])
-            assert [each.count for each in found] == list(range(1, len(found) + 1))
+            assert [each.written for each in found] == list(range(1, len(found) + 1))
             origins = [each.origin for each in found]
             assert all(origins.count(origin) <= 2 for origin in origins)
 

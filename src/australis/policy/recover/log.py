@@ -55,8 +55,8 @@ class OutputLog:
     def truncate(self, safe: Positions) -> int:
         """Forget what is safe elsewhere; how many are left."""
         for path, number in safe.items():
-            kept = self._paths.get(path, ())
+            kept = self._paths.get(path)
             while kept and kept[0].number <= number:
-                kept.popleft()  # type: ignore[union-attr]
+                kept.popleft()
                 self._length -= 1
         return self._length

@@ -42,7 +42,7 @@ class Delivery(NamedTuple):
 
     time: float
     origin: Any
-    count: int
+    written: int
     """The state of the task that wrote it."""
 
 

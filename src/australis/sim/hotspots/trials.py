@@ -190,7 +190,7 @@ class BadWorld:
             tuples = Counter(each.origin for each in found)
             if tuples != expected:
                 yield f"{stream} lost {expected - tuples} and doubled {tuples - expected}", "each tuple once"
-            if [each.count for each in found] != list(range(1, len(found) + 1)):
+            if [each.written for each in found] != list(range(1, len(found) + 1)):
                 yield f"{stream} was written by a task that forgot what it knew", "a state that moves along"
 
 

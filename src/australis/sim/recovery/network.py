@@ -159,7 +159,8 @@ def straight(servers: int, *boxes: str, window: int = 4) -> Network:
 def drawn(chance: Random) -> Network:
     """Servers that read from one or two of those before them, and send to one or more behind."""
     sources = tuple(f"source{number}" for number in range(chance.choice((1, 1, 2))))
-    before, arcs, servers = list(sources), [], {}
+    before, servers = list(sources), {}
+    arcs: list[Arc] = []
     for number in range(1, chance.randint(3, 6) + 1):
         name = f"s{number}"
         # Mostly the latest, so that there are long ways; two at times, so that branches recombine.

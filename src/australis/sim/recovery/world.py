@@ -71,7 +71,7 @@ class Runner:
         self.taking = dict.fromkeys(self.received, life == 0)
         """Whether tuples of an arc are taken: after a failure, only once their replay has begun."""
         self._world = world
-        self._carried: dict[type, Callable[[Any], None]] = {
+        self._carried: dict[type, Callable[[Any], object]] = {
             m.Onward: self._onward,
             m.TellSafe: lambda command: world.tell_safe(name, command.arc, command.safe),
             m.Truncate: lambda command: self.logs[command.arc].truncate(command.safe),
