@@ -31,26 +31,31 @@ def test_loads_are_those_of_the_paper(name: str, mean: int, others: float, even:
     assert not even or len(set(loads.tolist())) <= 3
 
 
-def test_one_price_is_the_marginal_cost_of_the_fourteenth() -> None:
+def test_one_price_just_pays_for_the_fourteenth() -> None:
     one, other = contracts(
         VARIANTS["fixed"], PAIR, capacities(VARIANTS["fixed"], 2, np.random.default_rng(1))
     )
-    assert one.low == one.high == other.high == COST.of(FULL) - COST.of(FULL - 1)
+    assert one.low == one.high == other.high == COST.of(FULL) - COST.of(FULL - 1) + 1
     assert {(one.giver, one.taker), (other.giver, other.taker)} == {("0", "1"), ("1", "0")}
 
 
 def test_a_range_is_from_the_twelfth_to_the_fourteenth() -> None:
     one, _ = contracts(VARIANTS["bounded"], PAIR, np.array([14, 14]))
-    assert (one.low, one.high) == (COST.marginal(1, 11), COST.marginal(1, 13))
+    assert (one.low, one.high) == (COST.marginal(1, 11) + 1, COST.marginal(1, 13) + 1)
 
 
 def test_prices_by_chance_are_those_of_whoever_is_full_first() -> None:
-    for name in ("random", "random-bounded"):
-        for contract in contracts(VARIANTS[name], PAIR, np.array([17, 13])):
-            assert contract.high == COST.marginal(1, 12)
-            assert contract.low == (COST.marginal(1, 10) if name == "random-bounded" else contract.high)
+    for contract in contracts(VARIANTS["random"], PAIR, np.array([17, 13])):
+        assert contract.low == contract.high == COST.marginal(1, 12) + 1
     drawn = capacities(VARIANTS["random"], 1000, np.random.default_rng(1))
     assert set(drawn.tolist()) == set(range(12, 19))
+
+
+def test_ranges_by_chance_are_as_wide_as_the_givers_marginal_cost_changes() -> None:
+    one, other = contracts(VARIANTS["random-bounded"], PAIR, np.array([14, 13]))
+    assert one.high == other.high == COST.marginal(1, 12) + 1
+    assert one.high - one.low == COST.marginal(1, 13) - COST.marginal(1, 11)
+    assert other.low == COST.marginal(1, 10) + 1
 
 
 def test_unknown_prices_are_refused() -> None:

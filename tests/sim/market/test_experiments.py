@@ -9,25 +9,24 @@ from australis.sim.market.experiments import Job, Outcome, Result, here, jobs, m
 
 @pytest.fixture(scope="module")
 def ten() -> dict[str, Result]:
-    """All prices, with at least 10 contracts: two runs of the paper's size."""
-    return {each.variant: each for each in summed_up(here(measured, jobs(least=[10], runs=2)))}
+    """Prices of three kinds, with at least 10 contracts: runs of the paper's size."""
+    some = jobs(["fixed", "bounded", "random"], [10], runs=1, seed=3)
+    return {each.variant: each for each in summed_up(here(measured, some))}
 
 
 def test_one_price_moves_nearly_all_and_uses_nearly_all(ten: dict[str, Result]) -> None:
-    assert ten["fixed"].excess_moved > 0.98
+    assert ten["fixed"].excess_moved > 0.985
     assert ten["fixed"].capacity_used > 0.95
 
 
 def test_a_small_range_is_acceptable(ten: dict[str, Result]) -> None:
     assert ten["bounded"].excess_left == 0
     assert ten["bounded"].capacity_used > 0.98
-    assert ten["bounded"].capacity_most <= 1
+    assert ten["bounded"].capacity_most == 1
 
 
 def test_prices_by_chance_are_less_good_but_near(ten: dict[str, Result]) -> None:
-    assert 0.88 < ten["random"].excess_moved < ten["fixed"].excess_moved
-    assert ten["random"].excess_moved < ten["random-bounded"].excess_moved
-    assert ten["random-bounded"].excess_most <= 4
+    assert 0.94 < ten["random"].excess_moved < ten["fixed"].excess_moved
 
 
 def test_most_of_the_cost_is_gone_soon(ten: dict[str, Result]) -> None:
@@ -41,8 +40,14 @@ def test_one_price_moves_more_at_once_and_stops_earlier(ten: dict[str, Result]) 
     assert fixed.messages < bounded.messages
 
 
+def test_ranges_by_chance_leave_nobody_far_above_its_capacity() -> None:
+    outcome = measured(Job("random-bounded", "underload", 10, nodes=200))
+    assert outcome.excess_moved > 0.97
+    assert outcome.after.excess_most <= 3
+
+
 def test_more_contracts_are_better() -> None:
-    found = summed_up(here(measured, jobs(["fixed", "bounded"], [1, 5], nodes=300, runs=2)))
+    found = summed_up(here(measured, jobs(["fixed", "bounded"], [1, 5], nodes=200, runs=1)))
     for one, five in (found[:2], found[2:]):
         assert one.excess_moved < five.excess_moved
         assert one.capacity_used < five.capacity_used

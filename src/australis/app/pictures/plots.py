@@ -23,12 +23,13 @@ text { font: 11px sans-serif; fill: #333; }
 
 @dataclass(frozen=True)
 class Series:
-    """Points with a name; `bars`: drawn as bars, not as a line; `dots`: with a dot at each point."""
+    """Points with a name; `bars`: drawn as bars, not as a line; `dots`: with a dot at each, or just these."""
 
     name: str
     points: tuple[tuple[float, float], ...]
     bars: bool = False
     dots: bool = False
+    line: bool = True
 
 
 @dataclass(frozen=True)
@@ -92,18 +93,19 @@ def _grid(left: float, up: Scale, most: float) -> Iterator[str]:
 
 def _line(series: Series, across: Scale, up: Scale, colours: dict[str, str]) -> Iterator[str]:
     colour, places = colours[series.name], [(across(x), up(y)) for x, y in series.points]
-    yield tag("path", kind="line", d="M" + " L".join(map(spot, places)), stroke=colour)
+    if series.line:
+        yield tag("path", kind="line", d="M" + " L".join(map(spot, places)), stroke=colour)
     if series.dots:
         for x, y in places:
-            yield tag("circle", cx=x, cy=y, r=3.0, fill=colour)
+            yield tag("circle", cx=x, cy=y, r=3.0 if series.line else 1.8, fill=colour)
 
 
 def _bars(series: Series, across: Scale, up: Scale, colours: dict[str, str]) -> Iterator[str]:
-    bottom, colour = _TOP + _HEIGHT, colours[series.name]
+    colour = colours[series.name]
     for x, y in series.points:
         if y:
-            place = {"x": across(x) - 1.5, "y": up(y)}
-            yield tag("rect", **place, width=3.0, height=bottom - up(y), fill=colour)
+            top, height = up(y), _TOP + _HEIGHT - up(y)
+            yield tag("rect", x=across(x) - 1.5, y=top, width=3.0, height=height, fill=colour)
 
 
 def _legend(colours: dict[str, str], y: float) -> Iterator[str]:

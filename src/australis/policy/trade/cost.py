@@ -38,7 +38,9 @@ class Cost:
 
     def of(self, load: int) -> int:
         """The cost of a load."""
-        knot = min(load // self.step, len(self.slopes) - 1)
+        knot = load // self.step
+        if knot >= len(self.slopes):
+            knot = len(self.slopes) - 1
         return self._totals[knot] + (load - knot * self.step) * self.slopes[knot]
 
     def marginal(self, task: int, load: int) -> int:

@@ -6,6 +6,8 @@ the partner asked for. It ends with a movement, or when nobody is left who is wo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from australis.policy.trade.contract import Contract, Task
 from australis.policy.trade.holding import Holding
 from australis.policy.trade.messages import (
@@ -81,9 +83,13 @@ class Giver:
 
     def _ask(self, now: int) -> list[Command]:
         """Offer to the cheapest partner for whom there is anything; if there is none, the round is over."""
+        # By convexity nothing saves more for a unit than the topmost one.
+        most = self.holding.cost.most_price(1, max(1, self.holding.load))
         while self.prices:
             partner = min(self.prices, key=self.prices.__getitem__)
             price = self.prices.pop(partner)
+            if price > most:
+                break
             chosen = self._chosen(partner, price, now)
             if chosen.tasks:
                 return self._offered(partner, price, chosen.tasks, now)
@@ -96,9 +102,9 @@ class Giver:
         holding = self.holding
         return offered(holding.cost, holding.load, self._movable(contract), price, holding.settings.fee)
 
-    def _movable(self, contract: Contract) -> list[Task]:
+    def _movable(self, contract: Contract) -> Iterator[Task]:
         tasks, bound = self.holding.tasks.values(), self.holding.bound
-        return [task for task in tasks if contract.allows(task) and task.id not in bound]
+        return (task for task in tasks if contract.allows(task) and task.id not in bound)
 
     def _offered(self, partner: str, price: int, tasks: tuple[Task, ...], now: int) -> list[Command]:
         self.serial += 1
@@ -153,7 +159,7 @@ class Giver:
 
         By convexity a smaller task costs the partner less for each unit: only for one can a lower price do.
         """
-        holding, tasks = self.holding, self._movable(contract)
+        holding, tasks = self.holding, list(self._movable(contract))
         if offered(holding.cost, holding.load, tasks, asked, holding.settings.fee).tasks:
             return asked
         smallest = min((task.load for task in tasks), default=0)

@@ -9,6 +9,9 @@ from typing import NamedTuple
 from australis.policy.trade.contract import Task
 from australis.policy.trade.cost import Cost
 
+NOTHING_SMALLER = 1
+"""The least load of a task."""
+
 
 class Chosen(NamedTuple):
     """Tasks, their load together, and what the load costs more or less by them."""
@@ -36,6 +39,8 @@ def offered(cost: Cost, load: int, tasks: Iterable[Task], price: int, fee: int =
             left -= task.load
         elif not fee:
             kept = task.load
+            if kept == NOTHING_SMALLER:
+                break
     return Chosen(tuple(chosen), load - left, cost.of(load) - cost.of(left))
 
 
@@ -55,6 +60,8 @@ def accepted(cost: Cost, load: int, tasks: Iterable[Task], price: int) -> Chosen
             full += task.load
         else:
             refused = task.load
+            if refused == NOTHING_SMALLER:
+                break
     return Chosen(tuple(chosen), full - load, cost.of(full) - cost.of(load))
 
 

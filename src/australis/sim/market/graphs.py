@@ -25,7 +25,8 @@ def drawn_pairs(nodes: int, least: int, rng: np.random.Generator) -> Pairs:
             if other != node and len(partners[node]) < enough:
                 partners[node][other] = partners[other][node] = None
     found = [(node, other) for node, own in enumerate(partners) for other in own if node < other]
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    # Partners of one price are asked in the order of their contracts: no node is the first for all others.
+    return rng.permutation(np.array(found, dtype=np.int64).reshape(-1, 2))
 
 
 def degrees(pairs: Pairs, nodes: int) -> NDArray[np.int64]:
