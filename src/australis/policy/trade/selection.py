@@ -30,18 +30,20 @@ def offered(cost: Cost, load: int, tasks: Iterable[Task], price: int, fee: int =
     (Task(id='a', load=1, kind='', hosts=None), Task(id='b', load=1, kind='', hosts=None))
     """
     chosen, left, kept = [], load, inf
+    whole = with_it = cost.of(load)
     for task in tasks:
         # By convexity what is as large as one that is kept, or larger, saves no more for a unit.
         if task.load >= kept:
             continue
-        if cost.marginal(task.load, left - task.load) > task.load * price + fee:
+        without = cost.of(left - task.load)
+        if with_it - without > task.load * price + fee:
             chosen.append(task)
-            left -= task.load
+            left, with_it = left - task.load, without
         elif not fee:
             kept = task.load
             if kept == NOTHING_SMALLER:
                 break
-    return Chosen(tuple(chosen), load - left, cost.of(load) - cost.of(left))
+    return Chosen(tuple(chosen), load - left, whole - with_it)
 
 
 def accepted(cost: Cost, load: int, tasks: Iterable[Task], price: int) -> Chosen:
@@ -51,18 +53,20 @@ def accepted(cost: Cost, load: int, tasks: Iterable[Task], price: int) -> Chosen
     (Task(id='a', load=1, kind='', hosts=None),)
     """
     chosen, full, refused = [], load, inf
+    before = without = cost.of(load)
     for task in tasks:
         # By convexity what is as large as one that is refused, or larger, costs no less for a unit.
         if task.load >= refused:
             continue
-        if cost.marginal(task.load, full) < task.load * price:
+        with_it = cost.of(full + task.load)
+        if with_it - without < task.load * price:
             chosen.append(task)
-            full += task.load
+            full, without = full + task.load, with_it
         else:
             refused = task.load
             if refused == NOTHING_SMALLER:
                 break
-    return Chosen(tuple(chosen), full - load, cost.of(full) - cost.of(load))
+    return Chosen(tuple(chosen), full - load, without - before)
 
 
 def asking_price(cost: Cost, load: int, tasks: Iterable[Task]) -> int:
