@@ -34,30 +34,36 @@ NOTED = Noted({"c": {"p": 9}, "d": {"q": 9}}, {"a": {"p": 7}, "b": {"q": 6}})
 PLAN = Plan("s", {"a": "u", "b": "v"}, {"c": "x", "d": "y"}, guards=("x",), k=1, timeout_s=2.0)
 
 
+def flow(arc: str) -> Flow:
+    return Flow(arc, 3, {"a": {"p": 9}, "b": {"q": 9}}, NOTED)
+
+
 def test_flow_messages_are_saved_until_there_is_one_on_each_arc() -> None:
     server = Server(PLAN)
-    assert server.handle(Flow("a", 3, NOTED)) == []
-    assert server.handle(Flow("b", 3, NOTED)) == [Onward(3)]
+    assert server.handle(flow("a")) == []
+    nothing = [TellSafe("a", ({"p": 9}, {})), TellSafe("b", ({"q": 9}, {}))]
+    assert server.handle(flow("b")) == [Onward(3), *nothing]
 
 
-def test_the_back_channel_truncates_at_once_and_tells_when_all_have_told() -> None:
+def test_what_the_next_servers_have_is_safe_to_go_back_before() -> None:
     server = Server(PLAN)
-    received = {"a": {"p": 9}, "b": {"q": 9}}
-    server.handle(Flow("a", 3, NOTED))
-    server.handle(Flow("b", 3, NOTED))
-    assert server.handle(Told("c", ({"p": 9}, {"p": 4}), received)) == [Truncate("c", {"p": 4})]
-    assert server.handle(Told("d", ({"q": 9}, {"q": 3}), received)) == [
-        Truncate("d", {"q": 3}),
-        TellSafe("a", ({"p": 9}, {"p": 7})),
-        TellSafe("b", ({"q": 9}, {"q": 6})),
-    ]
+    server.handle(flow("a"))
+    assert server.handle(Told("c", ({"p": 9}, {"p": 4}))) == [Truncate("c", {"p": 4})]
+    assert server.handle(Told("d", ({"q": 9}, {"q": 3}))) == [Truncate("d", {"q": 3})]
+    told = [TellSafe("a", ({"p": 9}, {"p": 7})), TellSafe("b", ({"q": 9}, {"q": 6}))]
+    assert server.handle(flow("b")) == [Onward(3), *told]
+
+
+def test_a_source_sends_flow_messages_and_tells_nobody() -> None:
+    source = Server(Plan("source", {}, {"c": "x"}))
+    assert source.handle(Flow("", 7, {}, Noted({"c": {"p": 2}}, {}))) == [Onward(7)]
 
 
 def test_an_array_is_told_when_it_is_asked_for() -> None:
     server = Server(PLAN)
-    server.handle(Told("c", ({"p": 9}, {}), {}))
+    server.handle(Told("c", ({"p": 9}, {})))
     assert server.handle(Queried("a", {"p": 9}, NOTED)) == [TellSafe("a", ({"p": 9}, {}))]
-    server.handle(Told("d", ({"q": 9}, {}), {}))
+    server.handle(Told("d", ({"q": 9}, {})))
     assert server.handle(Queried("a", {"p": 9}, NOTED)) == [TellSafe("a", ({"p": 9}, {"p": 7}))]
 
 

@@ -8,16 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from australis.sim.recovery.boxes import Match, Tuple, Window, filtered, mapped
+from australis.sim.recovery.boxes import Box, Match, Tuple, Window, filtered, mapped
 from australis.sim.recovery.network import Work, computed, drawn, straight
 
 
 def ran(box: object, numbers: range) -> dict[int, int]:
-    made = [made for number in numbers for made in box.take(Tuple("p", number, number))]  # type: ignore[attr-defined]
+    made = [made for number in numbers for made in box.take(Tuple("p", number, number, number))]  # type: ignore[attr-defined]
     return {tup.number: tup.value for tup in made}
 
 
-@pytest.mark.parametrize("make", [mapped, filtered, lambda: Window(1), lambda: Window(4)])
+@pytest.mark.parametrize(
+    "make",
+    [mapped, filtered, lambda: Window(1), lambda: Window(4), lambda: Row(Window(3), filtered(), Window(2))],
+)
 @given(cut=st.integers(1, 30))
 def test_what_a_box_is_done_with_it_does_not_need_again(make: object, cut: int) -> None:
     """From behind that, a fresh box makes again all that the old one would have made from here on."""
@@ -28,13 +31,31 @@ def test_what_a_box_is_done_with_it_does_not_need_again(make: object, cut: int) 
     assert {number: value for number, value in again.items() if number > cut} == expected
 
 
+class Row:
+    """Boxes in a row."""
+
+    def __init__(self, *boxes: Box) -> None:
+        self.boxes = boxes
+
+    def take(self, tup: Tuple) -> list[Tuple]:
+        found = [tup]
+        for box in self.boxes:
+            found = [made for each in found for made in box.take(each)]
+        return found
+
+    def needs(self) -> dict[str, int]:
+        each = [box.needs()["p"] for box in self.boxes if "p" in box.needs()]
+        return {"p": min(each)} if each else {}
+
+
 @given(st.sets(st.integers(1, 20)), st.sets(st.integers(1, 20)), st.randoms(use_true_random=False))
 def test_pairs_are_those_of_both_in_whatever_order(left: set[int], right: set[int], chance: Random) -> None:
     queues = {"l": sorted(left), "r": sorted(right)}
     match, found = Match("pairs", "l", "r"), []
     while any(queues.values()):
         side = chance.choice([side for side, queue in queues.items() if queue])
-        found += match.take(Tuple(side, queues[side].pop(0), 1))
+        number = queues[side].pop(0)
+        found += match.take(Tuple(side, number, 1, number))
     assert [tup.number for tup in found] == sorted(left & right)
     later = {"l": {each for each in left if each > max(right, default=0)}, "r": set()}
     later["r"] = {each for each in right if each > max(left, default=0)}

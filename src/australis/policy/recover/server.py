@@ -40,10 +40,11 @@ class Plan:
 
 
 class Flow(NamedTuple):
-    """A flow message came along an arc, behind its tuples; `noted` is what boxes depend on now."""
+    """A flow message came along an arc; with what was received, and what boxes depend on now."""
 
     arc: str
     serial: int
+    received: Mapping[str, Positions]
     noted: Noted
 
 
@@ -56,11 +57,10 @@ class Queried(NamedTuple):
 
 
 class Told(NamedTuple):
-    """The reader of an arc told what is safe; what was received here is needed to pass it on."""
+    """The reader of an arc told what is safe: the back channel."""
 
     arc: str
     safe: Safe
-    received: Mapping[str, Positions]
 
 
 class Heard(NamedTuple):
@@ -151,10 +151,10 @@ class Server:
     """Passes flow messages on, tells those before it what is safe, and takes over those behind it.
 
     >>> server = Server(Plan("s2", {"a": "s1"}, {"b": "s3"}, guards=("s3",)))
-    >>> server.handle(Flow("a", 1, Noted({"b": {"p": 7}}, {"a": {"p": 5}})))
-    [Onward(serial=1)]
-    >>> server.handle(Told("b", ({"p": 7}, {"p": 4}), received={"a": {"p": 8}}))
-    [Truncate(arc='b', safe={'p': 4}), TellSafe(arc='a', safe=({'p': 8}, {'p': 5}))]
+    >>> server.handle(Told("b", ({"p": 7}, {"p": 4})))
+    [Truncate(arc='b', safe={'p': 4})]
+    >>> server.handle(Flow("a", 1, {"a": {"p": 8}}, Noted({"b": {"p": 7}}, {"a": {"p": 5}})))
+    [Onward(serial=1), TellSafe(arc='a', safe=({'p': 8}, {'p': 5}))]
     >>> server.handle(Beat(3.0))
     [Heartbeat(to='s1'), TakeOver(server='s3')]
     """
@@ -163,7 +163,6 @@ class Server:
         self.plan = plan
         self._checkpoints = Checkpoints(plan.k, plan.reads, plan.writes)
         self._flow = Junction(plan.reads)
-        self._back = Junction(plan.writes)
         self._beats = Heartbeats(plan.guards, plan.timeout_s, now)
         self._life = 0
         self._awaiting: set[str] = set()
@@ -192,23 +191,21 @@ class Server:
         if onward is None:
             return []
         self._checkpoints.noted(event.noted)
-        return [Onward(onward)]
+        told = [TellSafe(arc, self._safe(arc, event.received[arc])) for arc in self.plan.reads]
+        return [Onward(onward), *told]
 
     def _queried(self, event: Queried) -> list[Command]:
         self._checkpoints.noted(event.noted)
-        safe = self._checkpoints.safe(event.arc, event.received)
+        return [TellSafe(event.arc, self._safe(event.arc, event.received))]
+
+    def _safe(self, arc: str, received: Positions) -> Safe:
+        found = self._checkpoints.safe(arc, received)
         self._checkpoints.forget()
-        return [TellSafe(event.arc, safe)]
+        return found
 
     def _told(self, event: Told) -> list[Command]:
-        """Truncate a queue; and tell it on, when all arcs have been told of."""
         self._checkpoints.told(event.arc, event.safe)
-        found: list[Command] = [Truncate(event.arc, self._checkpoints.truncation(event.arc))]
-        if self._back.arrived(event.arc, 0) is not None:
-            for arc, received in event.received.items():
-                found.append(TellSafe(arc, self._checkpoints.safe(arc, received)))
-            self._checkpoints.forget()
-        return found
+        return [Truncate(event.arc, self._checkpoints.truncation(event.arc))]
 
     # --- failures
 

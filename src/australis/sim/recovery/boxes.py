@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 
@@ -13,6 +14,8 @@ class Tuple(NamedTuple):
     path: str
     number: int
     value: int
+    since: int = 0
+    """The earliest tuple that the server read which its value follows from, directly or indirectly."""
 
 
 class Box(Protocol):
@@ -22,7 +25,7 @@ class Box(Protocol):
         """What comes of a tuple."""
 
     def needs(self) -> dict[str, int]:
-        """The earliest tuple of each path that contributes to its state, if any does."""
+        """The earliest tuple that the server read which contributes to its state, by path, if any does."""
 
 
 class Each:
@@ -34,7 +37,7 @@ class Each:
     def take(self, tup: Tuple) -> list[Tuple]:
         """One tuple or none."""
         value = self._made(tup)
-        return [] if value is None else [Tuple(tup.path, tup.number, value)]
+        return [] if value is None else [tup._replace(value=value)]
 
     def needs(self) -> dict[str, int]:
         """Nothing."""
@@ -55,7 +58,7 @@ class Window:
     """The sum of the last tuples of each path: those but one contribute to what comes.
 
     >>> window = Window(2)
-    >>> [window.take(Tuple("p", number, 10))[0].value for number in (1, 2, 3)], window.needs()
+    >>> [window.take(Tuple("p", number, 10, number))[0].value for number in (1, 2, 3)], window.needs()
     ([10, 20, 20], {'p': 3})
     """
 
@@ -67,22 +70,25 @@ class Window:
         """The sum of the window that ends here."""
         last = self._last.setdefault(tup.path, deque(maxlen=self._size))
         last.append(tup)
-        return [Tuple(tup.path, tup.number, sum(each.value for each in last))]
+        return [tup._replace(value=sum(each.value for each in last), since=min(each.since for each in last))]
 
     def needs(self) -> dict[str, int]:
-        """The earliest that the next window will have."""
+        """The earliest that contributes to the next window."""
         if self._size == 1:
             return {}
-        return {path: last[0 if len(last) < self._size else 1].number for path, last in self._last.items()}
+        kept = {
+            path: islice(last, max(0, len(last) - self._size + 1), None) for path, last in self._last.items()
+        }
+        return {path: min(each.since for each in last) for path, last in kept.items()}
 
 
 class Match:
     """Pairs tuples of one number of two paths, which both come in order; a tuple without partner is dropped.
 
     >>> match = Match("pairs", "l", "r")
-    >>> match.take(Tuple("l", 1, 5)), match.take(Tuple("l", 2, 5)), match.take(Tuple("r", 2, 6))
-    ([], [], [Tuple(path='pairs', number=2, value=11)])
-    >>> match.take(Tuple("r", 5, 6)), match.needs()
+    >>> match.take(Tuple("l", 1, 5, 1)), match.take(Tuple("l", 2, 5, 2)), match.take(Tuple("r", 2, 6, 2))
+    ([], [], [Tuple(path='pairs', number=2, value=11, since=2)])
+    >>> match.take(Tuple("r", 5, 6, 5)), match.needs()
     ([], {'r': 5})
     """
 
@@ -100,11 +106,13 @@ class Match:
         while waiting and waiting[0].number < tup.number:
             waiting.popleft()
         if waiting and waiting[0].number == tup.number:
-            return [Tuple(self._path, tup.number, waiting.popleft().value + tup.value)]
+            partner = waiting.popleft()
+            since = min(partner.since, tup.since)
+            return [Tuple(self._path, tup.number, partner.value + tup.value, since)]
         if self._seen[other] < tup.number:
             self._waiting[tup.path].append(tup)
         return []
 
     def needs(self) -> dict[str, int]:
         """The earliest that waits."""
-        return {path: waiting[0].number for path, waiting in self._waiting.items() if waiting}
+        return {path: waiting[0].since for path, waiting in self._waiting.items() if waiting}

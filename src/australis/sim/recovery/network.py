@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from random import Random
 
@@ -92,6 +92,7 @@ class Work:
     def take(self, tup: Tuple) -> list[tuple[str, Tuple]]:
         """What goes along which arc because of a tuple."""
         self._processed[tup.path] = tup.number
+        tup = tup._replace(since=tup.number)
         found = self._match.take(tup) if self._match else [tup]
         for box in self._boxes:
             found = [made for each in found for made in box.take(each)]
@@ -177,7 +178,11 @@ def drawn(chance: Random) -> Network:
     ends = [name for name in before if not any(arc.source == name for arc in arcs)]
     arcs += [Arc(f"a{len(arcs) + place}", name, f"{APPLICATION}{place}") for place, name in enumerate(ends)]
     network = Network(sources, servers, tuple(arcs))
-    return Network(sources, {name: _matching(network, name, chance) for name in servers}, tuple(arcs))
+    designs = {name: _matching(network, name, chance) for name in servers}
+    if any(design.matches for design in designs.values()):
+        # Tuples that go different ways never meet, and those that wait for them would be kept for ever.
+        designs = {name: replace(design, routes=False) for name, design in designs.items()}
+    return Network(sources, designs, tuple(arcs))
 
 
 def _matching(network: Network, name: str, chance: Random) -> Design:
@@ -185,4 +190,4 @@ def _matching(network: Network, name: str, chance: Random) -> Design:
     design = network.servers[name]
     reads = [network.paths[arc.id] for arc in network.reads(name)]
     pairs = len(reads) == 2 and all(len(paths) == 1 for paths in reads) and chance.random() < 0.5
-    return Design(design.boxes, design.window, pairs, design.routes)
+    return replace(design, matches=pairs)

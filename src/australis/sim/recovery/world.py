@@ -123,7 +123,8 @@ class Runner:
 
     def _flowed(self, arc: str, serial: int) -> None:
         if self.alive:
-            self.tell(m.Flow(arc, serial, self.noted()))
+            received = {arc: dict(positions) for arc, positions in self.received.items()}
+            self.tell(m.Flow(arc, serial, received, self.noted()))
 
     def noted(self) -> Noted:
         """What the boxes depend on now."""
@@ -185,7 +186,7 @@ class World:
         serial = int(self.clock.now / self.setting.flow_s)
         for source in self.network.sources:
             runner = self.runners[source]
-            runner.tell(m.Flow("", serial, runner.noted()))
+            runner.tell(m.Flow("", serial, {}, runner.noted()))
 
     def _query(self, name: str) -> None:
         """The upstream server asks for the array of each one behind it."""
@@ -213,7 +214,7 @@ class World:
         if isinstance(data.what, int):
             self.tell_safe(self._readers[data.arc], data.arc, at_output(self.setting.k, received))
         elif data.what is not None and data.what.number > received.get(data.what.path, 0):
-            path, number, value = data.what
+            path, number, value, _ = data.what
             received[path] = number
             self.deliveries.setdefault(data.arc, {})[path, number] = (self.clock.now, value)
 
@@ -243,8 +244,7 @@ class World:
         if what == "beat":
             return m.Heard(source, self.clock.now)
         if what[0] == "safe":
-            received = {arc: dict(positions) for arc, positions in runner.received.items()}
-            return m.Told(what[1], what[2], {} if self.setting.arrays else received)
+            return m.Told(what[1], what[2])
         if what[0] == "query":
             return m.Queried(what[1], dict(runner.received[what[1]]), runner.noted())
         return m.ReplayWanted(what[1], what[2])
