@@ -35,6 +35,13 @@ CONTRACTS = (1, 3, 5, 7, 9, 10)
     show_default=True,
     help="One price in all contracts, or a small range; the same for all nodes, or by chance. Several times.",
 )
+@click.option(
+    "--spread",
+    type=click.Choice(["chance", "even"]),
+    default="chance",
+    show_default=True,
+    help="How operators are spread over nodes that are not crowded, of which the paper gives the mean.",
+)
 @click.option("--nodes", type=click.IntRange(min=4), default=995, show_default=True, help="Participants.")
 @click.option("--runs", type=click.IntRange(min=1), default=9, show_default=True, help="To take means over.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of chance.")
@@ -54,6 +61,7 @@ CONTRACTS = (1, 3, 5, 7, 9, 10)
 def command(
     contracts: tuple[int, ...],
     prices: tuple[str, ...],
+    spread: str,
     nodes: int,
     runs: int,
     seed: int,
@@ -71,16 +79,15 @@ def command(
       australis simulate market --plot pictures
     """
     # Loaded when it is asked for: numpy and scipy take their time.
-    told = importlib.import_module("australis.app.market_report")
-    mapper = importlib.import_module("australis.app.market_jobs").mapper
-    contracts = tuple(sorted(set(contracts)))
-    with click.progressbar(
-        length=told.runs_of(prices, contracts, runs), file=sys.stderr, hidden=not sys.stderr.isatty()
-    ) as bar:
-        run = mapper(processes, spark)
-        report: Report = told.reported(
-            prices, contracts, nodes=nodes, runs=runs, seed=seed, run=run, done=bar.update
-        )
+    market, work, told = (
+        importlib.import_module(f"australis.{name}")
+        for name in ("sim.market.experiments", "app.market_jobs", "app.market_report")
+    )
+    even = spread == "even"
+    every = market.jobs(prices, sorted(set(contracts)), nodes=nodes, runs=runs, seed=seed, even=even)
+    with click.progressbar(length=len(every), file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+        outcomes = work.mapper(processes, spark)(market.measured, every)
+        report: Report = told.reported(every, work.counted(outcomes, bar.update))
     if plot is not None:
         plot.mkdir(parents=True, exist_ok=True)
         for name, text in told.plots(report).items():

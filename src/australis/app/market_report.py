@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 
 import click
 
 from australis.app.market_charts import figures
-from australis.app.market_jobs import counted
 from australis.app.tables import print_table
 from australis.sim.market.configurations import VARIANTS
 from australis.sim.market.experiments import (
@@ -17,9 +16,8 @@ from australis.sim.market.experiments import (
     PAPER_GRAPHS,
     Graphs,
     Job,
-    Mapper,
+    Outcome,
     Result,
-    jobs,
     measured,
     summed_up,
     table_1,
@@ -69,19 +67,10 @@ class Report:
         return {**asdict(self), "graphs": [each._asdict() for each in self.graphs]}
 
 
-def reported(
-    variants: Sequence[str],
-    least: Sequence[int],
-    *,
-    nodes: int,
-    runs: int,
-    seed: int,
-    run: Mapper,
-    done: Callable[[int], object] = lambda _: None,
-) -> Report:
-    """Run all of it."""
-    every = jobs(variants, least, nodes=nodes, runs=runs, seed=seed)
-    outcomes = counted(run(measured, every), done)
+def reported(every: Sequence[Job], outcomes: Iterable[Outcome]) -> Report:
+    """All of it, of what became of jobs."""
+    variants, least = ({getattr(job, name): None for job in every} for name in ("variant", "least"))
+    nodes, seed, runs = every[0].nodes, every[0].seed, 1 + max(job.run for job in every)
     return Report(
         nodes,
         runs,
@@ -90,11 +79,6 @@ def reported(
         [table_1(each, nodes=nodes, runs=runs, seed=seed) for each in least],
         [stability(variant, extra, runs, seed) for variant in variants for extra in (LARGE, SMALL)],
     )
-
-
-def runs_of(variants: Sequence[str], least: Sequence[int], runs: int) -> int:
-    """How many runs that takes."""
-    return len(jobs(variants, least, runs=runs))
 
 
 def stability(variant: str, extra: int, runs: int, seed: int) -> Stability:
