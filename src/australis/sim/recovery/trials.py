@@ -16,7 +16,7 @@ LIMIT_S = 100.0
 LATER = 160
 """The tuples that each source sends afterwards, two in a second, for as long as it takes."""
 QUEUED = 40
-"""No queue is longer in the end."""
+"""No queue has more tuples of a path in the end."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,16 @@ class BadWorld:
         wanted = sum(number <= self._count for each in self._expected.values() for _, number in each)
         while clock.now < LIMIT_S:
             clock.run(until=clock.now + 5.0)
-            if clock.now > BUSY_S and self._delivered() >= wanted and max(world.kept().values()) <= QUEUED:
+            if clock.now > BUSY_S and self._delivered() >= wanted and self._longest() <= QUEUED:
                 break
         self._check()
         servers = len(self._network.servers)
         counts = (self._crashes, self._failed, len(world.began), clock.happened)
         return Trial(self.seed, self._k, servers, wanted, *counts)
+
+    def _longest(self) -> float:
+        """The most tuples in a queue, for each of its paths."""
+        return max(kept / len(self._network.paths[arc]) for arc, kept in self.world.kept().items())
 
     def _delivered(self) -> int:
         return sum(number <= self._count for each in self.world.deliveries.values() for _, number in each)
@@ -114,9 +118,8 @@ class BadWorld:
         if len(self.world.began) > self._failed:
             what = f"began {len(self.world.began)} servers anew"
             raise SimulationError(Problem(f"seed {self.seed}", what, f"{self._failed}, which failed"))
-        longest = max(self.world.kept().values())
-        if longest > QUEUED:
-            what = f"keeps {longest} tuples"
+        if self._longest() > QUEUED:
+            what = f"keeps {self._longest():g} tuples of a path"
             raise SimulationError(Problem(f"seed {self.seed}", what, f"at most {QUEUED} in the end"))
 
 
