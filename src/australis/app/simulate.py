@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from australis.app import market
+from australis.app import hotspots, market, recovery
 from australis.app.tables import print_table
 
 if TYPE_CHECKING:
@@ -27,10 +27,14 @@ def command() -> None:
       australis simulate eddies --table model
       australis simulate eddies --table 4.10 --seed 7
       australis simulate market --contracts 10 --runs 3
+      australis simulate hotspots --runs 2 --seeds 50
+      australis simulate recovery --seeds 50
     """
 
 
 command.add_command(market.command, "market")
+command.add_command(hotspots.command, "hotspots")
+command.add_command(recovery.command, "recovery")
 
 
 @command.command(short_help="Distributed eddies: routing tuples between operators.")

@@ -1,4 +1,4 @@
-"""Any order of tuples, pauses, crashes and suspicions: what is delivered is right, and in the end all of it."""
+"""Any order of tuples, pauses, crashes and suspicions: what is delivered is right, and in the end all."""
 
 from __future__ import annotations
 

@@ -1,0 +1,54 @@
+"""`australis simulate hotspots`: peers that move components away from where there is too much load."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from australis.app.hotspots_report import Report
+
+
+@click.command(short_help="Hot spots: peers that move components away.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The first one.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=0),
+    default=200,
+    show_default=True,
+    help="How many bad worlds, with messages lost, late and doubled, and crashing peers; 40 in a second.",
+)
+@click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True, help="To take means over.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--plot",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write Figures 4 to 7 into this directory, as SVG.",
+)
+def command(seed: int, seeds: int, runs: int, as_json: bool, plot: Path | None) -> None:
+    """Hot spots: 30 peers with 10 operators, with migrations and without; and migrations in bad worlds.
+
+    \b
+    Examples:
+      australis simulate hotspots --runs 2 --seeds 50
+      australis simulate hotspots --json | jq .first.overhead
+      australis simulate hotspots --seeds 10000 --plot pictures
+    """
+    told = importlib.import_module("australis.app.hotspots_report")
+    with click.progressbar(
+        length=told.runs_of(runs, seeds), file=sys.stderr, hidden=not sys.stderr.isatty()
+    ) as bar:
+        report: Report = told.reported(seed, runs, seeds, bar.update)
+    if plot is not None:
+        plot.mkdir(parents=True, exist_ok=True)
+        for name, text in told.plots(report).items():
+            (plot / name).write_text(text)
+    if as_json:
+        click.echo(json.dumps(report.as_dict(), indent=2))
+    else:
+        told.printed(report)

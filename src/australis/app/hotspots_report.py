@@ -1,0 +1,202 @@
+"""The experiments on hot spots, simulated: the paper's numbers beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import click
+
+from australis.app.pictures.plots import Panel, Series, plotted
+from australis.app.tables import print_table
+from australis.sim.hotspots.experiments import (
+    PAPER_DATA,
+    PAPER_MIGRATION,
+    PAPER_OVERHEAD,
+    PAPER_UPDATES,
+    Compared,
+    HotSpots,
+    Sensitivity,
+    hot_spots,
+    settings,
+)
+from australis.sim.hotspots.trials import Trial, tried
+
+WHAT = {
+    "delay_s": "mean end-to-end delay, s",
+    "delay_s_p95": "95 % of delays are below, s",
+    "delivered": "tuples delivered",
+    "spread": "spread of loads",
+    "peak": "greatest load",
+    "overloaded": "peers overloaded",
+    "migrations": "migrations",
+    "returns": "tasks that returned",
+}
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Migrations in bad worlds: what there was, and what was wrong."""
+
+    seeds: int
+    tuples: int
+    moves: int
+    returns: int
+    crashes: int
+    suspicions: int
+    events: int
+    lost: int = 0
+    doubled: int = 0
+    ping_pong: int = 0
+    """These three would have ended the run, with the seed."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that is told of hot spots."""
+
+    found: HotSpots
+    trials: Trials
+
+    def as_dict(self) -> dict[str, object]:
+        """For `--json`; what is only drawn is left out."""
+        found = asdict(self.found)
+        del found["curves"], found["loads"]
+        paper = {
+            "overhead": PAPER_OVERHEAD,
+            "migration": PAPER_MIGRATION,
+            "data": PAPER_DATA,
+            "updates": PAPER_UPDATES,
+        }
+        return {**found, "paper": paper, "trials": asdict(self.trials)}
+
+
+def runs_of(runs: int, seeds: int) -> int:
+    """How many runs there are; a bad world is a small one."""
+    return runs * settings() + seeds
+
+
+def reported(seed: int, runs: int, seeds: int, done: Callable[[int], object]) -> Report:
+    """Run all of it."""
+    found = hot_spots(seed, runs, done)
+    trials = []
+    for each in range(seed, seed + seeds):
+        trials.append(tried(each))
+        done(1)
+    return Report(found, summed_up(trials))
+
+
+def summed_up(trials: list[Trial]) -> Trials:
+    """All trials together."""
+    names = ("tuples", "moves", "returns", "crashes", "suspicions", "events")
+    return Trials(len(trials), *(sum(getattr(each, name) for each in trials) for name in names))
+
+
+def printed(report: Report) -> None:
+    """All of it as tables."""
+    found = report.found
+    click.echo(f"30 peers, 10 operators, 15 minutes; means over {found.runs} runs from seed {found.seed}\n")
+    rows = [[text, *_pair(found.without, found.balanced, name)] for name, text in WHAT.items()]
+    print_table(["", "without", "with migrations"], rows, names=1)
+    click.echo("\nMessages for 2,000 delivered tuples:\n")
+    print_table(["", "paper", "ours, the first", "ours, in all"], _messages(found), names=1)
+    click.echo()
+    updates = [
+        [f"{levels}", f"{PAPER_UPDATES.get(levels, '')}", f"{ours:.0f}"]
+        for levels, ours in found.updates.items()
+    ]
+    print_table(["load levels", "updates: paper", "ours"], updates, names=0)
+    click.echo()
+    print_table(
+        ["h", "l", "t, min", "migration messages", "delay, s", "spread"],
+        [_sensitive(each) for each in found.sensitivity],
+        names=0,
+    )
+    click.echo(f"\n{_trials(report.trials)}")
+
+
+def _pair(without: Compared, balanced: Compared, name: str) -> list[str]:
+    return [f"{getattr(each, name):.4g}" for each in (without, balanced)]
+
+
+def _messages(found: HotSpots) -> list[list[str]]:
+    first, whole = found.first, found.whole
+
+    def row(text: str, paper: float, name: str) -> list[str]:
+        return [text, f"{paper:g}", f"{getattr(first, name):.0f}", f"{getattr(whole, name):.0f}"]
+
+    return [
+        row("about migrations", PAPER_MIGRATION, "migration"),
+        row("load updates", PAPER_UPDATES[5], "load_updates"),
+        row("with tuples", PAPER_DATA, "data"),
+        ["overhead", f"{PAPER_OVERHEAD:.2%}", f"{first.overhead:.2%}", f"{whole.overhead:.2%}"],
+    ]
+
+
+def _sensitive(each: Sensitivity) -> list[str]:
+    numbers = (f"{each.migration:.0f}", f"{each.delay_s:.1f}", f"{each.spread:.2f}")
+    return [f"{each.overload:g}", f"{each.imbalance:g}", f"{each.minutes}", *numbers]
+
+
+def _trials(trials: Trials) -> str:
+    return (
+        f"{trials.seeds:,} bad worlds: {trials.tuples:,} tuples, {trials.moves:,} migrations, "
+        f"{trials.crashes:,} crashes, {trials.suspicions:,} suspicions;\n"
+        f"lost {trials.lost}, doubled {trials.doubled}; {trials.returns:,} tasks returned, "
+        f"{trials.ping_pong} of them before loads were inverted"
+    )
+
+
+def plots(report: Report) -> dict[str, str]:
+    """Figures 4 to 7 as SVG, by the names of their files."""
+    found = report.found
+    delay = Panel(
+        "(4) End-to-end delay",
+        "minutes",
+        "seconds",
+        tuple(Series(_name(name), points) for name, points in found.curves.items()),
+    )
+    thresholds = sorted({each.overload for each in found.sensitivity})
+    one = [each for each in found.sensitivity if each.minutes == 1]
+    migration = Panel(
+        "(6) Migration messages",
+        "overload threshold h",
+        "until 2,000 tuples are delivered",
+        tuple(
+            Series(
+                f"l = {imbalance:g}",
+                tuple((each.overload, each.migration) for each in one if each.imbalance == imbalance),
+                dots=True,
+            )
+            for imbalance in sorted({each.imbalance for each in one})
+        ),
+        tuple(thresholds),
+    )
+    updates = Panel(
+        "(7) Load updates",
+        "load levels",
+        "until 2,000 tuples are delivered",
+        (
+            Series("ours", tuple((float(k), ours) for k, ours in found.updates.items()), dots=True),
+            Series("paper", tuple((float(k), float(paper)) for k, paper in PAPER_UPDATES.items()), dots=True),
+        ),
+        tuple(float(each) for each in found.updates),
+    )
+    loads = [
+        Panel(
+            f"(5) Loads, {_name(name)}",
+            "minutes",
+            "of each peer",
+            (Series(_name(name), points, dots=True, line=False),),
+        )
+        for name, points in found.loads.items()
+    ]
+    return {
+        "hotspots-delay.svg": plotted([delay]),
+        "hotspots-loads.svg": plotted(loads),
+        "hotspots-messages.svg": plotted([migration, updates]),
+    }
+
+
+def _name(name: str) -> str:
+    return {"without": "without migrations", "balanced": "with migrations"}[name]

@@ -1,0 +1,78 @@
+"""`australis simulate hotspots` and `recovery`: text, JSON and pictures."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tests.app.files import australis
+
+from australis.sim.hotspots import experiments
+from australis.sim.hotspots.workload import Setting
+from australis.sim.recovery import experiments as recovery_experiments
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of three minutes, in few variants."""
+    monkeypatch.setattr(experiments, "Setting", lambda: replace(Setting(), minutes=3))
+    monkeypatch.setattr(experiments, "LEVELS", (3, 7))
+    monkeypatch.setattr(experiments, "CRITERIA", ((1.0, 0.2), (2.0, 0.2)))
+    monkeypatch.setattr(recovery_experiments, "PERIODS_S", (0.5, 2.0))
+    monkeypatch.setattr(recovery_experiments, "UNTIL_S", 12.0)
+    monkeypatch.setattr(recovery_experiments, "CRASH_S", 5.0)
+
+
+def pictures(directory: Path) -> dict[str, str]:
+    return {
+        path.name: ElementTree.parse(path).getroot().tag.rpartition("}")[2] for path in directory.iterdir()
+    }
+
+
+@pytest.mark.usefixtures("short")
+def test_hot_spots(tmp_path: Path) -> None:
+    arguments = (
+        "simulate",
+        "hotspots",
+        "--runs",
+        "1",
+        "--seeds",
+        "3",
+        "--seed",
+        "5",
+        "--plot",
+        str(tmp_path),
+    )
+    found = json.loads(australis(*arguments, "--json").stdout)
+    assert found["paper"]["overhead"] == 0.0635
+    assert found["without"]["migrations"] == 0 < found["balanced"]["migrations"]
+    assert set(found["updates"]) == {"3", "7"}
+    assert found["trials"]["seeds"] == 3
+    assert found["trials"]["lost"] == found["trials"]["doubled"] == found["trials"]["ping_pong"] == 0
+    text = australis(*arguments).stdout
+    assert f"{found['first']['overhead']:.2%}" in text
+    assert "3 bad worlds" in text
+    assert pictures(tmp_path) == dict.fromkeys(
+        ("hotspots-delay.svg", "hotspots-loads.svg", "hotspots-messages.svg"), "svg"
+    )
+
+
+@pytest.mark.usefixtures("short")
+def test_recovery(tmp_path: Path) -> None:
+    arguments = ("simulate", "recovery", "--seeds", "3", "--plot", str(tmp_path))
+    found = json.loads(australis(*arguments, "--json").stdout)
+    assert len(found["volumes"]) == 2 * 4
+    assert [each["machines"] for each in found["granularities"]] == list(range(1, 9))
+    assert found["trials"]["lost"] == found["trials"]["wrong"] == 0
+    assert "lost 0, wrong 0" in australis(*arguments).stdout
+    assert pictures(tmp_path) == dict.fromkeys(
+        ("recovery-checkpoints.svg", "recovery-virtual-machines.svg"), "svg"
+    )
+
+
+@pytest.mark.parametrize("command", ["hotspots", "recovery"])
+def test_help_has_examples(command: str) -> None:
+    assert f"Examples:\n    australis simulate {command}" in australis("simulate", command, "--help").stdout
