@@ -105,6 +105,14 @@ def test_a_smaller_task_is_suggested_at_the_most_that_it_is_worth() -> None:
     assert one.decide(heard("t", Asked(2, 54)), 2020) == [Wake(4020, OFFER)]
 
 
+def test_a_smaller_task_that_is_worth_no_more_is_not_suggested() -> None:
+    large, small = Task("large", 4), Task("small", 1)
+    one = Participant("g", Cost((20, 26)), [Contract("g", "t", 25, 70)], [large, small])
+    one.begin(0)
+    assert one.decide(OFFER, 2000) == [Send("t", Offer(1, 25, (large,)))]
+    assert one.decide(heard("t", Asked(1, 27)), 2010) == [Wake(4010, OFFER)]
+
+
 def test_what_may_not_go_there_is_not_offered() -> None:
     secret, abroad, plain = Task("s", 1, "secret"), Task("h", 1, "", frozenset({"u"})), Task("p", 1)
     contract = Contract("g", "t", 5, 5, kinds=frozenset({""}))
@@ -113,9 +121,9 @@ def test_what_may_not_go_there_is_not_offered() -> None:
 
 
 def test_what_came_by_a_contract_that_forbids_it_is_not_moved_on() -> None:
-    one = giver(fixed("g", "t", 15), Contract("x", "g", 70, 70, moves_on=False), tasks=(A, B))
+    one = giver(fixed("g", "t", 5), Contract("x", "g", 70, 70, moves_on=False), tasks=(A, B))
     one.decide(heard("x", Moved(1, 70, (C,))), 100)
-    assert one.decide(OFFER, 2000) == [Send("t", Offer(1, 15, (A, B)))]
+    assert one.decide(OFFER, 2000) == [Send("t", Offer(1, 5, (A, B)))]
 
 
 def test_a_contract_counts_in_its_period() -> None:

@@ -166,7 +166,7 @@ class Giver:
         if smallest == 0 or smallest >= min(task.load for task in offer.tasks):
             return None
         most = holding.cost.most_price(smallest, holding.load, holding.settings.fee)
-        return most if offer.price < most < asked else None
+        return most if offer.price < most else None
 
     def accepted(self, taker: str, message: Accepted, now: int) -> list[Command]:
         """Move what was accepted; what is worth it no more, since load has gone meanwhile, stays."""
