@@ -233,3 +233,9 @@ def test_what_goes_to_a_partner_that_is_gone_is_not_waited_for() -> None:
     one.decide(heard("t", Accepted(1, ("a",))), 2010)
     assert one.decide(Gone("t"), 2100) == [Wake(4100, OFFER)]
     assert one.holding.load == 4
+
+
+def test_a_contract_that_ends_while_prices_are_talked_about_is_over() -> None:
+    one = giver(Contract("g", "t", 25, 45, end=2500))
+    assert len(one.decide(OFFER, 2000)) == 1
+    assert one.decide(heard("t", Asked(1, 41)), 2600) == [Wake(4600, OFFER)]
