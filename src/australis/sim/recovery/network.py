@@ -92,7 +92,7 @@ class Work:
     def take(self, tup: Tuple) -> list[tuple[str, Tuple]]:
         """What goes along which arc because of a tuple."""
         self._processed[tup.path] = tup.number
-        tup = tup._replace(since=tup.number)
+        tup = Tuple(tup.path, tup.number, tup.value, since=tup.number)
         found = self._match.take(tup) if self._match else [tup]
         for box in self._boxes:
             found = [made for each in found for made in box.take(each)]
@@ -129,7 +129,7 @@ def _box(kind: str, window: int) -> Box:
 def shared(tup: Tuple, arcs: list[str], routes: bool) -> list[tuple[str, Tuple]]:
     """A tuple along all arcs, or along one that its number chooses."""
     chosen = [arcs[tup.number % len(arcs)]] if routes else arcs
-    return [(arc, tup._replace(path=f"{tup.path}>{arc}")) for arc in chosen]
+    return [(arc, Tuple(f"{tup.path}>{arc}", tup.number, tup.value)) for arc in chosen]
 
 
 def computed(network: Network, count: int) -> dict[str, dict[tuple[str, int], int]]:

@@ -53,7 +53,7 @@ class BadWorld:
         )
         self.world = World(self._network, setting, draw, record=record)
         self._count = draw.randint(20, 50)
-        self._expected = computed(self._network, self._count + LATER)
+        self._wanted = sum(map(len, computed(self._network, self._count).values()))
         self._crashes = self._failed = 0
         self._plan(draw.randint(0, self._k) if crashes is None else crashes)
 
@@ -90,15 +90,14 @@ class BadWorld:
     def run(self) -> Trial:
         """Live until all is delivered, and the queues are short again."""
         clock, world = self.world.clock, self.world
-        wanted = sum(number <= self._count for each in self._expected.values() for _, number in each)
         while clock.now < LIMIT_S:
             clock.run(until=clock.now + 5.0)
-            if clock.now > BUSY_S and self._delivered() >= wanted and self._longest() <= QUEUED:
+            if clock.now > BUSY_S and self._delivered() >= self._wanted and self._longest() <= QUEUED:
                 break
         self._check()
         servers = len(self._network.servers)
         counts = (self._crashes, self._failed, len(world.began), clock.happened)
-        return Trial(self.seed, self._k, servers, wanted, *counts)
+        return Trial(self.seed, self._k, servers, self._wanted, *counts)
 
     def _longest(self) -> float:
         """The most tuples in a queue, for each of its paths."""
@@ -108,7 +107,8 @@ class BadWorld:
         return sum(number <= self._count for each in self.world.deliveries.values() for _, number in each)
 
     def _check(self) -> None:
-        for arc, expected in self._expected.items():
+        numbers = [number for each in self.world.deliveries.values() for _, number in each]
+        for arc, expected in computed(self._network, max([self._count, *numbers])).items():
             found = {tup: value for tup, (_, value) in self.world.deliveries.get(arc, {}).items()}
             lost = sorted(tup for tup in expected if tup[1] <= self._count and tup not in found)
             wrong = sorted(tup for tup in found if found[tup] != expected.get(tup))
