@@ -116,7 +116,8 @@ def printed(report: Report) -> None:
 
 
 def _pair(without: Compared, balanced: Compared, name: str) -> list[str]:
-    return [f"{getattr(each, name):.4g}" for each in (without, balanced)]
+    numbers = [getattr(each, name) for each in (without, balanced)]
+    return [f"{number:,.0f}" if number >= 1000 else f"{number:.4g}" for number in numbers]
 
 
 def _messages(found: HotSpots) -> list[list[str]]:
