@@ -77,6 +77,13 @@ def test_links_lose_double_and_delay() -> None:
     assert found != sent(bad, [number / 10 for number in range(1000)], seed=1)
 
 
+def test_a_connection_keeps_its_order_however_late_pages_are() -> None:
+    late = Faults(duplication=0.3, delay=5)
+    found = sent(Links(faults=late, ordered=True), [number / 10 for number in range(300)])
+    assert [number for _, number in found] == sorted(number for _, number in found)
+    assert any(time - number / 10 > 4 for time, number in found)
+
+
 def test_what_a_node_tells_itself_is_never_lost() -> None:
     clock, seen = Clock(), []
     net = Net(clock, Random(1), Links(latency=9, faults=Faults(loss=0.99)), lambda *what: seen.append(what))
