@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 import click
 
+from australis.algebra.quality import Points
 from australis.app.pictures.plots import Panel, Series, plotted
 from australis.app.tables import print_table
 from australis.sim.hotspots.experiments import (
@@ -32,6 +33,8 @@ WHAT = {
     "migrations": "migrations",
     "returns": "tasks that returned",
 }
+
+COUNTED = "until 2,000 tuples are delivered"
 
 
 @dataclass(frozen=True)
@@ -151,52 +154,42 @@ def _trials(trials: Trials) -> str:
 def plots(report: Report) -> dict[str, str]:
     """Figures 4 to 7 as SVG, by the names of their files."""
     found = report.found
-    delay = Panel(
-        "(4) End-to-end delay",
-        "minutes",
-        "seconds",
-        tuple(Series(_name(name), points) for name, points in found.curves.items()),
-    )
-    thresholds = sorted({each.overload for each in found.sensitivity})
-    one = [each for each in found.sensitivity if each.minutes == 1]
-    migration = Panel(
-        "(6) Migration messages",
-        "overload threshold h",
-        "until 2,000 tuples are delivered",
-        tuple(
-            Series(
-                f"l = {imbalance:g}",
-                tuple((each.overload, each.migration) for each in one if each.imbalance == imbalance),
-                dots=True,
-            )
-            for imbalance in sorted({each.imbalance for each in one})
-        ),
-        tuple(thresholds),
-    )
-    updates = Panel(
-        "(7) Load updates",
-        "load levels",
-        "until 2,000 tuples are delivered",
-        (
-            Series("ours", tuple((float(k), ours) for k, ours in found.updates.items()), dots=True),
-            Series("paper", tuple((float(k), float(paper)) for k, paper in PAPER_UPDATES.items()), dots=True),
-        ),
-        tuple(float(each) for each in found.updates),
-    )
-    loads = [
-        Panel(
-            f"(5) Loads, {_name(name)}",
-            "minutes",
-            "of each peer",
-            (Series(_name(name), points, dots=True, line=False),),
-        )
-        for name, points in found.loads.items()
-    ]
     return {
-        "hotspots-delay.svg": plotted([delay]),
-        "hotspots-loads.svg": plotted(loads),
-        "hotspots-messages.svg": plotted([migration, updates]),
+        "hotspots-delay.svg": plotted([_delay(found)]),
+        "hotspots-loads.svg": plotted([_loads(name, points) for name, points in found.loads.items()]),
+        "hotspots-messages.svg": plotted([_migration(found), _updates(found)]),
     }
+
+
+def _delay(found: HotSpots) -> Panel:
+    lines = tuple(Series(_name(name), points) for name, points in found.curves.items())
+    return Panel("(4) End-to-end delay", "minutes", "seconds", lines)
+
+
+def _loads(name: str, points: Points) -> Panel:
+    dots = Series(_name(name), points, dots=True, line=False)
+    return Panel(f"(5) Loads, {_name(name)}", "minutes", "of each peer", (dots,))
+
+
+def _migration(found: HotSpots) -> Panel:
+    short = [each for each in found.sensitivity if each.minutes == 1]
+    lines = tuple(
+        Series(f"l = {gap:g}", _over(short, gap), dots=True)
+        for gap in sorted({each.imbalance for each in short})
+    )
+    marks = tuple(sorted({each.overload for each in short}))
+    return Panel("(6) Migration messages", "overload threshold h", COUNTED, lines, marks)
+
+
+def _over(found: list[Sensitivity], imbalance: float) -> Points:
+    return tuple((each.overload, each.migration) for each in found if each.imbalance == imbalance)
+
+
+def _updates(found: HotSpots) -> Panel:
+    ours = tuple((float(levels), updates) for levels, updates in found.updates.items())
+    paper = tuple((float(levels), float(updates)) for levels, updates in PAPER_UPDATES.items())
+    lines = (Series("ours", ours, dots=True), Series("paper", paper, dots=True))
+    return Panel("(7) Load updates", "load levels", COUNTED, lines, tuple(levels for levels, _ in ours))
 
 
 def _name(name: str) -> str:
