@@ -73,7 +73,9 @@ def _steps(moments: Sequence[Moment], what: str) -> Points:
 
 def _shown(values: Sequence[tuple[int, float]], first: float) -> Points:
     """From the beginning to the end of what is shown, in seconds."""
-    shown = [(time / 1000, value) for time, value in values if time <= SHOWN_S * 1000]
+    # Of each half second the last value: nobody sees more of it.
+    steps = {1 + time // 500: value for time, value in values if time < SHOWN_S * 1000}
+    shown = [(step / 2, value) for step, value in steps.items()]
     last = shown[-1][1] if shown else first
     return ((0.0, first), *shown, (float(SHOWN_S), last))
 
