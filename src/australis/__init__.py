@@ -21,6 +21,7 @@ from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality, ValueGraph
 from australis.algebra.schema import Schema, parse_schema
+from australis.algebra.store import Store
 from australis.errors import AlgebraError, AustralisError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ __all__ = [
     "Order",
     "Quality",
     "Schema",
+    "Store",
     "Stream",
     "ValueGraph",
     "dumps",

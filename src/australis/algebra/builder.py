@@ -24,14 +24,16 @@ from australis.algebra.boxes import (
     XSection,
 )
 from australis.algebra.guards import guard
-from australis.algebra.network import ConnectionPoint, Group, Input, Network, Node, Output, Ref
+from australis.algebra.network import FOREVER, ConnectionPoint, Group, Input, Network, Node, Output, Ref
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality
 from australis.algebra.schema import TUP, Schema, parse_schema, schema_of
 from australis.algebra.spans import Span
+from australis.algebra.store import Store
 from australis.errors import NetworkError, Problem
 
 SchemaLike = Schema | str | Mapping[str, str]
+StoreLike = Store | str | None
 
 
 class NetworkBuilder:
@@ -56,13 +58,17 @@ class NetworkBuilder:
         self._groups: dict[str, Group] = {}
         self._prefix = ""
 
-    def input(self, name: str, schema: SchemaLike, *, description: str = "") -> Stream:
-        """A stream that comes in from outside."""
-        return self._add_input(name, Input(_schema(schema), description=description))
+    def input(
+        self, name: str, schema: SchemaLike, *, store: StoreLike = None, description: str = ""
+    ) -> Stream:
+        """A stream that comes in from outside; with a store, its rows are pushed."""
+        return self._add_input(name, Input(_schema(schema), False, description, _store(store)))
 
-    def table(self, name: str, schema: SchemaLike, *, description: str = "") -> Stream:
-        """A stored table, for a side of a join."""
-        return self._add_input(name, Input(_schema(schema), table=True, description=description))
+    def table(
+        self, name: str, schema: SchemaLike, *, store: StoreLike = None, description: str = ""
+    ) -> Stream:
+        """A stored table, for a side of a join; with a store, its rows are pulled."""
+        return self._add_input(name, Input(_schema(schema), True, description, _store(store)))
 
     @contextmanager
     def group(self, name: str, *, tag: str = "", description: str = "") -> Iterator[None]:
@@ -279,6 +285,20 @@ class Stream:
         self._builder._new(self._builder._points, name, point, "connection point")
         return self
 
+    def view(
+        self,
+        name: str,
+        *,
+        importance: float = 1.0,
+        history: str | int = FOREVER,
+        key: str | None = None,
+        description: str = "",
+    ) -> Stream:
+        """Make this arc a view: computed when there is time, and kept for queries that attach later."""
+        point = ConnectionPoint(self.ref, history, key, description, importance)
+        self._builder._new(self._builder._points, name, point, "connection point")
+        return self
+
     def output(self, name: str, quality: Quality | None = None, *, description: str = "") -> Stream:
         """Deliver this stream to applications under a name."""
         self._builder._new(self._builder._outputs, name, Output(self.ref, quality, description), "output")
@@ -293,3 +313,7 @@ def _schema(given: SchemaLike) -> Schema:
     if isinstance(given, Schema):
         return given
     return parse_schema(given) if isinstance(given, str) else schema_of(given)
+
+
+def _store(given: StoreLike) -> Store | None:
+    return Store(given) if isinstance(given, str) else given

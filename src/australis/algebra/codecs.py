@@ -17,6 +17,7 @@ from australis.algebra.network import NAME_PATTERN
 from australis.algebra.order import SLACK_MAX, Order
 from australis.algebra.quality import Quality, ValueGraph
 from australis.algebra.schema import Schema, schema_of
+from australis.algebra.store import Pull, Store
 from australis.errors import FormError, Problem
 
 Json = Any
@@ -94,6 +95,7 @@ SPAN = Codec({"type": ["number", "string"], "minimum": 0}, _span)
 FLAG = Codec({"type": "boolean"}, lambda v: expect(v, bool, "true or false"))
 NUMBER = Codec({"type": "number"}, _number)
 WEIGHT = Codec({"type": "number", "exclusiveMinimum": 0}, _number)
+IMPORTANCE = Codec({"type": "number", "minimum": 0}, _number)
 WHOLE = Codec({"type": "integer"}, lambda v: expect(v, int, "a whole number"))
 SLACK = Codec({"type": "integer", "minimum": 0, "maximum": SLACK_MAX}, WHOLE.read)
 HISTORY = Codec(
@@ -162,6 +164,32 @@ QUALITY = record(
     {"delay": POINTS, "loss": POINTS, "value": VALUE_GRAPH, "weight": WEIGHT},
     "QoS graphs of an output",
 )
+
+_STORE = record(
+    Store,
+    {
+        "at": TEXT,
+        "table": TEXT,
+        "pull": Codec({"enum": [each.value for each in Pull if each]}, TEXT.read, str),
+        "refresh": TEXT,
+        "ascending": TEXT,
+    },
+    "a stored data set: a file, or a table of a database",
+)
+
+
+def _read_store(value: Json) -> Store:
+    store: Store = Store(value) if isinstance(value, str) else _STORE.read(value)
+    return store
+
+
+def _write_store(store: Store) -> Json:
+    written = _STORE.write(store)
+    return store.at if list(written) == ["at"] else written
+
+
+STORE = Codec({"oneOf": [{"type": "string"}, _STORE.schema]}, _read_store, _write_store)
+"""A store; one that is just a place may be a text."""
 
 FIELDS: dict[str, Codec] = {
     **dict.fromkeys(("predicates", "group_by", "by"), SOME_TEXTS),

@@ -16,7 +16,9 @@ from australis.algebra.codecs import (
     BOX_CODECS,
     FLAG,
     HISTORY,
+    IMPORTANCE,
     QUALITY,
+    STORE,
     TEXT,
     Codec,
     Json,
@@ -68,12 +70,14 @@ def _refs_schema(arity: tuple[int, int | None]) -> dict[str, Json]:
 
 REFS = Codec(_refs_schema((1, None)), _read_refs, _write_refs)
 INPUT = record(
-    Input, {"schema": ATTRIBUTES, "table": FLAG, "description": TEXT}, "a stream or a stored table"
+    Input,
+    {"schema": ATTRIBUTES, "table": FLAG, "store": STORE, "description": TEXT},
+    "a stream or a stored table",
 )
 OUTPUT = record(Output, {"source": REF, "quality": QUALITY, "description": TEXT}, "a stream to applications")
 POINT = record(
     ConnectionPoint,
-    {"at": REF, "history": HISTORY, "key": TEXT, "description": TEXT},
+    {"at": REF, "history": HISTORY, "key": TEXT, "description": TEXT, "importance": IMPORTANCE},
     "an arc that keeps history",
 )
 GROUP = record(Group, {"tag": TEXT, "description": TEXT}, "a named part of the network")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -9,12 +10,13 @@ from functools import cached_property
 from types import MappingProxyType, NoneType
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from australis.algebra.boxes import Box, Join
+from australis.algebra.boxes import Box, Join, equalities
 from australis.algebra.boxes.box import at
 from australis.algebra.guards import guard, guard_texts
 from australis.algebra.quality import Quality, ValueGraph
 from australis.algebra.schema import NAME, NAME_EXPECTED, Schema, parse_schema
 from australis.algebra.spans import microseconds
+from australis.algebra.store import Pull, Store, store_problems
 from australis.algebra.types import BOOLEAN, STRING
 from australis.errors import AlgebraError, NetworkError, Problem
 
@@ -54,16 +56,21 @@ class Ref:
 
 @dataclass(frozen=True)
 class Input:
-    """A stream that comes in from outside, or a stored table."""
+    """A stream that comes in from outside, or a stored table; with a store, where its rows are read."""
 
     schema: Schema
     table: bool = False
     description: str = ""
+    store: Store | None = None
 
     def __post_init__(self) -> None:
         guard(self.schema, Schema, "schema", "a Schema")
         guard(self.table, bool, "table", "True or False")
         guard_texts(self, "description")
+        guard(self.store, (Store, NoneType), "store", "a Store")
+        problems = store_problems(self.store, self.schema, table=self.table) if self.store else ()
+        if found := [problem.under("store") for problem in problems]:
+            raise AlgebraError(found)
 
 
 @dataclass(frozen=True)
@@ -95,17 +102,25 @@ class Output:
 
 @dataclass(frozen=True)
 class ConnectionPoint:
-    """An arc where queries attach, and that keeps history: for a time, a number of tuples, or for ever."""
+    """An arc where queries attach, and that keeps history: for a time, a number of tuples, or for ever.
+
+    With an `importance` it is a view: nobody reads it so far, so what leads only there is computed when there
+    is nothing better to do, the most important view first, and one of importance 0 when it is asked for.
+    """
 
     at: Ref
     history: str | int | None = None
     key: str | None = None
     description: str = ""
+    importance: float | None = None
 
     def __post_init__(self) -> None:
         guard(self.history, (str, int, NoneType), "history", "a time, a number of tuples, or 'forever'")
         guard(self.key, (str, NoneType), "key", "the name of an attribute")
         guard_texts(self, "description")
+        guard(self.importance, (float, int, NoneType), "importance", "a number")
+        if self.importance is not None and not 0 <= self.importance < math.inf:
+            raise AlgebraError(Problem("importance", f"is {self.importance!r}", "a number, 0 or more"))
         if isinstance(self.history, str) and self.history != FOREVER:
             with at("history"):
                 microseconds(self.history)
@@ -375,6 +390,18 @@ def _end_problems(network: Network) -> Iterator[Problem]:
     for name, point in network.connection_points.items():
         if point.key is not None and point.key not in schemas[point.at]:
             yield _unknown(f"connection_points.{name}.key", point.key, schemas[point.at])
+    for box_id, node in network.boxes.items():
+        if isinstance(node.box, Join) and node.box.table_side is not None:
+            yield from _lookup_problems(network, box_id, node.box, node.sources[node.box.table_side])
+
+
+def _lookup_problems(network: Network, box_id: str, box: Join, source: Ref) -> Iterator[Problem]:
+    store = network.inputs[source.id].store
+    if store is None or store.pull != Pull.LOOKUP:
+        return
+    if not equalities(box.bind(*(network.schemas[each] for each in network.boxes[box_id].sources)).predicate):
+        what = f"equates no attribute of {source.id!r}, so there is nothing to look up by"
+        yield Problem(f"{box_id}.predicate", what, f"an equality, or {source.id}.store.pull: load")
 
 
 def _value_problems(value: ValueGraph, schema: Schema, path: str) -> Iterator[Problem]:

@@ -1,0 +1,134 @@
+"""Grafting: an ad hoc query becomes part of a network, behind the connection points that it reads.
+
+In: a network, and a query whose inputs are named after connection points. Out: one network, in which the
+query's boxes have its name before their ids. Pruning takes them out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from australis.algebra.boxes import Filter
+from australis.algebra.network import ConnectionPoint, Network, Node, Output, Ref
+from australis.algebra.schema import NAME, NAME_EXPECTED, Schema
+from australis.errors import NetworkError, Problem
+
+ALL = "all"
+"""The box of a query that delivers a connection point as it is."""
+
+
+def grafted(network: Network, queries: Mapping[str, Network]) -> Network:
+    """A network with queries in it.
+
+    >>> from australis.algebra.builder import NetworkBuilder
+    >>> net, ask = NetworkBuilder("cars"), NetworkBuilder("ask")
+    >>> _ = net.input("pos", "car int, speed int").point("reports", history="2 hours").output("seen")
+    >>> _ = ask.input("reports", "car int, speed int").filter("speed > 80", as_="fast").output("fast")
+    >>> whole = grafted(net.build(), {"speeders": ask.build()})
+    >>> list(whole.boxes), list(whole.outputs)
+    (['speeders.fast'], ['seen', 'speeders'])
+    """
+    problems = [p.under(name) for name, query in queries.items() for p in _problems(network, name, query)]
+    if problems:
+        raise NetworkError(problem.under(network.name) for problem in problems)
+    boxes, outputs = dict(network.boxes), dict(network.outputs)
+    for name, query in queries.items():
+        places = {Ref(given): network.connection_points[given].at for given in query.inputs}
+        boxes |= dict(_boxes(name, query, places))
+        outputs |= dict(_outputs(name, query, places))
+    return replace(network, boxes=boxes, outputs=outputs)
+
+
+def output_names(name: str, query: Network) -> dict[str, str]:
+    """What the outputs of a query are called in a network that it is part of.
+
+    One is called as the query is; of several each has the query's name before its own.
+    """
+    if len(query.outputs) == 1:
+        return dict.fromkeys(query.outputs, name)
+    return {output: f"{name}_{output}" for output in query.outputs}
+
+
+def read_points(network: Network, query: Network) -> list[ConnectionPoint]:
+    """The connection points that a query reads."""
+    return [network.connection_points[name] for name in query.inputs]
+
+
+def _boxes(name: str, query: Network, places: Mapping[Ref, Ref]) -> Iterator[tuple[str, Node]]:
+    for box_id, node in query.boxes.items():
+        sources = tuple(
+            places.get(source) or Ref(f"{name}.{source.id}", source.port) for source in node.sources
+        )
+        yield f"{name}.{box_id}", replace(node, sources=sources)
+    for output in query.outputs.values():
+        if output.source in places:
+            # What a query delivers is its own, also where it changes nothing.
+            yield f"{name}.{_passage(query, output)}", Node(Filter(("true",)), (places[output.source],))
+
+
+def _outputs(name: str, query: Network, places: Mapping[Ref, Ref]) -> Iterator[tuple[str, Output]]:
+    names = output_names(name, query)
+    for output_name, output in query.outputs.items():
+        source = output.source
+        own = Ref(_passage(query, output)) if source in places else source
+        yield names[output_name], replace(output, source=Ref(f"{name}.{own.id}", own.port))
+
+
+def _passage(query: Network, output: Output) -> str:
+    """The id of the box through which a connection point is delivered as it is."""
+    found = f"{ALL}_{output.source.id}"
+    while found in query.boxes:
+        found += "_"
+    return found
+
+
+def _problems(network: Network, name: str, query: Network) -> Iterator[Problem]:
+    if not NAME.fullmatch(name):
+        yield Problem("name", f"{name!r} is no name", NAME_EXPECTED)
+    ids = (*network.inputs, *network.boxes)
+    if any(each == name or each.startswith(f"{name}.") for each in ids):
+        yield Problem("name", f"the network has boxes or an input under {name!r} already", "another name")
+    yield from (
+        Problem(f"outputs.{output}", "the network has an output of this name already", "another name")
+        for output in output_names(name, query).values()
+        if output in network.outputs
+    )
+    if query.timezone != network.timezone:
+        yield Problem("timezone", f"is {query.timezone!r}", f"that of the network, {network.timezone!r}")
+    if query.connection_points:
+        yield Problem("connection_points", "a query has none of its own", "outputs")
+    for given in query.inputs:
+        yield from _input_problems(network, query, given)
+
+
+def _input_problems(network: Network, query: Network, given: str) -> Iterator[Problem]:
+    place = f"inputs.{given}"
+    if given not in network.connection_points:
+        yield Problem(place, _unknown(network, given), _known(network))
+        return
+    found = network.schemas[network.connection_points[given].at]
+    wanted = query.inputs[given].schema
+    if query.inputs[given].table:
+        yield Problem(place, "is a stored table", "a stream: a connection point of the network")
+    elif not _fits(found, wanted):
+        yield Problem(place, f"is ({wanted}), but the connection point has ({found})", f"({found})")
+
+
+def _unknown(network: Network, given: str) -> str:
+    if Ref.parse(given) in network.schemas:
+        return f"{given!r} is an arc, but no connection point"
+    return f"there is no connection point {given!r}"
+
+
+def _known(network: Network) -> str:
+    known = ", ".join(network.connection_points)
+    return f"one of {known}" if known else "a network that has connection points (connection_points)"
+
+
+def _fits(found: Schema, wanted: Schema) -> bool:
+    """Whether a stream is what a query takes it for; it may have fewer NULLs than that."""
+    alike = [(each.name, each.type) for each in found] == [(each.name, each.type) for each in wanted]
+    return alike and all(
+        mine.nullable or not theirs.nullable for mine, theirs in zip(wanted, found, strict=True)
+    )

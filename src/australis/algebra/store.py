@@ -1,0 +1,143 @@
+"""Stores: the identity of a stored data set that an input is decorated with (Aurora 2.1).
+
+An input with a store has no source: it is a dangling connection point. Its rows are pushed through the
+network as a stream or, where the input is a table, pulled by the joins that read it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import parse_qsl, urlsplit
+
+from australis.algebra.boxes.box import at
+from australis.algebra.guards import guard_texts, shown
+from australis.algebra.schema import Schema
+from australis.algebra.spans import microseconds
+from australis.errors import AlgebraError, Problem
+
+SECRET = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+"""What stands for the value of an environment variable, such as a password."""
+_AT_EXPECTED = "a file such as 'cars.parquet', or 'sqlite:///cars.db' or 'postgresql://host/db' and a table"
+_ASCENDING = ("int", "long", "timestamp")
+
+
+class StoreKind(StrEnum):
+    """What holds a data set."""
+
+    FILE = "file"
+    SQLITE = "sqlite"
+    POSTGRESQL = "postgresql"
+
+
+class Pull(StrEnum):
+    """How a join gets at a stored table."""
+
+    BY_SIZE = ""
+    """By what the table's size makes better, decided once, when the network is deployed."""
+    LOAD = "load"
+    """All rows are read at once, and kept in the state of the join."""
+    LOOKUP = "lookup"
+    """The database is asked for the keys of the tuples that arrive."""
+
+
+_KINDS = {
+    "": StoreKind.FILE,
+    "sqlite": StoreKind.SQLITE,
+    "postgresql": StoreKind.POSTGRESQL,
+    "postgres": StoreKind.POSTGRESQL,
+}
+
+
+@dataclass(frozen=True)
+class Store:
+    """A stored data set: a file, or a table or view of a database.
+
+    A password is not part of it: `${NAME}` stands for the environment variable of that name.
+
+    >>> Store("postgresql://reader:${CARS_PASSWORD}@host/db", table="cars", refresh="10 min").kind.value
+    'postgresql'
+    >>> Store("postgresql://reader:geheim@host/db", table="cars")
+    Traceback (most recent call last):
+    australis.errors.AlgebraError: at: holds a password; expected ${NAME} for an environment variable, ...
+    """
+
+    at: str
+    """A path, or the URL of a database."""
+    table: str = ""
+    """The table or view of the database; `schema.table` where it is in another schema."""
+    pull: str = Pull.BY_SIZE
+    """How joins get at it, a `Pull`."""
+    refresh: str = ""
+    """How often it is read again; never by itself if empty."""
+    ascending: str = ""
+    """Of a stream: the attribute that only grows, so that reading again brings only what is new."""
+
+    def __post_init__(self) -> None:
+        guard_texts(self, "at", "table", "pull", "refresh", "ascending")
+        problems = list(_problems(self))
+        if problems:
+            raise AlgebraError(problems)
+        if self.refresh:
+            with at("refresh"):
+                microseconds(self.refresh)
+
+    def __str__(self) -> str:
+        return f"{self.table} of {self.at}" if self.table else self.at
+
+    @property
+    def kind(self) -> StoreKind:
+        return _KINDS[_scheme(self.at)]
+
+    @property
+    def refresh_us(self) -> int | None:
+        """The microseconds between two readings."""
+        return microseconds(self.refresh) if self.refresh else None
+
+
+def _scheme(place: str) -> str:
+    return urlsplit(place).scheme if "://" in place else ""
+
+
+def _problems(store: Store) -> Iterator[Problem]:
+    if not store.at or "\0" in store.at or _scheme(store.at) not in _KINDS:
+        yield Problem("at", f"is {shown(store.at)}", _AT_EXPECTED)
+        return
+    if _holds_password(store.at):
+        expected = "${NAME} for an environment variable, or a file of the driver's own such as ~/.pgpass"
+        yield Problem("at", "holds a password", expected)
+    is_file = store.kind is StoreKind.FILE
+    if is_file and store.table:
+        yield Problem("table", f"is {store.table!r}, but {store.at} is a file", "none for a file")
+    if not is_file and (not store.table or "\0" in store.table):
+        yield Problem("table", f"is {shown(store.table)}", "the name of a table or view of the database")
+    if store.pull not in list(Pull):
+        yield Problem("pull", f"is {shown(store.pull)}", "'load', 'lookup', or nothing to choose by size")
+    elif is_file and store.pull == Pull.LOOKUP:
+        yield Problem("pull", "a file has no index to look up by", "'load', or a table of a database")
+
+
+def _holds_password(place: str) -> bool:
+    if "://" not in place:
+        return False
+    parts = urlsplit(place)
+    given = [parts.password, *(value for key, value in parse_qsl(parts.query) if "password" in key.lower())]
+    return any(each and not SECRET.fullmatch(each) for each in given)
+
+
+def store_problems(store: Store, schema: Schema, *, table: bool) -> Iterator[Problem]:
+    """What is wrong with a store as that of an input."""
+    if not table and store.pull:
+        yield Problem("pull", f"is {str(store.pull)!r}, but a stream is pushed", "table: true")
+    if not store.ascending:
+        return
+    if table:
+        yield Problem("ascending", f"is {store.ascending!r}, but a table is read whole", "a stream")
+    elif store.ascending not in schema:
+        names = ", ".join(schema.names)
+        yield Problem("ascending", f"unknown attribute {store.ascending!r}", f"one of {names}")
+    elif (field := schema[store.ascending]).nullable or field.type.name not in _ASCENDING:
+        expected = f"{', '.join(_ASCENDING)} not null"
+        yield Problem("ascending", f"{store.ascending!r} is {field.type_text}", expected)
