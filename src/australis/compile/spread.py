@@ -17,7 +17,7 @@ from australis.algebra.network import Network, Ref
 from australis.algebra.schema import Schema
 
 Origin = frozenset[tuple[str, str]]
-"""Where an attribute comes from, unchanged: (input, attribute) pairs, one for each input that feeds it."""
+"""Where an attribute comes from, unchanged: (stream, attribute) pairs, one for each stream that feeds it."""
 Origins = Mapping[str, Origin]
 """The origins of a stream's attributes; those that are computed have none."""
 
@@ -72,7 +72,7 @@ def _by(keys: list[Origin], origins: Mapping[Ref, Origins]) -> Spread:
 
 def _covers(network: Network, origin: Origin, inputs: set[str]) -> bool:
     """Whether every input has the key once, and all in one type, so that equal keys meet."""
-    types = {network.inputs[name].schema[attribute].type for name, attribute in origin}
+    types = {network.schemas[Ref.parse(name)][attribute].type for name, attribute in origin}
     return sorted(name for name, _ in origin) == sorted(inputs) and len(types) == 1
 
 
@@ -86,10 +86,11 @@ def _grouped_by(network: Network, box_id: str, origins: Mapping[Ref, Origins]) -
 
 
 def _origins(network: Network, boxes: list[str]) -> dict[Ref, Origins]:
+    read = {source for box_id in boxes for source in network.boxes[box_id].sources}
     found: dict[Ref, Origins] = {
-        Ref(name): {f.name: frozenset({(name, f.name)}) for f in given.schema}
-        for name, given in network.inputs.items()
-        if any(Ref(name) in network.boxes[box_id].sources for box_id in boxes)
+        ref: {f.name: frozenset({(str(ref), f.name)}) for f in network.schemas[ref]}
+        for ref in sorted(read, key=str)
+        if ref.id not in boxes
     }
     for box_id in boxes:
         node = network.boxes[box_id]

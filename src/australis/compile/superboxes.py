@@ -104,6 +104,8 @@ class Plan:
     discipline: Discipline
     superboxes: Mapping[str, Superbox]
     arcs: Mapping[str, Arc]
+    queries: tuple[str, ...] = ()
+    """The ad hoc queries in the network: their boxes have superboxes of their own."""
 
     @cached_property
     def outputs(self) -> Mapping[str, str]:
@@ -125,6 +127,23 @@ class Plan:
         }
         led = {superbox for way in ways.values() for superbox in way}
         return {**ways, "": [name for name in self.superboxes if name not in led]}
+
+    @cached_property
+    def views(self) -> Mapping[str, float]:
+        """The superboxes that lead to nothing but views, and how important the most important of these is."""
+        found: dict[str, float] = {}
+        for name, superbox in reversed(tuple(self.superboxes.items())):
+            arcs = [self.arcs[arc] for arc in superbox.writes.values()]
+            readers = [reader for arc in arcs for reader in arc.readers]
+            points = [
+                self.network.connection_points[point].importance for arc in arcs for point in arc.points
+            ]
+            ends = [None for arc in arcs for _ in arc.outputs]
+            behind = [*ends, *points, *(found.get(reader) for reader in readers)]
+            known = [each for each in behind if each is not None]
+            if superbox.boxes and known and len(known) == len(behind):
+                found[name] = max(known)
+        return found
 
     def joined(self, members: Sequence[str]) -> Superbox:
         """Superboxes of the plan as one, through which a train goes at once: none queues between them."""
@@ -148,8 +167,10 @@ class Plan:
         found.setdefault(superbox)
 
 
-def plan(network: Network, discipline: Discipline = Discipline.SUPERBOX) -> Plan:
-    """Cut a network into superboxes.
+def plan(network: Network, discipline: Discipline = Discipline.SUPERBOX, queries: Iterable[str] = ()) -> Plan:
+    """Cut a network into superboxes; the boxes of a query are those whose ids begin with its name.
+
+    The rest of the network is cut as if there were no queries, so that these can come and go.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net = NetworkBuilder("n")
@@ -159,11 +180,11 @@ def plan(network: Network, discipline: Discipline = Discipline.SUPERBOX) -> Plan
     >>> list(plan(net.build(), Discipline.BOX).superboxes)
     ['some', 'more']
     """
-    return _Planner(network, discipline).plan()
+    return _Planner(network, discipline, tuple(queries)).plan()
 
 
 def _joined(made: Plan, members: tuple[str, ...]) -> Superbox:
-    planner = _Planner(made.network, made.discipline)
+    planner = _Planner(made.network, made.discipline, made.queries)
     own = {box for member in members for box in made.superboxes[member].boxes}
     part = tuple(box for box in made.network.order if box in own)
     others = [superbox.boxes for name, superbox in made.superboxes.items() if name not in members]
@@ -174,25 +195,33 @@ def _joined(made: Plan, members: tuple[str, ...]) -> Superbox:
 
 
 class _Planner:
-    def __init__(self, network: Network, discipline: Discipline) -> None:
-        self._network, self._discipline = network, discipline
-        self._components = list(_components(network, lambda source, reader: True))
+    def __init__(self, network: Network, discipline: Discipline, queries: tuple[str, ...]) -> None:
+        self._network, self._discipline, self._queries = network, discipline, queries
+        self._for_views = _for_views(network, queries)
+        self._components = list(_components(network, lambda s, r: self._owner(s) == self._owner(r)))
         self._admitted: set[str] = set()
 
+    def _owner(self, box_id: str) -> str:
+        """The query that a box belongs to; what leads to views alone is apart as well."""
+        first = box_id.partition(".")[0]
+        return first if first in self._queries else "=" if box_id in self._for_views else ""
+
     def plan(self) -> Plan:
-        parts = list(self._parts())
-        superboxes = {}
-        for part in parts:
-            made = self.superbox(part, parts)
-            superboxes[made.id] = made
-        superboxes |= {made.id: made for made in (*self._passages(), *self._gates())}
-        return Plan(self._network, self._discipline, superboxes, dict(self._arcs(superboxes)))
+        parts = sorted(self._parts(), key=lambda part: self._owner(part[0]) != "")
+        own = [part for part in parts if self._owner(part[0]) not in self._queries]
+        made = [self.superbox(part, parts) for part in own]
+        made += [*self._passages(), *self._gates()]
+        # A query reads what others have checked.
+        made += [replace(self.superbox(p, parts), admits=frozenset()) for p in parts if p not in own]
+        superboxes = {each.id: each for each in made}
+        arcs = dict(self._arcs(superboxes))
+        return Plan(self._network, self._discipline, superboxes, arcs, self._queries)
 
     def _parts(self) -> Iterator[tuple[str, ...]]:
         if self._discipline is Discipline.SUPERBOX:
             yield from self._components
         elif self._discipline is Discipline.BRANCH:
-            yield from _branches(self._network)
+            yield from _branches(self._network, self._owner)
         else:
             yield from ((box_id,) for box_id in self._network.order)
 
@@ -302,24 +331,41 @@ def _nothing(part: tuple[str, ...]) -> dict[str, Output]:
     return {"out_0": Output(Ref(part[-1]))}
 
 
-def outputs_of(network: Network) -> dict[str, frozenset[str]]:
-    """The outputs that each box leads to."""
+def outputs_of(
+    network: Network, owner: Callable[[str], str] = lambda box_id: ""
+) -> dict[str, frozenset[str]]:
+    """The outputs that each box leads to, by boxes of the same owner."""
     found: dict[str, frozenset[str]] = {}
     for box_id in reversed(network.order):
         refs = [Ref(box_id, port) for port in range(network.boxes[box_id].box.outputs)]
         own = {name for name, output in network.outputs.items() if output.source in refs}
-        behind = (found[reader] for ref in refs for reader, _ in network.consumers[ref])
+        readers = (reader for ref in refs for reader, _ in network.consumers[ref])
+        behind = (found[reader] for reader in readers if owner(reader) == owner(box_id))
         found[box_id] = frozenset(own).union(*behind)
     return found
 
 
-def _branches(network: Network) -> list[tuple[str, ...]]:
+def _for_views(network: Network, queries: Sequence[str]) -> frozenset[str]:
+    """The boxes behind which there are views and nothing else, as long as no query reads these."""
+    found: dict[str, bool] = {}
+    for box_id in reversed(network.order):
+        refs = [Ref(box_id, port) for port in range(network.boxes[box_id].box.outputs)]
+        ends = [False for output in network.outputs.values() if output.source in refs]
+        points = [p.importance is not None for p in network.connection_points.values() if p.at in refs]
+        readers = {reader for ref in refs for reader, _ in network.consumers[ref]}
+        own = [found[reader] for reader in readers if reader.partition(".")[0] not in queries]
+        behind = [*ends, *points, *own]
+        found[box_id] = bool(behind) and all(behind)
+    return frozenset(box_id for box_id, alone in found.items() if alone)
+
+
+def _branches(network: Network, owner: Callable[[str], str]) -> list[tuple[str, ...]]:
     """The boxes that are connected and lead to the same outputs; each branch is behind those that feed it.
 
     What feeds a branch leads to all of the branch's outputs and to others, so it comes first by their number.
     """
-    leads = outputs_of(network)
-    branches = _components(network, lambda source, reader: leads[source] == leads[reader])
+    leads = outputs_of(network, owner)
+    branches = _components(network, lambda s, r: owner(s) == owner(r) and leads[s] == leads[r])
     return sorted(branches, key=lambda branch: -len(leads[branch[0]]))
 
 

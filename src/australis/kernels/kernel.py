@@ -65,6 +65,10 @@ class Kernel(ABC):
         """End the streams: release every buffer, close every window, in order; and begin anew."""
         return Step(self.start(), self.nothing())
 
+    def unloaded(self, state: State) -> State:
+        """The state without the rows of a stored table."""
+        return state
+
     def deadline(self, state: State) -> int | None:
         """The earliest local time at which a timeout is due, for a scheduler to wake up; None for never."""
         return None

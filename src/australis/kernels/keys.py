@@ -51,6 +51,16 @@ class Keys:
             return found
         return Groups(np.where(missing, NO_KEY, found.codes), found.keys, found.count)
 
+    def asked(self, port: int, batch: pa.Table) -> pa.Table:
+        """The distinct keys of a batch of the other side without NULLs, under the names that a port has.
+
+        An attribute that equals two others has the values of the first one.
+        """
+        found = self.encode(self.start(), 1 - port, batch).keys
+        names = self._names[port]
+        once = [place for place, name in enumerate(names) if name not in names[:place]]
+        return found.drop_null().select(once).rename_columns([names[place] for place in once])
+
     def passed(self, known: pa.Table, port: int, codes: Indexes, side: Side, state: State) -> Passed | None:
         """What the other side has passed for tuples of a port with these key codes; None if nothing tells.
 

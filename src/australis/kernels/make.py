@@ -24,6 +24,7 @@ from australis.kernels.bsort import BSortKernel
 from australis.kernels.drop import DropKernel
 from australis.kernels.join import JoinKernel
 from australis.kernels.kernel import Kernel
+from australis.kernels.lookup_join import Ask, LookupJoinKernel
 from australis.kernels.resample import ResampleKernel
 from australis.kernels.stateless import FilterKernel, MapKernel, UnionKernel
 from australis.kernels.table_join import TableJoinKernel
@@ -53,6 +54,9 @@ KERNELS: dict[type[Box], Callable[[Any, Schemas, str], Kernel]] = {
 """What makes the kernel of every core box."""
 
 
-def kernel_for(box: Box, schemas: Schemas, timezone: str = "UTC") -> Kernel:
-    """The kernel that runs a box on inputs of these schemas."""
+def kernel_for(box: Box, schemas: Schemas, timezone: str = "UTC", ask: Ask | None = None) -> Kernel:
+    """The kernel that runs a box on inputs of these schemas; with `ask`, a join looks its table up."""
+    if ask is not None:
+        assert isinstance(box, Join), "only a join looks up"
+        return LookupJoinKernel(box, schemas, timezone, ask)
     return KERNELS[type(box.core)](box.core, schemas, timezone)

@@ -22,6 +22,7 @@ from australis.kernels.arrivals import Taken, take
 from australis.kernels.causes import NOBODY, by_cause, caused
 from australis.kernels.columns import column, stacked
 from australis.kernels.kernel import CAUSE, Kernel, State, empty_output
+from australis.kernels.lookup_join import Ask
 from australis.kernels.make import kernel_for
 from australis.kernels.quarantine import QUARANTINE_ARROW, admitted, quarantined
 
@@ -63,15 +64,20 @@ class _Event:
 class Pipeline:
     """The kernels of a network's boxes, in an order in which batches can travel through them.
 
-    `clock` is read before and behind each box; without one, nothing is known of their costs.
+    `clock` is read before and behind each box; without one, nothing is known of their costs. `asks` answer
+    for the stored tables that are looked up instead of loaded.
     """
 
-    def __init__(self, network: Network, clock: Callable[[], int] = lambda: 0) -> None:
+    def __init__(
+        self,
+        network: Network,
+        clock: Callable[[], int] = lambda: 0,
+        asks: Mapping[str, Ask] | None = None,
+    ) -> None:
         self.network = network
         self._clock = clock
         self.kernels: dict[str, Kernel] = {
-            box_id: kernel_for(network.boxes[box_id].box, network.input_schemas(box_id), network.timezone)
-            for box_id in network.order
+            box_id: _kernel(network, box_id, asks or {}) for box_id in network.order
         }
         for box_id, kernel in self.kernels.items():
             kernel.unread_ports = _unread(network, box_id)
@@ -82,13 +88,15 @@ class Pipeline:
 
     # --- events
 
-    def load(self, state: PipelineState, name: str, rows: pa.Table) -> Passage:
-        """Read rows of a stored table, before the first event of a stream."""
+    def load(self, state: PipelineState, name: str, rows: pa.Table, *, anew: bool = False) -> Passage:
+        """Read rows of a stored table, beside those that are there or, with `anew`, instead of them."""
         event = _Event(0)
         table = self._admitted(event, name, rows)
         after = dict(state)
         for box_id, port in self.network.consumers[Ref(name)]:
-            after[box_id] = self.kernels[box_id].step(state[box_id], port, table, 0).state
+            kernel = self.kernels[box_id]
+            before = kernel.unloaded(state[box_id]) if anew else state[box_id]
+            after[box_id] = kernel.step(before, port, table, 0).state
         return Passage(after, self._outputs(event), {}, {}, {}, {})
 
     def push(self, state: PipelineState, name: str, batch: pa.Table, now: int) -> Passage:
@@ -202,6 +210,13 @@ class Pipeline:
 
     def _path(self, place: str) -> str:
         return f"{self.network.name}.{place}"
+
+
+def _kernel(network: Network, box_id: str, asks: Mapping[str, Ask]) -> Kernel:
+    node = network.boxes[box_id]
+    asked = (asks.get(source.id) for source in node.sources if network.inputs.get(source.id))
+    ask = next((each for each in asked if each is not None), None)
+    return kernel_for(node.box, network.input_schemas(box_id), network.timezone, ask)
 
 
 def _unread(network: Network, box_id: str) -> frozenset[int]:

@@ -52,6 +52,9 @@ class TableJoinKernel(Kernel):
         """The stream begins anew; the table is no stream, and stays."""
         return Step({**state, **self._stream.start()}, self.nothing())
 
+    def unloaded(self, state: State) -> State:
+        return {**state, self._table: state[self._table].slice(0, 0), KEYS: self._keys.start()}
+
     def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
         """Without keys for the table, every partition has the whole of it."""
         groups = self._stream.kept_by(keys[1 - self._table_port])
