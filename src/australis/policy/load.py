@@ -43,6 +43,8 @@ class Stage:
     """What each tuple costs that is shed."""
     head: int = 0
     """How far it has come: stages with the same head have nothing waiting between them."""
+    view: float | None = None
+    """Of a stage that leads to nothing but views, how important these are."""
     joins: bool = False
     """Whether a train can come to it straight from another stage: no drop box stands between."""
 
