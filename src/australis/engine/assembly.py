@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from australis.engine.ground import Ground
 from australis.engine.ingest import Ingest
 from australis.engine.loop import Loop
-from australis.engine.plans import write_plan
 from australis.engine.room import Room
 from australis.engine.runner import Runner
 from australis.engine.settings import NodeSettings
 from australis.engine.steering import Steering
 from australis.engine.subscriptions import Subscriptions
+from australis.engine.tables.keeper import Keeper
 from australis.engine.trains import Settings, Trains
 
 
@@ -23,16 +23,19 @@ class Running:
     ground: Ground
     ingest: Ingest
     steering: Steering
+    trains: Trains
     loop: Loop
     room: Room
     subscriptions: Subscriptions
+    keeper: Keeper
 
 
-def assembled(ground: Ground, ingest: Ingest, settings: NodeSettings, runner: Runner, tasks: int) -> Running:
+def assembled(
+    ground: Ground, ingest: Ingest, settings: NodeSettings, runner: Runner, tasks: int, keeper: Keeper
+) -> Running:
     """The parts of a network; `tasks` can run at a time."""
-    plan_file = write_plan(ground.root, ground.plan.superboxes)
     steering = Steering(ground, settings)
-    trains = Trains(ground, Settings(plan_file, settings.partitions, tasks, settings.cache), steering)
+    trains = Trains(ground, Settings(settings.partitions, tasks, settings.cache), steering)
     loop = Loop(
         ground,
         trains,
@@ -42,6 +45,5 @@ def assembled(ground: Ground, ingest: Ingest, settings: NodeSettings, runner: Ru
         train=settings.train_most,
         workers=settings.in_flight,
     )
-    return Running(
-        ground, ingest, steering, loop, Room(settings.disk, ground, loop), Subscriptions(ground, loop)
-    )
+    room, subscriptions = Room(settings.disk, ground, loop), Subscriptions(ground, loop)
+    return Running(ground, ingest, steering, trains, loop, room, subscriptions, keeper)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from australis.engine.faults import crash_point
@@ -23,7 +23,7 @@ class Compaction:
 
     def __init__(self, ground: Ground) -> None:
         self._root, self._catalog, self._graveyard = ground.root, ground.catalog, ground.graveyard
-        self._plan, self._queues, self._changed = ground.plan, ground.queues, ground.changed
+        self._queues, self._changed = ground.queues, ground.changed
 
     def compact(self, arcs: Iterable[str]) -> int:
         """Compact what is worth it in some arcs; gives how many files went."""
@@ -32,15 +32,15 @@ class Compaction:
     def _compact(self, arc: str) -> int:
         with self._graveyard.reading():
             with self._changed:
-                run = small_run(self._queues.segments[arc])
+                run = small_run(self._queues.segments.get(arc, ()))
+                columns = self._queues.plan.arcs[arc].schema.names if run else ()
             if not run:
                 return 0
-            made = self._joined(arc, run)
+            made = self._joined(arc, run, columns)
             return self._swapped(arc, run, made)
 
-    def _joined(self, arc: str, run: list[Segment]) -> Segment:
+    def _joined(self, arc: str, run: list[Segment], columns: Sequence[str]) -> Segment:
         """One segment of several that one task after another has written."""
-        columns = self._plan.arcs[arc].schema.names
         tables = [read_segment(self._root, each, columns, each.base, each.end) for each in run]
         return write_segment(self._root, arc, merged(tables), writer=run[0].writer, part=run[0].part)
 
@@ -48,16 +48,16 @@ class Compaction:
         """Put the new segment in the place of the old ones, unless these are gone by now."""
         crash_point("compaction.swapping")
         with self._changed:
-            if not all(segment in self._queues.segments[arc] for segment in run):
+            if not all(segment in self._queues.segments.get(arc, ()) for segment in run):
                 self._root.delete(made.name)
                 return 0
             with self._catalog.transaction() as transaction:
-                transaction.drop_segments(run)
+                buried = transaction.drop_segments(run)
                 transaction.add_segments([made])
             crash_point("compaction.swapped")
             self._queues.remove(run)
             self._queues.add([made])
-        self._graveyard.bury(segment.name for segment in run)
+        self._graveyard.bury(buried)
         return len(run)
 
 
@@ -65,7 +65,7 @@ def small_run(segments: Iterable[Segment]) -> list[Segment]:
     """Small segments of one writer and part, by number, if there are enough; else none."""
     found: dict[tuple[str, int], list[Segment]] = {}
     for segment in segments:
-        if segment.rows < SMALL_ROWS and not segment.adopted:
+        if segment.rows < SMALL_ROWS and not (segment.adopted or segment.is_run):
             found.setdefault((segment.writer, segment.part), []).append(segment)
     runs = (sorted(run, key=lambda each: each.base) for run in found.values() if len(run) >= RUN_LEAST)
     return _bounded(next(runs, []))

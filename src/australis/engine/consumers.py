@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from australis.algebra.schema import Schema
-from australis.compile.superboxes import Plan
 from australis.engine.queues import Queues
 from australis.engine.storage.catalog import Catalog, Transaction
 from australis.engine.storage.root import Root
@@ -18,22 +18,30 @@ ROWS_MOST = 100_000
 """About how many tuples a consumer gets at a time."""
 
 
+class Dropped(NamedTuple):
+    """What nobody needs any more: how many tuples, and the files that nothing refers to."""
+
+    tuples: int
+    files: list[str]
+
+
 class Consumers:
     """Notes how far consumers have come. Who calls it holds the node's lock, and buries what it gives."""
 
-    def __init__(self, catalog: Catalog, plan: Plan, queues: Queues, clock: Callable[[], int]) -> None:
-        self._catalog, self._plan, self._queues, self._clock = catalog, plan, queues, clock
+    def __init__(self, catalog: Catalog, queues: Queues, clock: Callable[[], int]) -> None:
+        self._catalog, self._queues, self._clock = catalog, queues, clock
 
     def arc(self, output: str) -> str:
         """The arc of an output."""
-        outputs = self._plan.outputs
+        plan = self._queues.plan
+        outputs = plan.outputs
         if output not in outputs:
-            name, known = self._plan.network.name, ", ".join(outputs)
+            name, known = plan.network.name, ", ".join(outputs)
             raise EngineError(Problem(name, f"there is no output {output!r}", f"one of {known}"))
         return outputs[output]
 
-    def acknowledge(self, consumer: str, output: str, seq: int, position: str | None) -> list[Segment]:
-        """A consumer has done with all tuples before a number; gives the segments that nobody needs now."""
+    def acknowledge(self, consumer: str, output: str, seq: int, position: str | None) -> Dropped:
+        """A consumer has done with all tuples before a number."""
         return self._moved(
             consumer,
             output,
@@ -41,35 +49,34 @@ class Consumers:
             lambda transaction: transaction.set_consumer(consumer, output, seq, position),
         )
 
-    def forget(self, consumer: str, output: str) -> list[Segment]:
-        """Nothing waits for a consumer any more; gives the segments that nobody needs now."""
+    def forget(self, consumer: str, output: str) -> Dropped:
+        """Nothing waits for a consumer any more."""
         arc = self.arc(output)
         known = sorted(name for name, read in self._queues.consumers if read == output)
         if consumer not in known:
             what = f"there is no consumer {consumer!r} of the output {output!r}"
             expected = f"one of {', '.join(known)}" if known else "an output that somebody reads"
-            raise EngineError(Problem(f"{self._plan.network.name}.{arc}", what, expected))
+            raise EngineError(Problem(f"{self._queues.plan.network.name}.{arc}", what, expected))
         return self._moved(
             consumer, output, None, lambda transaction: transaction.drop_consumer(consumer, output)
         )
 
     def _moved(
         self, consumer: str, output: str, seq: int | None, change: Callable[[Transaction], None]
-    ) -> list[Segment]:
+    ) -> Dropped:
         queues, arc = self._queues, self.arc(output)
         before = queues.consumers.get((consumer, output))
         queues.place(consumer, output, seq)
-        needed = queues.needed(self._plan.arcs[arc], self._clock())
-        dropped = [segment for segment in queues.segments[arc] if segment.end <= needed]
+        dropped = queues.unneeded([arc], self._clock())
         try:
             with self._catalog.transaction() as transaction:
                 change(transaction)
-                transaction.drop_segments(dropped)
+                files = transaction.drop_segments(dropped)
         except BaseException:
             queues.place(consumer, output, before)
             raise
         queues.remove(dropped)
-        return dropped
+        return Dropped(sum(segment.rows for segment in dropped), files)
 
 
 def next_cut(queues: Queues, arc: str, seq: int, most: int = ROWS_MOST) -> int:

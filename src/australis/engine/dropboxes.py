@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from australis.compile.superboxes import Plan
+from australis.engine.queues import Queues
 from australis.engine.storage.catalog import Catalog, Transaction
 from australis.engine.waybills import Mouth
 from australis.policy.shed import DropBox
@@ -31,8 +31,8 @@ class Entry:
 class DropBoxes:
     """The drop boxes at the mouths of superboxes. Who calls it holds the node's lock."""
 
-    def __init__(self, catalog: Catalog, plan: Plan, now: int) -> None:
-        self._catalog, self._plan = catalog, plan
+    def __init__(self, catalog: Catalog, queues: Queues, now: int) -> None:
+        self._catalog, self._queues = catalog, queues
         self._standing: dict[str, dict[str, Mouth]] = {}
         self.ordered: dict[str, DropBox] = {}
         """What was ordered for each superbox."""
@@ -69,7 +69,7 @@ class DropBoxes:
         self.obey([Withdraw(superbox) for superbox in self._standing], now)
 
     def _placed(self, transaction: Transaction, superbox: str, box: DropBox, now: int) -> dict[str, Mouth]:
-        streams = self._plan.superboxes[superbox].streams
+        streams = self._queues.plan.superboxes[superbox].streams
         found = {}
         for stream, arc in streams.items():
             if box.where and arc not in box.where:

@@ -8,9 +8,9 @@ from pathlib import Path
 from australis.engine.clock import wall_clock
 from australis.engine.consumers import Consumers
 from australis.engine.looking import known_catalog, known_plan
-from australis.engine.opened import OpenRoot, catalog_folder
+from australis.engine.opened import OpenRoot
 from australis.engine.queues import Queues
-from australis.engine.storage.root import Root
+from australis.engine.storage.root import Root, catalog_folder
 from australis.errors import EngineError, Problem
 
 
@@ -35,7 +35,7 @@ def forget(
         made = known_plan(folder, opened.catalog)
         queues = Queues(made, opened.catalog)
         name, outputs = _meant(place, queues, consumer, output)
-        consumers = Consumers(opened.catalog, made, queues, wall_clock)
+        consumers = Consumers(opened.catalog, queues, wall_clock)
         return [_forgotten(opened, consumers, name, each) for each in outputs]
     finally:
         opened.close()
@@ -57,5 +57,5 @@ def _meant(place: str, queues: Queues, consumer: str, output: str | None) -> tup
 
 def _forgotten(opened: OpenRoot, consumers: Consumers, consumer: str, output: str) -> Forgotten:
     dropped = consumers.forget(consumer, output)
-    opened.graveyard.bury(segment.name for segment in dropped if not segment.adopted)
-    return Forgotten(consumer, output, sum(segment.rows for segment in dropped))
+    opened.graveyard.bury(dropped.files)
+    return Forgotten(consumer, output, dropped.tuples)

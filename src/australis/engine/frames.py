@@ -30,6 +30,7 @@ from australis.engine.plans import write_plan
 from australis.engine.runner import FusedRunner, describe, failed
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import SEQ, Segment, check_segment
+from australis.engine.storage.segments import TIE as SORTED_TIE
 from australis.engine.tasks import WAYBILL_PROPERTY, Task, answer, manifest_of, superbox_of
 from australis.engine.waybills import Manifest, Share, Waybill
 from australis.kernels.kernel import CAUSE
@@ -118,7 +119,8 @@ class SparkRunner:
         """A segment with its hidden columns; ties are by the segment's place, then by row."""
         fields = [spark.StructField(field.name, spark_type(field.type)) for field in schema]
         row = F.col("_metadata.row_index")
-        ts, seq, tie = F.col(f"`{TS}`"), F.col(f"`{SEQ}`"), F.lit(place << _ROWS_BITS) + row
+        ts, seq = F.col(f"`{TS}`"), F.col(f"`{SEQ}`")
+        tie = F.lit(place << _ROWS_BITS) + (F.col(f"`{SORTED_TIE}`") if segment.has_ties else row)
         if segment.ts is None:
             fields.append(spark.StructField(TS, spark.TimestampType()))
         else:
@@ -127,6 +129,8 @@ class SparkRunner:
             fields.append(spark.StructField(SEQ, spark.LongType()))
         else:
             seq = F.lit(segment.first) + row
+        if segment.has_ties:
+            fields.append(spark.StructField(SORTED_TIE, spark.IntegerType()))
         uri = segment.name if segment.adopted else self._root.uri_of(segment.name)
         reader = self._session.read.option("parquet.page.verify-checksum.enabled", not segment.adopted)
         read = reader.schema(spark.StructType(fields)).parquet(uri)
@@ -173,7 +177,7 @@ def serve_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     if not arrived:
         return
     whole = pa.Table.from_batches(arrived)
-    superbox, _ = superbox_of(Root(waybill.root), waybill.plan, waybill.superbox)
+    superbox, _ = superbox_of(Root(waybill.root), waybill)
     places = whole[PARTITION].to_numpy()
     for partition in np.unique(places).tolist():
         rows = whole.filter(pa.array(places == partition))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from australis.engine.storage.root import PLANS, SEGMENTS, STATES, Root
+from australis.engine.storage.root import HISTORY, PLANS, SEGMENTS, STATES, Root
 from australis.errors import EngineError, Problem
 
 
@@ -17,10 +17,13 @@ class Graveyard:
 
     def __init__(self, root: Root) -> None:
         self._root = root
-        self._lock = threading.Lock()
+        # Whoever reads may end anywhere, when nothing refers to it any more: also in here.
+        self._lock = threading.RLock()
         self._numbers = itertools.count()
         self._readers: set[int] = set()
         self._waiting: list[tuple[set[int], tuple[str, ...]]] = []
+        self._listed: tuple[str, ...] = ()
+        """Runs that expired last: somebody in another process may have just listed their folder."""
 
     def check(self, catalog: Path) -> None:
         """Refuse a root whose catalogue is gone: without it all files would look as if nobody needed them."""
@@ -31,7 +34,7 @@ class Graveyard:
             raise EngineError(Problem(str(catalog), what, expected))
 
     def _names(self) -> Iterator[str]:
-        for kind in (SEGMENTS, STATES):
+        for kind in (SEGMENTS, STATES, HISTORY):
             yield from self._root.names(kind)
 
     def sweep(self, known: Collection[str]) -> int:
@@ -66,12 +69,20 @@ class Graveyard:
             self.leave(number)
 
     def bury(self, names: Iterable[str]) -> None:
-        """Delete files, once those are done who read now."""
+        """Delete files, once those are done who read now; runs of history when the next ones are buried."""
         with self._lock:
+            free = self._without_listed(tuple(names))
             if self._readers:
-                self._waiting.append((set(self._readers), tuple(names)))
+                self._waiting.append((set(self._readers), free))
                 return
-        self._delete(names)
+        self._delete(free)
+
+    def _without_listed(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        runs = tuple(name for name in names if name.startswith(f"{HISTORY}/"))
+        if not runs:
+            return names
+        listed, self._listed = self._listed, runs
+        return (*listed, *(name for name in names if name not in runs))
 
     def _delete(self, names: Iterable[str]) -> None:
         for name in names:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from australis.compile.superboxes import Plan
 from australis.engine.graveyard import Graveyard
 from australis.engine.queues import Queues
 from australis.engine.storage.catalog import Catalog
 from australis.engine.storage.root import Root
+from australis.engine.tables.states import Tables
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,14 @@ class Ground:
     root: Root
     catalog: Catalog
     graveyard: Graveyard
-    plan: Plan
     queues: Queues
     changed: threading.Condition
     """The node's lock, and what wakes whoever waits."""
     clock: Callable[[], int]
+    tables: Tables = field(default_factory=Tables)
+    """What is known of stored tables."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that runs; a change puts another one in its place."""
+        return self.queues.plan

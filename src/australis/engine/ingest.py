@@ -17,14 +17,12 @@ from australis.compile.superboxes import QUARANTINE_ARC
 from australis.engine.delays import bucket
 from australis.engine.faults import crash_point
 from australis.engine.files.rows import Rejected
-from australis.engine.moments import FLUSH, PUSH, TICK
+from australis.engine.moments import FLUSH, LOAD, PUSH, TICK
 from australis.engine.queues import Queues
 from australis.engine.storage.catalog import Catalog, Event
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import SEQ, Segment, adopt, write_arrivals, write_segment
 from australis.errors import EngineError, Problem
-
-LOAD = "load"
 
 
 def loaded(table: str) -> str:
@@ -39,9 +37,13 @@ Position = tuple[str, str]
 class Ingest:
     """Writes the log of a network. To place something in it, the caller holds the node's lock."""
 
-    def __init__(self, root: Root, catalog: Catalog, network: Network, queues: Queues) -> None:
-        self._root, self._catalog, self._network, self._queues = root, catalog, network, queues
+    def __init__(self, root: Root, catalog: Catalog, queues: Queues) -> None:
+        self._root, self._catalog, self._queues = root, catalog, queues
         self._latest = catalog.log_now()
+
+    @property
+    def _network(self) -> Network:
+        return self._queues.plan.network
 
     def store(self, name: str, batch: pa.Table, now: int) -> Segment:
         """Write tuples of an input to a file, without a place in the log so far."""

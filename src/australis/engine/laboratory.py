@@ -45,13 +45,24 @@ class _Bench:
 class Laboratory:
     """Makes drop boxes that go by values, for superboxes that lead to one output with a value graph."""
 
-    def __init__(self, root: Root, plan: Plan, queues: Queues) -> None:
+    def __init__(self, root: Root, queues: Queues) -> None:
         self._root, self._queues = root, queues
-        self._benches = {name: _bench(plan, superbox) for name, superbox in plan.superboxes.items()}
-        for bench in self._benches.values():
-            if bench is not None:
-                # The first run loads the kernels, which takes longer than all trials.
-                self._tried(bench, {})
+        self._benches: dict[str, _Bench | None] = {}
+
+    def switch(self) -> None:
+        """Another plan runs; what is the same in it stays warm."""
+        plan, known = self._queues.plan, self._benches
+        self._benches = {}
+        for name, superbox in plan.superboxes.items():
+            before = known.get(name)
+            same = before is not None and before.superbox == superbox
+            self._benches[name] = before if same else self._warm(_bench(plan, superbox))
+
+    def _warm(self, bench: _Bench | None) -> _Bench | None:
+        """Run a bench once: that loads the kernels, which takes longer than all trials."""
+        if bench is not None:
+            self._tried(bench, {})
+        return bench
 
     def by_value(self, superbox: str, rate: float) -> DropBox | None:
         """A drop box for a fraction of what comes to a superbox; None where values cannot tell."""

@@ -8,16 +8,17 @@ import threading
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from australis.algebra.form import from_json
 from australis.algebra.network import Network
-from australis.compile.superboxes import Discipline, Plan, plan
+from australis.compile.superboxes import Plan
 from australis.engine.dropboxes import Entry, ledger
 from australis.engine.ingest import loaded
 from australis.engine.live import live
 from australis.engine.queues import Queues
+from australis.engine.record import Record
 from australis.engine.statistics import Statistics, statistics
-from australis.engine.storage.catalog import CATALOG, NETWORK, VERSION, Catalog
+from australis.engine.storage.catalog import CATALOG, NETWORK, OPTIMISER, VERSION, Catalog
 from australis.engine.waybills import Mouth
 from australis.errors import EngineError, Problem
 
@@ -108,6 +109,16 @@ def running(directory: Path) -> Network:
     return live(made, standing, {each.number: _shed_so_far(each) for each in entries})
 
 
+def optimised(directory: Path) -> list[dict[str, Any]]:
+    """What the optimiser of the node on a root has done, the last of it last."""
+    catalog = CatalogView(known_catalog(directory))
+    try:
+        found: list[dict[str, Any]] = json.loads(catalog.meta(OPTIMISER) or "[]")
+        return found
+    finally:
+        catalog.close()
+
+
 def _shed_so_far(entry: Entry) -> str:
     since = datetime.fromtimestamp(entry.since / 1e6, UTC).strftime("%H:%M:%S")
     return f"; {entry.shed:,} of {entry.arrived:,} since {since} UTC"
@@ -124,8 +135,20 @@ def known_catalog(directory: Path) -> Path:
 
 def known_plan(directory: Path, catalog: Catalog) -> Plan:
     """The plan of the network that a catalogue tells of."""
+    return _record(directory, catalog).plan
+
+
+def known_record(directory: Path) -> Record:
+    """What the root remembers of what runs on it, whose catalogue is in a folder."""
+    catalog = CatalogView(known_catalog(directory))
+    try:
+        return _record(directory, catalog)
+    finally:
+        catalog.close()
+
+
+def _record(directory: Path, catalog: Catalog) -> Record:
     record = catalog.meta(NETWORK)
     if record is None:
         raise EngineError(Problem(str(directory), "holds no network so far"))
-    known = json.loads(record)
-    return plan(from_json(known["network"], system=True), Discipline(known["discipline"]))
+    return Record.from_json(record)

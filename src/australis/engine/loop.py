@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from australis.compile.superboxes import QUARANTINE_ARC
-from australis.engine.compaction import Compaction
 from australis.engine.faults import crash_point
 from australis.engine.ground import Ground
 from australis.engine.runner import TrainFailed
 from australis.engine.steering import Steering
+from australis.engine.tables.lookup import LookupFailed
 from australis.engine.trains import Train, Trains
+from australis.engine.upkeep import Upkeep
 from australis.engine.waybills import Manifest, Waybill
 from australis.errors import AustralisError, EngineError, Problem
 
@@ -39,12 +40,15 @@ class Loop:
         train: int,
         workers: int,
     ) -> None:
-        self._plan, self._queues, self._graveyard = ground.plan, ground.queues, ground.graveyard
-        self._clock, self._changed, self._compaction = ground.clock, ground.changed, Compaction(ground)
-        self._trains, self._steering, self._run, self._tick = trains, steering, run, tick
+        self._queues, self._graveyard = ground.queues, ground.graveyard
+        self._clock, self._changed, self._upkeep = ground.clock, ground.changed, Upkeep(ground)
+        self._trains, self._steering, self.run, self._tick = trains, steering, run, tick
+        self._tables, self._catalog = ground.tables, ground.catalog
         self._train, self._workers = train, workers
         self.busy: dict[str, int] = {}
         """The superboxes with a train on its way, and its number as a reader of files."""
+        self.barred = False
+        """Whether no train may start, since the plan is about to be another."""
         self.paused = False
         self.error: AustralisError | None = None
         self.heard: Callable[[Train], None] = lambda train: None
@@ -69,10 +73,11 @@ class Loop:
         with suppress(EngineError), self._changed:
             self._trains.settle()
 
-    def abandon(self) -> None:
-        """Try no train again, and start none."""
+    def end(self) -> None:
+        """Start no train any more, and try none again; whoever waits for one hears of it."""
         with self._changed:
             self._stopping = True
+            self._changed.notify_all()
 
     @property
     def stopping(self) -> bool:
@@ -85,16 +90,22 @@ class Loop:
 
     def idle(self) -> bool:
         """Whether nothing waits and nothing is on its way."""
-        return not self.busy and not self._waiting()
+        return not self.busy and not self._held_up() and not self._waiting()
 
     def resting(self) -> bool:
         """Whether nothing is on its way, and nothing will be before somebody changes that."""
-        return not self.busy and (self.paused or self._stopping or not self._waiting())
+        if self.busy or self._held_up():
+            return False
+        return self.paused or self._stopping or not self._waiting()
+
+    def _held_up(self) -> bool:
+        """Whether the plan is about to be another, so that what waits does not show."""
+        return self.barred or bool(self._queues.held)
 
     def step(self) -> Train | None:
         """Run one train in this thread, though the loop is paused; None if there is nothing to do."""
         waybill = self._next()
-        return None if waybill is None else self._ride(waybill)
+        return None if waybill is None else self._ridden(waybill)
 
     # --- the workers
 
@@ -103,7 +114,7 @@ class Loop:
             with self._kept():
                 waybill = self._awaited()
                 if waybill is not None:
-                    self._ride(waybill)
+                    self._ridden(waybill)
 
     def _awaited(self) -> Waybill | None:
         """The next train; None if there was none, and something has changed since."""
@@ -117,13 +128,14 @@ class Loop:
 
     def _wait(self) -> None:
         """Sleep until something changes or a timeout is due; then log that time has passed."""
-        deadline = None if self.paused or self.error else self._deadline()
+        deadline = None if self.paused or self.error or self.barred else self._deadline()
         now = self._clock()
         if deadline is not None and deadline <= now:
             self._tick(now)
             self._changed.notify_all()
         elif not self._stopping:
             seconds = WAIT_MOST if deadline is None else min((deadline - now) / 1e6, WAIT_MOST)
+            seconds = min(seconds, self._tables.pause_s())
             # While drop boxes stand, they are looked at again, though nothing happens.
             self._changed.wait(min(seconds, LOOK_AGAIN) if self._steering.dropboxes.standing else seconds)
 
@@ -141,46 +153,61 @@ class Loop:
             yield
         except Exception as error:
             with self._changed:
-                self.error = self.error or _told(error, self._plan.network.name)
+                self.error = self.error or _told(error, self._queues.plan.network.name)
                 self._changed.notify_all()
 
     def _waiting(self) -> dict[str, int]:
-        due = {name: self._trains.due(superbox) for name, superbox in self._plan.superboxes.items()}
+        due = {name: self._trains.due(superbox) for name, superbox in self._queues.plan.superboxes.items()}
         return {name: tuples for name, tuples in due.items() if tuples}
 
     def _next(self) -> Waybill | None:
         with self._changed:
-            choice = self._steering.choose(self._clock(), self._waiting(), self.busy, self._train)
+            if self.barred:
+                return None
+            waiting = self._tables.free(self._waiting(), self._queues.plan.superboxes)
+            choice = self._steering.choose(self._clock(), waiting, self.busy, self._train)
             if choice is None:
                 return None
             waybill = self._trains.waybill(choice.stages, choice.most)
             self.busy |= dict.fromkeys(choice.stages, self._graveyard.enter())
             return waybill
 
+    def _ridden(self, waybill: Waybill) -> Train | None:
+        """Run a train; None if a table that it looks up did not answer: it is for later, others go on."""
+        try:
+            return self._ride(waybill)
+        except LookupFailed as error:
+            with self._changed:
+                self._tables.failed(error.problem, self._catalog)
+                self._changed.notify_all()
+            return None
+
     def _ride(self, waybill: Waybill) -> Train:
+        """Run a train, commit it and tidy up, which a change of the plan does not wait for."""
+        superbox = self._trains.superbox(waybill)
         began = time.perf_counter_ns()
         try:
             manifests = self._tried(waybill)
             crash_point("train.ran")
             with self._changed:
                 train = self._trains.commit(waybill, manifests, (time.perf_counter_ns() - began) // 1000)
+                self._tables.answered(superbox.tables, self._catalog)
         finally:
             with self._changed:
                 (reader, *_) = [self.busy.pop(member) for member in waybill.members]
                 self._graveyard.leave(reader)
                 self._changed.notify_all()
-        superbox = self._trains.superbox(waybill)
         # What it cannot read or write, the next train will not either, and will say so.
         with suppress(EngineError):
             arcs = (*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC)
-            self._compaction.compact(arcs)
+            self._upkeep.tend(arcs)
         self.heard(train)
         return train
 
     def _tried(self, waybill: Waybill) -> list[Manifest]:
         for attempt in range(1, TRIES + 1):
             try:
-                return self._run(waybill)
+                return self.run(waybill)
             except TrainFailed:
                 if attempt == TRIES or self._stopping:
                     raise

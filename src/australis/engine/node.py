@@ -8,6 +8,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -17,26 +18,36 @@ import pyarrow as pa
 from australis.algebra.network import Network
 from australis.compile.superboxes import Discipline, Plan
 from australis.engine.assembly import Running, assembled
+from australis.engine.attached import Attached
+from australis.engine.change import Change
 from australis.engine.clock import never_back, wall_clock
 from australis.engine.consumers import ROWS_MOST
+from australis.engine.control.server import ControlServer
 from australis.engine.deployment import deploy
 from australis.engine.dropboxes import Entry, ledger
 from australis.engine.files.rows import Rejected
 from australis.engine.frames import SparkRunner
 from australis.engine.ground import Ground
-from australis.engine.ingest import LOAD, Ingest, Position, loaded
+from australis.engine.history.question import Instant, instant_us, question
+from australis.engine.history.reading import recall
+from australis.engine.ingest import Ingest, Position, loaded
 from australis.engine.live import live
 from australis.engine.metrics import Metrics
+from australis.engine.moments import LOAD
 from australis.engine.monitor import WINDOW_S, QualityReport, monitor
 from australis.engine.opened import OpenRoot
+from australis.engine.optimising import Optimiser, begun
 from australis.engine.queues import Queues
 from australis.engine.recents import Recent, recent, whole
+from australis.engine.record import Record
 from australis.engine.runner import FusedRunner, Runner
 from australis.engine.session import GONE, is_running, local_session
 from australis.engine.settings import NodeSettings, Way
 from australis.engine.statistics import Statistics, statistics
-from australis.engine.storage.catalog import DISK
-from australis.engine.storage.root import Root
+from australis.engine.storage.catalog import DISK, NETWORK
+from australis.engine.storage.root import Root, catalog_folder
+from australis.engine.switching import Switching
+from australis.engine.tables.keeper import Keeper
 from australis.engine.trains import Train
 from australis.errors import EngineError, Problem
 from australis.policy.schedules import Scheduling
@@ -63,9 +74,11 @@ class Node:
         schedule: str | None = None,
         shed: bool = True,
         headroom: float = 1.0,
+        optimise: bool = False,
         disk: int | None = None,
         catalog: str | Path | None = None,
         metrics: int | str | None = None,
+        control: bool = False,
         clock: Callable[[], int] = wall_clock,
         spark_options: Mapping[str, str] | None = None,
     ) -> None:
@@ -79,6 +92,7 @@ class Node:
             None if schedule is None else Scheduling(schedule),
             shed,
             headroom,
+            optimise,
             disk,
         )
         self._temporary = tempfile.TemporaryDirectory(prefix="australis-") if root is None else None
@@ -86,6 +100,9 @@ class Node:
         self._clock = never_back(clock)
         self._changed = threading.Condition(threading.RLock())
         self._running: Running | None = None
+        self._switching: Switching | None = None
+        self._optimiser: Optimiser | None = None
+        self._fused: FusedRunner | None = None
         self._stopped = False
         self._opened = OpenRoot(self.root, catalog)
         self._catalog, self._graveyard = self._opened.catalog, self._opened.graveyard
@@ -94,8 +111,11 @@ class Node:
         light = self.settings.way is Way.FUSED
         self.metrics: Metrics | None = None
         """Where Prometheus may ask, if it may."""
+        self.control: ControlServer | None = None
+        """Where other processes of this machine may ask and change what runs, if they may."""
         try:
             self.metrics = None if metrics is None else Metrics(self._known, metrics)
+            self.control = ControlServer(self, catalog_folder(self.root, catalog)) if control else None
             self.spark = local_session(master=master, light=light, options=spark_options)
         except BaseException:
             self._close()
@@ -119,17 +139,33 @@ class Node:
         self.settings = self.settings.for_network(network)
         deployed = deploy(self.root, self._catalog, network, self.settings)
         self._graveyard.bury(deployed.buried)
-        queues = Queues(deployed.plan, self._catalog)
-        ground = Ground(
-            self.root, self._catalog, self._graveyard, deployed.plan, queues, self._changed, self._clock
-        )
-        ingest = Ingest(self.root, self._catalog, network, queues)
+        plan = deployed.record.plan
+        queues = Queues(plan, self._catalog)
+        ground = Ground(self.root, self._catalog, self._graveyard, queues, self._changed, self._clock)
+        ingest = Ingest(self.root, self._catalog, queues)
+        keeper = Keeper(ground, ingest)
+        keeper.begin(tables or {})
         self._load(network, ingest, tables or {}, rejected or {})
         with self._catalog.transaction() as transaction:
             transaction.set_meta(DISK, str(self.settings.disk or ""))
         tasks = self.spark.sparkContext.defaultParallelism
-        self._running = assembled(ground, ingest, self.settings, self._runner(deployed.plan), tasks)
+        self._running = assembled(ground, ingest, self.settings, self._runner(plan), tasks, keeper)
+        self._switching = Switching(self._running, deployed.record, self._runner)
         self._running.loop.start()
+        keeper.start(self._running.room.wait)
+        if self.settings.optimise:
+            self._optimiser = Optimiser(self._switching, self._catalog)
+            self._optimiser.start()
+        if self.control is not None:
+            self.control.sweep()
+
+    def _check_tables(self, network: Network, tables: Mapping[str, pa.Table]) -> None:
+        """Refuse a network with a stored table that neither the root nor the caller has."""
+        for name, given in network.inputs.items():
+            known = given.store is not None or self._catalog.position(loaded(name)) is not None
+            if given.table and not known and name not in tables:
+                path = f"{network.name}.{name}"
+                raise EngineError(Problem(path, "is a stored table without rows", "tables={...}"))
 
     def _load(
         self,
@@ -139,13 +175,9 @@ class Node:
         rejected: Mapping[str, Sequence[Rejected]],
     ) -> None:
         """Load the stored tables that the root does not have, each in a transaction that says so."""
+        self._check_tables(network, tables)
         noted = {name: loaded(name) for name, given in network.inputs.items() if given.table}
         wanted = [name for name, note in noted.items() if self._catalog.position(note) is None]
-        for name in wanted:
-            if name not in tables:
-                raise EngineError(
-                    Problem(f"{network.name}.{name}", "is a stored table without rows", "tables={...}")
-                )
         for name in wanted:
             stored, bad = ingest.store(name, tables[name], 0), rejected.get(name, ())
             ingest.append(name, stored, self._clock(), kind=LOAD, rejected=bad, position=(noted[name], ""))
@@ -153,13 +185,19 @@ class Node:
     def _runner(self, plan: Plan) -> Runner:
         if self.settings.way is Way.SPARK:
             return SparkRunner(self.spark, self._group, self.root, plan)
-        return FusedRunner(self.spark, self._group)
+        # It serves every plan: Spark keeps the one job that it runs.
+        self._fused = self._fused or FusedRunner(self.spark, self._group)
+        return self._fused
 
     def stop(self, *, now: bool = False) -> None:
         """End: behind the trains that are on their way, or with `now` without them. Nothing is lost."""
+        self._take_leave(now=now)
         if self._running is not None and not self._stopped:
+            self._running.keeper.stop()
+            self._running.loop.end()
+            if self._optimiser is not None:
+                self._optimiser.stop()
             if now:
-                self._running.loop.abandon()
                 with suppress(*GONE):
                     self.spark.sparkContext.cancelJobGroup(self._group)
             self._running.loop.stop()
@@ -183,6 +221,58 @@ class Node:
     ) -> None:
         self.stop(now=error is not None)
 
+    # --- another network while it runs
+
+    def difference(self, network: Network) -> Change:
+        """What `change` would do: which boxes go on with their state, what comes and goes, what is lost."""
+        return self._switched.difference(self._redrawn(self._switched.record, network))
+
+    def change(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> Change:
+        """Run another network from now on, while what is the same in it goes on as if nothing happened.
+
+        Boxes of the same name that do the same keep their state. What is new begins with the next tuple.
+        """
+        given, ingest, keeper = tables or {}, self._deployed.ingest, self._deployed.keeper
+        self._check_tables(network, given)
+        foreseen = keeper.foreseen(network, given)
+
+        def then() -> None:
+            keeper.take(foreseen)
+            self._load(network, ingest, given, {})
+
+        return self._switched.to(lambda record: self._redrawn(record, network), then)
+
+    def attach(self, network: Network, *, name: str = "query") -> Attached:
+        """Attach an ad hoc query, whose inputs are named after connection points.
+
+        It delivers from the earliest tuple that they keep, then goes on with every tuple that comes, until it
+        is detached. It stays when the node is opened again.
+        """
+        self._switched.to(lambda record: record.attached(name, network))
+        return Attached(self, name, network)
+
+    def detach(self, name: str) -> None:
+        """Take an ad hoc query away, with all that it keeps."""
+        self._switched.to(lambda record: record.detached(name))
+
+    def optimise(self) -> bool:
+        """Look at once at what was measured, and rewrite the network by it; gives whether that was done.
+
+        A node with `optimise=True` does this by itself from time to time.
+        """
+        if self._optimiser is None:
+            raise EngineError(Problem(self.root.uri, "does not optimise", "Node(optimise=True)"))
+        return self._optimiser.cycle()
+
+    def recorded(self) -> Network | None:
+        """The network that the root holds, as it was drawn, also before it is deployed again."""
+        known = self._catalog.meta(NETWORK)
+        return None if known is None else Record.from_json(known).network
+
+    def attached(self) -> dict[str, Network]:
+        """The ad hoc queries that are attached, by name."""
+        return dict(self._switched.record.queries)
+
     # --- in
 
     def push(
@@ -205,6 +295,7 @@ class Node:
         moment = self._clock() if now is None else now
         segment = ingest.store(name, batch, moment)
         with self._awake():
+            ingest.check_stream(name)  # A change may have taken it away.
             return ingest.append(name, segment, moment, rejected=rejected, position=position)
 
     def adopt(
@@ -216,7 +307,12 @@ class Node:
         moment = self._clock() if now is None else now
         segment = ingest.adopted(name, Root.of(path).uri, moment)
         with self._awake():
+            ingest.check_stream(name)
             return ingest.append(name, segment, moment, position=position)
+
+    def refresh(self, name: str) -> int:
+        """Read the store of an input again, now; gives the end of the log, behind which that counts."""
+        return self._deployed.keeper.refresh(name)
 
     def position(self, source: str) -> str | None:
         """How far a source had come by the last commit, in its own words."""
@@ -320,13 +416,35 @@ class Node:
         """All that an output keeps: its attributes, `#ts` and `#seq`."""
         return self._deployed.subscriptions.read(output)
 
+    def history(
+        self,
+        point: str,
+        where: str | None = None,
+        *,
+        since: Instant = None,
+        until: Instant = None,
+        columns: Sequence[str] | None = None,
+        limit: int | None = None,
+    ) -> Iterator[pa.Table]:
+        """What a connection point keeps at this moment, table by table: its attributes, `#ts` and `#seq`.
+
+        `where` is a predicate. `since` and `until` are times of arrival: a datetime, microseconds since 1970,
+        or a text such as "2 h" for so long ago.
+        """
+        ground, now = self._deployed.ground, self._clock()
+        since_us, until_us = instant_us(since, now), instant_us(until, now)
+        asked = question(
+            ground.plan, point, where=where, since_us=since_us, until_us=until_us, columns=columns
+        )
+        return recall(ground, asked, limit)
+
     def subscribe(
         self, output: str, *, consumer: str = "subscriber", follow: bool = True, rows: int = ROWS_MOST
     ) -> Iterator[pa.Table]:
         """The tuples of an output, table by table, from where the consumer of this name left off.
 
         A table is acknowledged when the next one is asked for. Without `follow` it ends when all that was
-        pushed has gone through, or the node is paused.
+        pushed by now has gone through, or the node is paused.
         """
         return self._deployed.subscriptions.subscribe(output, consumer, follow, rows)
 
@@ -347,8 +465,20 @@ class Node:
 
     # --- inside
 
+    def _redrawn(self, record: Record, network: Network) -> Record:
+        """What is recorded of another network; what the optimiser made of the last one goes."""
+        first = begun(network, running=True) if self.settings.optimise else None
+        return replace(record, network=network, begun=first, improved=None)
+
+    def _take_leave(self, *, now: bool) -> None:
+        """Answer no other process any more, while there still is something to answer for."""
+        if self.control is not None:
+            self.control.close(now=now)
+            self.control = None
+
     def _close(self) -> None:
-        """Let go of the port and the root."""
+        """Let go of the ports and the root."""
+        self._take_leave(now=True)
         if self.metrics is not None:
             self.metrics.close()
             self.metrics = None
@@ -357,6 +487,14 @@ class Node:
     def _known(self) -> Statistics | None:
         """The statistics, if there is a network to tell of."""
         return None if self._running is None or self._stopped else self.statistics()
+
+    @property
+    def _switched(self) -> Switching:
+        """What changes the network; there is one when it runs."""
+        running, switching = self._deployed, self._switching
+        assert running is not None
+        assert switching is not None
+        return switching
 
     @property
     def _deployed(self) -> Running:

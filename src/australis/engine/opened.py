@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from australis.engine.graveyard import Graveyard
+from australis.engine.history.runs import publish_rest
 from australis.engine.storage.catalog import CATALOG, Catalog
 from australis.engine.storage.lock import RootLock
-from australis.engine.storage.root import Root
+from australis.engine.storage.root import Root, catalog_folder
 from australis.errors import EngineError, Problem
 
 
@@ -25,7 +26,9 @@ class OpenRoot:
             self.graveyard.check(directory / CATALOG)
             self.catalog = Catalog(directory / CATALOG)
             self._check_same()
-            self.graveyard.sweep(self.catalog.names())
+            known = self.catalog.names()
+            publish_rest(root, known)
+            self.graveyard.sweep(known)
         except BaseException:
             self._lock.close()
             raise
@@ -44,12 +47,3 @@ class OpenRoot:
         """Let the root go."""
         self.catalog.close()
         self._lock.close()
-
-
-def catalog_folder(root: Root, catalog: str | Path | None) -> Path:
-    """Where the catalogue of a root is."""
-    directory = root.local if catalog is None else Path(catalog)
-    if directory is None:
-        expected = "catalog=DIRECTORY on a local disk, since SQLite needs one"
-        raise EngineError(Problem(root.uri, "cannot hold the catalogue", expected))
-    return directory

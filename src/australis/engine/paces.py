@@ -132,10 +132,18 @@ class Paces:
     """The costs of every superbox, the rates of every arc, and what comes of what."""
 
     def __init__(self, superboxes: Iterable[str], arcs: Iterable[str]) -> None:
-        self.costs = {name: Cost() for name in superboxes}
-        self.readings = {name: Reading() for name in self.costs}
-        self.rates = {arc: Rate() for arc in arcs}
+        self.costs: dict[str, Cost] = {}
+        self.readings: dict[str, Reading] = {}
+        self.rates: dict[str, Rate] = {}
         self._yields: dict[tuple[str, str], Yield] = {}
+        self.switch(superboxes, arcs)
+
+    def switch(self, superboxes: Iterable[str], arcs: Iterable[str]) -> None:
+        """Others run from now on; what is known of those that stay, stays."""
+        self.costs = {name: self.costs.get(name) or Cost() for name in superboxes}
+        self.readings = {name: self.readings.get(name) or Reading() for name in self.costs}
+        self.rates = {arc: self.rates.get(arc) or Rate() for arc in arcs}
+        self._yields = {key: known for key, known in self._yields.items() if key[0] in self.costs}
 
     def came(self, arc: str, tuples: int, now: int) -> None:
         """Tuples were put on an arc."""

@@ -5,7 +5,7 @@ A mirror of the catalogue in memory, for decisions; what it says is what was com
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from australis.algebra.network import FOREVER
 from australis.algebra.spans import microseconds
@@ -15,6 +15,8 @@ from australis.engine.storage.catalog import Catalog, Head
 from australis.engine.storage.segments import Segment
 
 ALL = 1 << 62
+Rows = Callable[[Segment, int, int], int]
+"""How many tuples of a segment, from one number up to another, a train would read."""
 
 
 class Queues:
@@ -23,6 +25,14 @@ class Queues:
     def __init__(self, plan: Plan, catalog: Catalog) -> None:
         self.plan = plan
         self.paces = Paces(plan.superboxes, plan.arcs)
+        self.held: dict[str, int] = {}
+        """The number at which each superbox stops that is about to be replaced."""
+        self.load(catalog)
+
+    def switch(self, plan: Plan, catalog: Catalog) -> None:
+        """Another plan runs, which the catalogue knows already."""
+        self.plan, self.held = plan, {}
+        self.paces.switch(plan.superboxes, plan.arcs)
         self.load(catalog)
 
     def load(self, catalog: Catalog) -> None:
@@ -47,7 +57,8 @@ class Queues:
 
     def end(self, superbox: Superbox) -> int:
         """The number up to which a superbox may read all that it reads."""
-        return min((self.arc_end(arc) for arc in superbox.streams.values()), default=self.log_end)
+        end = min((self.arc_end(arc) for arc in superbox.streams.values()), default=self.log_end)
+        return min([end, *(self.held[member] for member in superbox.members if member in self.held)])
 
     def head(self, superbox: Superbox) -> Head:
         """How far a superbox has come; those that are joined are abreast."""
@@ -57,10 +68,10 @@ class Queues:
         """Whether a superbox has taken all that the log has so far."""
         return self.heads[superbox].seq >= self.log_end
 
-    def waiting(self, superbox: Superbox) -> int:
+    def waiting(self, superbox: Superbox, rows: Rows | None = None) -> int:
         """How many tuples wait for a superbox; of a segment read in part, an estimate."""
         head, end = self.head(superbox).seq, self.end(superbox)
-        return sum(rows_between(segment, head, end) for segment in self.ahead(superbox))
+        return sum((rows or rows_between)(segment, head, end) for segment in self.ahead(superbox))
 
     def ahead(self, superbox: Superbox) -> Iterator[Segment]:
         """The segments that a superbox has not read to their ends."""
@@ -75,35 +86,70 @@ class Queues:
             return None
         return first.newest if first.ts is None else first.ts
 
-    def cut(self, superbox: Superbox, most: int) -> int:
+    def cut(self, superbox: Superbox, most: int, rows: Rows | None = None) -> int:
         """Where a train of about `most` tuples ends, at the most where the queues do."""
         head, end = self.head(superbox).seq, self.end(superbox)
         left = most
         for segment in sorted(self.ahead(superbox), key=lambda each: (each.base, each.end)):
-            rows = rows_between(segment, head, end)
-            if rows < left:
-                left -= rows
+            read = (rows or rows_between)(segment, head, end)
+            if read < left:
+                left -= read
             elif segment.first is not None:
                 return min(end, max(segment.first, head) + left)
             else:
                 return min(end, segment.end)
         return end
 
+    def begin(self, point: str, now: int) -> int:
+        """The first number that a connection point keeps for a query; where its arc ends if it keeps none."""
+        place = self.plan.network.connection_points[point]
+        arc, end = str(place.at), self.arc_end(str(place.at))
+        if not place.history:
+            return end
+        return min(max(self.earliest(arc), self._history(arc, place.history, now)), end)
+
+    def earliest(self, arc: str) -> int:
+        """The first number of what an arc keeps; where it ends if it keeps nothing."""
+        return min((segment.base for segment in self.segments[arc]), default=self.arc_end(arc))
+
     # --- what is still needed
+
+    def unneeded(self, arcs: Iterable[str], now: int) -> list[Segment]:
+        """The segments of some arcs that nobody needs."""
+        before = {arc: self.needed(self.plan.arcs[arc], now) for arc in arcs}
+        return [each for arc, end in before.items() for each in self.segments[arc] if each.end <= end]
+
+    def log_needed(self) -> int:
+        """The number before which nobody needs the log: no superbox, nor one that begins with history."""
+        begins = [self.earliest(arc) for arc in self.remembering]
+        heads = [head.seq for name, head in self.heads.items() if name not in self.plan.views]
+        return min([*heads, *begins], default=self.log_end)
+
+    @property
+    def remembering(self) -> tuple[str, ...]:
+        """The arcs that keep history."""
+        return tuple(arc.id for arc in self.plan.arcs.values() if self._points(arc))
 
     def needed(self, arc: Arc, now: int) -> int:
         """The number before which nobody needs an arc's tuples: no superbox, consumer or history."""
-        ends = [self.heads[reader].seq for reader in arc.readers]
+        ends = [self.heads[reader].seq for reader in arc.readers if self._waits_for(arc, reader)]
         consumers = [seq for (_, output), seq in self.consumers.items() if output in arc.outputs]
         if set(arc.outputs) - {output for _, output in self.consumers}:
             return 0  # An output that nobody reads keeps everything.
-        points = [self.plan.network.connection_points[name].history for name in arc.points]
-        kept = [self._history(arc.id, history, now) for history in points]
+        kept = [self._history(arc.id, history, now) for history in self._points(arc)]
         return min([*ends, *consumers, *kept, self.arc_end(arc.id)])
 
-    def _history(self, arc: str, history: str | int | None, now: int) -> int:
-        if history is None:
-            return ALL
+    def _waits_for(self, arc: Arc, reader: str) -> bool:
+        """Whether tuples are kept until a reader has taken them; a view makes do with history."""
+        importance = self.plan.views.get(reader)
+        return importance is None or (importance > 0 and not self._points(arc))
+
+    def _points(self, arc: Arc) -> list[str | int]:
+        """How much history each connection point of an arc asks for, if any."""
+        asked = (self.plan.network.connection_points[name].history for name in arc.points)
+        return [history for history in asked if history]
+
+    def _history(self, arc: str, history: str | int, now: int) -> int:
         if history == FOREVER:
             return 0
         segments = sorted(self.segments[arc], key=lambda each: each.base)

@@ -44,6 +44,8 @@ class NodeSettings:
     """Whether tuples may be shed when there is too much to do, by the graphs of outputs."""
     headroom: float = 1.0
     """The part of the workers' time that may be used in steady state (Aurora's H)."""
+    optimise: bool = False
+    """Whether the network is rewritten by what is measured while it runs."""
     disk: int | None = None
     """The bytes of segments at which ingest waits for room; None for no limit."""
 

@@ -13,6 +13,7 @@ from australis.engine.monitor import WINDOW_S, QualityReport, fractions_kept, is
 from australis.engine.queues import Queues
 from australis.engine.recents import Mouthful, Recent, recent, whole
 from australis.engine.storage.catalog import DISK, Catalog
+from australis.engine.tables.states import TableState, table_states
 
 WITHDRAWN_SHOWN = 20
 """How many drop boxes that are gone are among the statistics; `Node.shed` has all of them."""
@@ -100,6 +101,8 @@ class Statistics:
     """Tuples shed on the way to each output that lost any."""
     ports: Mapping[str, int] = field(default_factory=dict)
     """Tuples that boxes emitted on each port that somebody reads."""
+    tables: Mapping[str, TableState] = field(default_factory=dict)
+    """How the inputs with a store stand."""
 
     @property
     def held_back(self) -> bool:
@@ -138,6 +141,7 @@ def statistics(plan: Plan, queues: Queues, catalog: Catalog, now: int | None = N
         tuple(ledger(catalog, withdrawn=WITHDRAWN_SHOWN)),
         _shed(plan, ways, seen),
         ports=dict(catalog.rows("select ref, tuples from port")),
+        tables=table_states(plan.network, catalog),
     )
 
 

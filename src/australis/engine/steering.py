@@ -24,6 +24,7 @@ from australis.policy.schedule import Choice
 from australis.policy.schedules import Scheduling, schedule
 from australis.policy.semantic import value_curve
 from australis.policy.shedder import Shedder
+from australis.policy.views import next_view, without_views
 from australis.qos.histograms import bins_of
 
 LOOK_US = 200_000
@@ -45,30 +46,42 @@ class Steering:
     """Chooses trains and drop boxes. Who calls it holds the node's lock."""
 
     def __init__(self, ground: Ground, settings: NodeSettings) -> None:
-        self._plan, self._queues, self._catalog = ground.plan, ground.queues, ground.catalog
+        self._queues, self._catalog = ground.queues, ground.catalog
         self._workers, self._headroom = settings.in_flight, settings.headroom
-        kind = settings.schedule or Scheduling.ROUND_ROBIN
+        self._kind = settings.schedule or Scheduling.ROUND_ROBIN
         branches = settings.discipline is Discipline.BRANCH and settings.way is Way.FUSED
         # Through what a train goes on is chosen by the graphs of outputs.
-        self._joins = branches and kind.follows_graphs
-        self._ways = ground.plan.ways()
-        self._behind = _outputs_behind(ground.plan, self._ways)
-        self._schedule = schedule(kind, self._ways)
-        self.by_value = Laboratory(ground.root, ground.plan, ground.queues).by_value
+        self._joins = branches and self._kind.follows_graphs
+        self._laboratory = Laboratory(ground.root, ground.queues)
+        self.by_value = self._laboratory.by_value
         self._shedder = Shedder(by_value=self.by_value) if settings.shed else None
         self.paces: Paces = ground.queues.paces
-        self.dropboxes = DropBoxes(ground.catalog, ground.plan, ground.clock())
+        self.dropboxes = DropBoxes(ground.catalog, ground.queues, ground.clock())
         self._lags = Lags()
         self._worths: dict[str, Points] = {}
         self._seen = _Seen()
+        self.switch()
+
+    @property
+    def _plan(self) -> Plan:
+        return self._queues.plan
+
+    def switch(self) -> None:
+        """Another plan runs: who leads to what, and whose turn it is, begins anew."""
+        self._ways = self._plan.ways()
+        self._behind = _outputs_behind(self._plan, self._ways)
+        self._schedule = schedule(self._kind, self._ways)
+        self._laboratory.switch()
 
     # --- what is decided
 
     def choose(self, now: int, waiting: Mapping[str, int], busy: Collection[str], most: int) -> Choice | None:
         """The superbox to run next, and the most tuples of its train; drop boxes may come and go."""
         situation = self.situation(now, waiting, busy)
-        choice = self._schedule.choose(situation, most)
-        return choice if choice is None or not self._joins else constructed(choice, situation)
+        choice = self._schedule.choose(without_views(situation), most)
+        if choice is None:
+            return next_view(situation, most)
+        return constructed(choice, situation) if self._joins else choice
 
     def mouths(self, superbox: str) -> Mapping[str, Mouth]:
         """The drop boxes that the next train of a superbox goes through, by stream."""
@@ -152,12 +165,17 @@ class Steering:
             sheds=self._sheds(superbox.id),
             shed_us=self.paces.readings[superbox.id].each_us,
             head=self._queues.heads[superbox.id].seq,
-            joins=self._joins and self._is_inner(superbox) and not self.dropboxes.at(superbox.id),
+            view=self._plan.views.get(superbox.id),
+            joins=self._joins and self._is_inner(superbox) and self._is_open(superbox.id),
         )
 
     def _sheds(self, superbox: str) -> float:
         ordered = self.dropboxes.ordered.get(superbox)
         return 0.0 if ordered is None else ordered.rate
+
+    def _is_open(self, superbox: str) -> bool:
+        """Whether neither a drop box nor a change that is to come stands before a superbox."""
+        return not self.dropboxes.at(superbox) and superbox not in self._queues.held
 
     def _is_inner(self, superbox: Superbox) -> bool:
         """Whether all that a superbox reads is written by others."""

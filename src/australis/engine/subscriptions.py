@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from australis.algebra.schema import Schema
 from australis.engine import consumers
 from australis.engine.delivered import delivered, labelled
 from australis.engine.faults import crash_point
@@ -21,9 +22,8 @@ class Subscriptions:
 
     def __init__(self, ground: Ground, loop: Loop) -> None:
         self._root, self._catalog, self._graveyard = ground.root, ground.catalog, ground.graveyard
-        self._plan, self._queues, self._changed = ground.plan, ground.queues, ground.changed
-        self._loop, self._ways = loop, ground.plan.ways()
-        self._consumers = consumers.Consumers(ground.catalog, ground.plan, ground.queues, ground.clock)
+        self._queues, self._changed, self._loop = ground.queues, ground.changed, loop
+        self._consumers = consumers.Consumers(ground.catalog, ground.queues, ground.clock)
         self._closed = threading.Event()
 
     def close(self) -> None:
@@ -34,11 +34,11 @@ class Subscriptions:
 
     def read(self, output: str) -> pa.Table:
         """All that an output keeps: its attributes, `#ts` and `#seq`."""
-        arc = self._consumers.arc(output)
         with self._changed:
+            arc = self._consumers.arc(output)
             segments, end = list(self._queues.segments[arc]), self._queues.arc_end(arc)
-            reader = self._graveyard.enter()
-        return self._read(arc, segments, 0, end, reader)
+            schema, reader = self._queues.plan.arcs[arc].schema, self._graveyard.enter()
+        return self._read(schema, segments, 0, end, reader)
 
     def subscribe(
         self,
@@ -50,12 +50,13 @@ class Subscriptions:
         """The tuples of an output, table by table, from where the consumer of this name left off.
 
         A table is acknowledged when the next one is asked for. Without `follow` it ends when all that was
-        pushed has gone through, or the node is paused.
+        pushed by now has gone through, or the node is paused.
         """
         with self._changed:
             seq = 0 if self._closed.is_set() else self.consumer(consumer, output)[0]
+            last = None if follow else self._queues.log_end
         while True:
-            ahead = self._ahead(output, seq, follow, rows)
+            ahead = self._ahead(output, seq, last, rows)
             if ahead is None:
                 return
             (table, end), begin = ahead, seq
@@ -80,45 +81,57 @@ class Subscriptions:
         """
         crash_point("consumer.acknowledging")
         with self._changed:
-            if self._closed.is_set():
+            if self._closed.is_set() or self._is_gone(output):
                 return
             dropped = self._consumers.acknowledge(consumer, output, seq, position)
             self._changed.notify_all()  # Somebody may wait for the room that this makes.
         crash_point("consumer.acknowledged")
-        self._graveyard.bury(segment.name for segment in dropped if not segment.adopted)
+        self._graveyard.bury(dropped.files)
 
     def forget(self, consumer: str, output: str) -> None:
         """Nothing waits for a consumer any more; what nobody needs is deleted."""
         with self._changed:
             dropped = self._consumers.forget(consumer, output)
             self._changed.notify_all()
-        self._graveyard.bury(segment.name for segment in dropped if not segment.adopted)
+        self._graveyard.bury(dropped.files)
 
     def _delivered(self, output: str, lo: int, hi: int) -> float | None:
         with self._changed:
-            return None if self._closed.is_set() else delivered(self._catalog, self._ways[output], lo, hi)
+            if self._closed.is_set() or self._is_gone(output):
+                return None
+            return delivered(self._catalog, self._queues.plan.ways()[output], lo, hi)
 
-    def _ahead(self, output: str, seq: int, follow: bool, rows: int) -> tuple[pa.Table, int] | None:
-        """The next tuples of a consumer, once there are some, and how far they go."""
-        arc, queues, loop = self._consumers.arc(output), self._queues, self._loop
+    def _ahead(self, output: str, seq: int, last: int | None, rows: int) -> tuple[pa.Table, int] | None:
+        """The next tuples of a consumer, once there are some, and how far they go; none behind `last`."""
+        queues, loop = self._queues, self._loop
         with self._changed:
-            while (cut := consumers.next_cut(queues, arc, seq, rows)) == seq and not self._closed.is_set():
+            while not self._closed.is_set() and not self._is_gone(output):
+                arc = self._consumers.arc(output)
+                cut = consumers.next_cut(queues, arc, seq, rows)
+                if cut != seq and (last is None or seq < last):
+                    break
                 loop.check()
-                if loop.stopping or (not follow and loop.resting()):
+                has_all = last is not None and (queues.arc_end(arc) >= last or loop.resting())
+                if loop.stopping or has_all:
                     return None
                 self._changed.wait()
-            if self._closed.is_set():
+            else:
                 return None
-            segments, reader = list(queues.segments[arc]), self._graveyard.enter()
+            segments, schema = list(queues.segments[arc]), queues.plan.arcs[arc].schema
+            reader = self._graveyard.enter()
         try:
-            return self._read(arc, segments, seq, cut, reader), cut
+            return self._read(schema, segments, seq, cut, reader), cut
         except EngineError:
             if self._closed.is_set():
                 return None  # A root that goes with its node may be gone.
             raise
 
-    def _read(self, arc: str, segments: list[Segment], lo: int, hi: int, reader: int) -> pa.Table:
+    def _is_gone(self, output: str) -> bool:
+        """Whether a change has taken an output away; those who read it come to an end."""
+        return output not in self._queues.plan.outputs
+
+    def _read(self, schema: Schema, segments: list[Segment], lo: int, hi: int, reader: int) -> pa.Table:
         try:
-            return consumers.read(self._root, self._plan.arcs[arc].schema, segments, lo, hi)
+            return consumers.read(self._root, schema, segments, lo, hi)
         finally:
             self._graveyard.leave(reader)

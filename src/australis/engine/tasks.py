@@ -24,9 +24,11 @@ from australis.engine.faults import crash_point
 from australis.engine.mouths import let_in
 from australis.engine.plans import read_plan
 from australis.engine.storage.cache import Cache
+from australis.engine.storage.lookup import Lookup
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import SEQ, Segment, encode_segment, merged, read_segment
 from australis.engine.storage.states import encode_state, read_state
+from australis.engine.tables.lookup import lookups, renew
 from australis.engine.values import binned
 from australis.engine.waybills import Manifest, Moment, Share, Waybill, WrittenState
 from australis.errors import AustralisError, EngineError, Problem
@@ -42,17 +44,23 @@ _VALUE_BYTES = 8
 ARRIVAL_STEP_US = 1000
 """Arrival times are told in steps of this, so that a manifest stays small."""
 
+PIPELINES_MOST = 1_000
+"""How many superboxes a worker keeps ready; those of plans that are gone would pile up."""
+
 _pipelines: dict[tuple[str, str], tuple[Superbox, Pipeline]] = {}
 _segments: Cache[pa.Table] = Cache()
 _states: Cache[State] = Cache()
 
 
-def superbox_of(root: Root, plan: str, superbox: str) -> tuple[Superbox, Pipeline]:
-    """A superbox of a plan file and its kernels, made once in a worker."""
-    key = (root.uri_of(plan), superbox)
+def superbox_of(root: Root, waybill: Waybill) -> tuple[Superbox, Pipeline]:
+    """The superbox of a train and its kernels, made once in a worker."""
+    key = (root.uri_of(waybill.plan), waybill.superbox)
     if key not in _pipelines:
-        for each in read_plan(root, plan).values():
-            _pipelines[key[0], each.id] = each, Pipeline(each.network, time.perf_counter_ns)
+        if len(_pipelines) > PIPELINES_MOST:
+            _pipelines.clear()
+        for each in read_plan(root, waybill.plan).values():
+            asks = lookups(root.uri, each.network, waybill.asked)
+            _pipelines[key[0], each.id] = each, Pipeline(each.network, time.perf_counter_ns, asks)
     return _pipelines[key]
 
 
@@ -126,8 +134,11 @@ class Task:
     def __init__(self, waybill: Waybill, share: Share, part: int) -> None:
         self._waybill, self._share, self._part = waybill, share, part
         self._root = Root(waybill.root)
-        self._superbox, self._pipeline = superbox_of(self._root, waybill.plan, waybill.superbox)
+        self._superbox, self._pipeline = superbox_of(self._root, waybill)
         _segments.budget = _states.budget = waybill.cache // 2
+        renew(self._root.uri, self._superbox.network, waybill.asked, waybill.cache // 4)
+        self._versions: dict[str, int] = {}
+        """The number of the version of each stored table that was loaded here."""
 
     def run(self, given: Mapping[str, pa.Table] | None = None) -> Manifest:
         """Read, compute, write; `given` are the tuples of the one partition, if Spark has read them."""
@@ -164,11 +175,23 @@ class Task:
         lo = max(self._waybill.moments[0].lo, self._share.lo)
         hi = min(self._waybill.moments[-1].hi, self._share.hi)
         priority = self._waybill.priorities.get(name, 0.0)
-        tables = [_fitting(each, self._segment(each, columns, lo, hi, priority), schema) for each in segments]
+        lookup = self._waybill.lookups.get(name)
+        own = [each for each in segments if each.end > lo and each.base < hi] or segments[:1]
+        tables = [_fitting(s, self._segment(s, columns, lo, hi, priority, lookup), schema) for s in own]
         return merged(tables).combine_chunks().rename_columns({SEQ: CAUSE})
 
-    def _segment(self, segment: Segment, columns: list[str], lo: int, hi: int, priority: float) -> pa.Table:
+    def _segment(
+        self,
+        segment: Segment,
+        columns: list[str],
+        lo: int,
+        hi: int,
+        priority: float,
+        lookup: Lookup | None,
+    ) -> pa.Table:
         """A segment's tuples; one that the train takes in part will be asked for again, so it is kept."""
+        if lookup is not None and lookup.attribute == segment.key:
+            return read_segment(self._root, segment, columns, lo, hi, lookup)
         is_large = segment.rows * len(columns) * _VALUE_BYTES > _segments.budget // 4
         if is_large or (lo <= segment.base and segment.end <= hi):
             return read_segment(self._root, segment, columns, lo, hi)
@@ -211,9 +234,8 @@ class Task:
     # --- through
 
     def _state(self, partition: int, done: _Done) -> PipelineState:
-        if not self._waybill.states and self._waybill.tables:
-            return self._loaded(done)
-        start = self._pipeline.start()
+        self._versions.clear()
+        start = self._loaded(done) if self._waybill.unloaded else self._pipeline.start()
         return {box: self._kept(box, partition, start[box]) for box in self._pipeline.kernels}
 
     def _kept(self, box: str, partition: int, start: State) -> State:
@@ -223,19 +245,34 @@ class Task:
         return _states.get(name, lambda: read_state(self._root, name), _size)
 
     def _loaded(self, done: _Done) -> PipelineState:
-        """The state before the first train, with the stored tables."""
+        """The state before the first train, with the first versions of the stored tables."""
         state = self._pipeline.start()
         for name, segments in self._waybill.tables.items():
-            columns = list(self._superbox.network.inputs[name].schema.names)
-            for segment in segments:
-                rows = read_segment(self._root, segment, columns, segment.base, segment.end)
-                passage = self._pipeline.load(state, name, rows.rename_columns({SEQ: CAUSE}))
-                done.add(passage, Moment(segment.base, segment.end, 0, segment.base))
-                state = passage.state
+            logged = [moment.lo + 1 for moment in self._waybill.moments if moment.load == name]
+            base = min(logged or (segment.base for segment in segments), default=0)
+            state = self._renewed(state, name, base, done)
         return state
+
+    def _renewed(self, state: PipelineState, name: str, base: int, done: _Done) -> PipelineState:
+        """The state with the version of a stored table whose rows begin with a number, unless it has it."""
+        is_known = self._versions.get(name) == base
+        # States that others have left may have another version.
+        if name in self._waybill.asked or (is_known and not self._waybill.states):
+            return state
+        self._versions[name] = base
+        columns = list(self._superbox.network.inputs[name].schema.names)
+        found = [each for each in self._waybill.tables.get(name, ()) if each.base == base]
+        tables = [read_segment(self._root, each, columns, each.base, each.end) for each in found]
+        rows = tables[0] if tables else _no_rows(self._superbox.network.inputs[name].schema)
+        passage = self._pipeline.load(state, name, rows.rename_columns({SEQ: CAUSE}), anew=True)
+        if not is_known:
+            done.add(passage, Moment(base, base + rows.num_rows, 0, base))
+        return passage.state
 
     def _advance(self, state: PipelineState, streams: Mapping[str, pa.Table], done: _Done) -> PipelineState:
         for moment in self._waybill.moments:
+            if moment.load:
+                state = self._renewed(state, moment.load, moment.lo + 1, done)
             arrivals = {name: _between(table, moment) for name, table in streams.items()}
             passage = self._pipeline.advance(state, arrivals, moment.now, ending=moment.ending)
             done.add(passage, moment)
@@ -309,6 +346,10 @@ def _fitting(segment: Segment, table: pa.Table, schema: Schema) -> pa.Table:
         raise EngineError(
             Problem(segment.name, f"has values that do not fit: {error}", f"({schema})")
         ) from error
+
+
+def _no_rows(schema: Schema) -> pa.Table:
+    return schema.arrow_with_ts.append(pa.field(SEQ, pa.int64())).empty_table()
 
 
 def _between(table: pa.Table, moment: Moment) -> pa.Table:

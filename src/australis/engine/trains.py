@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,11 +13,11 @@ from australis.compile.superboxes import Plan, Superbox
 from australis.engine.accounts import Account
 from australis.engine.faults import crash_point
 from australis.engine.ground import Ground
-from australis.engine.moments import FLUSH, moments
+from australis.engine.history.lookups import Lookups
+from australis.engine.moments import moments
 from australis.engine.plans import write_plan
-from australis.engine.queues import rows_between
 from australis.engine.steering import Steering
-from australis.engine.storage.catalog import Head, StateFile, Transaction
+from australis.engine.storage.catalog import Event, Head, StateFile, Transaction
 from australis.engine.storage.segments import Segment
 from australis.engine.waybills import Manifest, Mouth, Share, Waybill
 
@@ -45,7 +45,6 @@ class Train:
 class Settings:
     """What trains are like on a node."""
 
-    plan_file: str
     partitions: int
     tasks: int
     """How many tasks can run at a time."""
@@ -58,22 +57,33 @@ class Trains:
 
     def __init__(self, ground: Ground, settings: Settings, steering: Steering) -> None:
         self._root, self._catalog, self._graveyard = ground.root, ground.catalog, ground.graveyard
-        self._plan, self._queues, self._clock = ground.plan, ground.queues, ground.clock
-        self._settings, self._steering = settings, steering
+        self._queues, self._clock = ground.queues, ground.clock
+        self._settings, self._steering, self._tables = settings, steering, ground.tables
         self._started = 0
-        self._outputs_behind = ground.plan.outputs_behind()
-        self._joined: dict[tuple[str, ...], tuple[Superbox, str]] = {
-            (name,): (superbox, settings.plan_file) for name, superbox in ground.plan.superboxes.items()
-        }
+        self._joined: dict[tuple[str, ...], tuple[Superbox, str]] = {}
+        self.switch(write_plan(ground.root, ground.plan.superboxes))
+
+    @property
+    def _plan(self) -> Plan:
+        return self._queues.plan
+
+    def switch(self, plan_file: str, same: Container[str] = ()) -> None:
+        """Another plan runs, and workers find in a file what is not the same as before."""
+        self._outputs_behind = self._plan.outputs_behind()
+        self._lookups = Lookups(self._root, self._queues)
+        known = {members: made for members, made in self._joined.items() if all(m in same for m in members)}
+        self._joined = {(name,): (each, plan_file) for name, each in self._plan.superboxes.items()} | known
 
     # --- what is to be done
 
     def due(self, superbox: Superbox) -> int:
         """How much there is to do for a superbox: tuples, and 1 for stored tables, time or an end."""
+        if superbox.id in self._plan.views:
+            self._catch_up(superbox)
         head, end = self._queues.heads[superbox.id], self._queues.end(superbox)
-        if head.seq >= end:
+        if head.seq >= end or self._plan.views.get(superbox.id) == 0:
             return 0
-        waiting = self._queues.waiting(superbox)
+        waiting = self._queues.waiting(superbox, self._lookups.rows(superbox))
         is_unloaded = head.version == 0 and len(superbox.tables) > 0
         if waiting or is_unloaded or self._stirs(superbox, head, end):
             return max(waiting, 1)
@@ -81,28 +91,34 @@ class Trains:
         self._queues.advance(superbox.id, Head(end, head.version, head.deadline))
         return 0
 
+    def _catch_up(self, superbox: Superbox) -> None:
+        """Move a view that was left behind to what is still kept of its streams."""
+        head = self._queues.heads[superbox.id]
+        kept = min(self._queues.earliest(arc) for arc in superbox.streams.values())
+        if kept > head.seq:
+            self._queues.advance(superbox.id, Head(kept, head.version, head.deadline))
+
     def _stirs(self, superbox: Superbox, head: Head, end: int) -> bool:
         """Whether the log has an event without tuples that makes the superbox emit."""
         if not superbox.ordered:
             return False
-        events = self._catalog.events(head.seq, end)
-        late = head.deadline is not None and any(event.now >= head.deadline for event in events)
-        return late or any(event.kind == FLUSH for event in events)
+        late = head.deadline is not None and self._catalog.latest(head.seq, end) >= head.deadline
+        return late or bool(self._catalog.flushes(head.seq, end) or self._loads(superbox, head.seq, end))
 
     def waybill(self, members: tuple[str, ...], most: int) -> Waybill:
         """The next train of a superbox, or of some that are joined, of about `most` tuples."""
         superbox, plan_file = self._made(members)
         head = self._queues.head(superbox)
-        hi = self._queues.cut(superbox, most)
-        events = self._catalog.events(head.seq, hi)
-        if superbox.has_timeouts and len(events) > MOMENTS_MOST:
-            events = events[:MOMENTS_MOST]
-            hi = events[-1].end
+        rows = self._lookups.rows(superbox)
+        hi = self._queues.cut(superbox, most, rows)
+        events, hi = self._events(superbox, head.seq, hi)
         streams = {name: self._segments(arc, head.seq, hi) for name, arc in superbox.streams.items()}
         lo = head.seq
-        tuples = sum(rows_between(each, lo, hi) for found in streams.values() for each in found)
+        read = {name: tuple(s for s in found if rows(s, lo, hi)) for name, found in streams.items()}
+        tuples = sum(rows(each, lo, hi) for found in read.values() for each in found)
         partitions = self._settings.partitions if superbox.spread.kind is SpreadKind.KEYS else 1
         first = head.version == 0
+        states = {f"{s.box}/{s.partition}": s.name for m in members for s in self._catalog.states(m)}
         self._started += 1
         return Waybill(
             self._root.uri,
@@ -110,17 +126,33 @@ class Trains:
             superbox.id,
             self._started,
             partitions,
-            moments(events, head.seq, hi, timed=superbox.has_timeouts),
-            self._shares(superbox, min(tuples, most), partitions, head.seq, hi),
-            streams,
-            {name: self._segments(arc, 0, 1 << 62) for name, arc in superbox.tables.items()} if first else {},
-            {f"{s.box}/{s.partition}": s.name for m in members for s in self._catalog.states(m)},
+            moments(events, head.seq, hi, timed=superbox.has_timeouts, tables=superbox.tables),
+            self._shares(superbox, min(tuples, most), partitions, head.seq, hi, read),
+            read,
+            {n: self._segments(arc, 0 if first else lo, 1 << 62) for n, arc in superbox.tables.items()},
+            states,
             {name: float(self._outputs_behind[members[0]]) for name in streams},
             self._settings.cache,
             self._mouths(superbox),
             _watched(self._plan, superbox),
             members,
+            self._lookups.of(superbox),
+            self._tables.versions(),
+            first and bool(superbox.tables),
         )
+
+    def _events(self, superbox: Superbox, lo: int, hi: int) -> tuple[list[Event], int]:
+        """The events from `lo` up to `hi` that matter to a superbox, or as many as a train may have."""
+        if not superbox.has_timeouts:
+            found = [*self._catalog.flushes(lo, hi), *self._loads(superbox, lo, hi)]
+            return sorted(found, key=lambda event: event.base), hi
+        events = self._catalog.events(lo, hi, MOMENTS_MOST)
+        return events, min(hi, events[-1].end) if len(events) == MOMENTS_MOST else hi
+
+    def _loads(self, superbox: Superbox, lo: int, hi: int) -> list[Event]:
+        """The new versions of a superbox's stored tables from `lo` up to `hi`."""
+        found = self._catalog.loads(lo, hi) if superbox.tables else []
+        return [event for event in found if event.input in superbox.tables]
 
     def superbox(self, waybill: Waybill) -> Superbox:
         """The superbox of a train."""
@@ -145,13 +177,21 @@ class Trains:
         return tuple(sorted(found, key=lambda each: (each.writer, each.part, each.base)))
 
     def _shares(
-        self, superbox: Superbox, tuples: int, partitions: int, lo: int, hi: int
+        self,
+        superbox: Superbox,
+        tuples: int,
+        partitions: int,
+        lo: int,
+        hi: int,
+        streams: Mapping[str, Sequence[Segment]],
     ) -> tuple[Share, ...]:
         tasks = max(1, min(self._settings.tasks, tuples // ROWS_PER_TASK))
         if superbox.spread.kind is SpreadKind.ROWS:
-            tasks = min(tasks, hi - lo)
-            step = -(-(hi - lo) // tasks)
-            return tuple(Share((0,), lo + i * step, min(hi, lo + (i + 1) * step)) for i in range(tasks))
+            step = -(-(hi - lo) // min(tasks, hi - lo))
+            runs = [each for found in streams.values() for each in found if each.key]
+            inner = [_beside(number, runs) for number in range(lo + step, hi, step)]
+            bounds = sorted({lo, hi, *(number for number in inner if lo < number < hi)})
+            return tuple(Share((0,), a, b) for a, b in pairwise(bounds))
         tasks = min(tasks, partitions)
         bounds = [partitions * i // tasks for i in range(tasks + 1)]
         return tuple(Share(tuple(range(a, b))) for a, b in pairwise(bounds))
@@ -188,18 +228,18 @@ class Trains:
         self._advance(account)
         segments = [each for manifest in account.manifests for each in manifest.segments]
         self._queues.add(segments, account.now)
-        dropped = list(self._droppable(account.superbox, account.now))
+        dropped = self._droppable(account.superbox, account.now)
         self._queues.remove(dropped)
         with self._catalog.transaction() as transaction:
             for name, head in self._queues.heads.items():
                 transaction.set_head(name, head)
             buried = list(self._states(transaction, account.superbox, account.manifests))
             transaction.add_segments(segments)
-            transaction.drop_segments(dropped)
-            transaction.forget_events(min(head.seq for head in self._queues.heads.values()))
+            buried += transaction.drop_segments(dropped)
+            transaction.forget_events(self._queues.log_needed())
             account.write(transaction)
             crash_point("train.changed")
-        return buried + [segment.name for segment in dropped if not segment.adopted]
+        return buried
 
     def _advance(self, account: Account) -> None:
         """Move the heads of all members to the train's end."""
@@ -209,11 +249,10 @@ class Trains:
             due = min(deadlines, default=None) if self._plan.superboxes[member].has_timeouts else None
             self._queues.advance(member, Head(hi, heads[member].version + 1, due))
 
-    def _droppable(self, superbox: Superbox, now: int) -> Iterator[Segment]:
-        """Segments of the superbox's arcs that nobody needs any more."""
-        for arc in dict.fromkeys((*superbox.reads.values(), *superbox.writes.values())):
-            before = self._queues.needed(self._plan.arcs[arc], now)
-            yield from (segment for segment in self._queues.segments[arc] if segment.end <= before)
+    def _droppable(self, superbox: Superbox, now: int) -> list[Segment]:
+        """Segments of the superbox's arcs that nobody needs any more, and history of any arc that expired."""
+        own = (*superbox.reads.values(), *superbox.writes.values())
+        return self._queues.unneeded(dict.fromkeys((*own, *self._queues.remembering)), now)
 
     def _states(
         self, transaction: Transaction, superbox: Superbox, manifests: Sequence[Manifest]
@@ -223,6 +262,14 @@ class Trains:
         for member in superbox.members:
             boxes = self._plan.superboxes[member].ordered
             yield from transaction.set_states(member, [file for file in written if file.box in boxes])
+
+
+def _beside(number: int, runs: Sequence[Segment]) -> int:
+    """A number near another one that no run spans: of one sorted by key, any part takes reading the whole."""
+    spanning = next((run for run in runs if run.base < number < run.end), None)
+    if spanning is None:
+        return number
+    return spanning.base if number - spanning.base < spanning.end - number else spanning.end
 
 
 def _watched(plan: Plan, superbox: Superbox) -> dict[str, dict[str, ValueGraph]]:

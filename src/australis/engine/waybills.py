@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from australis.algebra.quality import ValueGraph
+from australis.engine.storage.lookup import Lookup
 from australis.engine.storage.segments import Segment
 
 
@@ -18,7 +19,8 @@ from australis.engine.storage.segments import Segment
 class Moment:
     """Sequence numbers that go through a superbox at one local time; with `ending`, the streams end behind.
 
-    What timeouts emit has the number `before`; what the end emits the one behind it.
+    What timeouts emit has the number `before`; what the end emits the one behind it. With `load`, there is a
+    new version of that stored table first.
     """
 
     lo: int
@@ -26,6 +28,7 @@ class Moment:
     now: int
     before: int
     ending: bool = False
+    load: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Waybill:
     streams: Mapping[str, tuple[Segment, ...]]
     """The segments of each input of the superbox."""
     tables: Mapping[str, tuple[Segment, ...]] = field(default_factory=dict)
-    """Stored tables, read before the first train."""
+    """Stored tables: all versions that are there before the first train, then those that are new."""
     states: Mapping[str, str] = field(default_factory=dict)
     """The state files by `box/partition`; none before the first train."""
     priorities: Mapping[str, float] = field(default_factory=dict)
@@ -75,6 +78,12 @@ class Waybill:
 
     members: tuple[str, ...] = ()
     """The superboxes of the plan that are joined in this one."""
+    lookups: Mapping[str, Lookup] = field(default_factory=dict)
+    """What the first boxes can let through of each input's history: no more need be read of it."""
+    asked: Mapping[str, int] = field(default_factory=dict)
+    """Stored tables that are looked up, each with its version: what is known of another one is forgotten."""
+    unloaded: bool = False
+    """Whether no train before this one has read the stored tables."""
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -94,6 +103,7 @@ class Waybill:
             name: {output: ValueGraph(**graph) for output, graph in graphs.items()}
             for name, graphs in given["watched"].items()
         }
+        given["lookups"] = {name: Lookup.from_dict(each) for name, each in given["lookups"].items()}
         return cls(**given)
 
 

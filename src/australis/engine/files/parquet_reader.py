@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from australis.algebra.schema import Field, Schema
+from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
 from australis.engine.files.reader import Reader, check_columns
 from australis.engine.files.rows import Batch, Mark, Rejected, as_json, null_faults, without
@@ -88,28 +88,28 @@ class ParquetReader(Reader):
                 )
 
     def _batch(self, batch: pa.RecordBatch) -> Batch:
-        columns = {f.name: self._column(batch.column(f.name), f) for f in self._schema}
+        columns = {f.name: column_of(batch.column(f.name), f.type, self._timezone) for f in self._schema}
         table = pa.table(list(columns.values()), self._schema.arrow)
         faults = null_faults(self._schema, columns)
         rejected = (self._rejected(table, row, reason) for row, reason in sorted(faults.items()))
         return Batch(without(table, faults), tuple(rejected))
 
-    def _column(self, column: pa.Array, field: Field) -> pa.Array:
-        if pa.types.is_timestamp(column.type):
-            micros = column.cast(pa.timestamp("us", column.type.tz), safe=column.type.unit != "ns")
-            if column.type.tz is None:
-                micros = pc.assume_timezone(
-                    micros, self._timezone, ambiguous="earliest", nonexistent="latest"
-                )
-            return micros.cast(field.type.arrow)
-        if pa.types.is_integer(column.type) and field.type.is_decimal:
-            column = column.cast(pa.decimal128(38, 0))
-        return column.cast(field.type.arrow)
-
     def _rejected(self, table: pa.Table, row: int, reason: str) -> Rejected:
         return Rejected(
             f"row {self._rows_read + row + 1}: {reason}", as_json(table.slice(row, 1).to_pylist()[0])
         )
+
+
+def column_of(column: pa.Array, wanted: DataType, timezone: str) -> pa.Array:
+    """A column of an Arrow type that fits, as one of ours; times without a zone are local ones."""
+    if pa.types.is_timestamp(column.type):
+        micros = column.cast(pa.timestamp("us", column.type.tz), safe=column.type.unit != "ns")
+        if column.type.tz is None:
+            micros = pc.assume_timezone(micros, timezone, ambiguous="earliest", nonexistent="latest")
+        return micros.cast(wanted.arrow)
+    if pa.types.is_integer(column.type) and wanted.is_decimal:
+        column = column.cast(pa.decimal128(38, 0))
+    return column.cast(wanted.arrow)
 
 
 def fits(given: pa.DataType, wanted: DataType) -> bool:

@@ -20,7 +20,9 @@ NETWORK = "network"
 """The key under which the network is that the root holds."""
 DISK = "disk"
 """The key under which the disk budget is of the node that has the root, or had it last; empty without one."""
-VERSION = 2
+OPTIMISER = "optimiser"
+"""The key under which the optimiser writes down what it did."""
+VERSION = 3
 """The form of the catalogue; another one is refused."""
 TRAINS_KEPT = 1000
 
@@ -31,7 +33,9 @@ create table event (base integer primary key, end integer not null, kind text no
 create table segment (arc text not null, name text not null, base integer not null, end integer not null,
                       rows integer not null, bytes integer not null, footer integer not null, first integer,
                       ts integer, writer text not null, part integer not null,
-                      newest integer not null, primary key (arc, base, name)) without rowid;
+                      newest integer not null, key text not null,
+                      primary key (arc, base, name)) without rowid;
+create index segment_file on segment (name);
 create table superbox (id text primary key, head integer not null, version integer not null,
                        deadline integer) without rowid;
 create table state (superbox text not null, box text not null, partition integer not null, name text not null,
@@ -64,13 +68,15 @@ create table recent_mouth (second integer not null, superbox text not null, stre
 create table dropbox (number integer primary key, superbox text not null, stream text not null,
                       predicate text not null, share real not null, since integer not null, until integer,
                       arrived integer not null, shed integer not null);
+create index ending on event (base) where kind = 'flush';
+create index loading on event (base) where kind = 'load';
 create index standing on dropbox (number) where until is null;
 """
 
 
 @dataclass(frozen=True)
 class Event:
-    """An entry of the log: tuples on an input, the passing of time (`tick`), or the end (`flush`)."""
+    """An entry of the log: tuples on an input, a version of a table (`load`), passing time, or the end."""
 
     base: int
     end: int
@@ -191,10 +197,32 @@ class Catalog:
         """The local time of the last event."""
         return int(self.meta("log_now") or 0)
 
-    def events(self, lo: int, hi: int) -> list[Event]:
-        """The events that have a sequence number from `lo` up to `hi`."""
-        found = self.rows("select * from event where base < ? and end > ? order by base", hi, lo)
+    def events(self, lo: int, hi: int, most: int = -1) -> list[Event]:
+        """The events that have a sequence number from `lo` up to `hi`, at most the first `most` of them."""
+        # Events do not overlap, so only the last one that begins before `lo` can reach behind it.
+        since = "coalesce((select max(base) from event where base <= ?), 0)"
+        query = f"select * from event where base >= {since} and base < ? and end > ? order by base limit ?"
+        return [Event(*row) for row in self.rows(query, lo, hi, lo, most)]
+
+    def flushes(self, lo: int, hi: int) -> list[Event]:
+        """The ends of all streams that have a sequence number from `lo` up to `hi`."""
+        where = "kind = 'flush' and base >= ? and base < ? and end > ?"
+        # An end has two numbers.
+        found = self.rows(f"select * from event where {where} order by base", lo - 1, hi, lo)
         return [Event(*row) for row in found]
+
+    def loads(self, lo: int, hi: int) -> list[Event]:
+        """The versions of stored tables from `lo` up to `hi`."""
+        found = self.rows(
+            "select * from event where kind = 'load' and base >= ? and base < ? order by base", lo, hi
+        )
+        return [Event(*row) for row in found]
+
+    def latest(self, lo: int, hi: int) -> int:
+        """The local time of the last event that has a sequence number from `lo` up to `hi`; 0 without one."""
+        query = "select now from event where base < ? and end > ? order by base desc limit 1"
+        found = self.rows(query, hi, lo)
+        return found[0][0] if found else 0
 
     def head(self, superbox: str) -> Head:
         found = self.rows("select head, version, deadline from superbox where id = ?", superbox)
@@ -250,10 +278,21 @@ class Transaction:
         rows = [tuple(segment.as_dict().values()) for segment in segments]
         self._db.executemany(f"insert into segment ({_SEGMENT_COLUMNS}) values ({_SEGMENT_MARKS})", rows)
 
-    def drop_segments(self, segments: Iterable[Segment]) -> None:
-        """Forget segments, but not others of the same file, which may be adopted more than once."""
-        keys = [(segment.arc, segment.base, segment.name) for segment in segments]
+    def drop_segments(self, segments: Iterable[Segment]) -> list[str]:
+        """Forget segments; gives the files of the root that no other segment is in."""
+        dropped = list(segments)
+        keys = [(segment.arc, segment.base, segment.name) for segment in dropped]
         self._db.executemany("delete from segment where arc = ? and base = ? and name = ?", keys)
+        own = dict.fromkeys(segment.name for segment in dropped if not segment.adopted)
+        return [name for name in own if not self._is_segment(name)]
+
+    def _is_segment(self, name: str) -> bool:
+        return (
+            self._db.execute("select 1 from segment where name = ? limit 1", (name,)).fetchone() is not None
+        )
+
+    def forget_superboxes(self, superboxes: Iterable[str]) -> None:
+        self._db.executemany("delete from superbox where id = ?", [(name,) for name in superboxes])
 
     def set_head(self, superbox: str, head: Head) -> None:
         values = (superbox, head.seq, head.version, head.deadline)

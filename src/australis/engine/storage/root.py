@@ -17,7 +17,7 @@ from pyarrow import fs
 
 from australis.errors import EngineError, Problem
 
-SEGMENTS, STATES, PLANS = "segments", "states", "plans"
+SEGMENTS, STATES, PLANS, HISTORY = "segments", "states", "plans", "history"
 _IDENTITY = "identity"
 WRITERS_MOST = 16
 """How many files are written at a time."""
@@ -69,7 +69,7 @@ class Root:
     def prepare(self) -> None:
         """Make the directories; a root that cannot be written is found here, not at the first train."""
         try:
-            for name in (SEGMENTS, STATES, PLANS):
+            for name in (SEGMENTS, STATES, PLANS, HISTORY):
                 self.filesystem.create_dir(self.path(name), recursive=True)
             probe = self.new_name(PLANS, "probe", ".tmp")
             self.write(probe, b"")
@@ -132,12 +132,34 @@ class Root:
         except FileNotFoundError:
             return
 
+    def move(self, name: str, target: str) -> None:
+        """Give a file another name, under which it appears whole."""
+        try:
+            self.filesystem.create_dir(posixpath.dirname(self.path(target)), recursive=True)
+            self.filesystem.move(self.path(name), self.path(target))
+        except OSError as error:
+            raise unwritable(target, error) from error
+
+    def exists(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+        return bool(self.filesystem.get_file_info(self.path(name)).type == fs.FileType.File)
+
     def names(self, kind: str) -> Iterator[str]:
         """All files of a kind."""
-        selector = fs.FileSelector(self.path(kind), recursive=True, allow_not_found=True)
+        place = self.path(kind)
+        selector = fs.FileSelector(place, recursive=True, allow_not_found=True)
         for found in self.filesystem.get_file_info(selector):
             if found.type == fs.FileType.File:
-                yield f"{kind}/{found.base_name}"
+                yield posixpath.join(kind, posixpath.relpath(found.path, place))
+
+
+def catalog_folder(root: Root, catalog: str | Path | None) -> Path:
+    """Where the catalogue of a root is."""
+    directory = root.local if catalog is None else Path(catalog)
+    if directory is None:
+        expected = "catalog=DIRECTORY on a local disk, since SQLite needs one"
+        raise EngineError(Problem(root.uri, "cannot hold the catalogue", expected))
+    return directory
 
 
 def unwritable(what: str, error: OSError) -> EngineError:

@@ -20,11 +20,14 @@ import pyarrow.parquet as pq
 
 from australis.algebra.schema import TS
 from australis.algebra.types import TIMESTAMP
-from australis.engine.storage.root import SEGMENTS, Root
+from australis.engine.storage.lookup import Lookup, zones
+from australis.engine.storage.root import HISTORY, SEGMENTS, Root
 from australis.errors import EngineError, Problem
 
 SEQ = "#seq"
 """The column with the sequence number of the tuple that caused each tuple."""
+TIE = "#tie"
+"""The column with the place of each tuple among those of its number, where a file is not in their order."""
 _TAIL = 8
 """The bytes behind a Parquet footer: its length and a mark."""
 
@@ -52,10 +55,22 @@ class Segment:
     """Where several tasks or superboxes wrote tuples of one sequence number, they come by writer and part."""
     newest: int = 0
     """The latest arrival time."""
+    key: str = ""
+    """The attribute by which the tuples are sorted, and then by number; empty where it is by number alone."""
 
     @property
     def adopted(self) -> bool:
         return "://" in self.name
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it is history that is organised for lookups."""
+        return self.name.startswith(f"{HISTORY}/")
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether the file tells the order of tuples of one number, which it does not have them in."""
+        return bool(self.key and self.writer)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -134,11 +149,16 @@ def _footer_length(tail: memoryview | bytes) -> int:
     return length
 
 
-def read_segment(root: Root, segment: Segment, columns: Sequence[str], lo: int, hi: int) -> pa.Table:
-    """The tuples of a segment from sequence number `lo` up to `hi`: columns, then TS and SEQ."""
+def read_segment(
+    root: Root, segment: Segment, columns: Sequence[str], lo: int, hi: int, lookup: Lookup | None = None
+) -> pa.Table:
+    """The tuples of a segment from sequence number `lo` up to `hi`, in their order: columns, then TS and SEQ.
+
+    With a lookup, only those of row groups that may have what it asks for.
+    """
     with root.open(segment.name) as source:
         try:
-            return _read(source, segment, columns, lo, hi)
+            return _read(source, segment, columns, lo, hi, lookup)
         except (pa.ArrowException, OSError, struct.error, ValueError) as error:
             raise damaged(segment, str(error)) from error
 
@@ -151,16 +171,46 @@ def damaged(segment: Segment, why: str) -> EngineError:
     )
 
 
-def _read(source: pa.NativeFile, segment: Segment, columns: Sequence[str], lo: int, hi: int) -> pa.Table:
+def _read(
+    source: pa.NativeFile, segment: Segment, columns: Sequence[str], lo: int, hi: int, lookup: Lookup | None
+) -> pa.Table:
+    file = _opened(source, segment)
+    hidden = [name for name, known in ((TS, segment.ts), (SEQ, segment.first)) if known is None]
+    if segment.first is not None:
+        start, stop = max(lo - segment.first, 0), min(hi - segment.first, segment.rows)
+        return _rows(file, segment, [*columns, *hidden], start, stop)
+    if segment.has_ties:
+        hidden.append(TIE)
+    found = file.read_row_groups(_groups(file.metadata, lo, hi, lookup), columns=[*columns, *hidden])
+    if segment.key:
+        return _completed(_by_number(found, lo, hi), segment, 0)
+    return _between(_completed(found, segment, 0), lo, hi)
+
+
+def _opened(source: pa.NativeFile, segment: Segment) -> pq.ParquetFile:
     _check_footer(source, segment)
     file = pq.ParquetFile(source, page_checksum_verification=not segment.adopted, pre_buffer=False)
     if file.metadata.num_rows != segment.rows:
         raise ValueError(f"{file.metadata.num_rows} rows instead of {segment.rows}")
-    hidden = [name for name, known in ((TS, segment.ts), (SEQ, segment.first)) if known is None]
-    if segment.first is None:
-        return _between(_completed(file.read([*columns, *hidden]), segment, 0), lo, hi)
-    start, stop = max(lo - segment.first, 0), min(hi - segment.first, segment.rows)
-    return _rows(file, segment, [*columns, *hidden], start, stop)
+    return file
+
+
+def _groups(metadata: pq.FileMetaData, lo: int, hi: int, lookup: Lookup | None) -> list[int]:
+    """The row groups that may have numbers from `lo` up to `hi`, and what is looked up."""
+    found = Lookup(SEQ, "long", ((lo, hi - 1),)).groups(zones(metadata, SEQ, "long"))
+    if lookup is None:
+        return found
+    wanted = set(lookup.groups(zones(metadata, lookup.attribute, lookup.type)))
+    return [group for group in found if group in wanted]
+
+
+def read_metadata(root: Root, segment: Segment) -> pq.FileMetaData:
+    """What a segment's file tells of its row groups."""
+    with root.open(segment.name) as source:
+        try:
+            return _opened(source, segment).metadata
+        except (pa.ArrowException, OSError, struct.error, ValueError) as error:
+            raise damaged(segment, str(error)) from error
 
 
 def check_segment(root: Root, segment: Segment) -> None:
@@ -212,6 +262,16 @@ def _between(table: pa.Table, lo: int, hi: int) -> pa.Table:
     numbers = table[SEQ].to_numpy()
     start, stop = np.searchsorted(numbers, [lo, hi])
     return table.slice(start, stop - start)
+
+
+def _by_number(table: pa.Table, lo: int, hi: int) -> pa.Table:
+    """The tuples of a file that is sorted by something else, from `lo` up to `hi`, by number."""
+    numbers = table[SEQ].to_numpy()
+    within = np.flatnonzero((numbers >= lo) & (numbers < hi))
+    # A stable sort: without ties every number is there once.
+    keys = (table[TIE].to_numpy()[within],) if TIE in table.column_names else ()
+    order = within[np.lexsort((*keys, numbers[within]))]
+    return table.drop_columns([TIE] if keys else []).take(pa.array(order))
 
 
 def merged(tables: Iterable[pa.Table]) -> pa.Table:

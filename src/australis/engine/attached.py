@@ -1,0 +1,60 @@
+"""An ad hoc query that is attached to a node: what it delivers, until it is detached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Protocol, Self
+
+import pyarrow as pa
+
+from australis.algebra.grafting import output_names
+from australis.algebra.network import Network
+from australis.errors import EngineError, Problem
+
+
+class Host(Protocol):
+    """A node, as a query sees it."""
+
+    def subscribe(self, output: str, *, consumer: str = ..., follow: bool = ...) -> Iterator[pa.Table]: ...
+
+    def detach(self, name: str) -> None: ...
+
+
+class Attached:
+    """A query that runs on a node; as a context it is detached at the end."""
+
+    def __init__(self, node: Host, name: str, query: Network) -> None:
+        self._node, self.name, self._outputs = node, name, output_names(name, query)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """What the query's outputs are called on the node."""
+        return tuple(self._outputs.values())
+
+    def subscribe(self, output: str | None = None, *, follow: bool = True) -> Iterator[pa.Table]:
+        """The tuples of an output, table by table: history first, then what comes, until it is detached.
+
+        Without `follow` it ends when all that has arrived has gone through.
+        """
+        return self._node.subscribe(self._named(output), consumer=self.name, follow=follow)
+
+    def _named(self, output: str | None) -> str:
+        if output is None and len(self._outputs) == 1:
+            return next(iter(self._outputs.values()))
+        if output not in self._outputs:
+            what = "has several outputs" if output is None else f"has no output {output!r}"
+            raise EngineError(Problem(self.name, what, f"one of {', '.join(self._outputs)}"))
+        return self._outputs[output]
+
+    def detach(self) -> None:
+        """Take it away, with all that it keeps."""
+        self._node.detach(self.name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.detach()

@@ -1,0 +1,233 @@
+"""The client's side of the control channel: asks the node that has a root open, and reads its answers."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+
+from australis.algebra.form import from_json, to_json
+from australis.algebra.network import Network
+from australis.engine.control.channel import Channel, Message, slices
+from australis.engine.control.messages import answered, greet, network_of
+from australis.engine.control.place import Place
+from australis.engine.control.streams import End
+from australis.errors import EngineError, Problem
+
+_PATIENCE_S = 60.0
+"""The seconds that the middle of an answer may take; its beginning may take as long as it takes."""
+_LEAVE_S = 10.0
+
+
+@dataclass(frozen=True)
+class RemoteChange:
+    """What another network would change, or has changed, as the node tells it."""
+
+    told: Mapping[str, Any]
+    shown: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs."""
+        return dict(self.told)
+
+    def lines(self) -> tuple[str, ...]:
+        """For people."""
+        return self.shown
+
+
+class Control:
+    """A conversation with a node; a context manager. What the node refuses is raised as it was there."""
+
+    def __init__(self, directory: Path, place: Place, connected: socket.socket) -> None:
+        self.who, self._process = str(directory), place.process
+        self._channel = Channel(connected, _PATIENCE_S)
+        try:
+            with self._while_there():
+                greet(self._channel, place.key, self.who)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Hang up; a query that is still read goes, unless it is kept."""
+        self._channel.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- requests
+
+    def network(self) -> Network:
+        """The network as it runs, with the drop boxes that stand in it."""
+        return network_of(self._ask("status"), system=True)
+
+    def statistics(self) -> dict[str, Any]:
+        """What is known of boxes, queues and outputs."""
+        found: dict[str, Any] = self._ask("statistics")["statistics"]
+        return found
+
+    def difference(self, network: Network) -> RemoteChange:
+        """What `change` would do."""
+        return _change(self._ask("difference", network=to_json(network)))
+
+    def change(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> RemoteChange:
+        """Let the node run another network from now on; `tables` are stored tables that are new in it."""
+        parts = {name: list(slices(table)) for name, table in (tables or {}).items()}
+        counts = {name: len(found) for name, found in parts.items()}
+        sent = [each for found in parts.values() for each in found]
+        return _change(self._ask("change", *sent, network=to_json(network), tables=counts))
+
+    def attached(self) -> dict[str, Network]:
+        """The ad hoc queries by name."""
+        found: Mapping[str, Any] = self._ask("attached")["attached"]
+        return {name: from_json(each) for name, each in found.items()}
+
+    def attach(
+        self, network: Network, *, name: str | None = None, keep: bool = False, follow: bool = True
+    ) -> RemoteQuery:
+        """Attach an ad hoc query, under a name that is free if none is said, and read it.
+
+        Without `keep` it goes when it is closed, and when this process ends, however that is. Without
+        `follow` it ends when all that has arrived by now has gone through.
+        """
+        answer = self._ask("attach", network=to_json(network), name=name, keep=keep, follow=follow)
+        return RemoteQuery(self, answer)
+
+    def join(self, name: str, *, follow: bool = True) -> RemoteQuery:
+        """Go on to read a query that was kept."""
+        return RemoteQuery(self, self._ask("join", name=name, follow=follow))
+
+    def detach(self, name: str) -> None:
+        """Take an ad hoc query away, whoever reads it."""
+        self._ask("detach", name=name)
+
+    def pause(self) -> None:
+        """Start no more trains, and wait for those on their way."""
+        self._ask("pause")
+
+    def resume(self) -> None:
+        """Go on."""
+        self._ask("resume")
+
+    # --- inside
+
+    def _ask(self, request: str, *tables: pa.Table, **parts: Any) -> Message:
+        self.say({"request": request, **parts}, *tables)
+        return self.hear()
+
+    def say(self, message: Message, *tables: pa.Table) -> None:
+        """Send a message."""
+        with self._while_there():
+            self._channel.send(message, *tables)
+
+    def hear(self) -> Message:
+        """The next message; a refusal is raised."""
+        with self._while_there():
+            self._channel.wait()
+            return answered(self._channel.receive())
+
+    def hear_table(self) -> pa.Table:
+        """The table behind a message that has said so."""
+        with self._while_there():
+            return self._channel.receive_table()
+
+    def has_heard(self, timeout_s: float) -> bool:
+        """Whether there is something to hear, within a time."""
+        return self._channel.wait(timeout_s=timeout_s)
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether the conversation was cut off in the middle of a word, and cannot go on."""
+        return self._channel.is_torn
+
+    @contextmanager
+    def _while_there(self) -> Iterator[None]:
+        try:
+            yield
+        except EOFError:
+            what = f"its node, process {self._process}, has gone; what it had committed is safe"
+            expected = "`australis run` to go on from there"
+            raise EngineError(Problem(self.who, what, expected)) from None
+
+
+class RemoteQuery:
+    """An ad hoc query that this process reads: pairs of an output and a table, to the end; a context manager.
+
+    A table is acknowledged when the next one is asked for, and no other is sent before.
+    """
+
+    def __init__(self, control: Control, answer: Message) -> None:
+        self._control = control
+        self.name: str = answer["name"]
+        self.network = network_of(answer)
+        self.end: End | None = None
+        """Why nothing more comes, once that is so."""
+
+    def __iter__(self) -> Iterator[tuple[str, pa.Table]]:
+        while self.end is None:
+            message = self._control.hear()
+            if "end" in message:
+                self.end = End(message["end"])
+                return
+            output = str(message["table"])
+            yield output, self._control.hear_table()
+            # Where the node has hung up, it has said why.
+            with suppress(EngineError):
+                self._control.say({"request": "took", "output": output})
+
+    def close(self) -> None:
+        """Leave the query, which goes unless it is kept; when this returns, its name is free."""
+        if self.end is End.STOPPED or self._control.is_torn:
+            return
+        with suppress(EngineError):
+            self._control.say({"request": "leave"})
+            while self._control.has_heard(_LEAVE_S):
+                message = self._control.hear()
+                if "left" in message:
+                    return
+                if "table" in message:
+                    self._control.hear_table()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _change(answer: Message) -> RemoteChange:
+    return RemoteChange(answer["change"], tuple(answer["lines"]))
+
+
+def reach(directory: Path) -> Control | None:
+    """The node that has a root open, by the folder of its catalogue; None where no node answers.
+
+    A file that a killed node has left behind leads to nobody.
+    """
+    place = Place.read(directory)
+    if place is None:
+        return None
+    connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connected.connect(place.address)
+    except (FileNotFoundError, ConnectionRefusedError):
+        connected.close()
+        return None
+    except OSError as error:
+        connected.close()
+        what = f"cannot be reached at {place.address}: {error.strerror or error}"
+        raise EngineError(Problem(str(directory), what, "the user and the machine of its node")) from None
+    return Control(directory, place, connected)

@@ -1,0 +1,99 @@
+"""The ad hoc queries that clients have attached: under which names, who reads them, and which are kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+
+from australis.algebra.network import Network
+from australis.engine.attached import Attached
+from australis.engine.control.guests import Guests
+from australis.engine.control.served import Change, Served
+from australis.errors import AustralisError, EngineError, Problem
+
+_NAME = "query"
+
+
+class Queries:
+    """Attaches queries for clients, each of which reads one; those that are kept may be read again.
+
+    What alters the network goes one after the other.
+    """
+
+    def __init__(self, served: Served, directory: Path) -> None:
+        self._served, self._guests = served, Guests(directory)
+        self._lock, self._read, self._left = threading.Lock(), set[str](), False
+
+    def sweep(self) -> None:
+        """Take away what the clients of a node that was killed have left behind."""
+        with self._lock:
+            for name in sorted(self._guests.names):
+                self._take_away(name)
+
+    def leave_all(self) -> None:
+        """There is no time: what is attached goes when the next node runs its network."""
+        self._left = True
+
+    def attach(self, network: Network, name: str | None, *, keep: bool) -> Attached:
+        """Attach a query, under a name that is free if none is said, for one who reads it."""
+        with self._lock:
+            found = name or self._free()
+            if not keep and found not in self._served.attached():
+                self._guests.add(found)
+            try:
+                self._served.attach(network, name=found)
+            except AustralisError:
+                if found not in self._served.attached():
+                    self._guests.remove(found)
+                raise
+            self._read.add(found)
+            return Attached(self._served, found, network)
+
+    def join(self, name: str) -> Attached:
+        """A query that was kept, for one who goes on to read it."""
+        with self._lock:
+            attached = self._served.attached()
+            if name not in attached:
+                expected = (
+                    f"one of {', '.join(attached)}" if attached else "a query that was attached and kept"
+                )
+                raise EngineError(Problem(name, "is no query that is attached", expected))
+            if name in self._read:
+                raise EngineError(Problem(name, "is read by another client", "one client at a time"))
+            self._read.add(name)
+            return Attached(self._served, name, attached[name])
+
+    def leave(self, name: str) -> None:
+        """One who read a query goes, and the query too, unless it is kept."""
+        with self._lock:
+            self._read.discard(name)
+            if name in self._guests.names and not self._left:
+                self._take_away(name)
+
+    def detach(self, name: str) -> None:
+        """Take a query away, whoever reads it."""
+        with self._lock:
+            self._served.detach(name)
+            self._guests.remove(name)
+
+    def change(self, network: Network, tables: Mapping[str, pa.Table]) -> Change:
+        """Let the node run another network from now on."""
+        with self._lock:
+            return self._served.change(network, tables=tables)
+
+    def _take_away(self, name: str) -> None:
+        # Where the node cannot do it now, the next one on the root does.
+        with suppress(EngineError):
+            if name in self._served.attached():
+                self._served.detach(name)
+            self._guests.remove(name)
+
+    def _free(self) -> str:
+        number, taken = 1, self._served.attached()
+        while f"{_NAME}{number}" in taken:
+            number += 1
+        return f"{_NAME}{number}"

@@ -1,0 +1,157 @@
+"""The conversation with one client: its requests are answered one after the other, in a thread of its own."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+import pyarrow as pa
+
+from australis.algebra.form import to_json
+from australis.algebra.network import Network
+from australis.engine.attached import Attached
+from australis.engine.control.channel import Channel, Garbled, Message
+from australis.engine.control.messages import AUSTRALIS, network_of, networks, part, refusal, welcome
+from australis.engine.control.queries import Queries
+from australis.engine.control.served import Change, Served
+from australis.engine.control.streams import End, Stream
+from australis.errors import EngineError, Problem
+
+
+class Session:
+    """Answers a client until it goes, or `ending` can be read, which is when the node ends."""
+
+    def __init__(
+        self, channel: Channel, served: Served, queries: Queries, ending: socket.socket, patience_s: float
+    ) -> None:
+        self._channel, self._served, self._queries = channel, served, queries
+        self._ending, self._patience_s = ending, patience_s
+        self._requests: Mapping[str, Callable[[Message], None]] = {
+            "status": self._status,
+            "statistics": self._statistics,
+            "difference": self._difference,
+            "change": self._change,
+            "attach": self._attach,
+            "join": self._join,
+            "detach": self._detach,
+            "attached": self._attached,
+            "pause": self._pause,
+            "resume": self._resume,
+        }
+
+    def run(self, key: str, *, refused: EngineError | None = None) -> None:
+        """Greet, and answer to the end; a client that is refused is told why."""
+        with suppress(EOFError):
+            try:
+                welcome(self._channel, key)
+                if refused is not None:
+                    raise refused
+                while self._channel.wait(self._ending):
+                    self._answer()
+            except EOFError:
+                raise
+            except Exception as error:
+                self._channel.send(refusal(error))
+
+    def _answer(self) -> None:
+        """Answer a request; whatever is wrong with it is an answer, and the next one may come."""
+        try:
+            message = self._channel.receive()
+            self._asked(message)(message)
+        except (EOFError, Garbled):
+            raise
+        except Exception as error:
+            self._channel.send(refusal(error))
+
+    def _asked(self, message: Message) -> Callable[[Message], None]:
+        name = part(message, "request", str)
+        if name not in self._requests:
+            expected = f"one of {', '.join(self._requests)}"
+            raise EngineError(Problem("request", f"there is no request {name!r}", expected))
+        return self._requests[name]
+
+    # --- what is and what happens
+
+    def _status(self, message: Message) -> None:
+        running = to_json(self._served.network())
+        attached = networks(self._served.attached())
+        self._channel.send({"australis": AUSTRALIS, "network": running, "attached": attached})
+
+    def _statistics(self, message: Message) -> None:
+        self._channel.send({"statistics": self._served.statistics().as_dict()})
+
+    def _pause(self, message: Message) -> None:
+        self._served.pause()
+        self._channel.send({"paused": True})
+
+    def _resume(self, message: Message) -> None:
+        self._served.resume()
+        self._channel.send({"paused": False})
+
+    # --- another network
+
+    def _difference(self, message: Message) -> None:
+        self._tell(self._served.difference(network_of(message)))
+
+    def _change(self, message: Message) -> None:
+        tables = {name: self._table(parts) for name, parts in part(message, "tables", dict).items()}
+        self._tell(self._queries.change(network_of(message), tables))
+
+    def _table(self, parts: object) -> pa.Table:
+        if not isinstance(parts, int) or parts < 1:
+            raise Garbled(Problem("request.tables", f"{parts!r} is no number of parts", "1 or more"))
+        return pa.concat_tables([self._channel.receive_table() for _ in range(parts)])
+
+    def _tell(self, change: Change) -> None:
+        self._channel.send({"change": change.as_dict(), "lines": list(change.lines())})
+
+    # --- ad hoc queries
+
+    def _attached(self, message: Message) -> None:
+        self._channel.send({"attached": networks(self._served.attached())})
+
+    def _detach(self, message: Message) -> None:
+        name = part(message, "name", str)
+        self._queries.detach(name)
+        self._channel.send({"detached": name})
+
+    def _attach(self, message: Message) -> None:
+        network, keep, follow = (
+            network_of(message),
+            part(message, "keep", bool),
+            part(message, "follow", bool),
+        )
+        name = None if message.get("name") is None else part(message, "name", str)
+        self._stream(self._queries.attach(network, name, keep=keep), network, follow=follow)
+
+    def _join(self, message: Message) -> None:
+        name, follow = part(message, "name", str), part(message, "follow", bool)
+        query = self._queries.join(name)
+        self._stream(query, self._served.attached()[name], follow=follow)
+
+    def _stream(self, query: Attached, network: Network, *, follow: bool) -> None:
+        """Send what a query delivers, until the client leaves it."""
+        stream = Stream(self._channel, query, network, follow=follow, patience_s=self._patience_s)
+        try:
+            self._channel.send({"name": query.name, "network": to_json(network)})
+            stream.start()
+            self._heed(stream)
+        finally:
+            stream.end()
+            self._queries.leave(query.name)
+        self._channel.send({"left": query.name})
+
+    def _heed(self, stream: Stream) -> None:
+        """Hear what is taken, until the client leaves or the node ends."""
+        while self._channel.wait(self._ending):
+            message = self._channel.receive()
+            request = part(message, "request", str)
+            if request == "leave":
+                return
+            if request != "took":
+                what = f"{request!r} cannot be asked while a query is read"
+                raise EngineError(Problem("request", what, "took or leave"))
+            stream.took(message.get("output"))
+        self._channel.send({"end": End.STOPPED})
+        raise EOFError("the node ends")

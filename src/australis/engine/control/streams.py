@@ -1,0 +1,95 @@
+"""What a query delivers, sent to a client: of each output a table, when the one before was taken."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from enum import StrEnum
+
+from australis.algebra.network import Network
+from australis.engine.attached import Attached
+from australis.engine.control.channel import Channel, slices
+from australis.engine.control.messages import refusal
+from australis.errors import EngineError, Problem
+
+
+class End(StrEnum):
+    """Why nothing more comes."""
+
+    DONE = "done"
+    """All that had arrived when it was asked has gone through."""
+    DETACHED = "detached"
+    """Somebody else has taken the query away."""
+    STOPPED = "stopped"
+    """The node has ended."""
+
+
+class Stream:
+    """Sends the outputs of a query until they end, or nobody takes them."""
+
+    def __init__(
+        self, channel: Channel, query: Attached, network: Network, *, follow: bool, patience_s: float
+    ) -> None:
+        self._channel, self._query, self._follow, self._patience_s = channel, query, follow, patience_s
+        self._taken = dict.fromkeys(network.outputs, 0)
+        """Of each output, the tables that were taken and not noticed so far."""
+        self._changed, self._over, self._going = threading.Condition(), False, len(self._taken)
+
+    def start(self) -> None:
+        """Begin to send, each output by a thread of its own."""
+        for output in self._taken:
+            # Where nothing comes and the query is kept, it waits on in vain: to the end of the node at most.
+            threading.Thread(
+                target=self._send, args=(output,), name="australis-control-stream", daemon=True
+            ).start()
+
+    def took(self, output: object) -> None:
+        """The client has taken a table of an output."""
+        if not isinstance(output, str) or output not in self._taken:
+            expected = f"one of {', '.join(self._taken)}"
+            raise EngineError(Problem("request.output", f"there is no output {output!r}", expected))
+        with self._changed:
+            self._taken[output] += 1
+            self._changed.notify_all()
+
+    def end(self) -> None:
+        """Send no more; what was taken so far is acknowledged."""
+        with self._changed:
+            self._over = True
+            self._changed.notify_all()
+
+    def _send(self, output: str) -> None:
+        # A client that has gone is noticed by whoever listens to it.
+        with suppress(EOFError):
+            try:
+                self._send_all(output)
+            except Exception as error:
+                self._channel.send(refusal(error))
+                self._channel.hang_up()
+            self._ended()
+
+    def _send_all(self, output: str) -> None:
+        for table in self._query.subscribe(output, follow=self._follow):
+            for each in slices(table):
+                if self._over:
+                    return
+                self._channel.send({"table": output}, each)
+                if not self._is_taken(output):
+                    return
+
+    def _is_taken(self, output: str) -> bool:
+        """Wait until a table is taken; False if all is over first."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._taken[output] or self._over, self._patience_s):
+                what = f"took nothing for {self._patience_s:,.0f} s"
+                raise EngineError(Problem("the client", what, "tables to be taken as they come"))
+            is_taken = self._taken[output] > 0
+            self._taken[output] -= is_taken
+            return is_taken
+
+    def _ended(self) -> None:
+        with self._changed:
+            self._going -= 1
+            is_last = self._going == 0 and not self._over
+        if is_last:
+            self._channel.send({"end": End.DETACHED if self._follow else End.DONE})

@@ -1,0 +1,94 @@
+"""Lookups of superboxes: what the boxes that read a connection point can let through, by its storage key.
+
+The paper switches a Filter or a Join behind a connection point to an indexed lookup (Aurora 3.2). Here the
+boxes stay as they are, and are only given the row groups that may have what they let through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from australis.compile.superboxes import Superbox
+from australis.engine.history.allowed import as_lookup
+from australis.engine.history.keeping import keepings
+from australis.engine.history.let_through import let_through
+from australis.engine.queues import Queues, Rows, rows_between
+from australis.engine.storage.cache import Cache
+from australis.engine.storage.lookup import Lookup, Zone, zones
+from australis.engine.storage.root import Root
+from australis.engine.storage.segments import Segment, read_metadata
+
+ZONES_BUDGET, ZONE_BYTES = 64 << 20, 300
+"""What may be remembered of footers, and about what a row group takes of it."""
+
+
+@dataclass
+class _Known:
+    """The lookups of a superbox by stream, and how many tuples they read of each run."""
+
+    lookups: dict[str, Lookup]
+    rows: dict[str, int] = field(default_factory=dict)
+
+
+class Lookups:
+    """Knows the lookups of superboxes, and how many tuples each would read. Footers are read once."""
+
+    def __init__(self, root: Root, queues: Queues) -> None:
+        self._root, self._queues = root, queues
+        kept = keepings(queues.plan)
+        self._keys = {arc: keeping.key for arc, keeping in kept.items() if keeping.key is not None}
+        self._zones: Cache[tuple[Zone, ...]] = Cache(ZONES_BUDGET)
+        self._made: dict[tuple[str, ...], _Known] = {}
+
+    def of(self, superbox: Superbox) -> dict[str, Lookup]:
+        """The lookups by which a superbox may read its streams."""
+        return self._known(superbox).lookups
+
+    def rows(self, superbox: Superbox) -> Rows:
+        """How many tuples of a segment a train of a superbox would read."""
+        known = self._known(superbox)
+        by_arc = {superbox.streams[name]: lookup for name, lookup in known.lookups.items()}
+
+        def read(segment: Segment, lo: int, hi: int) -> int:
+            lookup = by_arc.get(segment.arc)
+            if lookup is None or lookup.attribute != segment.key:
+                return rows_between(segment, lo, hi)
+            if segment.name not in known.rows:
+                known.rows[segment.name] = lookup.rows(self._zones_of(segment, lookup))
+            return min(known.rows[segment.name], rows_between(segment, lo, hi))
+
+        return read
+
+    def _known(self, superbox: Superbox) -> _Known:
+        if not any(segment.key for segment in self._ahead(superbox)):
+            return _Known({})
+        tables = (each.name for arc in superbox.tables.values() for each in self._queues.segments[arc])
+        made = (superbox.id, *tables)
+        if made not in self._made:
+            self._made[made] = _Known(dict(self._lookups(superbox)))
+        return self._made[made]
+
+    def _ahead(self, superbox: Superbox) -> Iterator[Segment]:
+        """The segments of connection points with a key that a superbox has not read to their ends."""
+        head = self._queues.head(superbox).seq
+        for arc in superbox.streams.values():
+            if arc in self._keys:
+                yield from (each for each in self._queues.segments[arc] if each.end > head)
+
+    def _lookups(self, superbox: Superbox) -> Iterator[tuple[str, Lookup]]:
+        tables = {name: self._queues.segments[arc] for name, arc in superbox.tables.items()}
+        for stream, arc in superbox.streams.items():
+            if arc in self._keys:
+                attribute = superbox.network.inputs[stream].schema[self._keys[arc]]
+                allowed = let_through(self._root, superbox, stream, attribute, tables)
+                lookup = as_lookup(allowed, attribute)
+                if lookup is not None:
+                    yield stream, lookup
+
+    def _zones_of(self, segment: Segment, lookup: Lookup) -> tuple[Zone, ...]:
+        return self._zones.get(
+            segment.name,
+            lambda: zones(read_metadata(self._root, segment), lookup.attribute, lookup.type),
+            lambda found: len(found) * ZONE_BYTES,
+        )

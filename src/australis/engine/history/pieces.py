@@ -1,0 +1,38 @@
+"""Pieces: the segments of an arc, where several tasks have written, as far as they belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from australis.engine.storage.segments import Segment
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Segments whose numbers overlap: between pieces an arc can be cut."""
+
+    segments: tuple[Segment, ...]
+    end: int
+
+    @property
+    def rows(self) -> int:
+        return sum(segment.rows for segment in self.segments)
+
+    @property
+    def newest(self) -> int:
+        return max(segment.newest for segment in self.segments)
+
+
+def pieces(segments: Iterable[Segment]) -> Iterator[Piece]:
+    """The segments of an arc in pieces, by number."""
+    found: list[Segment] = []
+    end = 0
+    for segment in sorted(segments, key=lambda each: each.base):
+        if found and segment.base >= end:
+            yield Piece(tuple(found), end)
+            found = []
+        found.append(segment)
+        end = max(end, segment.end)
+    if found:
+        yield Piece(tuple(found), end)

@@ -1,0 +1,143 @@
+"""Reading history: all that a connection point keeps, or what is looked up in it, in the order of numbers.
+
+In comes the list of an arc's segments at one moment, runs and others; out go tables. A node reads its own
+history, any other process that of a root, whether a node has it open or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from australis.engine.graveyard import Graveyard
+from australis.engine.ground import Ground
+from australis.engine.history.pieces import Piece, pieces
+from australis.engine.history.question import Question, question
+from australis.engine.history.runs import staged
+from australis.engine.looking import CatalogView, known_catalog, known_plan
+from australis.engine.queues import ALL
+from australis.engine.storage.root import Root, catalog_folder
+from australis.engine.storage.segments import Segment
+from australis.errors import EngineError
+
+CHUNK_ROWS = 100_000
+"""About how many tuples of small segments are read together."""
+
+
+def read_history(
+    root: str | Path,
+    point: str,
+    *,
+    catalog: str | Path | None = None,
+    where: str | None = None,
+    since_us: int | None = None,
+    until_us: int | None = None,
+    columns: Sequence[str] | None = None,
+    limit: int | None = None,
+) -> Iterator[pa.Table]:
+    """What a connection point of a root keeps, as it is when this is called; a node may have the root open.
+
+    The tables have the attributes, `#ts` and `#seq`, and come in the order of the numbers. `where` is a
+    predicate; `since_us` and `until_us` are times of arrival; `limit` ends it behind the first tuples.
+    """
+    place = Root.of(root)
+    folder = catalog_folder(place, catalog)
+    view = CatalogView(known_catalog(folder))
+    try:
+        made = known_plan(folder, view)
+        asked = question(made, point, where=where, since_us=since_us, until_us=until_us, columns=columns)
+        found = view.segments(asked.arc)
+    finally:
+        view.close()
+    return limited(_followed(place, folder, asked, found), limit)
+
+
+def recall(ground: Ground, asked: Question, limit: int | None = None) -> Iterator[pa.Table]:
+    """What a node that runs keeps of a connection point at this moment."""
+    with ground.changed:
+        found, reader = list(ground.queues.segments[asked.arc]), ground.graveyard.enter()
+    tables = (table for _, table in _answers(ground.root, asked, found, 0, ALL))
+    held = _held(ground.graveyard, reader, limited(tables, limit))
+    next(held)
+    return (table for table in held if table is not None)
+
+
+def _held(graveyard: Graveyard, reader: int, tables: Iterable[pa.Table]) -> Iterator[pa.Table | None]:
+    """Tables of files that stay until all are read, or nobody asks for more."""
+    try:
+        yield None  # It has begun, so that its end is heard of, too, if nobody ever asks.
+        yield from tables
+    finally:
+        graveyard.leave(reader)
+
+
+def limited(tables: Iterable[pa.Table], limit: int | None) -> Iterator[pa.Table]:
+    """The first tuples of some tables, without empty ones."""
+    left = limit
+    for table in tables:
+        if left is not None and left <= table.num_rows:
+            yield from [table.slice(0, left)] if left else []
+            return
+        left = None if left is None else left - table.num_rows
+        if table.num_rows:
+            yield table
+
+
+def _answers(
+    root: Root, asked: Question, segments: Iterable[Segment], lo: int, hi: int
+) -> Iterator[tuple[int, pa.Table]]:
+    """The answers of an arc's segments from `lo` up to `hi`, each with the number behind it."""
+    for chunk in chunks(pieces(each for each in segments if asked.concerns(each)), lo):
+        yield chunk.end, asked.answer(root, chunk.segments, lo, hi)
+
+
+def chunks(found: Iterable[Piece], lo: int) -> Iterator[Piece]:
+    """Pieces from a number on, small ones together."""
+    begun: Piece | None = None
+    for piece in (each for each in found if each.end > lo):
+        if begun is not None and begun.rows + piece.rows > CHUNK_ROWS:
+            yield begun
+            begun = None
+        begun = piece if begun is None else Piece((*begun.segments, *piece.segments), piece.end)
+    if begun is not None:
+        yield begun
+
+
+# --- beside a node that goes on
+
+
+def _followed(root: Root, folder: Path, asked: Question, found: list[Segment]) -> Iterator[pa.Table]:
+    """The answers of a list of segments; where a file of it is gone by now, those of a newer list go on.
+
+    The newer list is read as far as the older one went, so all is of one moment, but for what expires.
+    """
+    lo, end, missed = 0, max((segment.end for segment in found), default=0), -1
+    while True:
+        try:
+            for reached, table in _answers(root, asked, found, lo, end):
+                lo = reached
+                yield table
+            return
+        except EngineError as error:
+            # A file that is missed twice has not just been replaced.
+            if not isinstance(error.__cause__, FileNotFoundError) or missed == lo:
+                raise
+            missed, found = lo, _newer(root, folder, asked.arc, lo, end)
+
+
+def _newer(root: Root, folder: Path, arc: str, lo: int, end: int) -> list[Segment]:
+    view = CatalogView(known_catalog(folder))
+    try:
+        found = view.segments(arc, lo, end)
+    finally:
+        view.close()
+    return [_placed(root, segment) for segment in found]
+
+
+def _placed(root: Root, segment: Segment) -> Segment:
+    """A run that was committed by a node that ended before it could publish it."""
+    waits = segment.is_run and not root.exists(segment.name) and root.exists(staged(segment.name))
+    return replace(segment, name=staged(segment.name)) if waits else segment

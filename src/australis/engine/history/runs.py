@@ -1,0 +1,97 @@
+"""Runs: immutable Parquet files of a connection point's history, each with a range of numbers of its own.
+
+A run is written beside the segments, committed, and only then moved to the folder of its point: whoever reads
+that folder sees whole files, of committed tuples, and none of them twice.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import uuid
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from australis.algebra.schema import TS, Schema
+from australis.engine.storage.root import HISTORY, SEGMENTS, Root
+from australis.engine.storage.segments import SEQ, TIE, Segment, checksum
+
+GROUP_ROWS = 1 << 14
+"""The tuples of a row group: what a lookup reads at the least."""
+
+
+def encode_run(table: pa.Table, key: str | None, *, ties: bool) -> pa.Buffer:
+    """Tuples by number as the bytes of a run: sorted by `key`, or as they are.
+
+    With `ties`, their order among those of one number is kept beside the key.
+    """
+    if key is not None:
+        table = _with_ties(table) if ties else table
+        table = table.take(pc.sort_indices(table[key].combine_chunks()))
+    sink = pa.BufferOutputStream()
+    told = [name for name in (key, TS, SEQ) if name is not None]
+    hidden = [name for name in (TS, SEQ, TIE) if name in table.column_names]
+    pq.write_table(
+        table,
+        sink,
+        row_group_size=GROUP_ROWS,
+        compression="snappy",
+        use_dictionary=[field.name for field in table.schema if pa.types.is_string(field.type)],
+        column_encoding=dict.fromkeys(hidden, "DELTA_BINARY_PACKED"),
+        write_page_checksum=True,
+        write_statistics=told,
+    )
+    return sink.getvalue()
+
+
+def _with_ties(table: pa.Table) -> pa.Table:
+    numbers = table[SEQ].to_numpy()
+    place = np.arange(len(numbers)) - np.searchsorted(numbers, numbers)
+    return table.append_column(pa.field(TIE, pa.int32(), False), pa.array(place, pa.int32()))
+
+
+def run_schema(schema: Schema) -> pa.Schema:
+    """The columns of a run: the attributes, then when each tuple arrived and its number."""
+    return schema.arrow_with_ts.append(pa.field(SEQ, pa.int64(), False))
+
+
+def described(
+    arc: str, name: str, base: int, end: int, table: pa.Table, data: pa.Buffer, writer: str, key: str | None
+) -> Segment:
+    """A run as the catalogue keeps it."""
+    newest = pc.max(table[TS].cast(pa.int64())).as_py()
+    size, footer, rows = data.size, checksum(data), table.num_rows
+    return Segment(arc, name, base, end, rows, size, footer, writer=writer, newest=newest, key=key or "")
+
+
+def run_name(point: str, base: int, end: int) -> str:
+    """Where a new run of a connection point is to be; names are in the order of their numbers."""
+    return f"{HISTORY}/{point}/{base:015d}-{end:015d}-{uuid.uuid4().hex}.parquet"
+
+
+def staged(run: str) -> str:
+    """Where a run is before it is published."""
+    return f"{SEGMENTS}/{posixpath.basename(run)}"
+
+
+def publish(root: Root, runs: Iterable[str]) -> None:
+    """Move runs that are committed to where others find them."""
+    for run in runs:
+        root.move(staged(run), run)
+
+
+def publish_rest(root: Root, known: Iterable[str]) -> None:
+    """Publish runs that a node had committed when it ended."""
+    waiting = set(root.names(SEGMENTS))
+    publish(root, sorted(run for run in known if run.startswith(f"{HISTORY}/") and staged(run) in waiting))
+
+
+def stamped(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Tuples in the columns and types of a schema, without those that have NULL where none may be."""
+    for field in schema:
+        if not field.nullable and table[field.name].null_count:
+            table = table.filter(pc.is_valid(table[field.name]))
+    return table.select(schema.names).cast(schema)

@@ -1,0 +1,88 @@
+"""Reading a store once: all of it, or what is new in it, as what the log will have of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from australis.algebra.expr.tree import Attribute, Call, Expr, Literal
+from australis.algebra.network import Network
+from australis.algebra.store import Pull
+from australis.algebra.types import BOOLEAN
+from australis.engine.files.rows import Batch
+from australis.engine.ingest import Position, loaded
+from australis.engine.moments import LOAD, PUSH
+from australis.engine.tables.choosing import chosen
+from australis.engine.tables.opening import open_store
+from australis.engine.tables.stored import Stored
+from australis.engine.tables.wanted import wanted
+
+_LAST = "last"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was read of a store."""
+
+    name: str
+    path: str
+    batch: Batch
+    kind: str
+    """What it is in the log: a version of a table, or more tuples of a stream."""
+    how: str
+    position: Position
+    is_news: bool = True
+    """Whether the log should have it."""
+
+    @property
+    def rows(self) -> int | None:
+        return None if self.how == Pull.LOOKUP else int(self.batch.table.num_rows)
+
+
+def note_of(network: Network, name: str) -> str:
+    """The source that stands for a store: it has a position once the store was read."""
+    return loaded(name) if network.inputs[name].table else f"{PUSH} {name}"
+
+
+def read(network: Network, name: str, position: str | None, how: str | None) -> Found:
+    """Read the store of an input; `position` is the note of the last time, `how` what was decided by then."""
+    with open_store(network, name) as stored:
+        if not network.inputs[name].table:
+            return _pushed(network, name, stored, position)
+        pull = how or chosen(network, name, stored).value
+        empty = Batch(stored.schema.arrow.empty_table())
+        batch = empty if pull == Pull.LOOKUP else stored.read(wanted(network, name))
+        return Found(name, stored.path, batch, LOAD, pull, (note_of(network, name), pull))
+
+
+def _pushed(network: Network, name: str, stored: Stored, position: str | None) -> Found:
+    last = json.loads(position)[_LAST] if position else None
+    batch = _behind(stored, last, wanted(network, name))
+    if stored.store.ascending and batch.table.num_rows:
+        last = int(pc.max(_whole(batch.table[stored.store.ascending])).as_py())
+    is_news = position is None or batch.table.num_rows > 0 or len(batch.rejected) > 0
+    note = (note_of(network, name), json.dumps({_LAST: last}))
+    return Found(name, stored.path, batch, PUSH, PUSH, note, is_news)
+
+
+def _behind(stored: Stored, last: int | None, where: Expr | None) -> Batch:
+    """The rows of a store behind the last one that was read, in the order of the attribute that ascends."""
+    name = stored.store.ascending
+    if not name:
+        return stored.read(where)
+    if last is None:
+        found = stored.read(where)
+        return Batch(found.table.sort_by(name), found.rejected)
+    field = stored.schema[name]
+    newer = Call(">", (Attribute(name, field.type, False), Literal(last, field.type)), BOOLEAN)
+    found = stored.read(newer if where is None else Call("and", (newer, where), BOOLEAN))
+    table = found.table.filter(pc.greater(_whole(found.table[name]), last)).sort_by(name)
+    # What is wrong in a file is wrong each time that it is read.
+    return Batch(table, found.rejected if stored.looks_up([name]) else ())
+
+
+def _whole(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(pa.int64())

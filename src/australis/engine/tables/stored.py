@@ -1,0 +1,85 @@
+"""What every stored data set is: something to read whole, or to ask for the rows of some keys."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Self
+from urllib.parse import quote
+
+import pyarrow as pa
+
+from australis.algebra.expr.tree import Expr
+from australis.algebra.schema import Schema
+from australis.algebra.store import SECRET, Store, StoreKind
+from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, without
+from australis.errors import EngineError, Problem
+
+
+class Stored(ABC):
+    """A data set, open; its schema was checked when it was opened. A context manager that closes it."""
+
+    def __init__(self, path: str, store: Store, schema: Schema, timezone: str) -> None:
+        self.path, self.store, self.schema, self.timezone = path, store, schema, timezone
+
+    @abstractmethod
+    def size(self) -> int:
+        """How many rows there are, about."""
+
+    @abstractmethod
+    def read(self, where: Expr | None = None) -> Batch:
+        """All rows as they are at one moment; some for which `where` is not true may be left out."""
+
+    @abstractmethod
+    def looks_up(self, names: Sequence[str]) -> bool:
+        """Whether rows can be asked for by the values of some attributes."""
+
+    @abstractmethod
+    def lookup(self, keys: pa.Table) -> Batch:
+        """The rows with one of some keys, which are distinct and without NULLs; others may be among them."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the file or the connection."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def trouble(self, what: str, expected: str = "") -> EngineError:
+        """An error of the store, which its text never shows with secrets in it."""
+        return EngineError(Problem(self.path, f"{self.store} {what}", expected))
+
+    def fitting(self, columns: Mapping[str, pa.Array], faults: Mapping[int, str]) -> Batch:
+        """Columns as rows of the schema, without those that have a fault or a NULL where none may be."""
+        arrays = [columns[name] for name in self.schema.names]
+        table = pa.Table.from_arrays(arrays, schema=_nullable(self.schema))
+        found = {**null_faults(self.schema, dict(columns)), **faults}
+        rejected = (
+            Rejected(reason, as_json(table.slice(row, 1).to_pylist()[0]))
+            for row, reason in sorted(found.items())
+        )
+        return Batch(without(table, found).cast(self.schema.arrow), tuple(rejected))
+
+
+def _nullable(schema: Schema) -> pa.Schema:
+    return pa.schema([field.with_nullable(True) for field in schema.arrow])
+
+
+def resolved(store: Store, path: str) -> str:
+    """Where a store is, with the values of the environment variables that it names."""
+    for name in SECRET.findall(store.at):
+        if name not in os.environ:
+            what = f"the environment variable {name} is not set"
+            raise EngineError(Problem(f"{path}.store.at", what, f"its value, for {store.at}"))
+    is_url = store.kind is not StoreKind.FILE
+    values = {name: os.environ[name] for name in SECRET.findall(store.at)}
+    return SECRET.sub(
+        lambda found: quote(values[found[1]], safe="") if is_url else values[found[1]], store.at
+    )

@@ -1,0 +1,217 @@
+"""Taking over: what of a plan goes on in another one, and how heads, states and segments get there.
+
+Superboxes that are alike in both go on untouched. The others have come to one number of the log: there the
+new ones begin, with the states of the boxes that stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from australis.algebra.network import Ref
+from australis.algebra.schema import Schema
+from australis.compile.spread import SpreadKind, spread_of
+from australis.compile.superboxes import Plan, Superbox
+from australis.engine.queues import Queues
+from australis.engine.storage.catalog import Catalog, Head, StateFile, Transaction
+from australis.engine.storage.root import Root
+from australis.engine.storage.segments import Segment
+from australis.engine.storage.states import encode_state, read_state
+from australis.kernels.make import kernel_for
+from australis.kernels.repartition import repartition
+from australis.rewrite.rewrite import keeps_tuples
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A plan, and in how many parts the states of its boxes are kept."""
+
+    plan: Plan
+    partitions: int
+
+    def parts(self, superbox: Superbox) -> int:
+        """In how many parts the states of a superbox are kept."""
+        return self.partitions if superbox.spread.kind is SpreadKind.KEYS else 1
+
+
+@dataclass(frozen=True)
+class Takeover:
+    """From an old plan to a new one."""
+
+    old: Cut
+    new: Cut
+
+    @cached_property
+    def same(self) -> frozenset[str]:
+        """The superboxes that are alike, and need not know."""
+        mine, theirs = self.old.plan.superboxes, self.new.plan.superboxes
+        both = mine.keys() & theirs.keys()
+        return frozenset(
+            name
+            for name in both
+            if mine[name] == theirs[name] and self.old.parts(mine[name]) == self.new.parts(theirs[name])
+        )
+
+    @cached_property
+    def held(self) -> tuple[str, ...]:
+        """The old superboxes that end: they have to come to one number first."""
+        return tuple(name for name in self.old.plan.superboxes if name not in self.same)
+
+    @cached_property
+    def fresh(self) -> tuple[Superbox, ...]:
+        """The new superboxes that begin."""
+        return tuple(each for name, each in self.new.plan.superboxes.items() if name not in self.same)
+
+    def keeps(self, box_id: str) -> bool:
+        """Whether a box goes on as it is, with its state."""
+        old, new = self.old.plan.network, self.new.plan.network
+        if box_id not in old.boxes or box_id not in new.boxes:
+            return False
+        before, after = old.input_schemas(box_id), new.input_schemas(box_id)
+        alike = _alike if not keeps_tuples(old.boxes[box_id]) else tuple.__eq__
+        return old.boxes[box_id].box == new.boxes[box_id].box and alike(before, after)
+
+    def goes_on(self, superbox: Superbox) -> bool:
+        """Whether a fresh superbox goes on with what old ones did: it has boxes or outputs of theirs."""
+        return _has_part_of(superbox, self.new.plan, self.old.plan)
+
+    @cached_property
+    def drained(self) -> tuple[str, ...]:
+        """Of the superboxes that end those whose work others go on with; the rest is simply over."""
+        old, new = self.old.plan, self.new.plan
+        return tuple(name for name in self.held if _has_part_of(old.superboxes[name], old, new))
+
+    # --- states
+
+    def states(self, root: Root, catalog: Catalog) -> dict[str, list[StateFile]]:
+        """The states that fresh superboxes begin with; what has to be in other parts is written anew."""
+        files: dict[str, list[StateFile]] = {}
+        for name in self.held:
+            for file in catalog.states(name):
+                files.setdefault(file.box, []).append(file)
+        return {each.id: list(self._taken(root, each, files)) for each in self.fresh}
+
+    def _taken(
+        self, root: Root, superbox: Superbox, files: Mapping[str, list[StateFile]]
+    ) -> Iterator[StateFile]:
+        for box in superbox.ordered:
+            found = sorted(files.get(box, ()), key=lambda file: file.partition)
+            if found and self.keeps(box):
+                yield from found if self._fits(superbox, box) else self._parted(root, superbox, box, found)
+
+    def _fits(self, superbox: Superbox, box: str) -> bool:
+        """Whether the states of a box are in the parts that the new superbox wants."""
+        before = self._before(box)
+        count = self.new.parts(superbox)
+        return self.old.parts(before) == count and (count == 1 or _keys(before, box) == _keys(superbox, box))
+
+    def _before(self, box: str) -> Superbox:
+        """The superbox that a box was in."""
+        return next(each for each in self.old.plan.superboxes.values() if box in each.boxes)
+
+    def _parted(
+        self, root: Root, superbox: Superbox, box: str, files: list[StateFile]
+    ) -> Iterator[StateFile]:
+        network = superbox.network
+        kernel = kernel_for(network.boxes[box].box, network.input_schemas(box), network.timezone)
+        count = self.new.parts(superbox)
+        # To bring parts together, any keys do by which they were apart.
+        keys = _keys(superbox if count > 1 else self._before(box), box)
+        found = [read_state(root, file.name) for file in files]
+        for partition, state in enumerate(repartition(kernel, found, keys, count)):
+            name, data = encode_state(root, box, partition, state)
+            root.write(name, data)
+            yield StateFile(box, partition, name, len(data))
+
+    # --- the transaction
+
+    def write(
+        self,
+        transaction: Transaction,
+        queues: Queues,
+        states: Mapping[str, list[StateFile]],
+        begins: Mapping[str, int],
+    ) -> list[str]:
+        """Put the new superboxes in the place of the old ones; gives the files that nothing refers to now."""
+        heads = {each.id: self._head(each, queues, begins[each.id]) for each in self.fresh}
+        gone = {name for held in self.held for name in transaction.clear_states(held)}
+        transaction.forget_superboxes(self.held)
+        for name, head in heads.items():
+            transaction.set_states(name, states[name])
+            transaction.set_head(name, head)
+        gone -= {file.name for found in states.values() for file in found}
+        return [*sorted(gone), *self._segments(transaction, queues)]
+
+    def _head(self, superbox: Superbox, queues: Queues, begin: int) -> Head:
+        old = self.old.plan.superboxes
+        before = [queues.heads[name] for name in self.held if set(old[name].ordered) & set(superbox.ordered)]
+        due = [head.deadline for head in before if head.deadline is not None]
+        # A superbox that has run does not load stored tables again, unless a new box wants them.
+        has_run = self.goes_on(superbox) and all(
+            self.keeps(box) for box in superbox.boxes if _reads_table(superbox, box)
+        )
+        return Head(begin, 1 if has_run else 0, min(due, default=None))
+
+    def _segments(self, transaction: Transaction, queues: Queues) -> list[str]:
+        """Move what is unread of outputs that others write now, and drop the arcs that are gone."""
+        arcs = self.new.plan.arcs
+        moved = {
+            replace(segment, arc=behind)
+            for output, (before, behind) in self.moved_outputs.items()
+            for segment in unread_of(queues, before, output)
+        }
+        transaction.add_segments(moved)
+        gone = [s for arc, found in queues.segments.items() if arc not in arcs for s in found]
+        return transaction.drop_segments(gone)
+
+    @cached_property
+    def moved_outputs(self) -> dict[str, tuple[str, str]]:
+        """Outputs whose unread tuples go to another arc, from and to."""
+        old, new = self.old.plan, self.new.plan
+        return {
+            output: (before, new.outputs[output])
+            for output, before in old.outputs.items()
+            if output in new.outputs
+            and new.outputs[output] != before
+            and new.outputs[output] not in old.arcs
+            and old.arcs[before].schema == new.arcs[new.outputs[output]].schema
+        }
+
+
+def _has_part_of(superbox: Superbox, own: Plan, other: Plan) -> bool:
+    """Whether boxes of a superbox, or outputs that it writes or passes on, are in another plan as well."""
+    outputs = (output for arc in superbox.writes.values() for output in own.arcs[arc].outputs)
+    return (
+        superbox.id in other.superboxes
+        or any(box in other.network.boxes for box in superbox.boxes)
+        or any(output in other.outputs for output in outputs)
+    )
+
+
+def unread_of(queues: Queues, arc: str, output: str) -> list[Segment]:
+    """The segments of an arc that a consumer of an output has not read to their ends; all if none has."""
+    seen = [seq for (_, each), seq in queues.consumers.items() if each == output]
+    least = min(seen, default=0)
+    return [segment for segment in queues.segments[arc] if segment.end > least]
+
+
+def _alike(before: tuple[Schema, ...], after: tuple[Schema, ...]) -> bool:
+    """Whether all attributes that are in both are the same: what a box reads is in both."""
+    pairs = zip(before, after, strict=True)
+    return all(one[name] == other[name] for one, other in pairs for name in one.names if name in other)
+
+
+def _keys(superbox: Superbox, box: str) -> tuple[tuple[str, ...], ...]:
+    """By which attributes of its sources the state of a box is in parts."""
+    network = superbox.network
+    # A box by itself might be spread by more than the component that it is part of.
+    known = {**spread_of(network, network.order).keys, **superbox.spread.keys}
+    return tuple(known.get(source, ()) for source in network.boxes[box].sources)
+
+
+def _reads_table(superbox: Superbox, box: str) -> bool:
+    network = superbox.network
+    tables = {Ref(name) for name in superbox.tables}
+    return bool(tables & set(network.boxes[box].sources))
