@@ -33,7 +33,10 @@ def check_files(
     network: Network, sources: Mapping[str, str], targets: Mapping[str, str], as_json: bool
 ) -> None:
     """Refuse inputs without a file, and files that stand for two things."""
-    missing = [name for name in network.inputs if name not in sources]
+    stored = [name for name, given in network.inputs.items() if given.store is not None]
+    if twice := [name for name in stored if name in sources]:
+        raise click.UsageError(f"{twice[0]} is read from its store: leave out --input {twice[0]}")
+    missing = [name for name in network.inputs if name not in sources and name not in stored]
     if missing:
         files = " ".join(f"--input {name}=FILE" for name in missing)
         raise click.UsageError(f"no file for {', '.join(missing)}: add {files}")

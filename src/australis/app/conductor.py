@@ -163,7 +163,7 @@ class Conductor:
         """Take what an output has whenever there is something, and once more when all is over."""
         while True:
             is_last = self._over.is_set()
-            for table in self._node.subscribe(taker.output, consumer=taker.consumer, follow=False):
+            for table in self._tables(taker):
                 with lock:
                     if self._left.is_set():
                         return
@@ -172,3 +172,11 @@ class Conductor:
                 return
             wake.wait()
             wake.clear()
+
+    def _tables(self, taker: Taker) -> Iterator[pa.Table]:
+        """What an output has by now; nothing where a change of the network has taken it away."""
+        try:
+            yield from self._node.subscribe(taker.output, consumer=taker.consumer, follow=False)
+        except EngineError:
+            if taker.output in self._node.statistics().outputs:
+                raise

@@ -85,6 +85,8 @@ def command(
         text = _drawn(improved, chosen, to_terminal=output is None)
     if optimised and chosen == "tree":
         text += _rewrites(improved)
+    if live and chosen == "tree":
+        text += _optimised(net)
     if output is None:
         sys.stdout.write(text)
         return
@@ -118,6 +120,17 @@ def _rewrites(improved: Improved) -> str:
     """What was done to a network, in sentences."""
     lines = [f"{number}. {rewrite.says}" for number, rewrite in enumerate(improved.applied, 1)]
     return "\n".join(["", *(lines or ["No rule finds anything to improve."]), ""])
+
+
+def _optimised(root: str) -> str:
+    """What the optimiser did while the network ran, in sentences, and what it gained."""
+    done = importlib.import_module("australis.engine.looking").optimised(Path(root))
+    lines = []
+    for number, each in enumerate(done, 1):
+        before, after = each["cost_before"], each["cost_after"]
+        gain = f"{before / after:.2f} times as fast by what was measured" if after else ""
+        lines += [f"{number}. {gain}", *(f"   {says}" for says in each["says"])]
+    return "\n".join(["", "The optimiser:", *lines, ""]) if lines else ""
 
 
 def _physical(network: Network, chosen: str, settings: Mapping[str, Any], *, to_terminal: bool) -> str:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from australis.algebra.network import Network
 from australis.algebra.schema import Schema
 from australis.engine.files import STANDARD_STREAM
 from australis.engine.sources import Options, Source, parse_replay, parse_source
@@ -88,6 +89,12 @@ _OPTIONS = (
         help="The part of the workers' time that may be used in steady state.",
     ),
     click.option(
+        "--optimise/--no-optimise",
+        default=False,
+        show_default=True,
+        help="Rewrite the network by what is measured while it runs.",
+    ),
+    click.option(
         "--disk", type=Size(), metavar="SIZE", help="Hold inputs back while queues take more than that: 2GB."
     ),
     click.option(
@@ -96,6 +103,12 @@ _OPTIONS = (
         metavar="[HOST:]PORT",
         help="Tell Prometheus how it goes, at http://127.0.0.1:PORT/metrics or on another HOST; 0 is any "
         "port that is free.",
+    ),
+    click.option(
+        "--control/--no-control",
+        default=True,
+        show_default=True,
+        help="With --root: let deploy, query and detach of this user reach the run.",
     ),
     click.option(
         "--way",
@@ -149,8 +162,10 @@ class NodeOptions:
     schedule: str | None
     shed: bool
     headroom: float
+    optimise: bool
     disk: int | None
     metrics: str | None
+    control: bool
     way: str
     partitions: int
     train: int
@@ -190,7 +205,7 @@ class NodeOptions:
             raise click.UsageError(f"--input {name}={text}: {error}") from None
 
 
-def refuse_elsewhere(ctx: click.Context, engine: str, sources: dict[str, str]) -> None:
+def refuse_elsewhere(ctx: click.Context, engine: str, network: Network, sources: dict[str, str]) -> None:
     """Say which options the chosen engine does not have."""
     for field in fields(NodeOptions):
         if ctx.get_parameter_source(field.name) is ParameterSource.COMMANDLINE:
@@ -198,6 +213,8 @@ def refuse_elsewhere(ctx: click.Context, engine: str, sources: dict[str, str]) -
     for name, text in sources.items():
         if text.startswith(PREFIX):
             raise click.UsageError(f"--input {name}={text}: generators are for --engine spark")
+    for name in (name for name, given in network.inputs.items() if given.store is not None):
+        raise click.UsageError(f"{name} is read from its store, which is for --engine spark")
 
 
 def is_endless(source: Source) -> bool:

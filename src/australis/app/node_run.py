@@ -63,7 +63,8 @@ def run_on_node(job: Job, options: NodeOptions, stop: Stop, *, as_json: bool) ->
 
 def _sources(job: Job, options: NodeOptions) -> list[Source]:
     shared = Options(batch=job.batch, timezone=job.network.timezone, stream_format=job.stream_format)
-    streams = {name: given for name, given in job.network.inputs.items() if not given.table}
+    inputs = {name: given for name, given in job.network.inputs.items() if given.store is None}
+    streams = {name: given for name, given in inputs.items() if not given.table}
     return [options.source(name, job.sources[name], streams[name].schema, shared) for name in streams]
 
 
@@ -131,8 +132,10 @@ class _NodeRun:
                 schedule=options.schedule,
                 shed=options.shed,
                 headroom=options.headroom,
+                optimise=options.optimise,
                 disk=options.disk,
                 metrics=options.metrics,
+                control=options.control and options.root is not None,
                 way=options.way,
                 partitions=options.partitions,
                 train=options.train,
@@ -147,7 +150,8 @@ class _NodeRun:
 
     def _tables(self) -> Iterator[tuple[str, Batch]]:
         """The stored tables, unless the root has them already."""
-        names = [name for name, given in self._job.network.inputs.items() if given.table]
+        inputs = self._job.network.inputs.items()
+        names = [name for name, given in inputs if given.table and given.store is None]
         place = self._options.catalog or self._options.root
         if place is not None and "://" not in place and holds_tables(Path(place), names):
             return
@@ -241,14 +245,18 @@ class _NodeRun:
     def _summary(
         self, before: Statistics, after: Statistics, seconds: float, notes: tuple[str, ...], is_whole: bool
     ) -> Summary:
-        boxes = {name: _since(before.boxes[name], box) for name, box in after.boxes.items()}
+        # What was not there before has come by a change while it ran.
+        boxes = {
+            name: _since(before.boxes.get(name, BoxStatistics()), box) for name, box in after.boxes.items()
+        }
         for name, output in after.outputs.items():
             if name not in self._job.targets and name != QUARANTINE:
-                self._tally.written[name] = output.tuples - before.outputs[name].tuples
+                known = before.outputs.get(name)
+                self._tally.written[name] = output.tuples - (known.tuples if known else 0)
         about = NodeSummary(
             0.0,
             self._options.root,
-            sum(each.trains - before.superboxes[name].trains for name, each in after.superboxes.items()),
+            sum(each.trains - _trains(before, name) for name, each in after.superboxes.items()),
             sum(each.queue for each in after.superboxes.values()),
             dict(_delays(before, after)) if self._job.is_timed else {},
             {name: box.cost_us for name, box in boxes.items() if box.cost_us is not None},
@@ -271,11 +279,17 @@ def _since(before: BoxStatistics, after: BoxStatistics) -> BoxStatistics:
     return BoxStatistics(*(getattr(after, f.name) - getattr(before, f.name) for f in fields(BoxStatistics)))
 
 
+def _trains(known: Statistics, superbox: str) -> int:
+    """The trains that a superbox had, if it was there."""
+    return known.superboxes[superbox].trains if superbox in known.superboxes else 0
+
+
 def _delays(before: Statistics, after: Statistics) -> Iterator[tuple[str, tuple[float, float]]]:
     """The delays of what left between two moments, by output."""
     for name, output in after.outputs.items():
-        known = before.outputs[name].delay_buckets
-        buckets = {index: tuples - known.get(index, 0) for index, tuples in output.delay_buckets.items()}
+        known = before.outputs.get(name)
+        seen = known.delay_buckets if known else {}
+        buckets = {index: tuples - seen.get(index, 0) for index, tuples in output.delay_buckets.items()}
         p50, p95 = (quantile_us(buckets, fraction) for fraction in (0.5, 0.95))
         if p50 is not None and p95 is not None and any(buckets.values()):
             yield name, (round(p50 / 1000, 2), round(p95 / 1000, 2))

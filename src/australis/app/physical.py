@@ -11,9 +11,11 @@ from rich.text import Text
 from rich.tree import Tree
 
 from australis.algebra.network import QUARANTINE, Network
+from australis.algebra.store import Store
 from australis.app.pictures.notation import notation
 from australis.compile.spread import SpreadKind
 from australis.compile.superboxes import QUARANTINE_ARC, Arc, Discipline, Plan, Superbox, plan
+from australis.engine.tables.choosing import described
 
 SPARK_WAY = "spark"
 
@@ -155,7 +157,7 @@ def physical_tree(network: Network, made: PhysicalPlan) -> Tree:
         for arc in superbox.reads:
             branch.add(Text.assemble("reads ", (arc, "bold"), _from(arcs[arc])))
         for arc in superbox.tables:
-            branch.add(Text.assemble("loads ", (arc, "bold"), ", a stored table"))
+            branch.add(_table(arc, network.inputs[arc].store))
         _stages(branch, network, superbox)
         for arc in superbox.writes:
             branch.add(Text.assemble("writes ", (arc, "bold"), _to(arcs[arc])))
@@ -201,6 +203,12 @@ def _shuffled(superbox: PhysicalSuperbox) -> str:
     if superbox.spread_by == SpreadKind.ONE.value:
         return "into one task"
     return f"by {_keys(superbox) or 'rows'}"
+
+
+def _table(arc: str, store: Store | None) -> Text:
+    if store is None:
+        return Text.assemble("loads ", (arc, "bold"), ", a stored table")
+    return Text.assemble("asks ", (arc, "bold"), f", a stored table {described(store)}")
 
 
 def _from(arc: PhysicalArc) -> str:

@@ -89,9 +89,9 @@ def command(
     without a zone is a local time of the network's time zone; an empty field of a CSV file is NULL, and "" is
     an empty string.
 
-    Stored tables are read first. Then the inputs take turns in the order in which the network declares them,
-    each with --batch tuples; a pipe brings what is there, at most so many. Rows that do not fit go to the
-    output `quarantine`, with the line and the reason.
+    Stored tables are read first; inputs with a store need no --input. Then the inputs take turns in the order
+    in which the network declares them, each with --batch tuples; a pipe brings what is there, at most so
+    many. Rows that do not fit go to the output `quarantine`, with the line and the reason.
 
     Without --root the outputs appear under their names when the run is over, or not at all. With it they grow
     as the run goes on, and the next run goes on where this one was, each tuple once, however this one ended.
@@ -111,7 +111,7 @@ def command(
     check_files(network, sources, targets, as_json)
     node = NodeOptions.taken(options)
     if engine != SPARK:
-        refuse_elsewhere(ctx, engine, sources)
+        refuse_elsewhere(ctx, engine, network, sources)
     now = wall_clock if clock == "wall" else stopped_clock()
     job = Job(network, sources, targets, now=now, is_timed=clock == "wall", **options)
     with stoppable() as stop:

@@ -109,6 +109,7 @@ def _picture(statistics: Statistics) -> RenderableType:
     room = shown.room(statistics)
     if room is not None:
         parts.append(room)
+    parts += [Text(f"{name}: {state}") for name, state in statistics.tables.items()]
     if statistics.quality is not None:
         parts += [Text(), shown.utility(statistics.quality), shown.qualities(statistics.quality)]
     if statistics.standing:

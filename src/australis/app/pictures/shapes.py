@@ -118,7 +118,8 @@ def _remarks(node: Node) -> tuple[str, ...]:
 def _input(network: Network, name: str) -> Shape:
     given = network.inputs[name]
     kind, word = ("table", "stored table") if given.table else ("input", "input")
-    return _end(kind, name, (f"{word} {name} ({given.schema})", given.description))
+    stored = f" in {given.store}" if given.store else ""
+    return _end(kind, name, (f"{word} {name} ({given.schema}){stored}", given.description))
 
 
 def _output(network: Network, name: str) -> Shape:

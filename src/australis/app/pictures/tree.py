@@ -33,6 +33,7 @@ class _Drawing:
         # Tables come last: a join stands behind its stream.
         for name, given in sorted(network.inputs.items(), key=lambda item: item[1].table):
             kind = "stored table" if given.table else "input"
+            kind += f" in {given.store}" if given.store else ""
             label = _label(name, kind, "cyan", str(network.schemas[Ref(name)]))
             self._behind(root.add(label), Ref(name))
         return root

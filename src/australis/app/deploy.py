@@ -1,0 +1,114 @@
+"""`australis deploy`: another network in the place of the one that runs, which goes on meanwhile."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import click
+import pyarrow as pa
+
+from australis.algebra.network import Network
+from australis.app.arguments import named_files
+from australis.app.networks import find_network
+from australis.app.roots import Place, root_options
+from australis.app.whole_files import reading
+from australis.engine.control.served import Change
+from australis.errors import EngineError, Problem
+
+
+class Changing(Protocol):
+    """A node, in this process or another, as far as its network can be changed."""
+
+    def difference(self, network: Network) -> Change:
+        """What `change` would do."""
+
+    def change(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> Change:
+        """Run another network from now on."""
+
+
+@click.command()
+@click.argument("net", metavar="NEW")
+@root_options
+@click.option("--dry-run", is_flag=True, help="Show what it would change, and change nothing.")
+@click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="The rows of a stored table that is new. Repeatable.",
+)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask, also where something is lost.")
+@click.option("--json", "as_json", is_flag=True, help="Print the difference as JSON.")
+def command(
+    net: str, dry_run: bool, tables: tuple[str, ...], yes: bool, as_json: bool, **options: Any
+) -> None:
+    """Run another network on a root from now on: boxes that are the same go on with their state.
+
+    The node that runs there goes on: what is to change is held and drained, and swapped between two trains.
+    Where none runs, the root is opened and changed. An invalid network, or one that cannot be, alters
+    nothing.
+
+    The next `australis run` on this root is that of the new network.
+
+    \b
+    Examples:
+      australis deploy new.yaml --root root --dry-run
+      australis deploy new.yaml --root root
+      australis deploy new.yaml --root root --table names=names.csv --yes --json
+    """
+    place = Place.taken(options)
+    network = find_network(net)
+    stored = [name for name, given in network.inputs.items() if given.table]
+    found = _tables(network, named_files(tables, stored, "table"))
+    with _node(place) as node:
+        change = node.difference(network)
+        if not as_json:
+            click.echo("\n".join(change.lines()))
+        if not dry_run:
+            _confirm(change.as_dict()["lost"], place.root, yes=yes)
+            change = node.change(network, tables=found)
+    if as_json:
+        known = {"applied": not dry_run, **change.as_dict()}
+        click.echo(json.dumps(known, indent=2, ensure_ascii=False))
+    elif not dry_run:
+        click.echo(f"{network.name} runs on {place.root} now")
+
+
+@contextmanager
+def _node(place: Place) -> Iterator[Changing]:
+    """The node that runs on a root, or else one of our own."""
+    reached = place.node()
+    if reached is not None:
+        with reached:
+            yield reached
+    else:
+        with place.opened() as node:
+            yield node
+
+
+def _tables(network: Network, files: Mapping[str, str]) -> dict[str, pa.Table]:
+    """The rows of stored tables; all of them must fit."""
+    found = {}
+    with reading(network, files, "csv") as readers:
+        for name, reader in readers.items():
+            batches = list(reader.batches())
+            bad = [row for batch in batches for row in batch.rejected]
+            if bad:
+                what = f"{len(bad):,} rows do not fit, the first: {bad[0].reason}"
+                raise EngineError(Problem(files[name], what, f"rows of ({network.inputs[name].schema})"))
+            empty = network.inputs[name].schema.arrow.empty_table()
+            found[name] = pa.concat_tables([empty, *(batch.table for batch in batches)])
+    return found
+
+
+def _confirm(lost: Sequence[str], root: str, *, yes: bool) -> None:
+    """Ask before something is lost; where nobody can be asked, it must have been said."""
+    if yes or not lost:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"on {root} would be lost: {'; '.join(lost)}. Add --yes if that is meant")
+    click.confirm("Change it, and lose that?", abort=True, err=True)
