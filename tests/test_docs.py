@@ -98,8 +98,9 @@ def test_links_between_pages_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
 
 
-def test_the_code_of_the_engine_page_prints_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
-    fences = list(docs._FENCE.finditer((ROOT / "docs" / "engine.md").read_text()))
+@pytest.mark.parametrize("page", ["engine", "history"])
+def test_the_code_of_a_page_prints_what_it_shows(capsys: pytest.CaptureFixture[str], page: str) -> None:
+    fences = list(docs._FENCE.finditer((ROOT / "docs" / f"{page}.md").read_text()))
     code = next(index for index, fence in enumerate(fences) if fence["info"] == "python")
     exec(fences[code]["body"], {})
     assert capsys.readouterr().out.strip() == fences[code + 1]["body"].strip()

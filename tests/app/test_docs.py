@@ -59,6 +59,8 @@ def test_the_page_of_the_command_line(tmp_path: Path, monkeypatch: pytest.Monkey
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     write(tmp_path / "broken.yaml", BROKEN)
     write(tmp_path / "reports.csv", REPORTS)
+    platoons = (ROOT / "examples" / "platoons.yaml").read_text()
+    write(tmp_path / "wider.yaml", platoons.replace("size: 10 min", "size: 20 min"))
     monkeypatch.chdir(tmp_path)
     page = PAGE.read_text()
     now = BLOCK.sub(lambda found: session(found[0]), page)

@@ -10,11 +10,13 @@ import pytest
 from tests.app.files import australis
 from tests.engine.watched import NOW, SECOND, branches, forked, opened
 
-from australis.algebra.form import to_json
 from australis.app.pictures.notation import DROP_TAG
+from australis.compile.superboxes import Discipline
 from australis.engine import dropboxes
 from australis.engine.dropboxes import DropBoxes
 from australis.engine.live import TAG
+from australis.engine.queues import Queues
+from australis.engine.record import Record
 from australis.engine.storage.catalog import NETWORK
 from australis.policy.shed import DropBox
 from australis.policy.shedder import Insert, Withdraw
@@ -25,9 +27,8 @@ def root(tmp_path: Path) -> Path:
     """A root on which two drop boxes stand, and two stood."""
     with opened(tmp_path) as catalog:
         with catalog.transaction() as transaction:
-            record = {"network": to_json(forked()), "discipline": "branch", "partitions": 2}
-            transaction.set_meta(NETWORK, json.dumps(record))
-        boxes = DropBoxes(catalog, branches(forked()), NOW)
+            transaction.set_meta(NETWORK, Record(forked(), Discipline.BRANCH, 2).to_json())
+        boxes = DropBoxes(catalog, Queues(branches(forked()), catalog), NOW)
         boxes.obey([Insert("levels", DropBox.random(0.5)), Insert("some", DropBox.random(0.1))], NOW)
         boxes.obey([Insert("levels", DropBox.random(0.25)), Withdraw("some")], NOW + SECOND)
         boxes.obey([Insert("kinds", DropBox(0.4, {"some": "kind = 'note'"}))], NOW + 2 * SECOND)
@@ -90,8 +91,7 @@ def test_what_was_ever_shed(root: Path) -> None:
 
 def test_a_root_without_drop_boxes(tmp_path: Path) -> None:
     with opened(tmp_path) as catalog, catalog.transaction() as transaction:
-        record = {"network": to_json(forked()), "discipline": "branch", "partitions": 2}
-        transaction.set_meta(NETWORK, json.dumps(record))
+        transaction.set_meta(NETWORK, Record(forked(), Discipline.BRANCH, 2).to_json())
     assert australis("stats", tmp_path, "--shed").stdout == "Nothing was ever shed.\n"
     assert "drop_" not in australis("explain", tmp_path, "--live").stdout
 

@@ -119,7 +119,8 @@ def test_nothing_loads_spark_at_the_start(folder: Path) -> None:
         "from click.testing import CliRunner\n"
         "from australis.app.cli import main\n"
         "for line in ('--help', 'check net.yaml', 'explain net.yaml', 'explain net.yaml --physical',\n"
-        "             'run --help', 'stats --help', 'stats .', 'demo --help'):\n"
+        "             'run --help', 'stats --help', 'stats .', 'demo --help', 'deploy --help',\n"
+        "             'query --help', 'detach --help', 'history --help'):\n"
         "    assert CliRunner().invoke(main, line.split()).exit_code == (line == 'stats .'), line\n"
         "print([name for name in ('pyspark', 'numba') if name in sys.modules])\n"
     )

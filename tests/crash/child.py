@@ -11,16 +11,19 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
-from tests.crash.scenarios import FLUSH, TICK, Scenario, scenario
+import pyarrow.parquet as pq
+from tests.crash.scenarios import CAME, FLUSH, TICK, Scenario, scenario
 
 from australis import Node
 from australis.engine import compaction
+from australis.engine.history import keeping
 from australis.engine.session import LIGHT_JAVA_OPTIONS
 from australis.engine.sinks import TextFileSink, write_out
 
@@ -32,20 +35,40 @@ KEPT = "crowded"
 EVENTS_AT_ONCE = 4
 """So many events are logged before the child waits for their trains: that makes many small ones."""
 
+EVENTS_A_CHANGE = 3
+"""The network changes with every so many events."""
 SEGMENTS_OF_A_RUN = 6
 """So few small segments are compacted, that it happens to a child that does not live long."""
+TUPLES_OF_A_RUN = 60
+"""So few tuples are a run of history."""
+HISTORY = "history.kept"
 
 
 def main(name: str, seed: int, events: int, folder: Path) -> None:
     given = scenario(name, seed, events)
-    compaction.RUN_LEAST = SEGMENTS_OF_A_RUN
+    compaction.RUN_LEAST, keeping.RUN_ROWS_MOST = SEGMENTS_OF_A_RUN, TUPLES_OF_A_RUN
     with _node(folder, given) as node:
-        node.deploy(given.network, tables=given.tables)
+        node.deploy(node.recorded() or given.network, tables=given.tables)
         with Consumers(node, given, folder) as consumers:
             _say(READY)
             feed(node, given, consumers.go_on, lambda: _say(WORKING))
             consumers.end()
         _write_whole(folder / f"{KEPT}.kept", lines(node.read(KEPT)))
+        _write_whole(folder / HISTORY, b"".join(history(node, given)))
+
+
+def history(node: Node, given: Scenario) -> Iterator[bytes]:
+    """What connection points keep in any case; what others find in their folders must be of it, and once."""
+    for name, point in given.network.connection_points.items():
+        whole = pa.concat_tables(node.history(name))
+        numbers = Counter(whole["#seq"].to_pylist())
+        files = (Path(node.root.path("history")) / name).glob("*.parquet")
+        found = Counter(n for file in files for n in pq.read_table(file)["#seq"].to_pylist())
+        assert all(count <= numbers[number] for number, count in found.items() if number >= min(numbers)), (
+            name
+        )
+        if point.history in (CAME, "forever"):
+            yield lines(whole.slice(max(0, whole.num_rows - CAME)) if point.history == CAME else whole)
 
 
 def _node(folder: Path, given: Scenario) -> Node:
@@ -78,10 +101,23 @@ def feed(
     for number in range(int(node.position(SOURCE) or 0), len(given.events)):
         log(node, given, number)
         heard()
+        if given.changes:
+            change(node, given, number)
         if number % EVENTS_AT_ONCE == 0:
             node.drain()
             drained()
     node.drain()
+
+
+def change(node: Node, given: Scenario, number: int) -> None:
+    """Let a query come or go, and now and then the whole network change, while trains are on their way."""
+    assert given.query is not None
+    if node.attached():
+        node.detach("asked")
+    elif number % EVENTS_A_CHANGE == 0:
+        node.change(given.changes[number // EVENTS_A_CHANGE % len(given.changes)])
+    elif node.recorded() == given.changes[0]:
+        node.attach(given.query, name="asked")
 
 
 def log(node: Node, given: Scenario, number: int) -> None:

@@ -7,9 +7,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.crash.child import KEPT, READ, SINKS
+from tests.crash.child import HISTORY, KEPT, READ, SINKS
 
-FILES = (*SINKS.values(), *(f"{output}.read" for output in READ), f"{KEPT}.kept")
+FILES = (*SINKS.values(), *(f"{output}.read" for output in READ), f"{KEPT}.kept", HISTORY)
 
 
 @dataclass(frozen=True)

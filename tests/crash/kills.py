@@ -18,6 +18,10 @@ FIRST, REWRITTEN = "deploy.recorded", ("deploy.rewriting", "deploy.rewritten")
 """The points that only the first child on a root passes, and those that have other settings than the last."""
 
 
+CHANGED = ("change.held", "change.prepared", "change.switching", "change.switched")
+"""The points that only nodes pass whose network changes."""
+
+
 @dataclass(frozen=True)
 class Kill:
     """What ends a process of a child: somebody from outside, or a crash point at its n-th time."""
@@ -45,7 +49,7 @@ class Kill:
 def kills(seed: int) -> Iterator[Kill]:
     """Crash points in turn, and random moments between them, without end."""
     chance = random.Random(seed)
-    points = [point for point in POINTS if point not in (FIRST, *REWRITTEN)]
+    points = [point for point in POINTS if point not in (FIRST, *REWRITTEN) and point not in CHANGED]
     for number in count():
         yield _at_point(points[number % len(points)], chance)
         for what in chance.choices(MOMENTS, (6, 3, 1, 2, 1), k=2):
@@ -57,7 +61,8 @@ def first_kills(scenario: str, root: int) -> list[Kill]:
     first = [Kill(FIRST)] if root % 2 == 0 else []
     # There must be states to be rewritten.
     later = [*(Kill(point) for point in reversed(REWRITTEN)), Kill("train.committed", 8)]
-    return [*(later if scenario == "parted" else []), *first]
+    changed = [Kill(point, 2 + root % 3) for point in CHANGED]
+    return [*(later if scenario == "parted" else changed if scenario == "changing" else []), *first]
 
 
 def _at_point(point: str, chance: random.Random) -> Kill:
@@ -65,7 +70,7 @@ def _at_point(point: str, chance: random.Random) -> Kill:
         # Every worker ends at this time. Not too soon: a train must get through when it is tried again in
         # another worker, and most kills are to be those of drivers.
         return Kill(point, chance.randint(6, 20), driver_after=_later(chance))
-    return Kill(point, chance.randint(1, 2 if point.startswith("compaction.") else 6))
+    return Kill(point, chance.randint(1, 2 if point.startswith(("compaction.", "history.")) else 6))
 
 
 def _at_moment(what: str, chance: random.Random) -> Kill:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
 import numpy as np
 import pyarrow as pa
 
 from australis.algebra.builder import NetworkBuilder
-from australis.algebra.network import Network
+from australis.algebra.network import ConnectionPoint, Network, Ref
 from australis.algebra.order import Order
 
 TICK, FLUSH = "tick", "flush"
@@ -25,6 +25,8 @@ class Settings(TypedDict, total=False):
     train: int
     way: str
     partitions: tuple[int, ...]
+    changes: tuple[Network, ...]
+    query: Network
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,10 @@ class Scenario:
     partitions: tuple[int, ...] = (2,)
     """In how many parts state is kept, child by child in turn."""
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    changes: tuple[Network, ...] = ()
+    """What the node changes to while it runs, in turn."""
+    query: Network | None = None
+    """What is attached and detached, if what runs has its connection points."""
 
 
 def scenario(name: str, seed: int, events: int) -> Scenario:
@@ -85,11 +91,17 @@ def _batch(chance: np.random.Generator, number: int) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=SCHEMA)
 
 
+READINGS = "host int not null, at long, load double, note string"
+
+
 def keyed() -> tuple[Network, Settings]:
     """Everything by host: one superbox in two partitions, with an aggregate that times out and a join."""
+    return _keyed().build(), {}
+
+
+def _keyed(*, more: bool = False) -> NetworkBuilder:
     net = NetworkBuilder("keyed")
-    schema = "host int not null, at long, load double, note string"
-    left, right = net.input("left", schema), net.input("right", schema)
+    left, right = net.input("left", READINGS), net.input("right", READINGS)
     busy, idle = left.route("load > 60", as_="busy")
     order = Order("at", slack=3, group_by=("host",))
     windows = busy.aggregate(
@@ -102,7 +114,12 @@ def keyed() -> tuple[Network, Settings]:
     )
     pairs.output("pairs")
     busy.union(right.filter("load > 80")).map({"host": "host", "at": "at", "load": "load * 2"}).output("hot")
-    return net.build(), {}
+    if more:
+        busy.point("busy", history=200)
+        totals = busy.aggregate({"n": "count(*)"}, order, size=7, as_="totals")
+        totals.output("totals")
+        right.map({"host": "host"}, as_="hosts").output("hosts")
+    return net
 
 
 def boxes() -> tuple[Network, Settings]:
@@ -140,6 +157,26 @@ def parted() -> tuple[Network, Settings]:
     return keyed()[0], {"partitions": (2, 3, 1)}
 
 
-SCENARIOS = {each.__name__: each for each in (keyed, boxes, unkeyed, trains, scans, parted)}
+def changing() -> tuple[Network, Settings]:
+    """The keyed network, which gets more boxes and loses them again, and queries that come and go."""
+    ask = NetworkBuilder("ask")
+    ask.input("busy", READINGS).filter("load > 70", as_="asked").output("found")
+    return keyed()[0], {"changes": (_keyed(more=True).build(), keyed()[0]), "query": ask.build()}
+
+
+def kept() -> tuple[Network, Settings]:
+    """The keyed network with history: of tuples as they came, by host, and of what is derived from them."""
+    net = keyed()[0]
+    points = {
+        "came": ConnectionPoint(Ref("left"), CAME, "host"),
+        "met": ConnectionPoint(net.outputs["pairs"].source, "forever", "left_host"),
+        "busy": ConnectionPoint(net.outputs["windows"].source, "1 min"),
+    }
+    return replace(net, connection_points=points), {}
+
+
+CAME = 400
+"""The tuples that the connection point `came` keeps at the least."""
+SCENARIOS = {each.__name__: each for each in (keyed, boxes, unkeyed, trains, scans, parted, kept, changing)}
 UNORDERED = ("parted",)
 """Where tuples of one number may come out in another order: they do so partition by partition."""

@@ -116,7 +116,7 @@ def test_a_drain_ends_when_another_thread_stops_the_node(node: Node) -> None:
         thread = threading.Thread(target=drain)
         thread.start()
         began.wait()
-        node._deployed.loop.abandon()
+        node._deployed.loop.end()
     node.stop()
     thread.join()
     assert all("is stopped" in each for each in raised)

@@ -67,7 +67,7 @@ def test_without_a_clock_it_ends_with_the_last_that_happened(tmp_path: Path) -> 
 def test_drop_boxes_that_stand_and_the_last_that_do_not(tmp_path: Path) -> None:
     made = branches(forked())
     with opened(tmp_path) as catalog:
-        boxes = DropBoxes(catalog, made, NOW)
+        boxes = DropBoxes(catalog, Queues(made, catalog), NOW)
         for number in range(WITHDRAWN_SHOWN + 10):
             boxes.obey([Insert("levels", DropBox.random((number + 1) / 100))], NOW + number)
         found = statistics(made, Queues(made, catalog), catalog)

@@ -1,0 +1,226 @@
+"""Trains over history: those of superboxes that begin with a lookup, and those that scan, give the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+from tests.engine.history.bench import Bench, opened, tuples
+
+from australis.algebra.builder import NetworkBuilder, Stream
+from australis.algebra.network import Network
+from australis.algebra.order import Order
+from australis.engine.frames import SparkRunner
+from australis.engine.history import keeping, runs
+from australis.engine.history.allowed import EVERYTHING
+from australis.engine.history.let_through import let_through
+from australis.engine.plans import write_plan
+from australis.engine.storage.catalog import Head
+from australis.engine.storage.segments import read_segment
+from australis.engine.tasks import Task
+from australis.engine.trains import Trains
+from australis.engine.waybills import Waybill
+
+ROWS = 400
+HOSTS = pa.table({"id": pa.array([3, 5, None], pa.int32()), "name": ["three", "five", "none"]})
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small() -> object:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keeping, "RUN_ROWS_MOST", 50)
+        patch.setattr(runs, "GROUP_ROWS", 8)
+        yield
+
+
+def asked(
+    query: Callable[[Stream, Stream], Stream], schema: str = "k int, at long not null, v double"
+) -> Network:
+    """A network with a connection point, and a query on it, named `query`."""
+    net = NetworkBuilder("n")
+    stream = net.input("s", schema).point("past", history="forever", key="k")
+    stream.filter("v > 0", as_="live").output("out")
+    query(stream, net.table("hosts", "id int, name string")).output("answer")
+    return net.build()
+
+
+@contextmanager
+def filled(folder: Path, given: Network) -> Iterator[Bench]:
+    """A root with runs, and some segments behind them."""
+    with opened(folder, given) as bench:
+        bench.ingest.append("hosts", bench.ingest.store("hosts", HOSTS, 0), 0, kind="load")
+        for number in range(0, ROWS, 10):
+            bench.push(numbered(number))
+        bench.passed()
+        bench.gather()
+        for number in range(ROWS, ROWS + 30, 10):
+            bench.push(numbered(number))
+        yield bench
+
+
+def numbered(first: int) -> pa.Table:
+    at = pa.array(range(first, first + 10), pa.int64())
+    return tuples(first, 10).drop_columns(["note"]).add_column(1, "at", at)
+
+
+def attached(bench: Bench, members: tuple[str, ...] = ("query",)) -> tuple[Trains, tuple[str, ...]]:
+    """The trains of a superbox that is at the beginning of history."""
+    for member in members:
+        bench.ground.queues.advance(member, Head())
+    return bench.trains(), members
+
+
+def answers(bench: Bench, waybill: Waybill) -> list[dict[str, object]]:
+    """What a train writes, without the segments' names."""
+    plan = write_plan(bench.ground.root, bench.ground.plan.superboxes)
+    told = Waybill.from_json(replace(waybill, plan=plan).to_json())
+    manifest = Task(told, told.shares[0], 0).run()
+    rows = []
+    for segment in manifest.segments:
+        columns = bench.ground.plan.arcs[segment.arc].schema.names
+        rows += read_segment(bench.ground.root, segment, columns, 0, 1 << 62).to_pylist()
+    return rows
+
+
+def scanned(bench: Bench, waybill: Waybill) -> list[dict[str, object]]:
+    """What the train writes if it reads everything."""
+    queues = bench.ground.queues
+    streams = {
+        name: tuple(sorted(queues.segments[bench.ground.plan.superboxes["query"].streams[name]], key=_base))
+        for name in waybill.streams
+    }
+    return answers(bench, replace(waybill, streams=streams, lookups={}))
+
+
+def _base(segment: object) -> int:
+    return segment.base  # type: ignore[attr-defined,no-any-return]
+
+
+QUERIES: dict[str, Callable[[Stream, Stream], Stream]] = {
+    "filter": lambda s, _: s.filter("k = 3", as_="query"),
+    "range": lambda s, _: s.filter("k between 4 and 5 and v > 20", as_="query"),
+    "set": lambda s, _: s.filter("k in (1, 8)", as_="query"),
+    "nobody": lambda s, _: s.filter("k = 77", as_="query"),
+    "join": lambda s, hosts: s.join(
+        hosts, "left.k = right.id", left=Order("at", slack=3, group_by=("k",)), as_="query"
+    ),
+}
+SCANS: dict[str, Callable[[Stream, Stream], Stream]] = {
+    "another attribute": lambda s, _: s.filter("v > 100", as_="query"),
+    "a map": lambda s, _: s.map({"k": "k"}, as_="query"),
+    "the rest": lambda s, _: s.route("k = 3", as_="query")[1],
+    "an order over all keys": lambda s, hosts: s.join(
+        hosts, "left.k = right.id", left=Order("at", slack=3), as_="query"
+    ),
+    "another pair": lambda s, hosts: s.join(
+        hosts, "left.k + 1 = right.id", left=Order("at", slack=3, group_by=("k",)), as_="query"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_lookup_answers_as_a_scan_does_and_reads_less(tmp_path: Path, name: str) -> None:
+    with filled(tmp_path, asked(QUERIES[name])) as bench:
+        trains, members = attached(bench)
+        waybill = trains.waybill(members, 1_000_000)
+        assert list(waybill.lookups) == ["s"]
+        assert waybill.moments[-1].hi == bench.ground.queues.log_end, "one train for all"
+        runs_read = [segment for segment in waybill.streams["s"] if segment.is_run]
+        assert len(runs_read) == (0 if name == "nobody" else ROWS // 50)
+        assert answers(bench, waybill) == scanned(bench, waybill)
+        assert trains.due(bench.ground.plan.superboxes["query"]) < (ROWS + 30) * 0.6
+
+
+@pytest.mark.parametrize("name", SCANS)
+def test_what_is_no_lookup_is_a_scan(tmp_path: Path, name: str) -> None:
+    with filled(tmp_path, asked(SCANS[name])) as bench:
+        trains, members = attached(bench)
+        assert trains.waybill(members, 1_000_000).lookups == {}
+        assert trains.due(bench.ground.plan.superboxes["query"]) == ROWS + 30
+
+
+def test_all_boxes_that_read_the_point_are_looked_up_for_together(tmp_path: Path) -> None:
+    def both(stream: Stream, hosts: Stream) -> Stream:
+        return stream.filter("k = 1", as_="query").union(stream.filter("k = 8", as_="other"), as_="all")
+
+    with opened(tmp_path, asked(both)) as bench:
+        made = bench.ground.plan.joined(("query", "other", "all"))
+        found = let_through(bench.ground.root, made, "s", made.network.inputs["s"].schema["k"], {})
+        assert [(low[1], high[1]) for low, high in found.ranges] == [(1, 1), (8, 8)]
+
+
+def test_tuples_that_may_have_to_be_quarantined_are_all_read(tmp_path: Path) -> None:
+    net = NetworkBuilder("n")
+    stream = net.input("s", "k int not null, at long, v double")
+    stream.point("past", history="forever", key="k").filter("k = 3", as_="query").output("answer")
+    with opened(tmp_path, net.build()) as bench:
+        (made,) = bench.ground.plan.superboxes.values()
+        field = made.network.inputs["s"].schema["k"]
+        assert let_through(bench.ground.root, made, "s", field, {}) == EVERYTHING
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=12))
+def test_trains_of_any_length_come_to_the_same(shared: Bench, lengths: list[int]) -> None:
+    trains, members = attached(shared)
+    queues, rows = shared.ground.queues, []
+    superbox = shared.ground.plan.superboxes["query"]
+    whole = answers(shared, trains.waybill(members, 1_000_000))
+    for most in [*lengths, 1_000_000]:
+        if queues.head(superbox).seq < queues.log_end and trains.due(superbox):
+            waybill = trains.waybill(members, most)
+            rows += answers(shared, waybill)
+            queues.advance("query", Head(waybill.moments[-1].hi, 1))
+    assert rows == whole
+    assert len(whole) == 43
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory, small: object) -> Iterator[Bench]:
+    with filled(tmp_path_factory.mktemp("shared"), asked(QUERIES["filter"])) as bench:
+        yield bench
+
+
+# --- by way of Spark
+
+
+def test_spark_reads_runs_in_the_order_of_numbers(spark: SparkSession, tmp_path: Path) -> None:
+    """Tuples of one number come by another order than keys do, and a window over all keys can tell."""
+
+    def windows(stream: Stream, hosts: Stream) -> Stream:
+        order = Order("at", slack=2)
+        return stream.aggregate({"first": "first(k)", "last": "last(v)"}, order, size=7, as_="query")
+
+    with filled(tmp_path, asked(windows)) as bench:
+        trains, members = attached(bench)
+        waybill = trains.waybill(members, 1_000_000)
+        runner = SparkRunner(spark, "history", bench.ground.root, bench.ground.plan)
+        segments = [segment for manifest in runner.run(waybill) for segment in manifest.segments]
+        columns = bench.ground.plan.arcs["query"].schema.names
+        rows = [
+            row
+            for segment in segments
+            for row in read_segment(bench.ground.root, segment, columns, 0, 1 << 62).to_pylist()
+        ]
+        assert rows == answers(bench, waybill)
+        assert len(rows) > 50
+
+
+@given(st.integers(1, 400), st.integers(2, 9))
+def test_tasks_share_a_train_where_no_run_is_cut(shared: Bench, lo: int, tasks: int) -> None:
+    trains, _ = attached(shared)
+    trains._settings = replace(trains._settings, tasks=tasks)
+    shared.ground.queues.advance("query", Head(lo, 1))
+    superbox = shared.ground.plan.superboxes["query"]
+    runs_read = [each for each in shared.segments() if each.is_run and each.end > lo]
+    shares = trains._shares(superbox, 10**9, 1, lo, 430, {"s": runs_read})
+    assert [(shares[0].lo, shares[-1].hi)] == [(lo, 430)]
+    assert all(before.hi == after.lo for before, after in pairwise(shares))
+    assert not any(run.base < share.hi < run.end for run in runs_read for share in shares[:-1])

@@ -1,0 +1,98 @@
+"""Views: computed when there is time, kept for those who come later, and never in the way."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+from tests.engine.live.fleet import SCHEMA, reports, tuples
+
+from australis import Node
+from australis.algebra.builder import NetworkBuilder
+from australis.algebra.form import from_json, to_json
+from australis.algebra.network import Network
+from australis.algebra.order import Order
+from australis.compile.superboxes import Discipline, plan
+from australis.errors import AlgebraError
+
+COUNTED = {"n": "count(*)"}
+
+
+def viewed(importance: float, history: str | int = "forever") -> Network:
+    """An output, and a view behind a box that both need."""
+    net = NetworkBuilder("viewed")
+    some = net.input("pos", SCHEMA).point("reports", history=history).filter("speed >= 0", as_="some")
+    some.output("all")
+    windows = some.aggregate(COUNTED, Order("t", group_by=("car",)), size=10, as_="windows")
+    windows.view("counts", importance=importance)
+    return net.build()
+
+
+def ask() -> Network:
+    net = NetworkBuilder("ask")
+    net.input("counts", "t long, car long, n long").output("found")
+    return net.build()
+
+
+@pytest.mark.parametrize("discipline", list(Discipline))
+def test_a_view_is_a_superbox_of_its_own(discipline: Discipline) -> None:
+    made = plan(viewed(2.0), discipline)
+    assert made.views == {"windows": 2.0}
+    with_query = plan(viewed(2.0), discipline)
+    assert with_query.superboxes["windows"] == made.superboxes["windows"]
+
+
+def test_a_view_is_computed_when_nothing_else_waits(spark: SparkSession) -> None:
+    with Node() as node:
+        node.deploy(viewed(1.0))
+        node.push("pos", reports(range(100)))
+        node.pause()
+        node.resume()
+        node.drain()
+        assert node.statistics().arcs["windows"] > 0
+
+
+def test_what_is_needed_goes_before_a_view(spark: SparkSession) -> None:
+    with Node(in_flight=1) as node:
+        node.deploy(viewed(5.0))
+        node.pause()
+        node.push("pos", reports(range(50)))
+        node.push("pos", reports(range(50, 100)))
+        taken = []
+        while (train := node.step()) is not None:
+            taken.append(train.superbox)
+        assert taken == ["some", "windows"]
+
+
+def test_a_view_of_no_importance_is_computed_when_somebody_asks(spark: SparkSession) -> None:
+    with Node() as node:
+        node.deploy(viewed(0.0))
+        node.push("pos", reports(range(60)))
+        node.drain()
+        assert node.statistics().arcs["windows"] == 0
+        node.attach(ask(), name="asked")
+        node.push("pos", reports(range(60, 100)))
+        node.drain()
+        with Node() as other:
+            other.deploy(viewed(1.0))
+            other.push("pos", reports(range(60)))
+            other.attach(ask(), name="asked")
+            other.push("pos", reports(range(60, 100)))
+            other.drain()
+            found, expected = (tuples(each.read("asked")) for each in (node, other))
+        assert found[-3:] == expected[-3:]
+
+
+def test_a_view_does_not_keep_what_history_lets_go(spark: SparkSession) -> None:
+    with Node() as node:
+        node.deploy(viewed(0.0, history=20))
+        for begin in range(0, 200, 10):
+            node.push("pos", reports(range(begin, begin + 10)))
+            node.drain()
+            list(node.subscribe("all", follow=False))
+        assert node.statistics().arcs["pos"] <= 30
+
+
+def test_the_form_has_the_importance() -> None:
+    assert from_json(to_json(viewed(2.5))) == viewed(2.5)
+    with pytest.raises(AlgebraError, match="importance: is -1; expected a number, 0 or more"):
+        viewed(-1)
