@@ -13,6 +13,9 @@ VENV := .venv
 READY := $(VENV)/.complete
 PY := $(VENV)/bin/python
 
+# How many processes share the tests among them: make JOBS=1 test
+JOBS ?= 2
+
 # Passed on to pytest: make test ARGS='tests/engine -k java'
 ARGS ?=
 
@@ -26,7 +29,7 @@ demo: $(READY) ## stream an hour of connections through the intrusion query on S
 
 .PHONY: test
 test: $(READY) ## run all tests, doc examples included (ARGS='tests/engine -k java' for some)
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 .PHONY: test-conformance-deep
 test-conformance-deep: $(READY) ## search far longer for a difference between reference, kernels and Spark
@@ -73,6 +76,10 @@ bench-engine: $(READY) ## measure the engine beside Structured Streaming (ARGS='
 bench-qos: $(READY) ## measure what graphs are good for: scheduling, shedding, bursts (ARGS=--quick for a short run)
 	$(PY) -m benchmarks.qos $(ARGS)
 
+.PHONY: bench-live
+bench-live: $(READY) ## measure queries on a running stream and its past, and the optimiser (ARGS=--quick)
+	$(PY) -m benchmarks.live $(ARGS)
+
 .PHONY: experiments
 experiments: $(READY) ## run the papers' experiments on the distributed policies (ARGS=market for some)
 	$(PY) -m benchmarks.experiments $(ARGS)
@@ -95,7 +102,7 @@ docs: $(READY) ## make the generated pages and pictures anew, and check the rest
 .PHONY: lock
 lock: ## pin what pyproject.toml asks for in requirements.lock (ARGS=--upgrade for newer versions)
 	@[ -x $(VENV)/bin/uv ] || scripts/setup
-	$(VENV)/bin/uv pip compile pyproject.toml --extra dev --extra jre --output-file requirements.lock \
+	$(VENV)/bin/uv pip compile pyproject.toml --extra dev --extra jre --extra postgresql --output-file requirements.lock \
 		--universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet $(ARGS)
 

@@ -1,0 +1,49 @@
+"""Run the parts, print tables and, last, a line of JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from statistics import median
+
+from benchmarks.live import attaching, optimising
+from rich.console import Console
+
+PARTS = ("attach", "optimiser")
+HISTORY, ROUNDS = 10_000_000, 100
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.live", description="A network that lives.")
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this one; may be repeated")
+    parser.add_argument("--quick", action="store_true", help="less history, fewer rounds")
+    arguments = parser.parse_args()
+    figures: dict[str, float] = {}
+    for part in arguments.part or PARTS:
+        figures |= _attach(arguments.quick) if part == "attach" else optimising.measure(arguments.quick, say)
+    print(json.dumps({name: round(value, 3) for name, value in figures.items()}))
+
+
+def _attach(quick: bool) -> dict[str, float]:
+    found = attaching.measure(HISTORY // 20 if quick else HISTORY, ROUNDS // 10 if quick else ROUNDS)
+    Console(width=None if sys.stdout.isatty() else 140).print(attaching.table(found))
+    say(f"delay of what runs, p95 in ms: {found.delays_ms}")
+    return {
+        "attach_lost": found.lost,
+        "attach_duplicated": found.duplicated,
+        "attach_rounds": found.rounds,
+        "attach_equal": all(found.equal.values()),
+        "attach_ms": median(found.attach_ms),
+        "detach_ms": median(found.detach_ms),
+        "lookup_s": found.lookup_s,
+        "scan_s": found.scan_s,
+    }
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
