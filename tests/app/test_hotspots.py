@@ -17,8 +17,8 @@ from australis.sim.recovery import experiments as recovery_experiments
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of three minutes, in few variants."""
-    monkeypatch.setattr(experiments, "Setting", lambda: replace(Setting(), minutes=3))
+    """Runs of three minutes with few peers, in few variants."""
+    monkeypatch.setattr(experiments, "Setting", lambda: replace(Setting(), minutes=3, peers=12))
     monkeypatch.setattr(experiments, "LEVELS", (3, 7))
     monkeypatch.setattr(experiments, "CRITERIA", ((1.0, 0.2), (2.0, 0.2)))
     monkeypatch.setattr(recovery_experiments, "PERIODS_S", (0.5, 2.0))
