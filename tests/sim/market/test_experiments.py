@@ -6,6 +6,9 @@ import pytest
 
 from australis.sim.market.experiments import Job, Outcome, Result, here, jobs, measured, summed_up
 
+# Some seconds of work, which take minutes where many share the processors.
+pytestmark = pytest.mark.timeout(600)
+
 
 @pytest.fixture(scope="module")
 def ten() -> dict[str, Result]:
