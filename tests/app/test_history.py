@@ -39,8 +39,10 @@ def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
     write(folder / "cars.yaml", NETWORK)
     with Node(folder / "root") as node:
         node.deploy(load(folder / "cars.yaml"))
+        node.pause()
         for minute in range(60):
             node.push("pos", cars(10 * minute, 10), now=BEGIN + minute * MINUTE)
+        node.resume()
         node.drain()
         yield folder
 

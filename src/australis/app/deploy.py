@@ -62,7 +62,7 @@ def command(
     """
     place = Place.taken(options)
     network = find_network(net)
-    stored = [name for name, given in network.inputs.items() if given.table]
+    stored = [name for name, given in network.inputs.items() if given.table and given.store is None]
     found = _tables(network, named_files(tables, stored, "table"))
     with _node(place) as node:
         change = node.difference(network)
