@@ -191,15 +191,14 @@ class Node:
 
     def stop(self, *, now: bool = False) -> None:
         """End: behind the trains that are on their way, or with `now` without them. Nothing is lost."""
+        if now:
+            self._abandon()
         self._take_leave(now=now)
         if self._running is not None and not self._stopped:
             self._running.keeper.stop()
             self._running.loop.end()
             if self._optimiser is not None:
                 self._optimiser.stop()
-            if now:
-                with suppress(*GONE):
-                    self.spark.sparkContext.cancelJobGroup(self._group)
             self._running.loop.stop()
             # Those that a crash leaves standing are withdrawn when the root is opened again.
             with suppress(EngineError), self._changed:
@@ -212,6 +211,13 @@ class Node:
                 self.spark.stop()
         if self._temporary is not None:
             self._temporary.cleanup()
+
+    def _abandon(self) -> None:
+        """Give up the trains on their way, and whatever waits for them."""
+        if self._running is not None and not self._stopped:
+            self._running.loop.end()
+            with suppress(*GONE):
+                self.spark.sparkContext.cancelJobGroup(self._group)
 
     def __enter__(self) -> Self:
         return self
