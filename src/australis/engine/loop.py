@@ -52,6 +52,8 @@ class Loop:
         self.paused = False
         self.error: AustralisError | None = None
         self.heard: Callable[[Train], None] = lambda train: None
+        self._unheard = 0
+        """How many trains were committed that `heard` has not been told of."""
         self._stopping = False
         self._threads: list[threading.Thread] = []
 
@@ -90,7 +92,7 @@ class Loop:
 
     def idle(self) -> bool:
         """Whether nothing waits and nothing is on its way."""
-        return not self.busy and not self._held_up() and not self._waiting()
+        return not self.busy and not self._unheard and not self._held_up() and not self._waiting()
 
     def resting(self) -> bool:
         """Whether nothing is on its way, and nothing will be before somebody changes that."""
@@ -192,17 +194,27 @@ class Loop:
             with self._changed:
                 train = self._trains.commit(waybill, manifests, (time.perf_counter_ns() - began) // 1000)
                 self._tables.answered(superbox.tables, self._catalog)
+                self._unheard += 1
         finally:
             with self._changed:
                 (reader, *_) = [self.busy.pop(member) for member in waybill.members]
                 self._graveyard.leave(reader)
                 self._changed.notify_all()
+        self._tell(train)
         # What it cannot read or write, the next train will not either, and will say so.
         with suppress(EngineError):
             arcs = (*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC)
             self._upkeep.tend(arcs)
-        self.heard(train)
         return train
+
+    def _tell(self, train: Train) -> None:
+        """Tell who listens of a train, before a drain is over."""
+        try:
+            self.heard(train)
+        finally:
+            with self._changed:
+                self._unheard -= 1
+                self._changed.notify_all()
 
     def _tried(self, waybill: Waybill) -> list[Manifest]:
         for attempt in range(1, TRIES + 1):

@@ -27,12 +27,20 @@ class Queries:
     def __init__(self, served: Served, directory: Path) -> None:
         self._served, self._guests = served, Guests(directory)
         self._lock, self._read, self._left = threading.Lock(), set[str](), False
+        self._orphans = frozenset(self._guests.names)
+        """What the clients of a killed node have left, and is about to go."""
 
     def sweep(self) -> None:
         """Take away what the clients of a node that was killed have left behind."""
         with self._lock:
             for name in sorted(self._guests.names):
                 self._take_away(name)
+            self._orphans = frozenset()
+
+    def attached(self) -> dict[str, Network]:
+        """The queries that are attached, and stay."""
+        found = self._served.attached()
+        return {name: query for name, query in found.items() if name not in self._orphans}
 
     def leave_all(self) -> None:
         """There is no time: what is attached goes when the next node runs its network."""

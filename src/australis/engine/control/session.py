@@ -75,7 +75,7 @@ class Session:
 
     def _status(self, message: Message) -> None:
         running = to_json(self._served.network())
-        attached = networks(self._served.attached())
+        attached = networks(self._queries.attached())
         self._channel.send({"australis": AUSTRALIS, "network": running, "attached": attached})
 
     def _statistics(self, message: Message) -> None:
@@ -109,7 +109,7 @@ class Session:
     # --- ad hoc queries
 
     def _attached(self, message: Message) -> None:
-        self._channel.send({"attached": networks(self._served.attached())})
+        self._channel.send({"attached": networks(self._queries.attached())})
 
     def _detach(self, message: Message) -> None:
         name = part(message, "name", str)
