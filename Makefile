@@ -28,8 +28,12 @@ demo: $(READY) ## stream an hour of connections through the intrusion query on S
 ##@ Check it
 
 .PHONY: test
-test: $(READY) ## run all tests, doc examples included (ARGS='tests/engine -k java' for some)
-	$(PY) -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+test: $(READY) ## run the tests, doc examples included (ARGS='tests/engine -k java' for some)
+	$(PY) -m pytest -n $(JOBS) --dist loadfile $(or $(ARGS),-m 'not long')
+
+.PHONY: test-long
+test-long: $(READY) ## run what takes minutes: killed processes, database servers, many simulated worlds
+	$(PY) -m pytest -n $(JOBS) --dist loadfile -m long --timeout=600 $(ARGS)
 
 .PHONY: test-conformance-deep
 test-conformance-deep: $(READY) ## search far longer for a difference between reference, kernels and Spark

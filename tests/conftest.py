@@ -15,14 +15,40 @@ from australis.engine.session import local_session
 # The default is for every change: few examples, the same in each run: a build goes red for its change.
 # `deep` searches at random and long: HYPOTHESIS_PROFILE=deep, or `make test-conformance-deep`.
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("default", _COMMON, max_examples=50, derandomize=True)
+settings.register_profile("default", _COMMON, max_examples=30, derandomize=True)
 settings.register_profile("deep", _COMMON, max_examples=2000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+LONG = (
+    "app/test_deploy.py",
+    "app/test_history.py",
+    "app/test_hotspots.py",
+    "app/test_market.py",
+    "app/test_query.py",
+    "app/test_interrupted.py",
+    "engine/history/test_crashes.py",
+    "engine/history/test_others.py",
+    "engine/sinks/test_crashes.py",
+    "engine/sinks/test_node.py",
+    "engine/tables/test_changes.py",
+    "engine/tables/test_lookup.py",
+    "engine/tables/test_nodes.py",
+    "engine/tables/test_page.py",
+    "engine/tables/test_pushed.py",
+    "sim/hotspots/",
+    "sim/market/",
+    "sim/recovery/",
+)
+"""What takes minutes by itself: whole processes that are killed, servers, many worlds. `make test-long`."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark by what is used, so that no test can forget to: `-m 'not spark'` then starts no JVM."""
+    here = Path(__file__).parent
     for item in items:
+        if item.path.is_relative_to(here) and str(item.path.relative_to(here)).startswith(LONG):
+            item.add_marker("long")
         fixtures = getattr(item, "fixturenames", ())
         if "spark" in fixtures:
             item.add_marker("spark")
