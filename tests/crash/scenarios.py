@@ -116,7 +116,9 @@ def _keyed(*, more: bool = False) -> NetworkBuilder:
     busy.union(right.filter("load > 80")).map({"host": "host", "at": "at", "load": "load * 2"}).output("hot")
     if more:
         busy.point("busy", history=200)
-        totals = busy.aggregate({"n": "count(*)"}, order, size=7, as_="totals")
+        # What comes and goes must not reject: when it was there depends on the kills.
+        timed = busy.filter("at is not null", as_="timed")
+        totals = timed.aggregate({"n": "count(*)"}, order, size=7, as_="totals")
         totals.output("totals")
         right.map({"host": "host"}, as_="hosts").output("hosts")
     return net
