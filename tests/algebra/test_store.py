@@ -62,8 +62,12 @@ def test_what_is_no_store_is_refused_by_its_field(fields: dict[str, str], said: 
 
 
 def test_a_variable_may_stand_for_a_password() -> None:
-    Store("postgresql://me:${CARS_PASSWORD}@host/db", "cars")
-    Store("postgresql://host/db?user=me&password=${CARS_PASSWORD}", "cars")
+    for at in (
+        "postgresql://me:${CARS_PASSWORD}@host/db",
+        "postgresql://host/db?user=me&password=${CARS_PASSWORD}",
+    ):
+        store = Store(at, "cars")
+        assert (store.at, store.kind) == (at, StoreKind.POSTGRESQL)
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ def several_tasks(rows_per_task: int) -> Iterator[None]:
 @contextmanager
 def in_process(rows_per_task: int) -> Iterator[None]:
     """Nodes that do without Spark's jobs."""
-    with several_tasks(rows_per_task), patch("australis.engine.node.FusedRunner", Here):
+    with several_tasks(rows_per_task), patch("australis.engine.runners.FusedRunner", Here):
         yield
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from australis.algebra.boxes import Filter
-from australis.algebra.network import ConnectionPoint, Network, Node, Output, Ref
+from australis.algebra.network import Network, Node, Output, Ref
 from australis.algebra.schema import NAME, NAME_EXPECTED, Schema
 from australis.errors import NetworkError, Problem
 
@@ -48,11 +48,6 @@ def output_names(name: str, query: Network) -> dict[str, str]:
     if len(query.outputs) == 1:
         return dict.fromkeys(query.outputs, name)
     return {output: f"{name}_{output}" for output in query.outputs}
-
-
-def read_points(network: Network, query: Network) -> list[ConnectionPoint]:
-    """The connection points that a query reads."""
-    return [network.connection_points[name] for name in query.inputs]
 
 
 def _boxes(name: str, query: Network, places: Mapping[Ref, Ref]) -> Iterator[tuple[str, Node]]:

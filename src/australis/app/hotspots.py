@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from australis.app.simulated import hand_out, progress
 
 if TYPE_CHECKING:
     from australis.app.hotspots_report import Report
@@ -40,15 +40,6 @@ def command(seed: int, seeds: int, runs: int, as_json: bool, plot: Path | None) 
       australis simulate hotspots --seeds 10000 --plot pictures
     """
     told = importlib.import_module("australis.app.hotspots_report")
-    with click.progressbar(
-        length=told.runs_of(runs, seeds), file=sys.stderr, hidden=not sys.stderr.isatty()
-    ) as bar:
+    with progress(told.runs_of(runs, seeds)) as bar:
         report: Report = told.reported(seed, runs, seeds, bar.update)
-    if plot is not None:
-        plot.mkdir(parents=True, exist_ok=True)
-        for name, text in told.plots(report).items():
-            (plot / name).write_text(text)
-    if as_json:
-        click.echo(json.dumps(report.as_dict(), indent=2))
-    else:
-        told.printed(report)
+    hand_out(report, told, as_json=as_json, plot=plot)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from australis.app.simulated import hand_out, progress
 
 if TYPE_CHECKING:
     from australis.app.market_report import Report
@@ -85,14 +85,7 @@ def command(
     )
     even = spread == "even"
     every = market.jobs(prices, sorted(set(contracts)), nodes=nodes, runs=runs, seed=seed, even=even)
-    with click.progressbar(length=len(every), file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+    with progress(len(every)) as bar:
         outcomes = work.mapper(processes, spark)(market.measured, every)
         report: Report = told.reported(every, work.counted(outcomes, bar.update))
-    if plot is not None:
-        plot.mkdir(parents=True, exist_ok=True)
-        for name, text in told.plots(report).items():
-            (plot / name).write_text(text)
-    if as_json:
-        click.echo(json.dumps(report.as_dict(), indent=2))
-    else:
-        told.printed(report)
+    hand_out(report, told, as_json=as_json, plot=plot)

@@ -101,7 +101,7 @@ def difference(old: Network, new: Network, takeover: Takeover, queues: Queues, c
 def _goes_on(old: Network, new: Network, box: str, takeover: Takeover) -> bool:
     if not new.boxes[box].box.ordered:
         return box in old.boxes and old.boxes[box].box == new.boxes[box].box
-    return takeover.keeps(box)
+    return box in takeover.kept
 
 
 def _only(these: Mapping[str, object], those: Mapping[str, object]) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ def _lost(takeover: Takeover, queues: Queues, catalog: Catalog) -> Iterator[str]
     old = takeover.old.plan
     files = {file.box for name in takeover.held for file in catalog.states(name)}
     for box in old.network.order:
-        if box in files and not takeover.keeps(box):
+        if box in files and box not in takeover.kept:
             yield f"the state of {box}"
     yield from _unread(takeover, queues)
     yield from _histories(takeover, queues)

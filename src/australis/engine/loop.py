@@ -104,6 +104,33 @@ class Loop:
         """Whether the plan is about to be another, so that what waits does not show."""
         return self.barred or bool(self._queues.held)
 
+    def drain(self) -> None:
+        """Wait until every tuple that was pushed has gone through."""
+        name = self._queues.plan.network.name
+        with self._changed:
+            while not self.idle():
+                self.check()
+                if self._stopping:
+                    raise EngineError(Problem(name, "is stopped before all has gone through"))
+                if self.paused:
+                    raise EngineError(Problem(name, "is paused", "resume() first"))
+                self._changed.wait()
+            self.check()
+
+    def pause(self) -> None:
+        """Start no more trains, and wait for those on their way."""
+        with self._changed:
+            self.paused = True
+            self._changed.notify_all()
+            while self.busy:
+                self._changed.wait()
+
+    def resume(self) -> None:
+        """Go on, also behind an error whose cause is mended."""
+        with self._changed:
+            self.paused, self.error = False, None
+            self._changed.notify_all()
+
     def step(self) -> Train | None:
         """Run one train in this thread, though the loop is paused; None if there is nothing to do."""
         waybill = self._next()

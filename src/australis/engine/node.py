@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import tempfile
 import threading
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -16,7 +15,7 @@ from typing import Self
 import pyarrow as pa
 
 from australis.algebra.network import Network
-from australis.compile.superboxes import Discipline, Plan
+from australis.compile.superboxes import Discipline
 from australis.engine.assembly import Running, assembled
 from australis.engine.attached import Attached
 from australis.engine.change import Change
@@ -26,21 +25,20 @@ from australis.engine.control.server import ControlServer
 from australis.engine.deployment import deploy
 from australis.engine.dropboxes import Entry, ledger
 from australis.engine.files.rows import Rejected
-from australis.engine.frames import SparkRunner
 from australis.engine.ground import Ground
 from australis.engine.history.question import Instant, instant_us, question
 from australis.engine.history.reading import recall
-from australis.engine.ingest import Ingest, Position, loaded
+from australis.engine.ingest import Ingest, Position
 from australis.engine.live import live
+from australis.engine.loading import check_tables, load
 from australis.engine.metrics import Metrics
-from australis.engine.moments import LOAD
 from australis.engine.monitor import WINDOW_S, QualityReport, monitor
 from australis.engine.opened import OpenRoot
 from australis.engine.optimising import Optimiser, begun
 from australis.engine.queues import Queues
 from australis.engine.recents import Recent, recent, whole
 from australis.engine.record import Record
-from australis.engine.runner import FusedRunner, Runner
+from australis.engine.runners import Runners
 from australis.engine.session import GONE, is_running, local_session
 from australis.engine.settings import NodeSettings, Way
 from australis.engine.statistics import Statistics, statistics
@@ -102,12 +100,10 @@ class Node:
         self._running: Running | None = None
         self._switching: Switching | None = None
         self._optimiser: Optimiser | None = None
-        self._fused: FusedRunner | None = None
         self._stopped = False
         self._opened = OpenRoot(self.root, catalog)
         self._catalog, self._graveyard = self._opened.catalog, self._opened.graveyard
         self._owns_spark = not is_running()
-        self._group = f"australis-{uuid.uuid4().hex}"
         light = self.settings.way is Way.FUSED
         self.metrics: Metrics | None = None
         """Where Prometheus may ask, if it may."""
@@ -117,6 +113,7 @@ class Node:
             self.metrics = None if metrics is None else Metrics(self._known, metrics)
             self.control = ControlServer(self, catalog_folder(self.root, catalog)) if control else None
             self.spark = local_session(master=master, light=light, options=spark_options)
+            self._runners = Runners(self.spark, self.root, self.settings.way)
         except BaseException:
             self._close()
             raise
@@ -145,12 +142,12 @@ class Node:
         ingest = Ingest(self.root, self._catalog, queues)
         keeper = Keeper(ground, ingest)
         keeper.begin(tables or {})
-        self._load(network, ingest, tables or {}, rejected or {})
+        load(network, self._catalog, ingest, tables or {}, self._clock(), rejected or {})
         with self._catalog.transaction() as transaction:
             transaction.set_meta(DISK, str(self.settings.disk or ""))
         tasks = self.spark.sparkContext.defaultParallelism
-        self._running = assembled(ground, ingest, self.settings, self._runner(plan), tasks, keeper)
-        self._switching = Switching(self._running, deployed.record, self._runner)
+        self._running = assembled(ground, ingest, self.settings, self._runners.of(plan), tasks, keeper)
+        self._switching = Switching(self._running, deployed.record, self._runners.of)
         self._running.loop.start()
         keeper.start(self._running.room.wait)
         if self.settings.optimise:
@@ -158,36 +155,6 @@ class Node:
             self._optimiser.start()
         if self.control is not None:
             self.control.sweep()
-
-    def _check_tables(self, network: Network, tables: Mapping[str, pa.Table]) -> None:
-        """Refuse a network with a stored table that neither the root nor the caller has."""
-        for name, given in network.inputs.items():
-            known = given.store is not None or self._catalog.position(loaded(name)) is not None
-            if given.table and not known and name not in tables:
-                path = f"{network.name}.{name}"
-                raise EngineError(Problem(path, "is a stored table without rows", "tables={...}"))
-
-    def _load(
-        self,
-        network: Network,
-        ingest: Ingest,
-        tables: Mapping[str, pa.Table],
-        rejected: Mapping[str, Sequence[Rejected]],
-    ) -> None:
-        """Load the stored tables that the root does not have, each in a transaction that says so."""
-        self._check_tables(network, tables)
-        noted = {name: loaded(name) for name, given in network.inputs.items() if given.table}
-        wanted = [name for name, note in noted.items() if self._catalog.position(note) is None]
-        for name in wanted:
-            stored, bad = ingest.store(name, tables[name], 0), rejected.get(name, ())
-            ingest.append(name, stored, self._clock(), kind=LOAD, rejected=bad, position=(noted[name], ""))
-
-    def _runner(self, plan: Plan) -> Runner:
-        if self.settings.way is Way.SPARK:
-            return SparkRunner(self.spark, self._group, self.root, plan)
-        # It serves every plan: Spark keeps the one job that it runs.
-        self._fused = self._fused or FusedRunner(self.spark, self._group)
-        return self._fused
 
     def stop(self, *, now: bool = False) -> None:
         """End: behind the trains that are on their way, or with `now` without them. Nothing is lost."""
@@ -216,8 +183,7 @@ class Node:
         """Give up the trains on their way, and whatever waits for them."""
         if self._running is not None and not self._stopped:
             self._running.loop.end()
-            with suppress(*GONE):
-                self.spark.sparkContext.cancelJobGroup(self._group)
+            self._runners.abandon()
 
     def __enter__(self) -> Self:
         return self
@@ -239,12 +205,12 @@ class Node:
         Boxes of the same name that do the same keep their state. What is new begins with the next tuple.
         """
         given, ingest, keeper = tables or {}, self._deployed.ingest, self._deployed.keeper
-        self._check_tables(network, given)
+        check_tables(network, self._catalog, given)
         foreseen = keeper.foreseen(network, given)
 
         def then() -> None:
             keeper.take(foreseen)
-            self._load(network, ingest, given, {})
+            load(network, self._catalog, ingest, given, self._clock(), {})
 
         return self._switched.to(lambda record: self._redrawn(record, network), then)
 
@@ -341,25 +307,11 @@ class Node:
 
     def drain(self) -> None:
         """Wait until every tuple that was pushed has gone through."""
-        name, loop = self._deployed.ground.plan.network.name, self._deployed.loop
-        with self._changed:
-            while not loop.idle():
-                loop.check()
-                if loop.stopping:
-                    raise EngineError(Problem(name, "is stopped before all has gone through"))
-                if loop.paused:
-                    raise EngineError(Problem(name, "is paused", "resume() first"))
-                self._changed.wait()
-            loop.check()
+        self._deployed.loop.drain()
 
     def pause(self) -> None:
         """Start no more trains, and wait for those on their way."""
-        loop = self._deployed.loop
-        with self._changed:
-            loop.paused = True
-            self._changed.notify_all()
-            while loop.busy:
-                self._changed.wait()
+        self._deployed.loop.pause()
 
     def check(self) -> None:
         """Raise the error that has stopped the trains, if there is one."""
@@ -368,8 +320,7 @@ class Node:
 
     def resume(self) -> None:
         """Go on, also behind an error whose cause is mended."""
-        with self._awake():
-            self._deployed.loop.paused, self._deployed.loop.error = False, None
+        self._deployed.loop.resume()
 
     def step(self) -> Train | None:
         """Run one train while the node is paused; None if there is nothing to do."""
@@ -497,16 +448,18 @@ class Node:
     @property
     def _switched(self) -> Switching:
         """What changes the network; there is one when it runs."""
-        running, switching = self._deployed, self._switching
-        assert running is not None
-        assert switching is not None
-        return switching
+        if self._switching is None or self._stopped:
+            raise self._idle()
+        return self._switching
 
     @property
     def _deployed(self) -> Running:
         if self._running is None or self._stopped:
-            raise EngineError(Problem(self.root.uri, "runs no network", "deploy() first"))
+            raise self._idle()
         return self._running
+
+    def _idle(self) -> EngineError:
+        return EngineError(Problem(self.root.uri, "runs no network", "deploy() first"))
 
     @contextmanager
     def _awake(self) -> Iterator[None]:

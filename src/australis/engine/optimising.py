@@ -92,7 +92,10 @@ class Optimiser:
         if choice is None:
             return False
         began = time.perf_counter()
-        self._switching.to(lambda known: replace(known, improved=choice))
+        self._switching.to(
+            # Somebody may have changed the network meanwhile, and then this is none of it.
+            lambda known: replace(known, improved=choice) if known.begun == record.begun else known
+        )
         self._note(found.applied if choice == found.network else (), now_us, then_us, began)
         return True
 

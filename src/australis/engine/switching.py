@@ -153,7 +153,7 @@ class Switching:
         crash_point("change.switched")
         self.record = record
         ground.queues.switch(takeover.new.plan, ground.catalog)
-        self._running.trains.switch(ready.plan_file, takeover.same)
+        buried += self._running.trains.switch(ready.plan_file, takeover.same)
         self._running.steering.switch()
         self._loop.run = ready.runner.run
         ground.graveyard.bury(buried)

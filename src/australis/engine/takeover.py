@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from australis.algebra.network import Ref
-from australis.algebra.schema import Schema
 from australis.compile.spread import SpreadKind, spread_of
 from australis.compile.superboxes import Plan, Superbox
 from australis.engine.queues import Queues
@@ -21,7 +20,7 @@ from australis.engine.storage.segments import Segment
 from australis.engine.storage.states import encode_state, read_state
 from australis.kernels.make import kernel_for
 from australis.kernels.repartition import repartition
-from australis.rewrite.rewrite import keeps_tuples
+from australis.rewrite.rewrite import kept
 
 
 @dataclass(frozen=True)
@@ -64,14 +63,10 @@ class Takeover:
         """The new superboxes that begin."""
         return tuple(each for name, each in self.new.plan.superboxes.items() if name not in self.same)
 
-    def keeps(self, box_id: str) -> bool:
-        """Whether a box goes on as it is, with its state."""
-        old, new = self.old.plan.network, self.new.plan.network
-        if box_id not in old.boxes or box_id not in new.boxes:
-            return False
-        before, after = old.input_schemas(box_id), new.input_schemas(box_id)
-        alike = _alike if not keeps_tuples(old.boxes[box_id]) else tuple.__eq__
-        return old.boxes[box_id].box == new.boxes[box_id].box and alike(before, after)
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """The boxes with a state that goes on."""
+        return kept(self.old.plan.network, self.new.plan.network)
 
     def goes_on(self, superbox: Superbox) -> bool:
         """Whether a fresh superbox goes on with what old ones did: it has boxes or outputs of theirs."""
@@ -98,7 +93,7 @@ class Takeover:
     ) -> Iterator[StateFile]:
         for box in superbox.ordered:
             found = sorted(files.get(box, ()), key=lambda file: file.partition)
-            if found and self.keeps(box):
+            if found and box in self.kept:
                 yield from found if self._fits(superbox, box) else self._parted(root, superbox, box, found)
 
     def _fits(self, superbox: Superbox, box: str) -> bool:
@@ -150,7 +145,7 @@ class Takeover:
         due = [head.deadline for head in before if head.deadline is not None]
         # A superbox that has run does not load stored tables again, unless a new box wants them.
         has_run = self.goes_on(superbox) and all(
-            self.keeps(box) for box in superbox.boxes if _reads_table(superbox, box)
+            box in self.kept for box in superbox.boxes if _reads_table(superbox, box)
         )
         return Head(begin, 1 if has_run else 0, min(due, default=None))
 
@@ -195,12 +190,6 @@ def unread_of(queues: Queues, arc: str, output: str) -> list[Segment]:
     seen = [seq for (_, each), seq in queues.consumers.items() if each == output]
     least = min(seen, default=0)
     return [segment for segment in queues.segments[arc] if segment.end > least]
-
-
-def _alike(before: tuple[Schema, ...], after: tuple[Schema, ...]) -> bool:
-    """Whether all attributes that are in both are the same: what a box reads is in both."""
-    pairs = zip(before, after, strict=True)
-    return all(one[name] == other[name] for one, other in pairs for name in one.names if name in other)
 
 
 def _keys(superbox: Superbox, box: str) -> tuple[tuple[str, ...], ...]:

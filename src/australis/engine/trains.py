@@ -67,12 +67,17 @@ class Trains:
     def _plan(self) -> Plan:
         return self._queues.plan
 
-    def switch(self, plan_file: str, same: Container[str] = ()) -> None:
-        """Another plan runs, and workers find in a file what is not the same as before."""
+    def switch(self, plan_file: str, same: Container[str] = ()) -> set[str]:
+        """Another plan runs, and workers find in a file what is not the same as before.
+
+        Gives the files that they need no more.
+        """
+        before = {file for _, file in self._joined.values()}
         self._outputs_behind = self._plan.outputs_behind()
         self._lookups = Lookups(self._root, self._queues)
         known = {members: made for members, made in self._joined.items() if all(m in same for m in members)}
         self._joined = {(name,): (each, plan_file) for name, each in self._plan.superboxes.items()} | known
+        return before - {file for _, file in self._joined.values()}
 
     # --- what is to be done
 

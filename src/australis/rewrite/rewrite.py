@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from australis.algebra.boxes import BSort, Join, Resample, WSort
 from australis.algebra.network import Network, Node, Ref
+from australis.algebra.schema import Schema
 from australis.rewrite.statistics import Measure, Statistics
 
 
@@ -71,7 +72,8 @@ _KEEPS_TUPLES = (BSort, WSort, Join, Resample)
 def kept(before: Network, after: Network) -> frozenset[str]:
     """The stateful boxes of a network whose state goes on unchanged in another.
 
-    Same id, same box, and the same input where its tuples are kept whole; what feeds it may have changed.
+    Same id, same box, and the same input where its tuples are kept whole. Else the attributes are the same that
+    both inputs have: what the box reads is among them. What feeds it may have changed.
     """
     return frozenset(
         box_id
@@ -79,8 +81,16 @@ def kept(before: Network, after: Network) -> frozenset[str]:
         if node.box.ordered
         and box_id in after.boxes
         and after.boxes[box_id].box == node.box
-        and (not keeps_tuples(node) or after.input_schemas(box_id) == before.input_schemas(box_id))
+        and _fits(node, before.input_schemas(box_id), after.input_schemas(box_id))
     )
+
+
+def _fits(node: Node, before: tuple[Schema, ...], after: tuple[Schema, ...]) -> bool:
+    """Whether the state of a box that had one input can go on with another."""
+    if keeps_tuples(node):
+        return before == after
+    pairs = zip(before, after, strict=True)
+    return all(one[name] == other[name] for one, other in pairs for name in one.names if name in other)
 
 
 def keeps_tuples(node: Node) -> bool:
