@@ -72,8 +72,8 @@ _KEEPS_TUPLES = (BSort, WSort, Join, Resample)
 def kept(before: Network, after: Network) -> frozenset[str]:
     """The stateful boxes of a network whose state goes on unchanged in another.
 
-    Same id, same box, and the same input where its tuples are kept whole. Else the attributes that both inputs
-    have are the same: what the box reads is among them. What feeds it may have changed.
+    Same id, same box, and the same input where its tuples are kept whole. Else the attributes that both
+    inputs have are the same: what the box reads is among them. What feeds it may have changed.
     """
     return frozenset(
         box_id
