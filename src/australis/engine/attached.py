@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -18,6 +18,8 @@ class Host(Protocol):
 
     def subscribe(self, output: str, *, consumer: str = ..., follow: bool = ...) -> Iterator[pa.Table]: ...
 
+    def attached(self) -> Mapping[str, Network]: ...
+
     def detach(self, name: str) -> None: ...
 
 
@@ -31,6 +33,11 @@ class Attached:
     def outputs(self) -> tuple[str, ...]:
         """What the query's outputs are called on the node."""
         return tuple(self._outputs.values())
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether nobody has taken it away so far."""
+        return self.name in self._node.attached()
 
     def subscribe(self, output: str | None = None, *, follow: bool = True) -> Iterator[pa.Table]:
         """The tuples of an output, table by table: history first, then what comes, until it is detached.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -110,6 +112,23 @@ def test_somebody_else_detaches_a_query(house: House, control: Control, tmp_path
     assert query.end is End.DETACHED
     query.close()
     assert control.attached() == {}
+
+
+def test_somebody_else_detaches_a_query_before_anything_of_it_is_read(
+    house: House, control: Control, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    detached, subscribe = threading.Event(), house.subscribe
+
+    def late(output: str, *, consumer: str = "subscriber", follow: bool = True) -> Iterator[pa.Table]:
+        detached.wait()
+        return subscribe(output, consumer=consumer, follow=follow)
+
+    monkeypatch.setattr(house, "subscribe", late)
+    query = control.attach(fast(), name="fast")
+    with reached(tmp_path) as other:
+        other.detach("fast")
+    detached.set()
+    assert (list(query), query.end) == ([], End.DETACHED)
 
 
 @pytest.mark.usefixtures("small_parts")

@@ -64,8 +64,10 @@ class Stream:
             try:
                 self._send_all(output)
             except Exception as error:
-                self._channel.send(refusal(error))
-                self._channel.hang_up()
+                # Who subscribes to a query that was taken away meanwhile has come to its end.
+                if self._query.is_attached:
+                    self._channel.send(refusal(error))
+                    self._channel.hang_up()
             self._ended()
 
     def _send_all(self, output: str) -> None:
