@@ -31,7 +31,7 @@ from australis.engine.runner import FusedRunner, describe, failed
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import SEQ, Segment, check_segment
 from australis.engine.storage.segments import TIE as SORTED_TIE
-from australis.engine.tasks import WAYBILL_PROPERTY, Task, answer, manifest_of, superbox_of
+from australis.engine.tasks import WAYBILL_PROPERTY, Task, answer, manifest_of, ready_for
 from australis.engine.waybills import Manifest, Share, Waybill
 from australis.kernels.kernel import CAUSE
 
@@ -177,7 +177,7 @@ def serve_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     if not arrived:
         return
     whole = pa.Table.from_batches(arrived)
-    superbox, _ = superbox_of(Root(waybill.root), waybill)
+    superbox = ready_for(Root(waybill.root), waybill).superbox
     places = whole[PARTITION].to_numpy()
     for partition in np.unique(places).tolist():
         rows = whole.filter(pa.array(places == partition))

@@ -10,6 +10,7 @@ import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,47 +22,61 @@ from australis.algebra.schema import TS, Schema
 from australis.compile.spread import SpreadKind
 from australis.compile.superboxes import QUARANTINE_ARC, Superbox
 from australis.engine.faults import crash_point
+from australis.engine.intake import Intake, are_tuples, narrowed, parts
 from australis.engine.mouths import let_in
 from australis.engine.plans import read_plan
 from australis.engine.storage.cache import Cache
-from australis.engine.storage.lookup import Lookup
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import SEQ, Segment, encode_segment, merged, read_segment
 from australis.engine.storage.states import encode_state, read_state
 from australis.engine.tables.lookup import lookups, renew
 from australis.engine.values import binned
 from australis.engine.waybills import Manifest, Moment, Share, Waybill, WrittenState
-from australis.errors import AustralisError, EngineError, Problem
+from australis.errors import AustralisError
 from australis.kernels.hashing import partitions
 from australis.kernels.kernel import CAUSE, State
+from australis.kernels.lookup_join import Ask
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 from australis.qos.histograms import bins_of
 
 WAYBILL_PROPERTY = "australis.waybill"
 """The local property of a Spark job that holds a train's waybill."""
 MANIFEST, FAILURE = b"M", b"F"
-_VALUE_BYTES = 8
 ARRIVAL_STEP_US = 1000
 """Arrival times are told in steps of this, so that a manifest stays small."""
 
 PIPELINES_MOST = 1_000
 """How many superboxes a worker keeps ready; those of plans that are gone would pile up."""
 
-_pipelines: dict[tuple[str, str], tuple[Superbox, Pipeline]] = {}
-_segments: Cache[pa.Table] = Cache()
+
+class Ready(NamedTuple):
+    """A superbox and its kernels, and those for streams with fewer attributes where these are enough."""
+
+    superbox: Superbox
+    whole: Pipeline
+    narrow: Pipeline | None
+
+
+_ready: dict[tuple[str, str], Ready] = {}
 _states: Cache[State] = Cache()
 
 
-def superbox_of(root: Root, waybill: Waybill) -> tuple[Superbox, Pipeline]:
+def ready_for(root: Root, waybill: Waybill) -> Ready:
     """The superbox of a train and its kernels, made once in a worker."""
     key = (root.uri_of(waybill.plan), waybill.superbox)
-    if key not in _pipelines:
-        if len(_pipelines) > PIPELINES_MOST:
-            _pipelines.clear()
+    if key not in _ready:
+        if len(_ready) > PIPELINES_MOST:
+            _ready.clear()
         for each in read_plan(root, waybill.plan).values():
             asks = lookups(root.uri, each.network, waybill.asked)
-            _pipelines[key[0], each.id] = each, Pipeline(each.network, time.perf_counter_ns, asks)
-    return _pipelines[key]
+            _ready[key[0], each.id] = _made_ready(each, asks)
+    return _ready[key]
+
+
+def _made_ready(superbox: Superbox, asks: Mapping[str, Ask]) -> Ready:
+    whole, narrow = superbox.network, narrowed(superbox)
+    made = [Pipeline(each, time.perf_counter_ns, asks) for each in (whole, narrow) if each is not None]
+    return Ready(superbox, made[0], made[1] if narrow is not None else None)
 
 
 def serve(index: int, rows: Iterable[int]) -> Iterable[bytes]:
@@ -134,8 +149,9 @@ class Task:
     def __init__(self, waybill: Waybill, share: Share, part: int) -> None:
         self._waybill, self._share, self._part = waybill, share, part
         self._root = Root(waybill.root)
-        self._superbox, self._pipeline = superbox_of(self._root, waybill)
-        _segments.budget = _states.budget = waybill.cache // 2
+        self._ready = ready_for(self._root, waybill)
+        self._superbox, self._pipeline = self._ready.superbox, self._ready.whole
+        parts.budget = _states.budget = waybill.cache // 2
         renew(self._root.uri, self._superbox.network, waybill.asked, waybill.cache // 4)
         self._versions: dict[str, int] = {}
         """The number of the version of each stored table that was loaded here."""
@@ -167,43 +183,14 @@ class Task:
     # --- in
 
     def _read(self) -> dict[str, pa.Table]:
-        return {name: self._stream(name, found) for name, found in self._waybill.streams.items() if found}
-
-    def _stream(self, name: str, segments: tuple[Segment, ...]) -> pa.Table:
-        schema = self._superbox.network.inputs[name].schema
-        columns = list(schema.names)
-        lo = max(self._waybill.moments[0].lo, self._share.lo)
-        hi = min(self._waybill.moments[-1].hi, self._share.hi)
-        priority = self._waybill.priorities.get(name, 0.0)
-        lookup = self._waybill.lookups.get(name)
-        own = [each for each in segments if each.end > lo and each.base < hi] or segments[:1]
-        tables = [_fitting(s, self._segment(s, columns, lo, hi, priority, lookup), schema) for s in own]
-        return merged(tables).combine_chunks().rename_columns({SEQ: CAUSE})
-
-    def _segment(
-        self,
-        segment: Segment,
-        columns: list[str],
-        lo: int,
-        hi: int,
-        priority: float,
-        lookup: Lookup | None,
-    ) -> pa.Table:
-        """A segment's tuples; one that the train takes in part will be asked for again, so it is kept."""
-        if lookup is not None and lookup.attribute == segment.key:
-            return read_segment(self._root, segment, columns, lo, hi, lookup)
-        is_large = segment.rows * len(columns) * _VALUE_BYTES > _segments.budget // 4
-        if is_large or (lo <= segment.base and segment.end <= hi):
-            return read_segment(self._root, segment, columns, lo, hi)
-        whole = _segments.get(
-            # A file may be adopted again, with other numbers.
-            f"{segment.name}@{segment.base}",
-            lambda: read_segment(self._root, segment, columns, segment.base, segment.end),
-            lambda table: table.nbytes,
-            priority,
-        )
-        start, stop = np.searchsorted(whole[SEQ].to_numpy(), [lo, hi])
-        return whole.slice(start, stop - start)
+        """The tuples of the streams, whole if a drop box looks at them or one of them has to be shown."""
+        intake, narrow = Intake(self._root, self._waybill, self._share), self._ready.narrow
+        if narrow is not None and not self._waybill.mouths:
+            streams = intake.read(narrow.network)
+            if are_tuples(streams, narrow.network):
+                self._pipeline = narrow
+                return streams
+        return intake.read(self._superbox.network)
 
     def _let_in(self, streams: dict[str, pa.Table], done: _Done) -> dict[str, pa.Table]:
         """What the drop boxes at the superbox's mouth let in."""
@@ -332,20 +319,6 @@ class Task:
         others = {f"{network.name}.{name}" for name in network.inputs if name not in self._superbox.admits}
         kept = [path not in others for path in table["path"].to_pylist()]
         return table.filter(pa.array(kept, pa.bool_()))
-
-
-def _fitting(segment: Segment, table: pa.Table, schema: Schema) -> pa.Table:
-    """The tuples of an adopted file in the types of a schema: equal keys must be alike to meet."""
-    if not segment.adopted:
-        return table
-    target = [pa.field(each.name, each.type.arrow) for each in schema]
-    target += [table.schema.field(name) for name in (TS, SEQ)]
-    try:
-        return table.cast(pa.schema(target))
-    except pa.ArrowException as error:
-        raise EngineError(
-            Problem(segment.name, f"has values that do not fit: {error}", f"({schema})")
-        ) from error
 
 
 def _no_rows(schema: Schema) -> pa.Table:
