@@ -10,30 +10,19 @@ import json
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from australis.algebra.network import Network
+from australis.engine.measuring import Measuring
 from australis.engine.storage.catalog import OPTIMISER, Catalog
 from australis.engine.switching import Switching
 from australis.errors import AustralisError
-from australis.policy.adapt import Adaptation, Seen
+from australis.policy.adapt import Adaptation, Seen, surprises
 from australis.rewrite.improve import BEGINNING, improve
-from australis.rewrite.rewrite import Rewrite
-from australis.rewrite.statistics import Measure, Statistics, cost
+from australis.rewrite.statistics import Statistics, cost
 
 PERIOD_S = 2.0
 """How often the optimiser looks."""
-TUPLES_LEAST = 1_000
-"""So many tuples a box must have seen since the last look, for its figures to say something."""
-
-
-@dataclass(frozen=True)
-class Counted:
-    """What the catalogue counted of a box so far."""
-
-    received: int
-    nanoseconds: int
-    ports: tuple[int, ...]
 
 
 def begun(network: Network, *, running: bool) -> Network:
@@ -47,9 +36,9 @@ class Optimiser:
 
     def __init__(self, switching: Switching, catalog: Catalog, period_s: float = PERIOD_S) -> None:
         self._switching, self._catalog, self._period_s = switching, catalog, period_s
-        self._measured: dict[str, Measure] = {}
-        self._since: dict[str, Counted] = {}
-        self._last = self._counted()
+        self._measuring = Measuring(catalog, switching.record.whole)
+        self._expected = Statistics()
+        """What the last switch was expected to lead to."""
         self._adaptation = Adaptation()
         self._turn = threading.Lock()
         self._ended = threading.Event()
@@ -77,74 +66,72 @@ class Optimiser:
             return self._cycle()
 
     def _cycle(self) -> bool:
-        flow = self._look()
         record = self._switching.record
+        self._measuring.look(record.whole)
+        flow = self._measuring.flow()
         if record.begun is None or not flow:
             return False
         running = record.improved or record.begun
-        stateful = [box_id for box_id, node in record.begun.boxes.items() if node.box.ordered]
-        found = improve(record.begun, Statistics(self._measured, stateful))
-        now_us = cost(running, Statistics(self._measured), flow)
-        then_us = cost(found.network, found.statistics, flow)
-        spent_us, tuples = self._spent_us(flow), sum(flow.values())
-        seen = Seen(running, found.network, now_us, then_us, spent_us, tuples)
+        surprise = self._surprise(running, record.begun)
+        if surprise is None:
+            return self._adapt(running, record.begun, flow)
+        self._begin_anew(running, record.begun, flow, surprise)
+        return True
+
+    def _adapt(self, running: Network, begun: Network, flow: Mapping[str, float]) -> bool:
+        """Switch to what should be better, or back from what was worse."""
+        stateful = [box_id for box_id, node in begun.boxes.items() if node.box.ordered]
+        found = improve(begun, self._measuring.of(begun, stateful))
+        expected = {**found.statistics.boxes, **self._measuring.of(found.network).boxes}
+        now_us = cost(running, self._measuring.of(running), flow)
+        then_us = cost(found.network, Statistics(expected), flow)
+        tuples = sum(flow.values())
+        seen = Seen(running, found.network, now_us, then_us, self._measuring.spent_us() / tuples, tuples)
         choice = self._adaptation.decide(seen)
         if choice is None:
             return False
-        began = time.perf_counter()
-        self._switching.to(
-            # Somebody may have changed the network meanwhile, and then this is none of it.
-            lambda known: replace(known, improved=choice) if known.begun == record.begun else known
-        )
-        self._note(found.applied if choice == found.network else (), now_us, then_us, began)
+        is_better = choice == found.network
+        self._expected = found.statistics if is_better else Statistics()
+        says = [rewrite.says for rewrite in found.applied] if is_better else [BACK]
+        self._switch(begun, choice, says, now_us, then_us)
         return True
 
-    # --- what was measured
+    # --- boxes that were joined
 
-    def _look(self) -> dict[str, float]:
-        """Learn what boxes cost and let through since the last look; gives the tuples of each input."""
-        before, self._last = self._last, self._counted()
-        self._since = {box: _since(self._last[box], before.get(box)) for box in self._last}
-        for box, seen in self._since.items():
-            if seen.received >= TUPLES_LEAST:
-                shares = tuple(tuples / seen.received for tuples in seen.ports)
-                self._measured[box] = Measure(seen.nanoseconds / 1000 / seen.received, shares)
-        return self._flow()
+    def _surprise(self, running: Network, begun: Network) -> str | None:
+        """What a joined box does that its parts, when they were last seen, did not lead to expect."""
+        known, expected = self._measuring.of(running), self._expected
+        for box, node in running.boxes.items():
+            if box in begun.boxes and begun.boxes[box].box != node.box and known.knows(box):
+                passed, before = known.passed(running, box), expected.passed(running, box)
+                if expected.knows(box) and surprises(passed, before):
+                    return f"{box} lets {100 * passed:.3g} % through where {100 * before:.3g} % were expected"
+        return None
 
-    def _flow(self) -> dict[str, float]:
-        """The tuples that came on each input that a box reads, by what the first box saw of it."""
-        network = self._switching.record.whole
-        found: dict[str, float] = {}
-        for box, seen in self._since.items():
-            for source in network.boxes[box].sources if box in network.boxes else ():
-                if source.id in network.inputs and len(network.boxes[box].sources) == 1 and seen.received:
-                    found[source.id] = max(found.get(source.id, 0.0), float(seen.received))
-        return found
-
-    def _spent_us(self, flow: Mapping[str, float]) -> float:
-        """What all boxes really took for each tuple that came."""
-        network = self._switching.record.whole
-        spent = sum(seen.nanoseconds for box, seen in self._since.items() if box in network.boxes)
-        return spent / 1000 / sum(flow.values())
-
-    def _counted(self) -> dict[str, Counted]:
-        network = self._switching.record.whole
-        ports = dict(self._catalog.rows("select ref, tuples from port"))
-        found = {}
-        for box, received, nanoseconds in self._catalog.rows("select id, received, nanoseconds from box"):
-            if box in network.boxes:
-                emitted = range(network.boxes[box].box.outputs)
-                names = [box if port == 0 else f"{box}.{port}" for port in emitted]
-                found[box] = Counted(received, nanoseconds, tuple(ports.get(name, 0) for name in names))
-        return found
+    def _begin_anew(self, running: Network, begun: Network, flow: Mapping[str, float], surprise: str) -> None:
+        """Take joined boxes apart, to measure them one by one again."""
+        now_us = cost(running, self._measuring.of(running), flow)
+        self._measuring.keep(running)
+        self._adaptation, self._expected = Adaptation(), Statistics()
+        then_us = cost(begun, self._measuring.of(begun), flow)
+        self._switch(begun, begun, [f"{surprise}: its parts are measured anew"], now_us, then_us)
 
     # --- what is told
 
-    def _note(self, applied: tuple[Rewrite, ...], now_us: float, then_us: float, began: float) -> None:
-        """Write down what was done, for everyone to see."""
+    def _switch(
+        self, begun: Network, network: Network, says: list[str], now_us: float, then_us: float
+    ) -> None:
+        """Run another network, and write down why, for everyone to see."""
+        began = time.perf_counter()
+        self._switching.to(
+            # Somebody may have changed the network meanwhile, and then this is none of it.
+            lambda known: replace(known, improved=network) if known.begun == begun else known
+        )
+        self._measuring.keep(begun, network)
+        self._measuring.begin(self._switching.record.whole)
         known = json.loads(self._catalog.meta(OPTIMISER) or "[]")
         entry = {
-            "says": [rewrite.says for rewrite in applied] or ["back to what ran before, which was faster"],
+            "says": says,
             "cost_before": round(now_us, 3),
             "cost_after": round(then_us, 3),
             "switch_ms": round(1000 * (time.perf_counter() - began), 1),
@@ -153,12 +140,6 @@ class Optimiser:
             transaction.set_meta(OPTIMISER, json.dumps([*known, entry][-KEPT:]))
 
 
+BACK = "back to what ran before, which was faster"
 KEPT = 50
 """How many switches are remembered."""
-
-
-def _since(now: Counted, before: Counted | None) -> Counted:
-    if before is None or before.received > now.received or len(before.ports) != len(now.ports):
-        return now
-    ports = tuple(new - old for new, old in zip(now.ports, before.ports, strict=True))
-    return Counted(now.received - before.received, now.nanoseconds - before.nanoseconds, ports)

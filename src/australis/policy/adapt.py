@@ -16,6 +16,8 @@ LOSS_MOST = 0.05
 """The part by which the cost may really grow before a switch is taken back."""
 TUPLES_JUDGED = 100_000
 """So many tuples tell whether a switch was good; fewer tell more of the machine than of the network."""
+SURPRISE = 0.1
+"""By so much what a box lets through may differ from what was expected of it."""
 REFUSED_LOOKS = 20
 """For so many looks a network that was a disappointment is not tried again: streams change."""
 
@@ -108,3 +110,12 @@ class Adaptation:
             return None
         self._refused[seen.running] = REFUSED_LOOKS
         return trial.before
+
+
+def surprises(passed: float, expected: float) -> bool:
+    """Whether a box that was joined of others lets through what nobody expected, so that they have changed.
+
+    >>> surprises(0.3, 0.35), surprises(0.6, 0.05)
+    (False, True)
+    """
+    return abs(passed - expected) > SURPRISE

@@ -1,16 +1,17 @@
 """Reorder: of two boxes that commute, the one with the greater (1 - s(b)) / c(b) goes first (Aurora 3.1).
 
 What moves is a Filter, of which one stream is read: before a Filter, before a Map that hands on what it
-reads, and, where its predicate is one of whole groups, before a box that keeps each group to itself.
+reads, and, where its predicate is one of whole groups, before a box that keeps each group to itself. A
+projection between the two stays behind both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from australis.algebra.boxes import Aggregate, BSort, Filter, Join, Map, pair_name
-from australis.algebra.expr import Attribute, Expr, attributes, substituted, text_of
+from australis.algebra.expr import Attribute, Expr, attributes, substituted, text_of, walk
 from australis.algebra.network import Network, Ref
 from australis.algebra.order import Order
 from australis.algebra.schema import Schema
@@ -33,12 +34,20 @@ def reorder(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
     for filter_id in network.order:
         if not is_filter(network, filter_id) or not is_pure(network, filter_id):
             continue
-        source, stream = network.boxes[filter_id].sources[0], only_port(network, filter_id)
+        source, stream = behind(network, filter_id), only_port(network, filter_id)
         if stream is None or not is_private(network, source) or not is_pure(network, source.id):
             continue
         place = _place(network, statistics, source, filter_id)
         if place is not None and goes_first(network, statistics, source.id, filter_id):
             yield from _swapped(network, statistics, source, stream, place)
+
+
+def behind(network: Network, filter_id: str) -> Ref:
+    """The stream that a Filter filters, a projection that only it reads left aside."""
+    source = network.boxes[filter_id].sources[0]
+    if is_private(network, source) and is_projection(network, source.id):
+        return network.boxes[source.id].sources[0]
+    return source
 
 
 def goes_first(network: Network, statistics: Statistics, before: str, behind: str) -> bool:
@@ -69,9 +78,16 @@ def _place(network: Network, statistics: Statistics, source: Ref, filter_id: str
 
 
 def _predicates(network: Network, filter_id: str) -> tuple[Expr, ...]:
-    box = network.boxes[filter_id].box
-    assert isinstance(box, Filter)
-    return box.bind(network.input_schemas(filter_id)[0])
+    """The predicates of a Filter over the tuples that it is behind."""
+    node, source = network.boxes[filter_id], network.boxes[filter_id].sources[0]
+    assert isinstance(node.box, Filter)
+    bound = node.box.bind(network.input_schemas(filter_id)[0])
+    if source == behind(network, filter_id):
+        return bound
+    between = network.boxes[source.id].box
+    assert isinstance(between, Map)
+    picked = between.bind(network.input_schemas(source.id)[0])
+    return tuple(substituted(expr, picked) for expr in bound)
 
 
 def _same(schema: Schema) -> dict[str, Expr]:
@@ -149,6 +165,7 @@ def _swapped(
     predicates = [substituted(expr, computed) for expr in _predicates(network, stream.id)]
     if not all(writable(expr, network.schemas[box_node.sources[port]]) for expr in predicates):
         return
+    assert isinstance(filter_node.box, Filter)
     sources = tuple(stream if at == port else each for at, each in enumerate(box_node.sources))
     yield Rewrite(
         "reorder",
@@ -156,20 +173,23 @@ def _swapped(
         put={
             stream.id: replace(
                 filter_node,
-                box=Filter(_texts(filter_node.box, predicates, computed)),
+                box=Filter(_texts(network, stream.id, filter_node.box, predicates)),
                 sources=(box_node.sources[port],),
             ),
             source.id: replace(box_node, sources=sources),
         },
-        moved={stream: source},
+        moved={stream: filter_node.sources[0]},
     )
 
 
-def _texts(box: object, predicates: list[Expr], computed: Mapping[str, Expr]) -> tuple[str, ...]:
+def _texts(network: Network, filter_id: str, box: Filter, predicates: list[Expr]) -> tuple[str, ...]:
     """The predicates as they were written, if no attribute is called otherwise now."""
-    assert isinstance(box, Filter)
-    same = all(isinstance(expr, Attribute) and expr.name == name for name, expr in computed.items())
-    return box.predicates if same else tuple(map(text_of, predicates))
+    was, now = map(_names, (box.bind(network.input_schemas(filter_id)[0]), predicates))
+    return box.predicates if was == now else tuple(map(text_of, predicates))
+
+
+def _names(predicates: Iterable[Expr]) -> list[str]:
+    return [part.column for expr in predicates for part in walk(expr) if isinstance(part, Attribute)]
 
 
 def _reason(network: Network, statistics: Statistics, before: str, behind: str) -> str:

@@ -66,6 +66,40 @@ def test_the_order_follows_the_stream_and_nothing_else_changes(spark: SparkSessi
     assert orders[-1] == ["by_a", "by_b"]
 
 
+def test_boxes_that_were_joined_are_taken_apart_when_the_stream_changes(spark: SparkSession) -> None:
+    """What each of them lets through could not be seen otherwise."""
+    net, forms = NetworkBuilder("chain"), []
+    first = net.input("s", SCHEMA).filter("length(upper(text || text)) > 0 and a < 0.1", as_="by_a")
+    second = first.filter("length(upper(text || text)) > 0 and b < 0.1", as_="by_b")
+    second.filter("t % 3 = 0", as_="by_t").output("out")
+    with Node(optimise=True) as node:
+        node.deploy(net.build())
+        for number in range(9):
+            node.push("s", batch(number * 6000, 6000, a=0.125 if number < 4 else 5.0, b=0.11))
+            node.drain()
+            node.optimise()
+            forms.append([box for box in node.network().order if box.startswith("by_")])
+    assert ["by_t", "by_b"] in forms[:4]
+    assert set(forms[-1]) == {"by_a", "by_b", "by_t"}
+
+
+def test_filters_are_sorted_though_attributes_are_left_behind_between_them(spark: SparkSession) -> None:
+    net = NetworkBuilder("wide")
+    dear = net.input("s", SCHEMA).filter("length(upper(text || text)) > 0", as_="dear")
+    dear.filter("a < 0.1", as_="cheap").map({"t": "t", "k": "k"}, as_="shown").output("out")
+    with Node(optimise=True) as node, Node() as plain:
+        for one in (node, plain):
+            one.deploy(net.build())
+        for number in range(3):
+            for one in (node, plain):
+                one.push("s", batch(number * 4000, 4000, a=5.0, b=1.0))
+                one.drain()
+            node.optimise()
+        order = [box for box in node.network().order if box in ("cheap", "dear")]
+        assert tuples(node.read("out")) == tuples(plain.read("out"))
+    assert order == ["cheap", "dear"]
+
+
 def test_a_restart_goes_on_with_what_was_rewritten(spark: SparkSession, tmp_path: Path) -> None:
     with Node(tmp_path, optimise=True) as node:
         node.deploy(chain())
