@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
-from tests.engine.tables.made import joined, sqlite_table, streamed
+from tests.engine.tables.made import joined, sqlite_table, streamed, trips
 
 from australis.algebra.form import dumps
 from australis.algebra.network import Network
 from australis.algebra.store import Store
 from australis.app.cli import main
+from australis.engine.node import Node
 
 CARS = [(1, "one", 10.0), (2, "two", 0.0)]
 
@@ -49,6 +50,27 @@ def test_a_run_pushes_a_store(spark: SparkSession, tmp_path: Path) -> None:
         answer = call("run", net, "-o", f"cars={tmp_path / 'out.csv'}", "--root", tmp_path / "root")
         assert answer.exit_code == 0, answer.output
         assert (tmp_path / "out.csv").read_text().splitlines()[1:] == ["1,one,10"]
+
+
+def test_a_store_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
+    """By a command of its own, with a node that has the root open and without."""
+    network, root, found = joined(Store(cars(tmp_path), "cars")), tmp_path / "root", []
+    with Node(root, control=True) as node:
+        node.deploy(network)
+        sqlite_table(tmp_path / "cars.db", "id int, name text, power real", [(1, "first", 10.0)])
+        assert call("refresh", "cars", "--root", root).output == "cars is read again\n"
+        node.push("trips", trips(1))
+        node.drain()
+        found += node.read("found")["name"].to_pylist()
+    sqlite_table(tmp_path / "cars.db", "id int, name text, power real", [(1, "second", 10.0)])
+    assert call("refresh", "cars", "--root", root).output == "cars is read again\n"
+    with Node(root) as node:
+        node.deploy(network)
+        node.push("trips", trips(1))
+        node.drain()
+        assert [*found, *node.read("found")["name"].to_pylist()] == ["first", "first", "second"]
+        wrong = call("refresh", "trips", "--root", root)
+    assert wrong.exit_code == 1
 
 
 def test_an_input_with_a_store_takes_no_file(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ COMMANDS = {
     "deploy": Place("australis.app.deploy", "Run another network on a root, while it runs."),
     "query": Place("australis.app.query", "Ask a running stream about its past, and what comes."),
     "detach": Place("australis.app.detach", "Take an ad hoc query away."),
+    "refresh": Place("australis.app.refresh", "Read a stored table again, now."),
     "history": Place("australis.app.history", "Print what a connection point keeps."),
     "stats": Place("australis.app.stats", "Print what a root tells of boxes, queues and delays."),
     "forget": Place("australis.app.forget", "Keep nothing any more for a consumer that will not come back."),

@@ -167,6 +167,9 @@ class House:
         with self.changed:
             return {name: query.network for name, query in self.queries.items()}
 
+    def refresh(self, name: str) -> int:
+        raise EngineError(Problem("cars", f"{name!r} is no input with a store", "one of none"))
+
     def pause(self) -> None:
         self.paused = True
 

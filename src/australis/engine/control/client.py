@@ -112,6 +112,10 @@ class Control:
         """Take an ad hoc query away, whoever reads it."""
         self._ask("detach", name=name)
 
+    def refresh(self, name: str) -> int:
+        """Read the store of an input again, now; gives the end of the log, behind which that counts."""
+        return int(self._ask("refresh", name=name)["log_end"])
+
     def pause(self) -> None:
         """Start no more trains, and wait for those on their way."""
         self._ask("pause")

@@ -54,6 +54,9 @@ class Served(Protocol):
     def subscribe(self, output: str, *, consumer: str = ..., follow: bool = ...) -> Iterator[pa.Table]:
         """What an output delivers, from where the consumer of this name left off."""
 
+    def refresh(self, name: str) -> int:
+        """Read the store of an input again; gives the end of the log."""
+
     def pause(self) -> None:
         """Start no more trains, and wait for those on their way."""
 

@@ -36,6 +36,7 @@ class Session:
             "join": self._join,
             "detach": self._detach,
             "attached": self._attached,
+            "refresh": self._refresh,
             "pause": self._pause,
             "resume": self._resume,
         }
@@ -80,6 +81,9 @@ class Session:
 
     def _statistics(self, message: Message) -> None:
         self._channel.send({"statistics": self._served.statistics().as_dict()})
+
+    def _refresh(self, message: Message) -> None:
+        self._channel.send({"log_end": self._served.refresh(part(message, "name", str))})
 
     def _pause(self, message: Message) -> None:
         self._served.pause()
