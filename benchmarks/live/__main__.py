@@ -36,7 +36,8 @@ def _attach(quick: bool) -> dict[str, float]:
         "attach_equal": all(found.equal.values()),
         "attach_ms": median(found.attach_ms),
         "detach_ms": median(found.detach_ms),
-        "lookup_s": found.lookup_s,
+        "lookup_s": median(found.lookups_s),
+        "lookup_worst_s": max(found.lookups_s),
         "scan_s": found.scan_s,
     }
 

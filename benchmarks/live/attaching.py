@@ -16,6 +16,9 @@ from rich.table import Table
 from australis import Network, NetworkBuilder, Node
 
 PER_SECOND = 20_000
+WARM_S = 10
+"""How long the stream flows before anything is measured."""
+CARS_ASKED = range(4711, 4716)
 
 
 @dataclass
@@ -31,7 +34,7 @@ class Attaching:
     duplicated: int = 0
     attach_ms: list[float] = field(default_factory=list)
     detach_ms: list[float] = field(default_factory=list)
-    lookup_s: float = 0.0
+    lookups_s: list[float] = field(default_factory=list)
     scan_s: float = 0.0
     delays_ms: dict[str, float] = field(default_factory=dict)
     """The delay of what runs, at the 95th percentile: before, and while queries come and go."""
@@ -42,7 +45,7 @@ def measure(tuples: int, rounds: int, seed: int = 1) -> Attaching:
     found, chance = Attaching(tuples), random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="bench-live-") as root, node_with_history(root, tuples) as node:
         with Feed(node, tuples, PER_SECOND) as feed:
-            time.sleep(2)
+            time.sleep(WARM_S)
             found.delays_ms["before"] = _delay_ms(node, 3)
             _lookups(node, found)
             for name in ("fast", "average", "pairs"):
@@ -145,8 +148,8 @@ def _first_answer(node: Node, condition: str, name: str) -> float:
 
 
 def _lookups(node: Node, found: Attaching) -> None:
-    """The first answers for one car by its key; and how long a query by a note takes for the same past."""
-    found.lookup_s = _first_answer(node, "car = 4711", "lookup")
+    """The first answers for some cars by key; and how long a query by a note takes for the same past."""
+    found.lookups_s = [_first_answer(node, f"car = {car}", f"lookup_{car}") for car in CARS_ASKED]
     net = NetworkBuilder("scan")
     net.input("reports", SCHEMA).filter("note LIKE '%report 4711'", as_="asked").output("found")
     end, began = node.statistics().log_end, time.perf_counter()

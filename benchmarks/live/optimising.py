@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from australis import Network, NetworkBuilder, Node, Order
+from australis.engine.session import local_session
 
 WIDE = 24
 """The attributes of a wide tuple."""
@@ -27,16 +28,20 @@ SCHEMA = ", ".join(
         *(f"{t} string" for t in TEXTS),
     ]
 )
-ROUNDS = 3
+SAID = "the station reports that all is well, with the number "
+TRAIN = 200_000
+ROUNDS = 5
 
 
 def bad_order() -> Network:
     """Dear boxes first, the filter that lets one of twenty through last, and nobody needs most attributes."""
     net = NetworkBuilder("bad_order")
     wide = net.input("wide", SCHEMA)
-    long = wide.filter("length(upper(t0 || t1)) > 20", as_="long")
+    long = wide.filter("length(upper(t0 || t1)) > 100", as_="long")
     odd = long.filter("contains(reverse(t2 || t3), '7')", as_="odd")
-    few = odd.filter("n0 < 0.05", as_="few")
+    said = odd.filter("contains(lower(t5 || t6), 'well')", as_="said")
+    told = said.filter("length(replace(upper(t6 || t7), 'WELL', 'ILL')) > 90", as_="told")
+    few = told.filter("n0 < 0.05", as_="few")
     shown = few.map({"at": "at", "key": "key", "value": "n1 * 2 + n2", "text": "upper(t4)"}, as_="shown")
     by_key = Order("at", group_by=("key",))
     shown.aggregate({"mean": "avg(value)", "n": "count(*)"}, by_key, "10 seconds", as_="means").output(
@@ -70,7 +75,7 @@ def random_network(chance: random.Random) -> Network:
 def _condition(chance: random.Random, known: list[str]) -> str:
     name = chance.choice(known)
     if name.startswith("t"):
-        return chance.choice([f"length(upper({name})) > 9", f"contains({name}, '{chance.randint(0, 9)}')"])
+        return chance.choice([f"length(upper({name})) > 56", f"contains({name}, '{chance.randint(0, 9)}')"])
     return f"{name} {chance.choice('<>')} {chance.choice([0.05, 0.3, 0.5, 0.9])}"
 
 
@@ -85,7 +90,7 @@ def write_files(folder: Path, count: int, rows: int) -> list[Path]:
             "key": rng.integers(0, 1_000, rows),
             **{name: rng.random(rows) for name in NUMBERS},
             **{
-                name: pa.array(np.char.add(f"{name} is ", rng.integers(0, 100_000, rows).astype(str)))
+                name: pa.array(np.char.add(SAID, rng.integers(0, 100_000, rows).astype(str)))
                 for name in TEXTS
             },
         }
@@ -95,8 +100,11 @@ def write_files(folder: Path, count: int, rows: int) -> list[Path]:
 
 
 def _seconds(network: Network, files: list[Path], *, optimise: bool, before: int) -> float:
-    """The time for some files, behind others from which the optimiser has learned."""
-    with tempfile.TemporaryDirectory(prefix="bench-live-") as root, Node(root, optimise=optimise) as node:
+    """The time for files that are there, behind others from which the optimiser has learned."""
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-live-") as root,
+        Node(root, optimise=optimise, train=TRAIN) as node,
+    ):
         node.deploy(network)
         for output in network.outputs:
             node.consumer("bench", output)
@@ -105,9 +113,11 @@ def _seconds(network: Network, files: list[Path], *, optimise: bool, before: int
             node.drain()
             if optimise:
                 node.optimise()
-        began = time.perf_counter()
+        node.pause()
         for path in files[before:]:
             node.adopt("wide", path)
+        began = time.perf_counter()
+        node.resume()
         node.drain()
         return time.perf_counter() - began
 
@@ -127,15 +137,17 @@ def ratio(network: Network, files: list[Path], *, before: int = 3, rounds: int =
 def measure(quick: bool, say: Callable[[str], None]) -> dict[str, float]:
     """The ratio on the network that needs it, and the worst on random ones."""
     count = 5 if quick else 50
+    local_session(light=True)
     with tempfile.TemporaryDirectory(prefix="bench-live-") as folder:
-        files = write_files(Path(folder), 8, 100_000)
+        files = write_files(Path(folder), 13, 100_000)
+        ratio(bad_order(), files[:4], rounds=1)  # The first of all loads code.
         shown = ratio(bad_order(), files)
         say(f"bad order, wide tuples: {shown:.2f} x")
         found = []
         for number in range(count):
             network = random_network(random.Random(number))
-            found.append(ratio(network, files[:6], before=2, rounds=1))
+            found.append(ratio(network, files[:8], rounds=3))
             if found[-1] < 0.95:  # It may have been the machine.
-                found[-1] = ratio(network, files[:6], before=2, rounds=5)
+                found[-1] = ratio(network, files, rounds=9)
             say(f"network {number}: {found[-1]:.2f} x")
     return {"optimiser_x": shown, "optimiser_worst_x": min(found), "optimiser_median_x": median(found)}

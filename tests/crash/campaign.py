@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import cycle
 from pathlib import Path
 
+from tests.crash.child import CHANGES, counted
 from tests.crash.comparing import Difference, compare
 from tests.crash.handling import Child, Ended
 from tests.crash.kills import Kill, first_kills, kills
@@ -41,6 +42,8 @@ class Campaign:
     difference: Difference = field(default_factory=Difference)
     failures: list[str] = field(default_factory=list)
     roots: int = 0
+    changes: int = 0
+    """Networks that were changed, and queries that came or went."""
     children: int = 0
     began: float = field(default_factory=time.monotonic)
 
@@ -93,6 +96,7 @@ class Campaign:
         found = compare(expected, folder, is_ordered=name not in UNORDERED)
         total = sum(found.values(), Difference())
         self.difference += total
+        self.changes += counted(folder / CHANGES)
         self._say(f"{name}: {'as undisturbed' if not total else found}")
         if not total:
             shutil.rmtree(folder)
@@ -118,6 +122,7 @@ class Campaign:
             "missed": [point for point in POINTS if not self.kills[point]],
             **asdict(self.difference),
             "roots": self.roots,
+            "changes": self.changes,
             "children": self.children,
             "failures": self.failures,
             "seed": self.seed,

@@ -42,6 +42,7 @@ SEGMENTS_OF_A_RUN = 6
 TUPLES_OF_A_RUN = 60
 """So few tuples are a run of history."""
 HISTORY = "history.kept"
+CHANGES = "changes"
 
 
 def main(name: str, seed: int, events: int, folder: Path) -> None:
@@ -51,7 +52,7 @@ def main(name: str, seed: int, events: int, folder: Path) -> None:
         node.deploy(node.recorded() or given.network, tables=given.tables)
         with Consumers(node, given, folder) as consumers:
             _say(READY)
-            feed(node, given, consumers.go_on, lambda: _say(WORKING))
+            feed(node, given, folder, consumers.go_on, lambda: _say(WORKING))
             consumers.end()
         _write_whole(folder / f"{KEPT}.kept", lines(node.read(KEPT)))
         _write_whole(folder / HISTORY, b"".join(history(node, given)))
@@ -82,34 +83,44 @@ def _node(folder: Path, given: Scenario) -> Node:
         discipline=given.discipline,
         train=given.train,
         way=given.way,
-        partitions=given.partitions[_starts(folder / "starts") % len(given.partitions)],
+        partitions=given.partitions[_one_more(folder / "starts") % len(given.partitions)],
         spark_options=options,
     )
 
 
-def _starts(file: Path) -> int:
-    """How many children there were before this one; the file has a byte for each."""
-    with open(file, "ab") as counted:
-        counted.write(b".")
-    return file.stat().st_size - 1
+def _one_more(file: Path) -> int:
+    """Count something that happens; gives how often it has before. The file has a byte for each time."""
+    before = counted(file)
+    with open(file, "ab") as times:
+        times.write(b".")
+    return before
+
+
+def counted(file: Path) -> int:
+    """How often something has happened."""
+    return file.stat().st_size if file.exists() else 0
 
 
 def feed(
-    node: Node, given: Scenario, heard: Callable[[], None], drained: Callable[[], None] = lambda: None
+    node: Node,
+    given: Scenario,
+    folder: Path,
+    heard: Callable[[], None],
+    drained: Callable[[], None] = lambda: None,
 ) -> None:
     """Log the events behind the last one that was committed, each once."""
     for number in range(int(node.position(SOURCE) or 0), len(given.events)):
         log(node, given, number)
         heard()
-        if given.changes:
-            change(node, given, number)
+        if given.changes and change(node, given, number):
+            _one_more(folder / CHANGES)
         if number % EVENTS_AT_ONCE == 0:
             node.drain()
             drained()
     node.drain()
 
 
-def change(node: Node, given: Scenario, number: int) -> None:
+def change(node: Node, given: Scenario, number: int) -> bool:
     """Let a query come or go, and now and then the whole network change, while trains are on their way."""
     assert given.query is not None
     if node.attached():
@@ -118,6 +129,9 @@ def change(node: Node, given: Scenario, number: int) -> None:
         node.change(given.changes[number // EVENTS_A_CHANGE % len(given.changes)])
     elif node.recorded() == given.changes[0]:
         node.attach(given.query, name="asked")
+    else:
+        return False
+    return True
 
 
 def log(node: Node, given: Scenario, number: int) -> None:

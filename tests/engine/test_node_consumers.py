@@ -121,6 +121,8 @@ def test_subscribers_at_work_when_the_node_stops(spark: SparkSession, tmp_path: 
     for value in range(20):
         push(node, value)
     begun = threading.Event()
+    for number in range(4):
+        node.consumer(f"reader {number}", "out")
 
     def follow(name: str) -> list[int]:
         seen = []
