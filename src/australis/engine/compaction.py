@@ -41,7 +41,7 @@ class Compaction:
 
     def _joined(self, arc: str, run: list[Segment], columns: Sequence[str]) -> Segment:
         """One segment of several that one task after another has written."""
-        tables = [read_segment(self._root, each, columns, each.base, each.end) for each in run]
+        tables = [read_segment(self._root, each, columns, each.base, each.end, threads=False) for each in run]
         return write_segment(self._root, arc, merged(tables), writer=run[0].writer, part=run[0].part)
 
     def _swapped(self, arc: str, run: list[Segment], made: Segment) -> int:

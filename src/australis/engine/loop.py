@@ -41,7 +41,8 @@ class Loop:
         workers: int,
     ) -> None:
         self._queues, self._graveyard = ground.queues, ground.graveyard
-        self._clock, self._changed, self._upkeep = ground.clock, ground.changed, Upkeep(ground)
+        self._clock, self._changed = ground.clock, ground.changed
+        self._upkeep = Upkeep(ground, self._kept)
         self._trains, self._steering, self.run, self._tick = trains, steering, run, tick
         self._tables, self._catalog = ground.tables, ground.catalog
         self._train, self._workers = train, workers
@@ -63,6 +64,7 @@ class Loop:
             thread = threading.Thread(target=self._work, name=f"australis-train-{index}", daemon=True)
             self._threads.append(thread)
             thread.start()
+        self._upkeep.start()
 
     def stop(self) -> None:
         """End when the trains that are on their way have been committed."""
@@ -71,12 +73,14 @@ class Loop:
             self._changed.notify_all()
         for thread in self._threads:
             thread.join()
+        self._upkeep.stop()
         # Only a change of the discipline asks for it, and then says so.
         with suppress(EngineError), self._changed:
             self._trains.settle()
 
     def end(self) -> None:
         """Start no train any more, and try none again; whoever waits for one hears of it."""
+        self._upkeep.end()
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
@@ -212,7 +216,7 @@ class Loop:
             return None
 
     def _ride(self, waybill: Waybill) -> Train:
-        """Run a train, commit it and tidy up, which a change of the plan does not wait for."""
+        """Run a train, commit it, and ask for the upkeep of what it has read and written."""
         superbox = self._trains.superbox(waybill)
         began = time.perf_counter_ns()
         try:
@@ -228,10 +232,7 @@ class Loop:
                 self._graveyard.leave(reader)
                 self._changed.notify_all()
         self._tell(train)
-        # What it cannot read or write, the next train will not either, and will say so.
-        with suppress(EngineError):
-            arcs = (*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC)
-            self._upkeep.tend(arcs)
+        self._upkeep.ask((*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC))
         return train
 
     def _tell(self, train: Train) -> None:

@@ -3,28 +3,67 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, suppress
 
 from australis.engine.compaction import Compaction
 from australis.engine.ground import Ground
 from australis.engine.history.gathering import Gathering
+from australis.errors import EngineError
 
 
 class Upkeep:
-    """Tends arcs, each of them by one thread at a time: two would undo each other's work."""
+    """Tends arcs in a thread of its own: no train waits for it, and nobody undoes its work."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: Ground, kept: Callable[[], AbstractContextManager[None]]) -> None:
         self._gathering, self._compaction = Gathering(ground), Compaction(ground)
-        self._tended: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._kept = kept
+        self._waiting: dict[str, None] = {}
+        self._changed = threading.Condition()
+        self._stopping = self._ending = False
+        self._thread = threading.Thread(target=self._work, name="australis-upkeep", daemon=True)
 
-    def tend(self, arcs: Iterable[str]) -> None:
-        """Do what is worth it for arcs that a train has read or written."""
-        for arc in dict.fromkeys(arcs):
-            if self._tended[arc].acquire(blocking=False):
-                try:
-                    while self._gathering.gather(arc):
-                        pass
-                    self._compaction.compact([arc])
-                finally:
-                    self._tended[arc].release()
+    def start(self) -> None:
+        """Begin to tend what is asked for."""
+        self._thread.start()
+
+    def ask(self, arcs: Iterable[str]) -> None:
+        """Arcs that a train has read or written may be worth it."""
+        with self._changed:
+            self._waiting |= dict.fromkeys(arcs)
+            self._changed.notify_all()
+
+    def end(self) -> None:
+        """Begin nothing any more."""
+        with self._changed:
+            self._ending = self._stopping = True
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """End when all is done that was asked for."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _work(self) -> None:
+        while (arc := self._next()) is not None:
+            # What it cannot read or write, the next train will not either, and will say so.
+            with self._kept(), suppress(EngineError):
+                self._tend(arc)
+
+    def _next(self) -> str | None:
+        with self._changed:
+            while not self._waiting and not self._stopping:
+                self._changed.wait()
+            if not self._waiting or self._ending:
+                return None
+            arc = next(iter(self._waiting))
+            del self._waiting[arc]
+            return arc
+
+    def _tend(self, arc: str) -> None:
+        while not self._ending and self._gathering.gather(arc):
+            pass
+        self._compaction.compact([arc])

@@ -66,7 +66,8 @@ class Gathering:
         """Write the tuples from `lo` up to `hi` as a run; None if none of them fits its schema."""
         form = run_schema(schema)
         by_writer = sorted(segments, key=lambda each: (each.writer, each.part, each.base))
-        tables = [stamped(read_segment(self._root, each, schema.names, lo, hi), form) for each in by_writer]
+        read = (read_segment(self._root, each, schema.names, lo, hi, threads=False) for each in by_writer)
+        tables = [stamped(table, form) for table in read]
         table = merged(tables)
         if not table.num_rows:
             return None

@@ -150,15 +150,23 @@ def _footer_length(tail: memoryview | bytes) -> int:
 
 
 def read_segment(
-    root: Root, segment: Segment, columns: Sequence[str], lo: int, hi: int, lookup: Lookup | None = None
+    root: Root,
+    segment: Segment,
+    columns: Sequence[str],
+    lo: int,
+    hi: int,
+    lookup: Lookup | None = None,
+    *,
+    threads: bool = True,
 ) -> pa.Table:
     """The tuples of a segment from sequence number `lo` up to `hi`, in their order: columns, then TS and SEQ.
 
-    With a lookup, only those of row groups that may have what it asks for.
+    With a lookup, only those of row groups that may have what it asks for. Without `threads` one processor
+    has to do, and others go on.
     """
     with root.open(segment.name) as source:
         try:
-            return _read(source, segment, columns, lo, hi, lookup)
+            return _read(source, segment, columns, lo, hi, lookup, threads)
         except (pa.ArrowException, OSError, struct.error, ValueError) as error:
             raise damaged(segment, str(error)) from error
 
@@ -172,16 +180,23 @@ def damaged(segment: Segment, why: str) -> EngineError:
 
 
 def _read(
-    source: pa.NativeFile, segment: Segment, columns: Sequence[str], lo: int, hi: int, lookup: Lookup | None
+    source: pa.NativeFile,
+    segment: Segment,
+    columns: Sequence[str],
+    lo: int,
+    hi: int,
+    lookup: Lookup | None,
+    threads: bool,
 ) -> pa.Table:
     file = _opened(source, segment)
     hidden = [name for name, known in ((TS, segment.ts), (SEQ, segment.first)) if known is None]
     if segment.first is not None:
         start, stop = max(lo - segment.first, 0), min(hi - segment.first, segment.rows)
-        return _rows(file, segment, [*columns, *hidden], start, stop)
+        return _rows(file, segment, [*columns, *hidden], start, stop, threads)
     if segment.has_ties:
         hidden.append(TIE)
-    found = file.read_row_groups(_groups(file.metadata, lo, hi, lookup), columns=[*columns, *hidden])
+    groups = _groups(file.metadata, lo, hi, lookup)
+    found = file.read_row_groups(groups, columns=[*columns, *hidden], use_threads=threads)
     if segment.key:
         return _completed(_by_number(found, lo, hi), segment, 0)
     return _between(_completed(found, segment, 0), lo, hi)
@@ -231,13 +246,15 @@ def _check_footer(source: pa.NativeFile, segment: Segment) -> None:
         raise ValueError("the checksum of its footer differs")
 
 
-def _rows(file: pq.ParquetFile, segment: Segment, columns: list[str], start: int, stop: int) -> pa.Table:
+def _rows(
+    file: pq.ParquetFile, segment: Segment, columns: list[str], start: int, stop: int, threads: bool
+) -> pa.Table:
     """Some rows of a file, from the row groups that have them."""
     ends = np.cumsum([file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)])
     begins = ends - np.diff(ends, prepend=0)
     groups = np.flatnonzero((ends > start) & (begins < stop)).tolist()
     skipped = int(begins[groups[0]]) if groups else 0
-    table = file.read_row_groups(groups, columns=columns)
+    table = file.read_row_groups(groups, columns=columns, use_threads=threads)
     return _completed(table.slice(start - skipped, stop - start), segment, start)
 
 
