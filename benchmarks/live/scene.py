@@ -7,13 +7,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from australis import Network, NetworkBuilder, Node, Order
+from australis.engine.history.keeping import RUN_ROWS_MOST
 
 CARS = 10_000
 ROADS = [f"road {number:03d} from somewhere to elsewhere" for number in range(500)]
@@ -170,4 +173,12 @@ def node_with_history(root: str, tuples: int) -> Iterator[Node]:
             node.push("pos", reports(first, step))
             node.push("crash", accidents(first))
         node.drain()
+        while _gathered(root) < tuples - RUN_ROWS_MOST:
+            time.sleep(0.5)
         yield node
+
+
+def _gathered(root: str) -> int:
+    """How many reports are in runs, sorted by car."""
+    files = (Path(root) / "history" / "reports").glob("*.parquet")
+    return sum(pq.read_metadata(file).num_rows for file in files)

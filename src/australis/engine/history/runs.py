@@ -19,7 +19,7 @@ from australis.algebra.schema import TS, Schema
 from australis.engine.storage.root import HISTORY, SEGMENTS, Root
 from australis.engine.storage.segments import SEQ, TIE, Segment, checksum
 
-GROUP_ROWS = 1 << 14
+GROUP_ROWS = 1 << 13
 """The tuples of a row group: what a lookup reads at the least."""
 
 
