@@ -7,10 +7,10 @@ import json
 import sys
 from statistics import median
 
-from benchmarks.live import attaching, optimising
+from benchmarks.live import attaching, expiry, optimising
 from rich.console import Console
 
-PARTS = ("attach", "optimiser")
+PARTS = ("attach", "optimiser", "expiry")
 HISTORY, ROUNDS = 10_000_000, 100
 
 
@@ -21,7 +21,13 @@ def main() -> None:
     arguments = parser.parse_args()
     figures: dict[str, float] = {}
     for part in arguments.part or PARTS:
-        figures |= _attach(arguments.quick) if part == "attach" else optimising.measure(arguments.quick, say)
+        match part:
+            case "attach":
+                figures |= _attach(arguments.quick)
+            case "optimiser":
+                figures |= optimising.measure(arguments.quick, say)
+            case "expiry":
+                figures |= expiry.measure(arguments.quick, say)
     print(json.dumps({name: round(value, 3) for name, value in figures.items()}))
 
 
