@@ -63,16 +63,23 @@ def measure(quick: bool, say: Callable[[str], None]) -> dict[str, float]:
                 kept = sum(table.num_rows for table in node.history("recent", columns=["tank"]))
                 most, least = max(most, _on_disk(root)), min(least, kept)
         ideal = wanted * _bytes_of_a_tuple(root)
-    say(
-        f"{wanted:,} tuples specified, at least {least:,} kept; {most / 1e6:.1f} MB at most for {ideal / 1e6:.1f}"
-    )
+    say(f"{wanted:,} tuples specified, {least:,} kept at the least")
+    say(f"{ideal / 1e6:.1f} MB for those specified, {most / 1e6:.1f} on the disk at the most")
     return {"expiry_disk_x": most / ideal, "expiry_kept_x": least / wanted}
 
 
 def _on_disk(root: str) -> int:
     """All files of the root but the catalogue."""
     folders = [Path(root) / name for name in ("segments", "history")]
-    return sum(file.stat().st_size for folder in folders for file in folder.rglob("*.parquet"))
+    return sum(_size(file) for folder in folders for file in folder.rglob("*.parquet"))
+
+
+def _size(file: Path) -> int:
+    """The bytes of a file; one may go while they are counted."""
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _bytes_of_a_tuple(root: str) -> float:
