@@ -122,7 +122,7 @@ def _seconds(network: Network, files: list[Path], *, optimise: bool, before: int
         return time.perf_counter() - began
 
 
-def ratio(network: Network, files: list[Path], *, before: int = 3, rounds: int = ROUNDS) -> float:
+def ratio(network: Network, files: list[Path], *, before: int = 5, rounds: int = ROUNDS) -> float:
     """How many times as fast a network is with the optimiser, in turns."""
     pairs = [
         (
@@ -139,14 +139,14 @@ def measure(quick: bool, say: Callable[[str], None]) -> dict[str, float]:
     count = 5 if quick else 50
     local_session(light=True)
     with tempfile.TemporaryDirectory(prefix="bench-live-") as folder:
-        files = write_files(Path(folder), 13, 100_000)
-        ratio(bad_order(), files[:4], rounds=1)  # The first of all loads code.
+        files = write_files(Path(folder), 15, 100_000)
+        ratio(bad_order(), files[:6], rounds=1)  # The first of all loads code.
         shown = ratio(bad_order(), files)
         say(f"bad order, wide tuples: {shown:.2f} x")
         found = []
         for number in range(count):
             network = random_network(random.Random(number))
-            found.append(ratio(network, files[:8], rounds=3))
+            found.append(ratio(network, files[:10], rounds=3))
             if found[-1] < 0.95:  # It may have been the machine.
                 found[-1] = ratio(network, files, rounds=9)
             say(f"network {number}: {found[-1]:.2f} x")
