@@ -34,7 +34,8 @@ class Delivery(ABC):
 
     def take(self, output: str, table: pa.Table) -> None:
         """Deliver the tuples of a table that are still wanted."""
-        wanted = table if self._limit is None else table.slice(0, self._limit - self.tuples)
+        left = table.num_rows if self._limit is None else self._limit - self.tuples
+        wanted = table.slice(0, min(left, table.num_rows))
         self.tuples += wanted.num_rows
         if wanted.num_rows:
             self._deliver(output, wanted)
