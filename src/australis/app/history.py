@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 
 import click
 import pyarrow as pa
-from pyarrow import fs
 
 from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
@@ -22,8 +21,6 @@ from australis.engine.clock import wall_clock
 from australis.engine.files import STANDARD_STREAM, format_of
 from australis.engine.storage.root import Root
 from australis.errors import AlgebraError
-
-_FOLDER = "history"
 
 
 @click.command()
@@ -67,7 +64,7 @@ def command(
     if output is not None and output != STANDARD_STREAM:
         format_of(output)
     if files:
-        click.echo("\n".join(_files(place.root, point)) or "No file holds history of it so far.")
+        click.echo("\n".join(_files(place, point)) or "No file holds history of it so far.")
         return
     names = _columns(columns, schema)
     now, zone = wall_clock(), ZoneInfo(network.timezone)
@@ -121,8 +118,10 @@ def _moment(text: str | None, now_us: int, zone: ZoneInfo) -> int | None:
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
-def _files(place: str, point: str) -> list[str]:
+def _files(place: Place, point: str) -> list[str]:
     """The files of a connection point's history, in the order of their tuples."""
-    root = Root.of(place)
-    selector = fs.FileSelector(root.path(f"{_FOLDER}/{point}"), allow_not_found=True)
-    return sorted(found.path for found in root.filesystem.get_file_info(selector))
+    root = Root.of(place.root)
+    runs: list[str] = importlib.import_module("australis.engine.history").runs_of(
+        place.root, point, catalog=place.catalog
+    )
+    return [root.path(run) for run in runs]

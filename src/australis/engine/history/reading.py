@@ -15,7 +15,7 @@ import pyarrow as pa
 from australis.engine.graveyard import Graveyard
 from australis.engine.ground import Ground
 from australis.engine.history.pieces import Piece, pieces
-from australis.engine.history.question import Question, question
+from australis.engine.history.question import Question, arc_of, question
 from australis.engine.history.runs import staged
 from australis.engine.looking import CatalogView, known_catalog, known_plan
 from australis.engine.queues import ALL
@@ -53,6 +53,22 @@ def read_history(
     finally:
         view.close()
     return limited(_followed(place, folder, asked, found), limit)
+
+
+def runs_of(root: str | Path, point: str, *, catalog: str | Path | None = None) -> list[str]:
+    """The files of a connection point's history below a root, in the order of their tuples.
+
+    Points of one arc share them, and one that was called otherwise before has some under its old name.
+    """
+    place = Root.of(root)
+    folder = catalog_folder(place, catalog)
+    view = CatalogView(known_catalog(folder))
+    try:
+        arc = arc_of(known_plan(folder, view).network, point)
+        runs = [segment for segment in view.segments(arc) if segment.is_run]
+    finally:
+        view.close()
+    return [_placed(place, run).name for run in sorted(runs, key=lambda run: run.base)]
 
 
 def recall(ground: Ground, asked: Question, limit: int | None = None) -> Iterator[pa.Table]:
