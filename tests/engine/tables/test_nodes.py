@@ -17,6 +17,7 @@ from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.store import Pull, Store
 from australis.engine.tables import choosing
+from australis.engine.tables.states import NEVER, Tables, TableState
 from australis.errors import EngineError
 
 pytestmark = pytest.mark.timeout(240)
@@ -271,3 +272,12 @@ def test_rows_that_do_not_fit_go_to_the_quarantine(spark: SparkSession, tmp_path
             "'id' is NULL, which its schema does not allow",
             "id: 'y' is no int",
         ]
+
+
+def test_a_table_whose_time_to_be_asked_has_come_wakes_nobody() -> None:
+    """Who needs it is free to ask; if nobody does, there is nothing to wake up for, again and again."""
+    state = TableState(Pull.LOOKUP, trouble="is away", since=0, next_try=2_000_000)
+    tables = Tables({"cars": state}, clock=lambda: 1_000_000)
+    assert tables.pause_s() == 1.0
+    tables.clock = lambda: 3_000_000
+    assert tables.pause_s() == NEVER

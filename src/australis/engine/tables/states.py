@@ -106,15 +106,21 @@ class Tables:
     def free(self, waiting: Mapping[str, int], superboxes: Mapping[str, Superbox]) -> dict[str, int]:
         """Of the superboxes with something to do, those that need no table that does not answer."""
         now = self.clock()
-        silent = {name for name, at in self._silent().items() if at > now}
+        silent = {name for name, at in self._tried_again().items() if at > now}
         return {name: due for name, due in waiting.items() if not silent & superboxes[name].tables.keys()}
 
     def pause_s(self) -> float:
         """The seconds until a table that does not answer is asked again."""
         now = self.clock()
-        return min((max(0.0, (at - now) / 1e6) for at in self._silent().values()), default=NEVER)
+        return min(((at - now) / 1e6 for at in self._tried_again().values() if at > now), default=NEVER)
 
-    def _silent(self) -> dict[str, int]:
-        """The tables that are looked up and do not answer, and when to ask them again."""
-        asked = ((name, each) for name, each in self.states.items() if each.how == Pull.LOOKUP)
-        return {name: each.next_try for name, each in asked if each.next_try is not None}
+    def silent(self) -> dict[str, str]:
+        """The tables that are looked up and do not answer, and why."""
+        return {name: each.trouble for name, each in self._asked().items() if each.trouble}
+
+    def _tried_again(self) -> dict[str, int]:
+        """When to ask the tables again that do not answer."""
+        return {name: each.next_try for name, each in self._asked().items() if each.next_try is not None}
+
+    def _asked(self) -> dict[str, TableState]:
+        return {name: each for name, each in self.states.items() if each.how == Pull.LOOKUP}
