@@ -13,9 +13,10 @@ from australis.rewrite.streams import at_point
 
 
 def leave_out(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
-    """Each such Map that is at no connection point."""
+    """Each such Map that is at no connection point; one that runs and delivers has a past, and stays."""
     for box_id in network.order:
-        if _does_nothing(network, box_id) and not at_point(network, box_id):
+        has_past = box_id in statistics.running
+        if _does_nothing(network, box_id) and not at_point(network, box_id) and not has_past:
             source = network.boxes[box_id].sources[0]
             yield Rewrite(
                 "leave_out",

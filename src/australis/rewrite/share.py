@@ -20,7 +20,7 @@ def share(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
         if not _is_sharable(network, statistics, box_id):
             continue
         same = first.setdefault(_meaning(network, box_id), box_id)
-        if same != box_id:
+        if same != box_id and box_id not in statistics.running:
             ports = range(network.boxes[box_id].box.outputs)
             yield Rewrite(
                 "share",

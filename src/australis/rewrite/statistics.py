@@ -28,13 +28,14 @@ class Measure:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What was measured of some boxes, and the boxes that run already and whose state has to be kept.
+    """What was measured of some boxes, and the boxes that run already and whose past has to be kept.
 
     The default, nothing measured and nothing running, is what is known of a network before its first tuple.
     """
 
     boxes: Mapping[str, Measure] = field(default_factory=dict)
     running: Collection[str] = ()
+    """Boxes with a state, or with tuples that were emitted and that a consumer has not read so far."""
     lean_quarantine: bool = False
     """Whether the quarantine may show a tuple without attributes that no box needs."""
 
