@@ -107,6 +107,15 @@ class Schema:
         """The Arrow schema of a stream's batches: the attributes and the hidden arrival time."""
         return self.arrow.append(pa.field(TS, TIMESTAMP.arrow, False))
 
+    def takes(self, other: Schema) -> bool:
+        """Whether every tuple of another schema is one of this; that one may have fewer NULLs.
+
+        >>> parse_schema("a int").takes(parse_schema("a int not null"))
+        True
+        """
+        alike = [(f.name, f.type) for f in self] == [(f.name, f.type) for f in other]
+        return alike and all(f.nullable or not other[f.name].nullable for f in self)
+
     def as_dict(self) -> dict[str, str]:
         """The JSON form: a type's text for each name."""
         return {f.name: f.type_text for f in self.fields}

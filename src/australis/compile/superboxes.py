@@ -112,6 +112,11 @@ class Plan:
         """The arc of every output, `quarantine` included."""
         return {name: arc.id for arc in self.arcs.values() for name in arc.outputs}
 
+    def query_of(self, superbox: str) -> str | None:
+        """The ad hoc query that a superbox belongs to, if it is one's."""
+        name = superbox.partition(".")[0]
+        return name if name in self.queries else None
+
     def upstream(self, superbox: str) -> Iterator[str]:
         """The superboxes that a superbox reads from, itself last, each once."""
         found: dict[str, None] = {}
@@ -284,7 +289,7 @@ class _Planner:
 
     def _boxless(self, superbox: str, ref: Ref, writes: Mapping[str, str]) -> Superbox:
         # A stored table that nobody joins passes as a stream.
-        inputs = {ref.id: replace(self._network.inputs[ref.id], table=False)}
+        inputs = {ref.id: replace(self._network.inputs[ref.id], table=False, store=None)}
         own = Network(self._network.name, inputs, {}, {"out_0": Output(ref)}, timezone=self._network.timezone)
         return Superbox(superbox, own, {ref.id: ref.id}, writes, Spread(SpreadKind.ROWS), self._admits([ref]))
 

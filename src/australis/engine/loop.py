@@ -52,6 +52,8 @@ class Loop:
         """Whether no train may start, since the plan is about to be another."""
         self.paused = False
         self.error: AustralisError | None = None
+        self.failed: dict[str, AustralisError] = {}
+        """The ad hoc queries of which a train failed, and why: they stand still, and all else goes on."""
         self.heard: Callable[[Train], None] = lambda train: None
         self._unheard = 0
         """How many trains were committed that `heard` has not been told of."""
@@ -89,10 +91,11 @@ class Loop:
     def stopping(self) -> bool:
         return self._stopping
 
-    def check(self) -> None:
-        """Raise the error that has stopped the trains, if there is one."""
-        if self.error is not None:
-            raise self.error
+    def check(self, superbox: str = "") -> None:
+        """Raise the error that has stopped all trains, or those of the query that a superbox belongs to."""
+        error = self.error or self.failed.get(self._queues.plan.query_of(superbox) or "")
+        if error is not None:
+            raise error
 
     def idle(self) -> bool:
         """Whether nothing waits and nothing is on its way."""
@@ -132,7 +135,7 @@ class Loop:
     def resume(self) -> None:
         """Go on, also behind an error whose cause is mended."""
         with self._changed:
-            self.paused, self.error = False, None
+            self.paused, self.error, self.failed = False, None, {}
             self._changed.notify_all()
 
     def step(self) -> Train | None:
@@ -190,7 +193,9 @@ class Loop:
                 self._changed.notify_all()
 
     def _waiting(self) -> dict[str, int]:
-        due = {name: self._trains.due(superbox) for name, superbox in self._queues.plan.superboxes.items()}
+        plan = self._queues.plan
+        going = [each for name, each in plan.superboxes.items() if plan.query_of(name) not in self.failed]
+        due = {superbox.id: self._trains.due(superbox) for superbox in going}
         return {name: tuples for name, tuples in due.items() if tuples}
 
     def _next(self) -> Waybill | None:
@@ -206,14 +211,27 @@ class Loop:
             return waybill
 
     def _ridden(self, waybill: Waybill) -> Train | None:
-        """Run a train; None if a table that it looks up did not answer: it is for later, others go on."""
+        """Run a train; None if it did not happen for a reason that leaves others alone."""
         try:
             return self._ride(waybill)
         except LookupFailed as error:
             with self._changed:
+                # It is for later.
                 self._tables.failed(error.problem, self._catalog)
                 self._changed.notify_all()
-            return None
+        except EngineError as error:
+            self._fail(waybill, error)
+        return None
+
+    def _fail(self, waybill: Waybill, error: EngineError) -> None:
+        """Let an ad hoc query stand still of which a train failed; any other is an error of the node."""
+        with self._changed:
+            owners = {self._queues.plan.query_of(member) for member in waybill.members}
+            query = owners.pop() if len(owners) == 1 else None
+            if query is None:
+                raise error
+            self.failed[query] = error
+            self._changed.notify_all()
 
     def _ride(self, waybill: Waybill) -> Train:
         """Run a train, commit it, and ask for the upkeep of what it has read and written."""

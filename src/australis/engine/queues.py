@@ -5,6 +5,7 @@ A mirror of the catalogue in memory, for decisions; what it says is what was com
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from australis.algebra.network import FOREVER
@@ -27,10 +28,13 @@ class Queues:
         self.paces = Paces(plan.superboxes, plan.arcs)
         self.held: dict[str, int] = {}
         """The number at which each superbox stops that is about to be replaced."""
+        self.ended: Counter[str] = Counter()
+        """How often an output of each name has gone: one that comes again is another one."""
         self.load(catalog)
 
     def switch(self, plan: Plan, catalog: Catalog) -> None:
         """Another plan runs, which the catalogue knows already."""
+        self.ended.update(self.plan.outputs.keys() - plan.outputs.keys())
         self.plan, self.held = plan, {}
         self.paces.switch(plan.superboxes, plan.arcs)
         self.load(catalog)
@@ -51,7 +55,9 @@ class Queues:
     def arc_end(self, arc: str) -> int:
         """The number before which nothing more will come on an arc."""
         if arc == QUARANTINE_ARC:
-            return min((head.seq for head in self.heads.values()), default=self.log_end)
+            # A view that nobody wants computed rejects nothing, however far it is behind.
+            heads = (head.seq for name, head in self.heads.items() if self.plan.views.get(name) != 0)
+            return min(heads, default=self.log_end)
         writer = self.plan.arcs[arc].writer
         return self.log_end if writer is None else self.heads[writer].seq
 
@@ -106,7 +112,7 @@ class Queues:
         arc, end = str(place.at), self.arc_end(str(place.at))
         if not place.history:
             return end
-        return min(max(self.earliest(arc), self._history(arc, place.history, now)), end)
+        return min(max(self.earliest(arc), self.kept_from(arc, place.history, now)), end)
 
     def earliest(self, arc: str) -> int:
         """The first number of what an arc keeps; where it ends if it keeps nothing."""
@@ -122,8 +128,13 @@ class Queues:
     def log_needed(self) -> int:
         """The number before which nobody needs the log: no superbox, nor one that begins with history."""
         begins = [self.earliest(arc) for arc in self.remembering]
-        heads = [head.seq for name, head in self.heads.items() if name not in self.plan.views]
+        heads = [head.seq for name, head in self.heads.items() if self._needs_log(name)]
         return min([*heads, *begins], default=self.log_end)
+
+    def _needs_log(self, superbox: str) -> bool:
+        """Whether a superbox reads the log from where it is: a view that makes do with history does not."""
+        arcs = (self.plan.arcs[arc] for arc in self.plan.superboxes[superbox].streams.values())
+        return superbox not in self.plan.views or any(self.waits_for(arc, superbox) for arc in arcs)
 
     @property
     def remembering(self) -> tuple[str, ...]:
@@ -132,14 +143,14 @@ class Queues:
 
     def needed(self, arc: Arc, now: int) -> int:
         """The number before which nobody needs an arc's tuples: no superbox, consumer or history."""
-        ends = [self.heads[reader].seq for reader in arc.readers if self._waits_for(arc, reader)]
+        ends = [self.heads[reader].seq for reader in arc.readers if self.waits_for(arc, reader)]
         consumers = [seq for (_, output), seq in self.consumers.items() if output in arc.outputs]
         if set(arc.outputs) - {output for _, output in self.consumers}:
             return 0  # An output that nobody reads keeps everything.
-        kept = [self._history(arc.id, history, now) for history in self._points(arc)]
+        kept = [self.kept_from(arc.id, history, now) for history in self._points(arc)]
         return min([*ends, *consumers, *kept, self.arc_end(arc.id)])
 
-    def _waits_for(self, arc: Arc, reader: str) -> bool:
+    def waits_for(self, arc: Arc, reader: str) -> bool:
         """Whether tuples are kept until a reader has taken them; a view makes do with history."""
         importance = self.plan.views.get(reader)
         return importance is None or (importance > 0 and not self._points(arc))
@@ -149,7 +160,8 @@ class Queues:
         asked = (self.plan.network.connection_points[name].history for name in arc.points)
         return [history for history in asked if history]
 
-    def _history(self, arc: str, history: str | int, now: int) -> int:
+    def kept_from(self, arc: str, history: str | int, now: int) -> int:
+        """The number from which on so much history of an arc is kept; behind all where there is none."""
         if history == FOREVER:
             return 0
         segments = sorted(self.segments[arc], key=lambda each: each.base)

@@ -165,9 +165,13 @@ class Steering:
             sheds=self._sheds(superbox.id),
             shed_us=self.paces.readings[superbox.id].each_us,
             head=self._queues.heads[superbox.id].seq,
-            view=self._plan.views.get(superbox.id),
+            view=self._view(superbox.id),
             joins=self._joins and self._is_inner(superbox) and self._is_open(superbox.id),
         )
+
+    def _view(self, superbox: str) -> float | None:
+        """How important a view is; one that a change waits for is as any other stage."""
+        return None if superbox in self._queues.held else self._plan.views.get(superbox)
 
     def _sheds(self, superbox: str) -> float:
         ordered = self.dropboxes.ordered.get(superbox)

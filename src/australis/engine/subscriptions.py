@@ -55,15 +55,16 @@ class Subscriptions:
         with self._changed:
             seq = 0 if self._closed.is_set() else self.consumer(consumer, output)[0]
             last = None if follow else self._queues.log_end
+            life = self._queues.ended[output]
         while True:
-            ahead = self._ahead(output, seq, last, rows)
+            ahead = self._ahead(output, seq, last, rows, life)
             if ahead is None:
                 return
             (table, end), begin = ahead, seq
             seq = end
             if table.num_rows:
                 yield labelled(table, self._delivered(output, begin, end))
-            self.acknowledge(consumer, output, seq)
+            self.acknowledge(consumer, output, seq, life=life)
 
     def consumer(self, consumer: str, output: str) -> tuple[int, str | None]:
         """How far a consumer has come: the number behind its last tuple, and its own note of it."""
@@ -74,14 +75,16 @@ class Subscriptions:
                 self.acknowledge(consumer, output, 0)
         return known or (0, None)
 
-    def acknowledge(self, consumer: str, output: str, seq: int, position: str | None = None) -> None:
+    def acknowledge(
+        self, consumer: str, output: str, seq: int, position: str | None = None, life: int | None = None
+    ) -> None:
         """A consumer has done with all tuples before a number; what nobody needs is deleted.
 
         Behind the node's end nothing is noted, so the tuples come again.
         """
         crash_point("consumer.acknowledging")
         with self._changed:
-            if self._closed.is_set() or self._is_gone(output):
+            if self._closed.is_set() or self._is_gone(output, life):
                 return
             dropped = self._consumers.acknowledge(consumer, output, seq, position)
             self._changed.notify_all()  # Somebody may wait for the room that this makes.
@@ -101,16 +104,18 @@ class Subscriptions:
                 return None
             return delivered(self._catalog, self._queues.plan.ways()[output], lo, hi)
 
-    def _ahead(self, output: str, seq: int, last: int | None, rows: int) -> tuple[pa.Table, int] | None:
+    def _ahead(
+        self, output: str, seq: int, last: int | None, rows: int, life: int
+    ) -> tuple[pa.Table, int] | None:
         """The next tuples of a consumer, once there are some, and how far they go; none behind `last`."""
         queues, loop = self._queues, self._loop
         with self._changed:
-            while not self._closed.is_set() and not self._is_gone(output):
+            while not self._closed.is_set() and not self._is_gone(output, life):
                 arc = self._consumers.arc(output)
                 cut = consumers.next_cut(queues, arc, seq, rows)
                 if cut != seq and (last is None or seq < last):
                     break
-                loop.check()
+                loop.check(queues.plan.arcs[arc].writer or "")
                 has_all = last is not None and (queues.arc_end(arc) >= last or loop.resting())
                 if loop.stopping or has_all:
                     return None
@@ -126,9 +131,10 @@ class Subscriptions:
                 return None  # A root that goes with its node may be gone.
             raise
 
-    def _is_gone(self, output: str) -> bool:
-        """Whether a change has taken an output away; those who read it come to an end."""
-        return output not in self._queues.plan.outputs
+    def _is_gone(self, output: str, life: int | None = None) -> bool:
+        """Whether a change has taken an output away; those who read it in that `life` come to an end."""
+        is_another = life is not None and life != self._queues.ended[output]
+        return is_another or output not in self._queues.plan.outputs
 
     def _read(self, schema: Schema, segments: list[Segment], lo: int, hi: int, reader: int) -> pa.Table:
         try:

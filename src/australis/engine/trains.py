@@ -99,7 +99,8 @@ class Trains:
     def _catch_up(self, superbox: Superbox) -> None:
         """Move a view that was left behind to what is still kept of its streams."""
         head = self._queues.heads[superbox.id]
-        kept = min(self._queues.earliest(arc) for arc in superbox.streams.values())
+        earliest = min(self._queues.earliest(arc) for arc in superbox.streams.values())
+        kept = min(earliest, self._queues.end(superbox))
         if kept > head.seq:
             self._queues.advance(superbox.id, Head(kept, head.version, head.deadline))
 

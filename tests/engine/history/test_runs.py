@@ -11,15 +11,16 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engine.history.bench import SECOND, Bench, network, opened, tuples
+from tests.engine.history.bench import SCHEMA, SECOND, Bench, network, opened, tuples
 
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.types import TIMESTAMP
 from australis.engine.compaction import Compaction
-from australis.engine.history import keeping, runs
+from australis.engine.history import keeping, runs, runs_of
 from australis.engine.history.gathering import cuts, full_batch
 from australis.engine.history.keeping import Keeping
 from australis.engine.history.pieces import pieces
+from australis.engine.storage.catalog import Head
 from australis.engine.storage.segments import SEQ, Segment, read_segment
 
 
@@ -99,6 +100,17 @@ def test_what_someone_has_not_passed_stays_in_segments(tmp_path: Path) -> None:
             bench.push(tuples(number * 5, 5))
         assert bench.gather() == 60
         assert bench.history().num_rows == 100
+
+
+def test_a_view_that_nobody_computes_does_not_keep_history_from_becoming_runs(tmp_path: Path) -> None:
+    net = NetworkBuilder("n")
+    stream = net.input("s", SCHEMA).point("past", history="forever", key="k")
+    stream.filter("k > 2", as_="some").output("out")
+    stream.map({"k": "k + 1"}, as_="more").view("later", importance=0)
+    with opened(tmp_path, net.build()) as bench:
+        filled(bench)
+        bench.ground.queues.advance("more", Head())
+        assert bench.gather() == 60
 
 
 def test_a_batch_waits_until_it_is_full_or_its_time_is_over(tmp_path: Path) -> None:
@@ -184,6 +196,8 @@ def test_points_of_one_arc_share_runs_by_the_first_key(tmp_path: Path) -> None:
         assert {run.key for run in bench.runs()} == {"v"}
         assert len(bench.files("keyed")) == 3
         assert bench.history("plain") == bench.history("keyed")
+        names = [run.name for run in bench.runs()]
+        assert runs_of(tmp_path, "plain") == runs_of(tmp_path, "keyed") == names
 
 
 # --- beside others

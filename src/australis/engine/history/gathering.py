@@ -51,9 +51,10 @@ class Gathering:
             return self._swapped(arc, batch, made)
 
     def _passed(self, arc: str) -> int:
-        """The number before which all superboxes have read an arc that read it."""
-        heads = [self._queues.heads[reader].seq for reader in self._plan.arcs[arc].readers]
-        return min([*heads, self._queues.arc_end(arc)])
+        """The number before which all superboxes have read an arc for which it waits."""
+        queues, read = self._queues, self._plan.arcs[arc]
+        heads = [queues.heads[reader].seq for reader in read.readers if queues.waits_for(read, reader)]
+        return min([*heads, queues.arc_end(arc)])
 
     def _runs(self, keeping: Keeping, schema: Schema, batch: Sequence[Segment]) -> Iterator[Segment | None]:
         for lo, hi in cuts(batch, keeping.rows_most):

@@ -18,6 +18,7 @@ from australis.engine.storage.cache import Cache
 from australis.engine.storage.lookup import Lookup, Zone, zones
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import Segment, read_metadata
+from australis.errors import EngineError
 
 ZONES_BUDGET, ZONE_BYTES = 64 << 20, 300
 """What may be remembered of footers, and about what a row group takes of it."""
@@ -55,7 +56,7 @@ class Lookups:
             if lookup is None or lookup.attribute != segment.key:
                 return rows_between(segment, lo, hi)
             if segment.name not in known.rows:
-                known.rows[segment.name] = lookup.rows(self._zones_of(segment, lookup))
+                known.rows[segment.name] = self._rows(segment, lookup)
             return min(known.rows[segment.name], rows_between(segment, lo, hi))
 
         return read
@@ -85,6 +86,13 @@ class Lookups:
                 lookup = as_lookup(allowed, attribute)
                 if lookup is not None:
                     yield stream, lookup
+
+    def _rows(self, segment: Segment, lookup: Lookup) -> int:
+        try:
+            return lookup.rows(self._zones_of(segment, lookup))
+        except EngineError:
+            # What cannot be read is for the train to say that has to.
+            return segment.rows
 
     def _zones_of(self, segment: Segment, lookup: Lookup) -> tuple[Zone, ...]:
         return self._zones.get(
