@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from australis.algebra.network import QUARANTINE, Network
-from australis.engine.queues import Queues, rows_between
-from australis.engine.storage.catalog import Catalog
+from australis.algebra.network import QUARANTINE, ConnectionPoint, Network
+from australis.engine.ground import Ground
+from australis.engine.queues import ALL, Queues, rows_between
 from australis.engine.takeover import Takeover, unread_of
 from australis.errors import EngineError, Problem
 
@@ -27,10 +27,13 @@ class Change:
     removed: tuple[str, ...]
     inputs_added: tuple[str, ...]
     inputs_removed: tuple[str, ...]
+    inputs_altered: tuple[str, ...]
     outputs_added: tuple[str, ...]
     outputs_removed: tuple[str, ...]
+    outputs_altered: tuple[str, ...]
     points_added: tuple[str, ...]
     points_removed: tuple[str, ...]
+    points_altered: tuple[str, ...]
     held: tuple[str, ...]
     """The superboxes that come to a stop for it; all others go on."""
     lost: tuple[str, ...]
@@ -56,26 +59,20 @@ class Change:
         yield from _signed("~", "box", self.altered)
         for name in _ENDS:
             kind, _, what = name.partition("_")
-            yield from _signed("+" if what == "added" else "-", _SINGULAR[kind], getattr(self, name))
+            yield from _signed(_SIGNS[what], _SINGULAR[kind], getattr(self, name))
         yield from (f"  ! lost: {each}" for each in self.lost)
 
 
-_ENDS = (
-    "inputs_added",
-    "inputs_removed",
-    "outputs_added",
-    "outputs_removed",
-    "points_added",
-    "points_removed",
-)
+_SIGNS = {"added": "+", "removed": "-", "altered": "~"}
 _SINGULAR = {"inputs": "input", "outputs": "output", "points": "connection point"}
+_ENDS = tuple(f"{kind}_{what}" for kind in _SINGULAR for what in _SIGNS)
 
 
 def _signed(sign: str, kind: str, names: Iterable[str]) -> Iterator[str]:
     yield from (f"  {sign} {kind} {name}" for name in names)
 
 
-def difference(old: Network, new: Network, takeover: Takeover, queues: Queues, catalog: Catalog) -> Change:
+def difference(old: Network, new: Network, takeover: Takeover, ground: Ground) -> Change:
     """What a takeover does to a network as its users drew it; refuses one that cannot be."""
     _check(old, new)
     kept = tuple(box for box in new.order if _goes_on(old, new, box, takeover))
@@ -93,8 +90,9 @@ def difference(old: Network, new: Network, takeover: Takeover, queues: Queues, c
         tuple(box for box in old.order if box not in new.boxes),
         **{f"{kind}_added": _only(after, before) for kind, (before, after) in ends.items()},
         **{f"{kind}_removed": _only(before, after) for kind, (before, after) in ends.items()},
+        **{f"{kind}_altered": _altered(before, after) for kind, (before, after) in ends.items()},
         held=takeover.held,
-        lost=tuple(_lost(takeover, queues, catalog)),
+        lost=tuple(_lost(takeover, ground)),
     )
 
 
@@ -106,6 +104,10 @@ def _goes_on(old: Network, new: Network, box: str, takeover: Takeover) -> bool:
 
 def _only(these: Mapping[str, object], those: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(name for name in these if name not in those)
+
+
+def _altered(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(name for name in after if name in before and before[name] != after[name])
 
 
 def _check(old: Network, new: Network) -> None:
@@ -123,14 +125,14 @@ def _refused(network: Network, path: str, what: str, expected: str) -> EngineErr
     return EngineError(Problem(f"{network.name}.{path}", what, expected))
 
 
-def _lost(takeover: Takeover, queues: Queues, catalog: Catalog) -> Iterator[str]:
-    old = takeover.old.plan
-    files = {file.box for name in takeover.held for file in catalog.states(name)}
+def _lost(takeover: Takeover, ground: Ground) -> Iterator[str]:
+    old, queues = takeover.old.plan, ground.queues
+    files = {file.box for name in takeover.held for file in ground.catalog.states(name)}
     for box in old.network.order:
         if box in files and box not in takeover.kept:
             yield f"the state of {box}"
     yield from _unread(takeover, queues)
-    yield from _histories(takeover, queues)
+    yield from _histories(takeover, queues, ground.clock())
     for name in sorted(old.network.inputs.keys() - takeover.new.plan.network.inputs.keys()):
         waiting = sum(queues.waiting(old.superboxes[reader]) for reader in old.arcs[name].readers)
         if waiting:
@@ -139,10 +141,8 @@ def _lost(takeover: Takeover, queues: Queues, catalog: Catalog) -> Iterator[str]
 
 def _unread(takeover: Takeover, queues: Queues) -> Iterator[str]:
     """Tuples of outputs that a consumer has not read, and that nobody can read any more."""
-    old, new = takeover.old.plan, takeover.new.plan
-    for output, arc in old.outputs.items():
-        stays = new.outputs.get(output) == arc or output in takeover.moved_outputs
-        if stays or output == QUARANTINE:
+    for output, arc in takeover.old.plan.outputs.items():
+        if takeover.stays(output) or output == QUARANTINE:
             continue
         seen = min((seq for (_, each), seq in queues.consumers.items() if each == output), default=0)
         tuples = sum(rows_between(s, seen, s.end) for s in unread_of(queues, arc, output))
@@ -150,10 +150,26 @@ def _unread(takeover: Takeover, queues: Queues) -> Iterator[str]:
             yield f"{tuples:,} tuples of {output} that were not read"
 
 
-def _histories(takeover: Takeover, queues: Queues) -> Iterator[str]:
-    old, new = takeover.old.plan, takeover.new.plan
-    for name, point in old.network.connection_points.items():
-        arc = str(point.at)
-        tuples = sum(segment.rows for segment in queues.segments.get(arc, ()))
-        if point.history is not None and tuples and arc not in new.arcs:
-            yield f"the history of {name}, {tuples:,} tuples"
+def _histories(takeover: Takeover, queues: Queues, now: int) -> Iterator[str]:
+    """Tuples that a connection point keeps now, and that nothing keeps any more."""
+    after = takeover.new.plan.network.connection_points
+    for name, point in takeover.old.plan.network.connection_points.items():
+        if point.history and (name not in after or _keeps_less(point, after[name], takeover)):
+            begin = _kept_from(str(point.at), takeover, queues, now)
+            tuples = sum(segment.rows for segment in queues.segments[str(point.at)] if segment.end <= begin)
+            if tuples:
+                yield f"the history of {name}, {tuples:,} tuples"
+
+
+def _keeps_less(before: ConnectionPoint, after: ConnectionPoint, takeover: Takeover) -> bool:
+    same = (before.at, before.history) == (after.at, after.history)
+    return not (same and takeover.keeps(str(before.at)))
+
+
+def _kept_from(arc: str, takeover: Takeover, queues: Queues, now: int) -> int:
+    """The number from which on an arc of the old plan is history in the new one."""
+    if not takeover.keeps(arc):
+        return ALL
+    points = takeover.new.plan.network.connection_points.values()
+    asked = [point.history for point in points if str(point.at) == arc and point.history]
+    return min((queues.kept_from(arc, history, now) for history in asked), default=ALL)

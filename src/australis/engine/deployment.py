@@ -9,7 +9,7 @@ from australis.algebra.form import to_json
 from australis.algebra.network import Network
 from australis.compile.superboxes import Discipline, Plan
 from australis.engine.faults import crash_point
-from australis.engine.optimising import begun
+from australis.engine.optimising import begun, with_past
 from australis.engine.queues import Queues
 from australis.engine.record import Record
 from australis.engine.settings import NodeSettings
@@ -32,7 +32,7 @@ def deploy(root: Root, catalog: Catalog, network: Network, settings: NodeSetting
     discipline = settings.discipline or Discipline.SUPERBOX
     known = catalog.meta(NETWORK)
     if known is None:
-        first = begun(network, running=False) if settings.optimise else None
+        first = begun(network) if settings.optimise else None
         record = Record(network, discipline, settings.partitions, begun=first, improved=first)
         with catalog.transaction() as transaction:
             transaction.set_meta(NETWORK, record.to_json())
@@ -40,7 +40,7 @@ def deploy(root: Root, catalog: Catalog, network: Network, settings: NodeSetting
         return Deployed(record)
     before = Record.from_json(known)
     _check_same(before.network, network)
-    first = before.begun or (begun(network, running=True) if settings.optimise else None)
+    first = before.begun or (begun(network, with_past(network)) if settings.optimise else None)
     record = replace(before, discipline=discipline, partitions=settings.partitions, begun=first)
     if (before.discipline, before.partitions) == (record.discipline, record.partitions):
         return Deployed(record)

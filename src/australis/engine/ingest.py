@@ -48,7 +48,7 @@ class Ingest:
     def store(self, name: str, batch: pa.Table, now: int) -> Segment:
         """Write tuples of an input to a file, without a place in the log so far."""
         schema = self._schema(name)
-        table = _fitting(f"{self._network.name}.{name}", batch, schema)
+        table = fitting(f"{self._network.name}.{name}", batch, schema)
         ts = None if TS in table.column_names else now
         if not table.num_rows:
             return Segment(name, "", 0, 0, 0, 0, 0, first=0, ts=ts)
@@ -58,7 +58,7 @@ class Ingest:
         """Describe a Parquet file as a segment of an input, without a place in the log so far."""
         segment, found = adopt(self._root, name, uri, 0, now)
         schema = self._schema(name)
-        _fitting(uri, found.empty_table(), schema)
+        fitting(uri, found.empty_table(), schema)
         for field in schema:
             if not _widens(found.field(field.name).type, field.type.arrow):
                 what = f"its column {field.name!r} is {found.field(field.name).type}"
@@ -154,7 +154,7 @@ def _widens(given: pa.DataType, wanted: pa.DataType) -> bool:
     return bool(given == wanted or (pa.types.is_float32(given) and pa.types.is_float64(wanted)))
 
 
-def _fitting(path: str, batch: pa.Table, schema: Schema) -> pa.Table:
+def fitting(path: str, batch: pa.Table, schema: Schema) -> pa.Table:
     """The columns of a schema in its types, and TS if it is there; what has another shape is refused."""
     missing = [each for each in schema.names if each not in batch.column_names]
     if missing:

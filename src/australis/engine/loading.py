@@ -1,28 +1,44 @@
-"""Loading: the rows of stored tables that are handed to a node, each table once on a root."""
+"""Loading: the rows of stored tables that a network needs before it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 
 import pyarrow as pa
 
 from australis.algebra.network import Network
+from australis.engine.assembly import Running
+from australis.engine.change import Change
 from australis.engine.files.rows import Rejected
-from australis.engine.ingest import Ingest, loaded
+from australis.engine.ingest import Ingest, fitting, loaded
 from australis.engine.moments import LOAD
+from australis.engine.record import Record
 from australis.engine.storage.catalog import Catalog
+from australis.engine.switching import Switching
+from australis.engine.tables.outdated import outdated
+from australis.engine.tables.reading import Found
 from australis.errors import EngineError, Problem
 
 Tables = Mapping[str, pa.Table]
+_EXPECTED = "tables={...}, or on the command line --table NAME=FILE"
 
 
-def check_tables(network: Network, catalog: Catalog, tables: Tables) -> None:
-    """Refuse a network with a stored table that neither the root nor the caller has."""
+def check_tables(network: Network, catalog: Catalog, tables: Tables, again: Collection[str] = ()) -> None:
+    """Refuse a stored table of which neither the root nor the caller has rows, or has some that do not fit.
+
+    What the root has of tables that are needed `again` does not count.
+    """
     for name, given in network.inputs.items():
-        known = given.store is not None or catalog.position(loaded(name)) is not None
-        if given.table and not known and name not in tables:
-            path = f"{network.name}.{name}"
-            raise EngineError(Problem(path, "is a stored table without rows", "tables={...}"))
+        path = f"{network.name}.{name}"
+        if given.table and name in tables:
+            fitting(path, tables[name], given.schema)
+        elif given.table and given.store is None:
+            if catalog.position(loaded(name)) is None:
+                raise EngineError(Problem(path, "is a stored table without rows", _EXPECTED))
+            if name in again:
+                what = "is a stored table whose rows are needed again, for a join that begins anew"
+                raise EngineError(Problem(path, what, _EXPECTED))
 
 
 def load(
@@ -39,3 +55,25 @@ def load(
     for name in [name for name, note in noted.items() if catalog.position(note) is None]:
         stored, bad = ingest.store(name, tables[name], 0), rejected.get(name, ())
         ingest.append(name, stored, now, kind=LOAD, rejected=bad, position=(noted[name], ""))
+
+
+def switched(
+    running: Running,
+    switching: Switching,
+    redrawn: Callable[[Record], Record],
+    tables: Tables = MappingProxyType({}),
+) -> Change:
+    """Switch to another record, with the rows of the stored tables that it needs and nothing has."""
+    ground, foreseen = running.ground, list[Found]()
+
+    def redrawn_and_read(known: Record) -> Record:
+        record = redrawn(known)
+        check_tables(record.whole, ground.catalog, tables, outdated(ground.plan.network, record.whole))
+        foreseen.extend(running.keeper.foreseen(record.whole, tables))
+        return record
+
+    def then() -> None:
+        running.keeper.take(foreseen)
+        load(ground.plan.network, ground.catalog, running.ingest, tables, ground.clock(), {})
+
+    return switching.to(redrawn_and_read, then)

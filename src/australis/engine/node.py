@@ -7,7 +7,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -30,11 +29,11 @@ from australis.engine.history.question import Instant, instant_us, question
 from australis.engine.history.reading import recall
 from australis.engine.ingest import Ingest, Position
 from australis.engine.live import live
-from australis.engine.loading import check_tables, load
+from australis.engine.loading import load, switched
 from australis.engine.metrics import Metrics
 from australis.engine.monitor import WINDOW_S, QualityReport, monitor
 from australis.engine.opened import OpenRoot
-from australis.engine.optimising import Optimiser, begun
+from australis.engine.optimising import Optimiser, redrawn
 from australis.engine.queues import Queues
 from australis.engine.recents import Recent, recent, whole
 from australis.engine.record import Record
@@ -204,23 +203,17 @@ class Node:
 
         Boxes of the same name that do the same keep their state. What is new begins with the next tuple.
         """
-        given, ingest, keeper = tables or {}, self._deployed.ingest, self._deployed.keeper
-        check_tables(network, self._catalog, given)
-        foreseen = keeper.foreseen(network, given)
-
-        def then() -> None:
-            keeper.take(foreseen)
-            load(network, self._catalog, ingest, given, self._clock(), {})
-
-        return self._switched.to(lambda record: self._redrawn(record, network), then)
+        return switched(
+            self._deployed, self._switched, lambda record: self._redrawn(record, network), tables or {}
+        )
 
     def attach(self, network: Network, *, name: str = "query") -> Attached:
-        """Attach an ad hoc query, whose inputs are named after connection points.
+        """Attach an ad hoc query, whose inputs are named after connection points, or stored tables.
 
         It delivers from the earliest tuple that they keep, then goes on with every tuple that comes, until it
         is detached. It stays when the node is opened again.
         """
-        self._switched.to(lambda record: record.attached(name, network))
+        switched(self._deployed, self._switched, lambda record: record.attached(name, network))
         return Attached(self, name, network)
 
     def detach(self, name: str) -> None:
@@ -388,12 +381,14 @@ class Node:
         `where` is a predicate. `since` and `until` are times of arrival: a datetime, microseconds since 1970,
         or a text such as "2 h" for so long ago.
         """
-        ground, now = self._deployed.ground, self._clock()
+        now = self._clock()
         since_us, until_us = instant_us(since, now), instant_us(until, now)
-        asked = question(
-            ground.plan, point, where=where, since_us=since_us, until_us=until_us, columns=columns
-        )
-        return recall(ground, asked, limit)
+        with self._changed:
+            ground = self._deployed.ground
+            asked = question(
+                ground.plan, point, where=where, since_us=since_us, until_us=until_us, columns=columns
+            )
+            return recall(ground, asked, limit)
 
     def subscribe(
         self, output: str, *, consumer: str = "subscriber", follow: bool = True, rows: int = ROWS_MOST
@@ -423,9 +418,7 @@ class Node:
     # --- inside
 
     def _redrawn(self, record: Record, network: Network) -> Record:
-        """What is recorded of another network; what the optimiser made of the last one goes."""
-        first = begun(network, running=True) if self.settings.optimise else None
-        return replace(record, network=network, begun=first, improved=None)
+        return redrawn(record, network, optimise=self.settings.optimise)
 
     def _take_leave(self, *, now: bool) -> None:
         """Answer no other process any more, while there still is something to answer for."""

@@ -9,26 +9,49 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from australis.algebra.network import Network
 from australis.engine.measuring import Measuring
+from australis.engine.record import Record
 from australis.engine.storage.catalog import OPTIMISER, Catalog
 from australis.engine.switching import Switching
 from australis.errors import AustralisError
 from australis.policy.adapt import Adaptation, Seen, surprises
 from australis.rewrite.improve import BEGINNING, improve
+from australis.rewrite.rewrite import kept
 from australis.rewrite.statistics import Statistics, cost
 
 PERIOD_S = 2.0
 """How often the optimiser looks."""
 
 
-def begun(network: Network, *, running: bool) -> Network:
-    """The network that all later cycles start from; in one that runs already, no stateful box may change."""
-    stateful = [box_id for box_id, node in network.boxes.items() if node.box.ordered]
-    return improve(network, Statistics(running=stateful if running else ()), BEGINNING).network
+def begun(network: Network, past: Collection[str] = ()) -> Network:
+    """The network that all later cycles start from, in which boxes with a past stay as they are."""
+    return improve(network, Statistics(running=past), BEGINNING).network
+
+
+def redrawn(record: Record, network: Network, *, optimise: bool) -> Record:
+    """What is recorded of another network: rewritten as the last one was, if more boxes keep their state so.
+
+    A box that reads less than was drawn, or stands for several, has a state that the drawn one cannot take.
+    """
+    first = begun(network, with_past(network)) if optimise else None
+    drawn = replace(record, network=network, begun=first, improved=None)
+    if record.improved is None:
+        return drawn
+    first = begun(
+        network, [box for box, node in network.boxes.items() if record.network.boxes.get(box) != node]
+    )
+    again = replace(record, network=network, begun=first, improved=first)
+    return max(again, drawn, key=lambda each: len(kept(record.whole, each.whole)))
+
+
+def with_past(network: Network) -> frozenset[str]:
+    """The boxes of a running network that have a state, or have emitted tuples that wait for consumers."""
+    delivering = {output.source.id for output in network.outputs.values()}
+    return frozenset(box for box, node in network.boxes.items() if node.box.ordered or box in delivering)
 
 
 class Optimiser:
@@ -37,9 +60,7 @@ class Optimiser:
     def __init__(self, switching: Switching, catalog: Catalog, period_s: float = PERIOD_S) -> None:
         self._switching, self._catalog, self._period_s = switching, catalog, period_s
         self._measuring = Measuring(catalog, switching.record.whole)
-        self._expected = Statistics()
-        """What the last switch was expected to lead to."""
-        self._adaptation = Adaptation()
+        self._begin(switching.record.begun)
         self._turn = threading.Lock()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._work, name="australis-optimiser", daemon=True)
@@ -67,6 +88,8 @@ class Optimiser:
 
     def _cycle(self) -> bool:
         record = self._switching.record
+        if record.begun != self._begun:
+            self._begin(record.begun)
         self._measuring.look(record.whole)
         flow = self._measuring.flow()
         if record.begun is None or not flow:
@@ -78,10 +101,15 @@ class Optimiser:
         self._begin_anew(running, record.begun, flow, surprise)
         return True
 
+    def _begin(self, begun: Network | None) -> None:
+        """Expect nothing: what is on trial of one network says nothing of another."""
+        self._begun, self._adaptation = begun, Adaptation()
+        self._expected = Statistics()
+        """What the last switch was expected to lead to."""
+
     def _adapt(self, running: Network, begun: Network, flow: Mapping[str, float]) -> bool:
         """Switch to what should be better, or back from what was worse."""
-        stateful = [box_id for box_id, node in begun.boxes.items() if node.box.ordered]
-        found = improve(begun, self._measuring.of(begun, stateful))
+        found = improve(begun, self._measuring.of(begun, with_past(begun)))
         expected = {**found.statistics.boxes, **self._measuring.of(found.network).boxes}
         now_us = cost(running, self._measuring.of(running), flow)
         then_us = cost(found.network, Statistics(expected), flow)
@@ -112,7 +140,7 @@ class Optimiser:
         """Take joined boxes apart, to measure them one by one again."""
         now_us = cost(running, self._measuring.of(running), flow)
         self._measuring.keep(running)
-        self._adaptation, self._expected = Adaptation(), Statistics()
+        self._begin(begun)
         then_us = cost(begun, self._measuring.of(begun), flow)
         self._switch(begun, begun, [f"{surprise}: its parts are measured anew"], now_us, then_us)
 
@@ -127,6 +155,8 @@ class Optimiser:
             # Somebody may have changed the network meanwhile, and then this is none of it.
             lambda known: replace(known, improved=network) if known.begun == begun else known
         )
+        if self._switching.record.improved is not network:
+            return
         self._measuring.keep(begun, network)
         self._measuring.begin(self._switching.record.whole)
         known = json.loads(self._catalog.meta(OPTIMISER) or "[]")

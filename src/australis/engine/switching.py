@@ -8,7 +8,7 @@ leaves one of them, whole.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -45,8 +45,8 @@ class Switching:
     def difference(self, record: Record) -> Change:
         """What a switch would do."""
         with self._ground.changed:
-            takeover, queues = self._takeover(record), self._ground.queues
-            return difference(self.record.drawn, record.drawn, takeover, queues, self._ground.catalog)
+            drawn = self.record.drawn, record.drawn
+            return difference(*drawn, self._takeover(record), self._ground)
 
     def to(self, redrawn: Callable[[Record], Record], then: Callable[[], None] = lambda: None) -> Change:
         """Switch to what is made of the present record; when it cannot be, all stays as it is.
@@ -83,7 +83,10 @@ class Switching:
                 meeting = max((queues.heads[name].seq for name in drained), default=queues.log_end)
                 queues.held |= dict.fromkeys(drained, meeting)
                 changed.notify_all()
-                self._wait_for(lambda: all(self._is_at(name, meeting) for name in drained))
+                self._wait_for(
+                    lambda: all(self._is_at(name, meeting) for name in drained),
+                    lambda: self._check_comes(drained, meeting),
+                )
             crash_point("change.held")
             yield meeting
         finally:
@@ -91,9 +94,10 @@ class Switching:
                 queues.held = {}
                 changed.notify_all()
 
-    def _wait_for(self, happened: Callable[[], bool]) -> None:
+    def _wait_for(self, happened: Callable[[], bool], check: Callable[[], None] = lambda: None) -> None:
         while not happened():
             self._check_goes_on()
+            check()
             self._ground.changed.wait()
 
     def _is_at(self, superbox: str, meeting: int) -> bool:
@@ -113,6 +117,16 @@ class Switching:
             raise EngineError(Problem(name, "is stopped before it could be changed"))
         if loop.paused:
             raise EngineError(Problem(name, "is paused with tuples on their way", "resume() first"))
+
+    def _check_comes(self, drained: Collection[str], meeting: int) -> None:
+        """Raise if what is to be drained stands still, or has to look up a table that does not answer."""
+        plan, heads, silent = self._ground.plan, self._ground.queues.heads, self._ground.tables.silent()
+        for name in {each for box in drained for each in plan.upstream(box) if heads[each].seq < meeting}:
+            self._loop.check(name)
+            for table in silent.keys() & plan.superboxes[name].tables.keys():
+                what = f"tuples that come before the change have to look it up, but {silent[table]}"
+                expected = "the change once it answers, or one without what looks it up"
+                raise EngineError(Problem(f"{plan.network.name}.{table}", what, expected))
 
     def _prepared(self, takeover: Takeover) -> _Ready:
         """Write what the new plan needs, where nothing sees it so far."""
@@ -156,6 +170,7 @@ class Switching:
         buried += self._running.trains.switch(ready.plan_file, takeover.same)
         self._running.steering.switch()
         self._loop.run = ready.runner.run
+        self._loop.failed = {name: e for name, e in self._loop.failed.items() if name in record.queries}
         ground.graveyard.bury(buried)
 
     def _begin(self, takeover: Takeover, record: Record, superbox: str, meeting: int) -> int:
@@ -163,16 +178,19 @@ class Switching:
         queues, new = self._ground.queues, takeover.new.plan.superboxes[superbox]
         query = superbox.partition(".")[0]
         if query in record.queries and query not in self.record.queries:
-            return min(queues.begin(point, self._ground.clock()) for point in record.queries[query].inputs)
-        return meeting if takeover.goes_on(new) else queues.log_end
+            points = [name for name, given in record.queries[query].inputs.items() if not given.table]
+            return min(
+                (queues.begin(point, self._ground.clock()) for point in points), default=queues.log_end
+            )
+        return takeover.begin(new, queues, meeting)
 
     def _readers(self, transaction: Transaction, takeover: Takeover, begins: Mapping[str, int]) -> None:
         """Forget the consumers of outputs that are gone; others read on where the new arc begins."""
-        old, new, queues = takeover.old.plan, takeover.new.plan, self._ground.queues
+        new, queues = takeover.new.plan, self._ground.queues
         for (consumer, output), seq in queues.consumers.items():
             if output not in new.outputs:
                 transaction.drop_consumer(consumer, output)
-            elif new.outputs[output] != old.outputs[output] and output not in takeover.moved_outputs:
+            elif not takeover.stays(output):
                 writer = new.arcs[new.outputs[output]].writer
                 begin = begins.get(writer or "", queues.log_end)
                 transaction.set_consumer(consumer, output, max(seq, begin))

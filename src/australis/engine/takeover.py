@@ -12,12 +12,14 @@ from functools import cached_property
 
 from australis.algebra.network import Ref
 from australis.compile.spread import SpreadKind, spread_of
-from australis.compile.superboxes import Plan, Superbox
+from australis.compile.superboxes import Arc, Plan, Superbox
 from australis.engine.queues import Queues
 from australis.engine.storage.catalog import Catalog, Head, StateFile, Transaction
 from australis.engine.storage.root import Root
 from australis.engine.storage.segments import Segment
 from australis.engine.storage.states import encode_state, read_state
+from australis.engine.tables.outdated import outdated
+from australis.engine.tables.reading import note_of
 from australis.kernels.make import kernel_for
 from australis.kernels.repartition import repartition
 from australis.rewrite.rewrite import kept
@@ -44,14 +46,19 @@ class Takeover:
 
     @cached_property
     def same(self) -> frozenset[str]:
-        """The superboxes that are alike, and need not know."""
-        mine, theirs = self.old.plan.superboxes, self.new.plan.superboxes
-        both = mine.keys() & theirs.keys()
-        return frozenset(
-            name
-            for name in both
-            if mine[name] == theirs[name] and self.old.parts(mine[name]) == self.new.parts(theirs[name])
-        )
+        """The superboxes that are alike and deliver the same, and need not know."""
+        both = self.old.plan.superboxes.keys() & self.new.plan.superboxes.keys()
+        return frozenset(name for name in both if self._is_same(name))
+
+    def _is_same(self, name: str) -> bool:
+        mine, theirs = self.old.plan.superboxes[name], self.new.plan.superboxes[name]
+        alike = mine == theirs and self.old.parts(mine) == self.new.parts(theirs)
+        return alike and self._delivered(mine, self.old.plan) == self._delivered(theirs, self.new.plan)
+
+    def _delivered(self, superbox: Superbox, plan: Plan) -> set[tuple[str, str]]:
+        """Which outputs a superbox writes, and where, of those that both plans have."""
+        both = self.old.plan.outputs.keys() & self.new.plan.outputs.keys()
+        return {(output, plan.outputs[output]) for output in _outputs_of(superbox, plan) if output in both}
 
     @cached_property
     def held(self) -> tuple[str, ...]:
@@ -74,9 +81,25 @@ class Takeover:
 
     @cached_property
     def drained(self) -> tuple[str, ...]:
-        """Of the superboxes that end those whose work others go on with; the rest is simply over."""
+        """Of the superboxes that end those whose work others go on with; the rest is simply over.
+
+        Views that nobody wants computed stay where they are.
+        """
         old, new = self.old.plan, self.new.plan
-        return tuple(name for name in self.held if _has_part_of(old.superboxes[name], old, new))
+        return tuple(
+            name
+            for name in self.held
+            if old.views.get(name) != 0 and _has_part_of(old.superboxes[name], old, new)
+        )
+
+    def begin(self, superbox: Superbox, queues: Queues, meeting: int) -> int:
+        """Where a fresh superbox begins: where those ended that it goes on with, or with the next tuple."""
+        if not self.goes_on(superbox):
+            return queues.log_end
+        boxes, old = set(superbox.boxes), self.old.plan.superboxes
+        left = [name for name in self.held if name not in self.drained and boxes & set(old[name].boxes)]
+        has_others = any(boxes & set(old[name].boxes) for name in self.drained)
+        return meeting if has_others or not left else min(queues.heads[name].seq for name in left)
 
     # --- states
 
@@ -133,11 +156,30 @@ class Takeover:
         heads = {each.id: self._head(each, queues, begins[each.id]) for each in self.fresh}
         gone = {name for held in self.held for name in transaction.clear_states(held)}
         transaction.forget_superboxes(self.held)
+        before = self.old.plan.network
+        for name in outdated(before, self.new.plan.network):
+            # So that a node that is killed before they are read again reads them when it begins.
+            transaction.drop_position(note_of(before, name))
         for name, head in heads.items():
             transaction.set_states(name, states[name])
             transaction.set_head(name, head)
+        self._forget_counts(transaction)
         gone -= {file.name for found in states.values() for file in found}
         return [*sorted(gone), *self._segments(transaction, queues)]
+
+    def _forget_counts(self, transaction: Transaction) -> None:
+        """Forget what was counted of ad hoc queries that go: one of the same name is another one."""
+        old, stay = self.old.plan, (None, *self.new.plan.queries)
+        over = [each for name, each in old.superboxes.items() if old.query_of(name) not in stay]
+        nodes = {box: old.network.boxes[box].box for superbox in over for box in superbox.boxes}
+        transaction.forget_counts(
+            {
+                "id": nodes,
+                "ref": [str(Ref(name, port)) for name, box in nodes.items() for port in range(box.outputs)],
+                "output": [output for superbox in over for output in _outputs_of(superbox, old)],
+                "superbox": [superbox.id for superbox in over],
+            }
+        )
 
     def _head(self, superbox: Superbox, queues: Queues, begin: int) -> Head:
         old = self.old.plan.superboxes
@@ -150,16 +192,27 @@ class Takeover:
         return Head(begin, 1 if has_run else 0, min(due, default=None))
 
     def _segments(self, transaction: Transaction, queues: Queues) -> list[str]:
-        """Move what is unread of outputs that others write now, and drop the arcs that are gone."""
-        arcs = self.new.plan.arcs
+        """Move what is unread of outputs that others write now, and drop what does not stay."""
         moved = {
             replace(segment, arc=behind)
             for output, (before, behind) in self.moved_outputs.items()
             for segment in unread_of(queues, before, output)
         }
-        transaction.add_segments(moved)
-        gone = [s for arc, found in queues.segments.items() if arc not in arcs for s in found]
-        return transaction.drop_segments(gone)
+        present = {segment for found in queues.segments.values() for segment in found}
+        transaction.add_segments(moved - present)
+        return transaction.drop_segments({s for s in present - moved if not self.keeps(s.arc)})
+
+    def keeps(self, arc: str) -> bool:
+        """Whether the tuples of an arc of the old plan stay where they are."""
+        old, new = self.old.plan.arcs, self.new.plan.arcs
+        taken = any(arc == behind for _, behind in self.moved_outputs.values())
+        return arc in new and new[arc].schema.takes(old[arc].schema) and not taken
+
+    def stays(self, output: str) -> bool:
+        """Whether what is unread of an output of the old plan can still be read."""
+        arc = self.old.plan.outputs[output]
+        is_there = self.new.plan.outputs.get(output) == arc and self.keeps(arc)
+        return is_there or output in self.moved_outputs
 
     @cached_property
     def moved_outputs(self) -> dict[str, tuple[str, str]]:
@@ -170,19 +223,36 @@ class Takeover:
             for output, before in old.outputs.items()
             if output in new.outputs
             and new.outputs[output] != before
-            and new.outputs[output] not in old.arcs
-            and old.arcs[before].schema == new.arcs[new.outputs[output]].schema
+            and self._is_free(new.outputs[output])
+            and new.arcs[new.outputs[output]].schema.takes(old.arcs[before].schema)
         }
+
+    def _is_free(self, arc: str) -> bool:
+        """Whether nobody goes on with what an arc of the new plan has had so far, if it was there."""
+        before, behind = self.old.plan.arcs.get(arc), self.new.plan.arcs[arc]
+        if before is None:
+            return True
+        remembers = _remembers(self.old.plan, before) and _remembers(self.new.plan, behind)
+        return not (remembers or set(before.outputs) & set(behind.outputs) or self.same & set(behind.readers))
 
 
 def _has_part_of(superbox: Superbox, own: Plan, other: Plan) -> bool:
     """Whether boxes of a superbox, or outputs that it writes or passes on, are in another plan as well."""
-    outputs = (output for arc in superbox.writes.values() for output in own.arcs[arc].outputs)
     return (
         superbox.id in other.superboxes
         or any(box in other.network.boxes for box in superbox.boxes)
-        or any(output in other.outputs for output in outputs)
+        or any(output in other.outputs for output in _outputs_of(superbox, own))
     )
+
+
+def _outputs_of(superbox: Superbox, plan: Plan) -> Iterator[str]:
+    """The outputs that a superbox of a plan writes."""
+    return (output for arc in superbox.writes.values() for output in plan.arcs[arc].outputs)
+
+
+def _remembers(plan: Plan, arc: Arc) -> bool:
+    """Whether an arc keeps history."""
+    return any(plan.network.connection_points[point].history for point in arc.points)
 
 
 def unread_of(queues: Queues, arc: str, output: str) -> list[Segment]:

@@ -60,18 +60,23 @@ def test_a_dry_run_says_what_is_lost_and_does_nothing(spark: SparkSession) -> No
         smaller = NetworkBuilder("fleet")
         smaller.input("pos", SCHEMA).filter("speed > 5.0", as_="fast").output("alarms")
         change = node.difference(smaller.build())
-        read = node.read("means").num_rows
+        read, fast = node.read("means").num_rows, node.read("alarms").num_rows
         assert change.removed == ("windows",)
         assert change.outputs_removed == ("means",)
-        assert change.lost == ("the state of windows", f"{read} tuples of means that were not read")
+        lost = [
+            "the state of windows",
+            f"{read} tuples of means that were not read",
+            "the history of reports, 40 tuples",
+            f"the history of quick, {fast} tuples",
+        ]
+        assert list(change.lost) == lost
         assert [line.strip() for line in change.lines()] == [
             "1 boxes go on",
             "- box windows",
             "- output means",
             "- connection point reports",
             "- connection point quick",
-            "! lost: the state of windows",
-            f"! lost: {read} tuples of means that were not read",
+            *(f"! lost: {each}" for each in lost),
         ]
         assert set(node.statistics().outputs) == {"alarms", "means", "quarantine"}
         assert list(node.difference(fleet()).lines()) == ["nothing changes"]
@@ -123,10 +128,40 @@ def test_a_stored_table_comes_with_its_rows(spark: SparkSession) -> None:
         node.push("pos", reports(range(10)))
         with pytest.raises(EngineError, match="owners: is a stored table without rows"):
             node.change(net.build())
+        with pytest.raises(EngineError, match=r"fleet\.owners: has no column 'car'"):
+            node.change(net.build(), tables={"owners": pa.table({"name": ["Ann"]})})
+        assert "named" not in node.network().boxes
         node.change(net.build(), tables={"owners": pa.table({"car": [1], "name": ["Ann"]})})
         node.push("pos", reports(range(10, 16)))
         node.drain()
         assert node.read("named")["t"].to_pylist() == [10, 13]
+
+
+def test_a_join_that_begins_anew_needs_the_rows_of_its_table_again(spark: SparkSession) -> None:
+    def named(owner: str, *boxes: str) -> Network:
+        net = NetworkBuilder("fleet")
+        pos, owners = net.input("pos", SCHEMA), net.table("owners", "car long, name string")
+        pos.filter("speed >= 0", as_="all").output("all")
+        for box in boxes:
+            where = f"left.car = right.car and right.name > '{owner}'"
+            pos.join(owners, where, left=Order("t"), as_=box).output(f"by_{box}")
+        return net.build()
+
+    tables = {"owners": pa.table({"car": [1, 2], "name": ["Ann", "Bob"]})}
+    with Node() as node:
+        node.deploy(named("Al", "one"), tables=tables)
+        node.push("pos", reports(range(3)))
+        node.drain()
+        for other in (named("Am", "one"), named("Al", "one", "two")):
+            with pytest.raises(EngineError, match=r"fleet\.owners: .* rows are needed again"):
+                node.change(other)
+        node.change(named("Am", "one"), tables=tables)
+        node.push("pos", reports(range(3, 6)))
+        node.change(named("Am"))
+        node.change(named("Am", "one"), tables=tables)
+        node.push("pos", reports(range(6, 9)))
+        node.drain()
+        assert node.read("by_one")["t"].to_pylist() == [7, 8]
 
 
 def test_an_input_of_another_schema_is_refused(spark: SparkSession) -> None:

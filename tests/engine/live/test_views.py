@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from tests.engine.live.fleet import SCHEMA, reports, tuples
@@ -17,12 +18,12 @@ from australis.errors import AlgebraError
 COUNTED = {"n": "count(*)"}
 
 
-def viewed(importance: float, history: str | int = "forever") -> Network:
+def viewed(importance: float, history: str | int = "forever", least: int = 0, size: int = 10) -> Network:
     """An output, and a view behind a box that both need."""
     net = NetworkBuilder("viewed")
-    some = net.input("pos", SCHEMA).point("reports", history=history).filter("speed >= 0", as_="some")
+    some = net.input("pos", SCHEMA).point("reports", history=history).filter(f"speed >= {least}", as_="some")
     some.output("all")
-    windows = some.aggregate(COUNTED, Order("t", group_by=("car",)), size=10, as_="windows")
+    windows = some.aggregate(COUNTED, Order("t", group_by=("car",)), size=size, as_="windows")
     windows.view("counts", importance=importance)
     return net.build()
 
@@ -90,6 +91,64 @@ def test_a_view_does_not_keep_what_history_lets_go(spark: SparkSession) -> None:
             node.drain()
             list(node.subscribe("all", follow=False))
         assert node.statistics().arcs["pos"] <= 30
+
+
+@pytest.mark.parametrize("importance", [0.0, 1.0])
+def test_a_change_does_not_wait_for_time_to_compute_a_view(spark: SparkSession, importance: float) -> None:
+    """A view that is not computed stays behind; one that is, is not behind all others for the time being."""
+    with Node(in_flight=1) as node:
+        node.deploy(viewed(importance))
+        node.pause()
+        node.push("pos", reports(range(50)))
+        train = node.step()
+        assert train is not None
+        assert train.superbox == "some"
+        node.push("pos", reports(range(50, 60)))
+        node.resume()
+        node.change(viewed(importance, least=1, size=20))
+        node.attach(ask(), name="asked")
+        node.push("pos", reports(range(60, 100)))
+        node.drain()
+        assert node.read("asked").num_rows > 0
+
+
+def timed() -> Network:
+    """A view with windows that time alone closes."""
+    net = NetworkBuilder("timed")
+    pos = net.input("pos", SCHEMA)
+    pos.filter("speed >= 0", as_="some").output("all")
+    order = Order("t", group_by=("car",))
+    pos.aggregate(COUNTED, order, size=10, timeout="1 s", as_="windows").view("counts", importance=1.0)
+    return net.build()
+
+
+def test_a_view_that_is_behind_still_knows_when_each_tuple_came(spark: SparkSession) -> None:
+    def found(*, behind: bool) -> list[dict[str, object]]:
+        with Node(in_flight=1, clock=lambda: 0) as node:
+            node.deploy(timed())
+            node.pause()
+            for number in range(4):
+                node.push("pos", reports(range(13 * number, 13 * number + 1)), now=2_000_000 * number)
+                while not behind and node.step() is not None:
+                    pass
+            while node.step() is not None:
+                pass
+            return tuples(pa.concat_tables(node.history("counts")))
+
+    assert found(behind=True) == found(behind=False)
+
+
+def test_the_quarantine_does_not_wait_for_a_view_that_is_not_computed(spark: SparkSession) -> None:
+    net = NetworkBuilder("strict")
+    stream = net.input("n", "n long not null").point("past", history="forever")
+    stream.filter("n > 1", as_="some").output("out")
+    stream.map({"m": "n + 1"}, as_="more").view("later", importance=0)
+    with Node() as node:
+        node.deploy(net.build())
+        node.push("n", pa.table({"n": [1, None, 3]}))
+        node.drain()
+        assert node.read("quarantine").num_rows == 1
+        assert next(node.subscribe("quarantine")).num_rows == 1
 
 
 def test_the_form_has_the_importance() -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +14,12 @@ from tests.engine.tables.made import CARS, sqlite_table, trips
 from tests.engine.tables.test_nodes import COLUMNS, NEW, OLD, awaited, found
 
 from australis import Node
+from australis.algebra.boxes import Filter
 from australis.algebra.builder import NetworkBuilder
-from australis.algebra.network import Network
+from australis.algebra.network import Network, Ref
 from australis.algebra.order import Order
 from australis.algebra.store import Pull, Store
+from australis.engine.faults import VARIABLE
 from australis.errors import EngineError
 
 pytestmark = pytest.mark.timeout(240)
@@ -73,3 +79,89 @@ def test_a_change_to_a_table_that_is_not_there_changes_nothing(spark: SparkSessi
         node.drain()
         assert node.read("all").num_rows == 1
         assert node.statistics().tables == {}
+
+
+def by_hour(store: Store, *columns: str) -> Network:
+    """Trips with some columns, joined with cars."""
+    net = NetworkBuilder("trips")
+    cars = net.table("cars", CARS, store=store)
+    stream = net.input("trips", "car int, at long").map({name: name for name in columns}, as_="some")
+    stream.join(cars, "left.car = right.id", left=Order("at", slack=1_000), as_="with").output("found")
+    return net.build()
+
+
+def test_a_join_that_begins_anew_for_another_stream_has_its_table(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """The box is the same, but its state is of other tuples, and goes, with the table in it."""
+    store = Store(sqlite_table(tmp_path / "cars.db", COLUMNS, OLD), "cars", Pull.LOAD)
+    with Node() as node:
+        node.deploy(by_hour(store, "car", "at"))
+        node.push("trips", trips(1))
+        assert found(node) == ["one"]
+        node.change(by_hour(store, "at", "car"))
+        node.push("trips", trips(1))
+        assert found(node)[-1:] == ["one"]
+
+
+CHILD = """
+import sys
+from australis import Node
+from australis.algebra.store import Store
+from tests.engine.tables.made import trips
+from tests.engine.tables.test_changes import by_hour
+
+root, url = sys.argv[1:]
+with Node(root) as node:
+    node.deploy(by_hour(Store(url, "cars", "load"), "car", "at"))
+    node.push("trips", trips(1))
+    node.drain()
+    node.change(by_hour(Store(url, "cars", "load"), "at", "car"))
+"""
+
+
+@pytest.mark.parametrize(
+    "point", ["change.switching", "change.switched", "ingest.written", "ingest.committed"]
+)
+def test_a_node_that_is_killed_in_a_change_has_a_join_with_its_table(
+    spark: SparkSession, tmp_path: Path, point: str
+) -> None:
+    """`ingest` is passed for the first rows, for the trip, and for the rows of the change."""
+    url = sqlite_table(tmp_path / "cars.db", COLUMNS, OLD)
+    command = [sys.executable, "-c", CHILD, str(tmp_path / "root"), url]
+    times = 3 if point.startswith("ingest") else 1
+    environment = {**os.environ, VARIABLE: f"{point}:{times}"}
+    killed = subprocess.run(command, env=environment, check=False, capture_output=True)
+    assert killed.returncode == -9, killed.stderr.decode()
+    with Node(tmp_path / "root") as node:
+        recorded = node.recorded()
+        assert recorded is not None
+        node.deploy(recorded)
+        node.push("trips", trips(1))
+        node.push("trips", trips(2))
+        assert found(node)[-3:] == ["one", "deux", "two"]
+
+
+def test_a_change_does_not_wait_for_a_table_that_does_not_answer(spark: SparkSession, tmp_path: Path) -> None:
+    """Trips that came before wait for the database, and would have to be through with it first."""
+    path = tmp_path / "cars.db"
+    store = Store(sqlite_table(path, COLUMNS, OLD), "cars", Pull.LOOKUP)
+    before = network(store, one="")
+    real = replace(before.boxes["real"], box=Filter(("car > 1",)))
+    more = replace(before.boxes["real"], sources=(Ref("one"),))
+    outputs = {**before.outputs, "by_one": replace(before.outputs["by_one"], source=Ref("more"))}
+    behind = replace(before, boxes={**before.boxes, "real": real, "more": more}, outputs=outputs)
+    with Node() as node:
+        node.deploy(before)
+        path.rename(tmp_path / "away.db")
+        node.push("trips", trips(1))
+        awaited(node, lambda: bool(node.statistics().tables["cars"].trouble))
+        assert next(node.subscribe("all")).num_rows == 1
+        with pytest.raises(EngineError, match=r"trips\.cars: tuples that come before .* unable to open"):
+            node.change(behind)
+        node.push("trips", trips(2))
+        (tmp_path / "away.db").rename(path)
+        assert found(node, "by_one") == ["one", "deux", "two"]
+        node.change(behind)
+        node.push("trips", trips(1))
+        assert found(node, "by_one") == ["one", "deux", "two", "one"]

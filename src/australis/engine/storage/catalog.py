@@ -329,6 +329,9 @@ class Transaction:
     def set_position(self, source: str, position: str) -> None:
         self._db.execute("insert or replace into source values (?, ?)", (source, position))
 
+    def drop_position(self, source: str) -> None:
+        self._db.execute("delete from source where id = ?", (source,))
+
     def count_box(self, box: str, counted: Mapping[str, int]) -> None:
         """Add what went through a box in a train."""
         names = ("received", "emitted", "late", "ignored", "rejected", "unread", "nanoseconds")
@@ -351,6 +354,14 @@ class Transaction:
             "insert into port values (?, ?) on conflict (ref) do update set tuples = tuples + excluded.tuples"
         )
         self._db.executemany(query, counted.items())
+
+    def forget_counts(self, counted: Mapping[str, Iterable[str]]) -> None:
+        """Forget what was counted of boxes, ports, outputs and superboxes."""
+        columns = {"id": ("box",), "ref": ("port",), "output": ("delay", "value"), "superbox": ("mouth",)}
+        for column, tables in columns.items():
+            for table in tables:
+                names = [(name,) for name in counted[column]]
+                self._db.executemany(f"delete from {table} where {column} = ?", names)
 
     def change(self, query: str, rows: Iterable[tuple[Any, ...]]) -> None:
         """Run a statement for each of some rows."""

@@ -10,11 +10,12 @@ import threading
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from australis.algebra.network import Network, Ref
+from australis.algebra.network import Network
 from australis.algebra.store import Pull, Store
 from australis.engine.ground import Ground
 from australis.engine.ingest import Ingest
 from australis.engine.moments import LOAD
+from australis.engine.tables.outdated import outdated, place
 from australis.engine.tables.reading import Found, note_of, read
 from australis.engine.tables.states import TableState, table_states
 from australis.errors import EngineError, Problem
@@ -78,19 +79,18 @@ class Keeper:
             raise
 
     def foreseen(self, network: Network, given: Collection[str]) -> list[Found]:
-        """What another network needs to be read before it runs: new stores, and those with new readers."""
-        old = self._network
-        wanted = {name: _is_elsewhere(name, old, network) for name in _stores(network) if name not in given}
+        """What another network needs to be read before it runs: new stores, and what is outdated in it."""
+        stores, before = _stores(network), _stores(self._network)
+        again = outdated(self._network, network)
+        wanted = [name for name in stores if name not in given and (name not in before or name in again)]
         return [
-            self._found(network, name, anew=anew)
-            for name, anew in wanted.items()
-            if anew or _is_read_anew(name, old, network)
+            self._found(network, name, anew=place(stores[name]) != place(before.get(name))) for name in wanted
         ]
 
     def take(self, foreseen: list[Found]) -> None:
         """Log what was read for a network that runs from now on."""
         for found in foreseen:
-            self._take(found)
+            self._log(found)
         self._look_again()
 
     # --- when
@@ -144,9 +144,14 @@ class Keeper:
             return read(network, name, position, how)
 
     def _take(self, found: Found) -> int:
-        """Log what was read, unless there is nothing new."""
+        """Log what was read, once there is room for it."""
         if found.is_news:
             self._has_room(found.path)
+        return self._log(found)
+
+    def _log(self, found: Found) -> int:
+        """Log what was read, unless there is nothing new."""
+        if found.is_news:
             moment = self._ground.clock()
             segment = self._ingest.store(found.name, found.batch.table, 0 if found.kind == LOAD else moment)
         with self._changed:
@@ -175,18 +180,3 @@ class Keeper:
 
 def _stores(network: Network) -> dict[str, Store]:
     return {name: each.store for name, each in network.inputs.items() if each.store is not None}
-
-
-def _is_elsewhere(name: str, old: Network, new: Network) -> bool:
-    """Whether the store of an input is another one than before."""
-    before = _stores(old).get(name)
-    return before is None or (before.at, before.table) != (_stores(new)[name].at, _stores(new)[name].table)
-
-
-def _is_read_anew(name: str, old: Network, new: Network) -> bool:
-    """Whether a join reads a stored table that did not before: what others loaded may be gone, or less."""
-    return new.inputs[name].table and not _readers(new, name) <= _readers(old, name)
-
-
-def _readers(network: Network, name: str) -> set[tuple[str, object]]:
-    return {(box, network.boxes[box].box) for box, _ in network.consumers.get(Ref(name), ())}
