@@ -1,7 +1,7 @@
 """Grafting: an ad hoc query becomes part of a network, behind the connection points that it reads.
 
-In: a network, and a query whose inputs are named after connection points. Out: one network, in which the
-query's boxes have its name before their ids. Pruning takes them out again.
+In: a network, and a query whose inputs are named after connection points, or after stored tables of the
+network. Out: one network, in which the query's boxes have its name before their ids.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from australis.algebra.boxes import Filter
 from australis.algebra.network import Network, Node, Output, Ref
-from australis.algebra.schema import NAME, NAME_EXPECTED, Schema
+from australis.algebra.schema import NAME, NAME_EXPECTED
 from australis.errors import NetworkError, Problem
 
 ALL = "all"
@@ -30,14 +30,20 @@ def grafted(network: Network, queries: Mapping[str, Network]) -> Network:
     (['speeders.fast'], ['seen', 'speeders'])
     """
     problems = [p.under(name) for name, query in queries.items() for p in _problems(network, name, query)]
+    problems += _same_names(queries)
     if problems:
         raise NetworkError(problem.under(network.name) for problem in problems)
     boxes, outputs = dict(network.boxes), dict(network.outputs)
     for name, query in queries.items():
-        places = {Ref(given): network.connection_points[given].at for given in query.inputs}
+        places = {Ref(name): _place(network, query, name) for name in query.inputs}
         boxes |= dict(_boxes(name, query, places))
         outputs |= dict(_outputs(name, query, places))
     return replace(network, boxes=boxes, outputs=outputs)
+
+
+def _place(network: Network, query: Network, name: str) -> Ref:
+    """Where in a network an input of a query is found."""
+    return Ref(name) if query.inputs[name].table else network.connection_points[name].at
 
 
 def output_names(name: str, query: Network) -> dict[str, str]:
@@ -97,20 +103,43 @@ def _problems(network: Network, name: str, query: Network) -> Iterator[Problem]:
         yield from _input_problems(network, query, given)
 
 
+def _same_names(queries: Mapping[str, Network]) -> Iterator[Problem]:
+    """Outputs of one query that are called as those of another: `a_b` may be the output `b` of `a`."""
+    taken: dict[str, str] = {}
+    for name, query in queries.items():
+        for output in output_names(name, query).values():
+            other = taken.setdefault(output, name)
+            if other != name:
+                what = f"the query {other} has an output of this name already"
+                yield Problem(f"outputs.{output}", what, "another name").under(name)
+
+
 def _input_problems(network: Network, query: Network, given: str) -> Iterator[Problem]:
-    place = f"inputs.{given}"
-    if given not in network.connection_points:
+    place, is_table = f"inputs.{given}", query.inputs[given].table
+    if is_table and given not in _tables(network):
+        known = ", ".join(_tables(network))
+        expected = f"one of {known}" if known else "a connection point"
+        yield Problem(place, f"the network has no stored table {given!r}", expected)
+        return
+    if not is_table and given not in network.connection_points:
         yield Problem(place, _unknown(network, given), _known(network))
         return
-    found = network.schemas[network.connection_points[given].at]
+    found = network.schemas[_place(network, query, given)]
     wanted = query.inputs[given].schema
-    if query.inputs[given].table:
-        yield Problem(place, "is a stored table", "a stream: a connection point of the network")
-    elif not _fits(found, wanted):
-        yield Problem(place, f"is ({wanted}), but the connection point has ({found})", f"({found})")
+    if query.inputs[given].store is not None:
+        yield Problem(f"{place}.store", "a query has none of its own", "the name of a table of the network")
+    if not wanted.takes(found):
+        what = "the stored table" if is_table else "the connection point"
+        yield Problem(place, f"is ({wanted}), but {what} has ({found})", f"({found})")
+
+
+def _tables(network: Network) -> list[str]:
+    return [name for name, given in network.inputs.items() if given.table]
 
 
 def _unknown(network: Network, given: str) -> str:
+    if given in _tables(network):
+        return f"{given!r} is a stored table, and here it is a stream"
     if Ref.parse(given) in network.schemas:
         return f"{given!r} is an arc, but no connection point"
     return f"there is no connection point {given!r}"
@@ -119,11 +148,3 @@ def _unknown(network: Network, given: str) -> str:
 def _known(network: Network) -> str:
     known = ", ".join(network.connection_points)
     return f"one of {known}" if known else "a network that has connection points (connection_points)"
-
-
-def _fits(found: Schema, wanted: Schema) -> bool:
-    """Whether a stream is what a query takes it for; it may have fewer NULLs than that."""
-    alike = [(each.name, each.type) for each in found] == [(each.name, each.type) for each in wanted]
-    return alike and all(
-        mine.nullable or not theirs.nullable for mine, theirs in zip(wanted, found, strict=True)
-    )

@@ -92,13 +92,15 @@ def in_one_line(
 
 
 def bound(running: Network, query: Network, point: str | None) -> Network:
-    """A query whose inputs are connection points: its only one may have another name than the point."""
-    if point is not None and point not in query.inputs:
-        if len(query.inputs) != 1:
-            inputs = ", ".join(query.inputs)
-            raise click.UsageError(f"{query.name} has the inputs {inputs}: none of them is {point}")
-        query = _renamed(query, next(iter(query.inputs)), point)
-    for name in query.inputs:
+    """A query whose streams are connection points: its only one may have another name than the point."""
+    streams = [name for name, given in query.inputs.items() if not given.table]
+    if point is not None and point not in streams:
+        if len(streams) != 1:
+            raise click.UsageError(
+                f"{query.name} has the inputs {', '.join(streams)}: none of them is {point}"
+            )
+        query, streams = _renamed(query, streams[0], point), [point]
+    for name in streams:
         point_schema(running, name)
     return query
 
@@ -115,4 +117,5 @@ def _renamed(query: Network, old: str, new: str) -> Network:
     outputs: dict[str, Output] = {
         name: replace(output, source=moved(output.source)) for name, output in query.outputs.items()
     }
-    return replace(query, inputs={new: query.inputs[old]}, boxes=boxes, outputs=outputs)
+    inputs = {new if name == old else name: given for name, given in query.inputs.items()}
+    return replace(query, inputs=inputs, boxes=boxes, outputs=outputs)

@@ -39,7 +39,7 @@ class Changing(Protocol):
     "tables",
     multiple=True,
     metavar="NAME=FILE",
-    help="The rows of a stored table that is new. Repeatable.",
+    help="The rows of a stored table that is new, or that a join needs again. Repeatable.",
 )
 @click.option("--yes", "-y", is_flag=True, help="Do not ask, also where something is lost.")
 @click.option("--json", "as_json", is_flag=True, help="Print the difference as JSON.")

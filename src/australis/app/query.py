@@ -28,7 +28,7 @@ from australis.engine.files import STANDARD_STREAM, format_of
 @click.argument("point", metavar="[POINT]", required=False)
 @click.argument("expression", metavar="[EXPRESSION]", required=False)
 @root_options
-@click.option("--net", metavar="NET", help="The query as a network, whose inputs are connection points.")
+@click.option("--net", metavar="NET", help="The query as a network, whose streams are connection points.")
 @click.option(
     "--map",
     "maps",

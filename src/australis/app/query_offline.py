@@ -15,10 +15,14 @@ from australis.algebra.schema import TS
 from australis.app.engines import start
 from australis.app.roots import Place
 from australis.engine.storage.segments import SEQ
+from australis.errors import EngineError, Problem
 
 
 def over_history(place: Place, query: Network) -> Iterator[tuple[str, pa.Table]]:
     """What a query makes of the history that a root keeps, as pairs of an output and a table."""
+    for name in (name for name, given in query.inputs.items() if given.table):
+        what = f"{name!r} is a stored table, which only a node can read"
+        raise EngineError(Problem(place.root, what, "`australis run` of its network first"))
     read = importlib.import_module("australis.engine.history").read_history
     engine = start("kernels", query)
     tables = {point: read(place.root, point, catalog=place.catalog) for point in query.inputs}

@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from australis.algebra.form import from_json, to_json
 from australis.algebra.grafting import grafted
 from australis.algebra.network import Network
 from australis.compile.superboxes import Discipline, Plan, plan
 from australis.errors import EngineError, Problem
+from australis.rewrite.improve import BEGINNING, improve
+
+
+@lru_cache(maxsize=1024)
+def _best(query: Network) -> Network:
+    """A query as it runs: filters first, which can be looked up, and without what nobody reads."""
+    return improve(query, rules=BEGINNING).network
 
 
 @dataclass(frozen=True)
@@ -31,8 +38,8 @@ class Record:
 
     @cached_property
     def whole(self) -> Network:
-        """The network as it runs, with the queries in it."""
-        return grafted(self.improved or self.network, self.queries)
+        """The network as it runs, with the queries in it, each in its best form."""
+        return grafted(self.improved or self.network, {name: _best(q) for name, q in self.queries.items()})
 
     @cached_property
     def drawn(self) -> Network:

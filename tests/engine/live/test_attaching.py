@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +14,8 @@ from tests.engine.live.fleet import SCHEMA, ask, fleet, reports, tuples, windows
 
 from australis import Node
 from australis.algebra.builder import NetworkBuilder
+from australis.algebra.network import Network
+from australis.engine.history import keeping, runs
 from australis.errors import EngineError, NetworkError
 
 
@@ -202,3 +206,98 @@ def test_names_that_are_taken_are_refused(spark: SparkSession) -> None:
             node.attach(ask(), name="alarms")
         with pytest.raises(EngineError, match="two: is no query that is attached; expected one of one"):
             node.detach("two")
+
+
+def test_outputs_of_queries_do_not_take_each_others_names(spark: SparkSession) -> None:
+    """The output `b` of the query `a` is called `a_b`, as a query may be."""
+    net = NetworkBuilder("two")
+    stream = net.input("reports", SCHEMA)
+    stream.filter("car = 1", as_="one").output("b")
+    stream.filter("car = 2", as_="two").output("c")
+    with Node() as node:
+        node.deploy(fleet())
+        node.attach(net.build(), name="a")
+        with pytest.raises(NetworkError, match=r"a_b\.outputs\.a_b: the query a has an output of this name"):
+            node.attach(ask(), name="a_b")
+        node.attach(ask(), name="a_d")
+        node.push("pos", reports(range(9)))
+        node.drain()
+        assert node.read("a_b")["car"].to_pylist() == [1, 1, 1]
+
+
+def test_who_reads_a_query_does_not_read_another_one_of_its_name(spark: SparkSession) -> None:
+    with Node() as node:
+        node.deploy(fleet())
+        node.push("pos", reports(range(30)))
+        reading = node.attach(ask(), name="asked").subscribe()
+        assert next(reading)["t"].to_pylist() == list(range(1, 30, 3))
+        node.detach("asked")
+        again = node.attach(ask(condition="car = 2"), name="asked")
+        assert next(again.subscribe())["t"].to_pylist() == list(range(2, 30, 3))
+        node.push("pos", reports(range(30, 40)))
+        node.drain()
+        assert list(reading) == []
+        assert pa.concat_tables(again.subscribe(follow=False))["t"].to_pylist() == list(range(2, 40, 3))
+
+
+def test_what_was_counted_of_a_query_goes_with_it(spark: SparkSession) -> None:
+    with Node() as node:
+        node.deploy(fleet())
+        node.push("pos", reports(range(30)))
+        for _ in range(2):
+            node.attach(ask(), name="asked")
+            node.drain()
+            assert node.statistics().boxes["asked.asked"].received == 30
+            node.detach("asked")
+
+
+def keyed() -> Network:
+    """The fleet, whose reports are kept by car."""
+    network = fleet()
+    reports = replace(network.connection_points["reports"], key="car")
+    return replace(network, connection_points={**network.connection_points, "reports": reports})
+
+
+def test_a_query_runs_in_the_form_that_reads_least(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A filter behind a map, as it was drawn, would not be looked up."""
+    monkeypatch.setattr(keeping, "RUN_ROWS_MOST", 60)
+    monkeypatch.setattr(runs, "GROUP_ROWS", 10)
+    net = NetworkBuilder("ask")
+    stream = net.input("reports", SCHEMA).map({"car": "car", "knots": "speed * 1.944"}, as_="knots")
+    stream.filter("car = 1", as_="one").output("found")
+    with Node() as node:
+        node.deploy(keyed())
+        for begin in range(0, 120, 10):
+            node.push("pos", reports(range(begin, begin + 10)))
+            node.drain()
+        node.attach(net.build(), name="asked")
+        node.drain()
+        assert node.read("asked").num_rows == 40
+        assert node.statistics().boxes["asked.one"].received < 100
+        assert node.attached()["asked"] == net.build()
+
+
+def test_a_query_on_history_that_is_damaged_stops_nobody_else(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "RUN_ROWS_MOST", 20)
+    with Node(tmp_path) as node:
+        node.deploy(keyed())
+        for begin in range(0, 60, 10):
+            node.push("pos", reports(range(begin, begin + 10)))
+            node.drain()
+        run = next(tmp_path.glob("history/reports/*.parquet"))
+        os.truncate(run, run.stat().st_size // 2)
+        for condition in ("car = 1", "speed > 1"):
+            asked = node.attach(ask(condition=condition), name="asked")
+            with pytest.raises(EngineError, match=f"{run.name}: is damaged"):
+                list(asked.subscribe(follow=False))
+            node.push("pos", reports(range(60, 70)))
+            node.drain()
+            asked.detach()
+        node.check()
+        assert node.read("alarms").num_rows == len([t for t in range(60) if t * 7 % 11 > 5]) + 2 * len(
+            [t for t in range(60, 70) if t * 7 % 11 > 5]
+        )

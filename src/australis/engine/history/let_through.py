@@ -1,8 +1,9 @@
 """What the boxes that read a stream can let through, by the values of one attribute.
 
-A Filter lets through what the predicates of the ports allow that somebody reads. A Join with a stored table
-lets through the values that the table has, where nothing else of the stream matters to it: not to what is
-late, since that is told by groups of this attribute, and not to what is quarantined.
+A Filter lets through what the predicates of the ports allow that somebody reads. A Map lets through all, but
+where it hands the attribute on, those who read it may not. A Join with a stored table lets through the values
+that the table has, where nothing else of the stream matters to it: not to what is late, since that is told by
+groups of this attribute, and not to what is quarantined.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from functools import reduce
 
 import pyarrow as pa
 
-from australis.algebra.boxes import Filter, Join, equalities
-from australis.algebra.expr import UserCall, Value, walk
+from australis.algebra.boxes import Filter, Join, Map, equalities
+from australis.algebra.expr import Attribute, UserCall, Value, walk
 from australis.algebra.network import Network, Ref
 from australis.algebra.schema import Field
 from australis.algebra.types import DOUBLE
@@ -30,10 +31,16 @@ Tables = Mapping[str, Sequence[Segment]]
 
 def let_through(root: Root, superbox: Superbox, stream: str, field: Field, tables: Tables) -> Allowed:
     """The values of an attribute without which a stream's tuples do nothing in a superbox."""
-    network = superbox.network
-    if _is_read(network, Ref(stream), outputs_only=True) or _is_checked(superbox, stream):
+    if _is_checked(superbox, stream):
         return EVERYTHING
-    parts = [_behind(root, network, box, port, field, tables) for box, port in network.consumers[Ref(stream)]]
+    return _read_by_all(root, superbox.network, Ref(stream), field, tables)
+
+
+def _read_by_all(root: Root, network: Network, ref: Ref, field: Field, tables: Tables) -> Allowed:
+    """What all those together let through that read a stream."""
+    if _is_read(network, ref, outputs_only=True):
+        return EVERYTHING
+    parts = [_behind(root, network, box, port, field, tables) for box, port in network.consumers[ref]]
     return reduce(Allowed.__or__, parts, NOTHING)
 
 
@@ -52,6 +59,8 @@ def _behind(root: Root, network: Network, box_id: str, port: int, field: Field, 
     match network.boxes[box_id].box.core:
         case Filter() as box:
             return _filtered(network, box_id, box, field)
+        case Map() as box:
+            return _mapped(root, network, box_id, box, field, tables)
         case Join() as box if box.table_side == 1 - port:
             return _joined(root, network, box_id, box, field, tables)
     return EVERYTHING
@@ -65,6 +74,18 @@ def _filtered(network: Network, box_id: str, box: Filter, field: Field) -> Allow
     if len(predicates) in read:
         return EVERYTHING
     return reduce(Allowed.__or__, (allowed(predicates[p], field, network.timezone) for p in read), NOTHING)
+
+
+def _mapped(root: Root, network: Network, box_id: str, box: Map, field: Field, tables: Tables) -> Allowed:
+    computed = box.bind(network.input_schemas(box_id)[0])
+    if any(isinstance(node, UserCall) for each in computed.values() for node in walk(each)):
+        return EVERYTHING
+    handed_on = (n for n, expr in computed.items() if isinstance(expr, Attribute) and expr.name == field.name)
+    name = next(handed_on, None)
+    if name is None:
+        return EVERYTHING
+    behind = Ref(box_id)
+    return _read_by_all(root, network, behind, network.schemas[behind][name], tables)
 
 
 def _joined(root: Root, network: Network, box_id: str, box: Join, field: Field, tables: Tables) -> Allowed:
