@@ -31,9 +31,9 @@ class Manners:
     """How slow a daemon is to move."""
 
     limits: Limits = field(default_factory=Limits)
-    persists_s: float = 15.0
+    persists_s: float = 10.0
     """How long a trouble has to last."""
-    rest_s: float = 60.0
+    rest_s: float = 30.0
     """How long a box, and a site that gave one away, stay as they are."""
     back_gain: float = 0.25
     """What it must be worth that a box goes back to where it came from."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from australis.errors import AustralisError
 from australis.policy.place.portions import Portion, portion
@@ -79,7 +79,7 @@ class Limits:
     gain_least: float = 0.05
     """The part of the capacity that a move must be worth."""
     splits: bool = True
-    assumed: Assumed = Assumed()
+    assumed: Assumed = field(default_factory=Assumed)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def judge(survey: Survey, move: Move, trouble: str | Line, limits: Limits) -> Ju
     used = _use(survey, trouble)
     gain = min(used - _use(after, trouble), used - limits.low)
     found = Judged(move, after, gain, _price(survey, after, move), limits.low - after.loads[move.target])
-    return found if found.score >= limits.gain_least else None
+    return found if gain > 0 and min(gain, found.score) >= limits.gain_least else None
 
 
 def _use(survey: Survey, place: str | Line) -> float:

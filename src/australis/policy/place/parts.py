@@ -21,7 +21,7 @@ _DIGITS_MOST = 18
 
 @dataclass(frozen=True)
 class Parted:
-    """Functions of the copies, of the box that combines, and of the Map that shows what it would have been."""
+    """Functions of the copies, of the box that combines, and of the Map that shows the results."""
 
     copies: NamedTexts
     combined: NamedTexts
@@ -31,7 +31,7 @@ class Parted:
 def parted(functions: NamedTexts, calls: Mapping[str, WindowCall], *, rounding: bool) -> Parted:
     """All functions of a box in parts; the first one that has none is refused.
 
-    `rounding`: whether sums of doubles may be rounded elsewhere, since their parts are added in another order.
+    `rounding`: whether doubles may differ in the last digits, since they are added in another order.
     """
     taken = {name for name, _ in functions}
     found = [_parted(name, text, calls[name], taken, rounding=rounding) for name, text in functions]
@@ -44,7 +44,7 @@ def parted(functions: NamedTexts, calls: Mapping[str, WindowCall], *, rounding: 
 
 def _parted(name: str, text: str, call: WindowCall, taken: set[str], *, rounding: bool) -> Parted:
     if not rounding and call.function in ("sum", "avg", "min", "max") and not _is_exact(call):
-        what = f"{text} adds or compares doubles, or longs as doubles: in parts it may differ in the last digit"
+        what = f"{text} adds or compares doubles: in parts it may differ in the last digit"
         raise PolicyError(Problem(f"functions.{name}", what, "whole numbers, or leave to round (rounding)"))
     match call.function:
         case "count":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from math import fsum
 
 from australis.algebra.boxes import Filter, Map, Union
@@ -49,7 +50,8 @@ def _deciding(network: Network, box_id: str) -> Iterator[Field]:
     """The attributes that a predicate may read: the keys of groups, or anything where there are none."""
     box, schema = network.boxes[box_id].box, stream_of(network, box_id)
     own = keys(box, network.input_schemas(box_id))
-    return (field for field in schema if field.name in own or isinstance(box, (Filter, Map, Union)) or not own)
+    free = isinstance(box, (Filter, Map, Union)) or not own
+    return (field for field in schema if free or field.name in own)
 
 
 def by_remainder(field: Field, kept: float) -> Portion:
@@ -95,7 +97,7 @@ def _range(field: Field, counts: Mapping[Value, float], kept: float) -> Portion:
     values = sorted(counts, key=ascending)
     total, below = fsum(counts.values()), 0.0
     bounds = []
-    for value, following in zip(values, values[1:], strict=False):
+    for value, following in pairwise(values):
         below += counts[value]
         bounds.append((abs(below / total - kept), following, below / total))
     _, bound, stays = min(bounds, key=lambda each: each[0])

@@ -72,9 +72,7 @@ def _pieces(survey: Survey, site: str) -> list[tuple[str, ...]]:
     A piece in the midst of a chain is cut off on both sides, which its price in traffic tells.
     """
     network = survey.network
-    here = [
-        b for b in network.order if survey.placement.boxes[b] == site and not network.boxes[b].box.system
-    ]
+    here = [b for b in network.order if survey.placement.boxes[b] == site and not network.boxes[b].box.system]
     found: dict[tuple[str, ...], None] = {}
     for box_id in here:
         before, behind = _linked(network, box_id, here, before=True), _linked(network, box_id, here)

@@ -1,4 +1,4 @@
-"""Box splitting: a box becomes two, a Filter before them and a merge behind them (Aurora* 5.1, Figures 5, 6)."""
+"""Box splitting: a box becomes two, with a Filter before them and a merge behind them (Aurora* 5.1)."""
 
 from __future__ import annotations
 
@@ -37,13 +37,16 @@ class Assumed:
     """What is true of a stream, or wanted of it, though its network does not say so."""
 
     ascending: bool = False
-    """It comes sorted: by what a Tumble groups by, or by the order of windows. A WSort before it would say so."""
+    """It comes sorted, by what a Tumble groups by or by the order of windows, as behind a WSort."""
     rounding: bool = False
     """Sums of doubles may differ in the last digits."""
     any_order: bool = False
     """Nobody behind the box minds the sequence or the time of its tuples."""
     wait: str = "1 min"
     """How long a merge that sorts waits for what the other copy still has; what comes later is lost."""
+
+
+NOTHING = Assumed()
 
 
 @dataclass(frozen=True)
@@ -87,15 +90,15 @@ class Parting:
         return replace(statistics, boxes=found)
 
 
-def part(network: Network, box_id: str, keeps: str, assumed: Assumed = Assumed()) -> Parting:
+def part(network: Network, box_id: str, keeps: str, assumed: Assumed = NOTHING) -> Parting:
     """A box in two copies that together are as it was; PolicyError says why not, where it cannot be.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net = NetworkBuilder("n")
     >>> _ = net.input("x", "a int").filter("a > 0", as_="f").output("y")
     >>> parting = part(net.build(), "f", "a < 10")
-    >>> parting.same, parting.apply(net.build()).order
-    (<Same.ALL: 'the same tuples at the same moments in the same sequence'>, ('f_route', 'f', 'f_copy', 'f_merge'))
+    >>> parting.same.name, parting.apply(net.build()).order
+    ('ALL', ('f_route', 'f', 'f_copy', 'f_merge'))
     """
     _check(network, box_id)
     box, schemas = network.boxes[box_id].box, network.input_schemas(box_id)

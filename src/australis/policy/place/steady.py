@@ -1,4 +1,4 @@
-"""What the order of tuples has to do with a split: streams that ascend, and those that bring one at a time."""
+"""What the order of tuples has to do with a split: streams that ascend, or bring one tuple at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Track = tuple[tuple[str, int], ...]
 
 
 def ascends(network: Network, ref: Ref, names: tuple[str, ...]) -> bool:
-    """Whether a stream is sorted by some attributes, because it comes from a WSort that discards late ones."""
+    """Whether a stream is sorted by some attributes: it comes from a WSort, which discards late ones."""
     if ref.id in network.inputs:
         return False
     node, schemas = network.boxes[ref.id], network.input_schemas(ref.id)

@@ -1,4 +1,4 @@
-"""What placement knows: a network, where its boxes are, what machines and lines can bear, what was measured."""
+"""What placement knows: where boxes are, what machines and lines can bear, and what was measured."""
 
 from __future__ import annotations
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from australis.algebra.boxes import Aggregate, Box, BSort, Join, Tumble, equalities
 from australis.algebra.boxes.box import predicate
-from australis.algebra.expr import Attribute, attributes, substituted, text_of
+from australis.algebra.expr import Attribute, Expr, attributes, substituted, text_of
 from australis.algebra.order import Order
 from australis.algebra.rendering import ORDER_LIMIT
-from australis.algebra.schema import TUP, Schema
+from australis.algebra.schema import TUP, Field, Schema
 from australis.algebra.types import DOUBLE, LONG
 from australis.errors import PolicyError, Problem
 
@@ -73,9 +73,9 @@ def at_inputs(box: Box, schemas: tuple[Schema, ...], text: str) -> tuple[str | N
     return tuple(found)
 
 
-def _renamed(bound: object, schema: Schema, names: Keys) -> str:
-    there = {name: Attribute(other, schema[other].type, schema[other].nullable) for name, other in names.items()}
-    return text_of(substituted(bound, there))  # type: ignore[arg-type]
+def _renamed(bound: Expr, schema: Schema, names: Keys) -> str:
+    there = {name: _read(schema[other]) for name, other in names.items()}
+    return text_of(substituted(bound, there))
 
 
 def _orders(box: Box, inputs: int) -> tuple[Order | None, ...]:
@@ -95,7 +95,11 @@ def _with_misplaced(text: str, order: Order | None, schema: Schema) -> str:
     if type_ == DOUBLE:
         what = f"orders by {order.on}, a double that may be no number: which copy rejects it?"
         raise PolicyError(Problem("order.on", what, "an order on whole numbers, decimals or timestamps"))
-    name = text_of(Attribute(order.on, type_))
+    name = text_of(_read(field))
     far = f" OR {name} >= {ORDER_LIMIT}L OR {name} <= -{ORDER_LIMIT}L" if type_ == LONG else ""
     null = f" OR {name} IS NULL" if field.nullable else ""
     return f"({text}){null}{far}" if null or far else text
+
+
+def _read(field: Field) -> Attribute:
+    return Attribute(field.name, field.type, field.nullable)
