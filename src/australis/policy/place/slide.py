@@ -104,8 +104,9 @@ def _way(survey: Survey, boxes: tuple[str, ...], target: str) -> Way:
 
 
 def _inputs(network: Network, boxes: Iterable[str]) -> set[Ref]:
-    """The streams that come to some boxes from others."""
-    return {s for box_id in boxes for s in network.boxes[box_id].sources if s.id not in boxes}
+    """The streams that come to some boxes from others; a stored table is none."""
+    sources = {source for box_id in boxes for source in network.boxes[box_id].sources}
+    return {source for source in sources if source.id not in boxes and not _is_table(network, source)}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, TypeVar
 from australis.algebra.network import Ref
 from australis.policy.place.survey import Line, Survey
 
-
 TRIES = 12
 """How often it is tried to find what a step can do: what one site leaves, another does not get."""
 TOLERANCE = 0.01

@@ -43,7 +43,7 @@ class Setting:
 
 
 def network() -> Network:
-    """Each region's readings are cleaned, scaled and counted; all counts added; the first's paired with zones."""
+    """Each region's readings are cleaned, scaled and counted; those of the first are paired with zones."""
     net = NetworkBuilder("regions")
     zones = net.table("zones", "sid int, zone string")
     counts = []
