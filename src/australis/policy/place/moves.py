@@ -138,8 +138,8 @@ def _overloads(before: Survey, after: Survey, low: float) -> bool:
 
 
 def _price(before: Survey, after: Survey, move: Move) -> float:
-    """Traffic that is new, less what is saved, and the state that has to be carried over."""
-    grown = sum(after.uses[line] - before.uses[line] for line in after.lines)
+    """Traffic that is new, and the state that has to be carried over; what is saved besides earns nothing."""
+    grown = max(0.0, sum(after.uses[line] - before.uses[line] for line in after.lines))
     width = before.lines.get((move.source, move.target), 0.0)
     carried = move.state_bytes(before) / (width * HORIZON_S) if width else 0.0
     return TRAFFIC_PRICE * (grown + carried) + (SPLIT_PRICE if isinstance(move, Split) else 0.0)
