@@ -19,6 +19,8 @@ HORIZON_S = 60.0
 """Over which time the bytes of a state that moves are spread, as if they were traffic."""
 ROOM_USED = 0.9
 """The part of a site's room that a split is made for: a predicate hardly ever parts exactly as it should."""
+NEIGHBOURS = 2
+"""So many sites, those with the most room, are thought of for a copy."""
 GRAIN = 0.02
 """Scores that differ by less are equal: the neighbour with the most room gets it."""
 
@@ -41,14 +43,15 @@ class Split:
 
     def apply(self, survey: Survey) -> Survey:
         """What is known behind it."""
-        network, made = survey.network, self.parting
+        made = self.parting
+        network = made.apply(survey.network)
         sites = dict.fromkeys(made.routes, self.source) | dict.fromkeys(made.merges, self.merge)
         values = survey.values
         if made.box in values:
             values = {**values, made.copy: values[made.box]}
         return replace(
             survey,
-            network=made.apply(network),
+            network=network,
             placement=survey.placement.with_boxes({**sites, made.copy: self.target}),
             statistics=made.learned(network, survey.statistics, self.portion.kept),
             values=values,
@@ -108,11 +111,13 @@ def troubles(survey: Survey, site: str, high: float) -> list[tuple[float, str | 
 
 def ranked(survey: Survey, site: str, trouble: str | Line, limits: Limits) -> list[Judged]:
     """What the site may do about a trouble, the best first; only what helps, and overloads nobody."""
-    moves: list[Move] = list(slides(survey, site))
-    if limits.splits and trouble == site:
-        moves += splits(survey, site, limits)
-    found = [judged for move in moves if (judged := judge(survey, move, trouble, limits)) is not None]
-    return sorted(found, key=lambda each: (-round(each.score / GRAIN), -each.room, str(each.move)))
+    found = [judge(survey, move, trouble, limits) for move in slides(survey, site)]
+    best = max((each.score for each in found if each is not None), default=0.0)
+    # No split can be worth more than all that is needed, less its price.
+    if limits.splits and trouble == site and best < survey.loads[site] - limits.low - SPLIT_PRICE:
+        found += [judge(survey, move, trouble, limits) for move in splits(survey, site, limits)]
+    worth = [each for each in found if each is not None]
+    return sorted(worth, key=lambda each: (-round(each.score / GRAIN), -each.room, str(each.move)))
 
 
 def judge(survey: Survey, move: Move, trouble: str | Line, limits: Limits) -> Judged | None:
@@ -152,16 +157,23 @@ def splits(survey: Survey, site: str, limits: Limits) -> Iterator[Split]:
         work = survey.work[box_id]
         if place != site or box_id in survey.fixed or work < limits.gain_least * survey.sites[site].capacity:
             continue
-        for target in sorted(survey.sites.keys() - {site}):
+        for target in _roomiest(survey, survey.network.boxes[box_id].box.kind, site):
             room = (limits.low - survey.loads[target]) * survey.sites[target].capacity
             gone = min(excess, ROOM_USED * room) / work
             if 0 < gone < 1:
                 yield from _split(survey, box_id, target, 1 - gone, limits)
 
 
+def _roomiest(survey: Survey, kind: str, but: str) -> list[str]:
+    """The sites with the most room that can run a kind of box, the best first."""
+    able = [name for name, site in survey.sites.items() if name != but and site.can(kind)]
+    room = {name: (1 - survey.loads[name]) * survey.sites[name].capacity for name in able}
+    return sorted(able, key=lambda name: (-room[name], name))[:NEIGHBOURS]
+
+
 def _split(survey: Survey, box_id: str, target: str, kept: float, limits: Limits) -> Iterator[Split]:
     found = portion(survey, box_id, kept)
-    if found is None or not survey.sites[target].can(survey.network.boxes[box_id].box.kind):
+    if found is None:
         return
     try:
         parting = part(survey.network, box_id, found.keeps, limits.assumed)

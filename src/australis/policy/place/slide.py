@@ -62,8 +62,18 @@ def slides(survey: Survey, site: str) -> Iterator[Slide]:
     for boxes in _pieces(survey, site):
         for target in sorted(survey.sites.keys() - {site}):
             found = Slide(boxes, site, target, _way(survey, boxes, target))
-            if found.apply(survey).is_possible:
+            if _fits(survey, found):
                 yield found
+
+
+def _fits(survey: Survey, slide: Slide) -> bool:
+    """Whether the target can run the boxes, and there are lines for all that they read and make."""
+    network, after = survey.network, slide.apply(survey)
+    if not all(survey.sites[slide.target].can(network.boxes[each].box.kind) for each in slide.boxes):
+        return False
+    refs = {source for each in slide.boxes for source in network.boxes[each].sources}
+    refs.update(_made(network, slide.boxes))
+    return all(leg in survey.lines for ref in refs for leg in after.legs(ref))
 
 
 def _pieces(survey: Survey, site: str) -> list[tuple[str, ...]]:
@@ -99,8 +109,13 @@ def _way(survey: Survey, boxes: tuple[str, ...], target: str) -> Way:
     network = survey.network
     if any(survey.maker(source) == target for source in _inputs(network, boxes)):
         return Way.UP
-    made = (Ref(box_id, port) for box_id in boxes for port in range(network.boxes[box_id].box.outputs))
-    return Way.DOWN if any(target in survey.readers(ref) for ref in made) else Way.ASIDE
+    down = any(target in survey.readers(ref) for ref in _made(network, boxes))
+    return Way.DOWN if down else Way.ASIDE
+
+
+def _made(network: Network, boxes: Iterable[str]) -> Iterator[Ref]:
+    """The streams that some boxes make."""
+    return (Ref(box_id, port) for box_id in boxes for port in range(network.boxes[box_id].box.outputs))
 
 
 def _inputs(network: Network, boxes: Iterable[str]) -> set[Ref]:

@@ -81,10 +81,10 @@ class Parting:
     def _now(self, ref: Ref) -> Ref:
         return self.moved.get(ref, ref)
 
-    def learned(self, network: Network, statistics: Statistics, kept: float) -> Statistics:
-        """What is known of the boxes if a part of the tuples is kept; merges let all through."""
-        known = statistics.of(network, self.box)
-        routing = statistics.of(self.apply(network), self.routes[0]).tuple_us
+    def learned(self, after: Network, statistics: Statistics, kept: float) -> Statistics:
+        """What is known of the boxes behind it if a part of the tuples is kept; merges let all through."""
+        known = statistics.of(after, self.box)
+        routing = statistics.of(after, self.routes[0]).tuple_us
         found = {**statistics.boxes, self.box: known, self.copy: known}
         found |= dict.fromkeys(self.routes, Measure(routing, (kept, 1 - kept)))
         return replace(statistics, boxes=found)
