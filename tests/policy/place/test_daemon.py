@@ -27,7 +27,9 @@ from australis.policy.place.moves import Limits, Move, Split
 from australis.policy.place.slide import Slide, Way
 from australis.policy.place.survey import Survey
 
-MANNERS = Manners(Limits(splits=False), persists_s=10, rest_s=30, back_gain=0.25, remembered_s=900)
+MANNERS = Manners(
+    Limits(splits=False), persists_s=10, settle_s=20, rest_s=30, back_gain=0.25, remembered_s=900
+)
 THIN_UP = Slide(("thin",), "a", "sensor", Way.UP)
 NARROW = world(1000, bandwidth=21_000)
 
@@ -91,16 +93,17 @@ def test_who_has_moved_rests() -> None:
     daemon = offered("a")
     daemon.handle(Answered(10, "sensor", 1, accepted=True))
     assert daemon.handle(Done(12, THIN_UP)) == []
-    assert offers(daemon, 40, NARROW) == [], "the site rests"
-    assert offers(daemon, 43, NARROW) == [Offer("sensor", 2, THIN_UP)]
+    assert offers(daemon, 31, NARROW) == [], "the site rests"
+    assert offers(daemon, 41, NARROW) == [], "the box does, if it is there again"
+    assert offers(daemon, 42, NARROW) == [Offer("sensor", 2, THIN_UP)]
 
 
 def test_a_move_that_failed_leaves_a_site_to_rest_too() -> None:
     daemon = offered("a")
     daemon.handle(Answered(10, "sensor", 1, accepted=True))
     daemon.handle(Done(12, THIN_UP, succeeded=False))
-    assert offers(daemon, 41, NARROW) == []
-    assert offers(daemon, 42, NARROW) == [Offer("sensor", 2, THIN_UP)]
+    assert offers(daemon, 31, NARROW) == []
+    assert offers(daemon, 32, NARROW) == [Offer("sensor", 2, THIN_UP)]
 
 
 def arrived(now: float, manners: Manners = MANNERS) -> Daemon:

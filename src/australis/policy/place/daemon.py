@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from australis.errors import PolicyError, Problem
 from australis.policy.place.messages import (
@@ -33,8 +34,10 @@ class Manners:
     limits: Limits = field(default_factory=Limits)
     persists_s: float = 10.0
     """How long a trouble has to last."""
-    rest_s: float = 30.0
-    """How long a box, and a site that gave one away, stay as they are."""
+    settle_s: float = 10.0
+    """How long a site that gave something away gives no more."""
+    rest_s: float = 60.0
+    """How long a box that has moved stays where it is."""
     back_gain: float = 0.25
     """What it must be worth that a box goes back to where it came from."""
     remembered_s: float = 900.0
@@ -48,7 +51,7 @@ class Manners:
             raise PolicyError(Problem("limits", what, "a low one above 0 and at most the high one"))
 
 
-HASTY = Manners(Limits(high=0.8, low=0.8, gain_least=0.0), 0.0, 0.0, 0.0, 0.0)
+HASTY = Manners(Limits(high=0.8, low=0.8, gain_least=0.0), 0.0, 0.0, 0.0, 0.0, 0.0)
 """Without any hysteresis, to see what it is good for."""
 
 
@@ -82,7 +85,8 @@ class Daemon:
         """When each trouble began that still is one."""
         self._rests: dict[str, float] = {}
         """Until when boxes stay where they are."""
-        self._rests_until = float("-inf")
+        self._settled = -inf
+        """When this site may give again."""
         self._came: dict[str, tuple[str, float]] = {}
         """Where boxes came from, and when."""
         self._promises: dict[str, _Promise] = {}
@@ -105,7 +109,7 @@ class Daemon:
         now, found = seen.now, troubles(seen.survey, self.site, self.manners.limits.high)
         self._since = {place: self._since.get(place, now) for _, place in found}
         self._give_up(now)
-        if self._offer is not None or now < self._rests_until:
+        if self._offer is not None or now < self._settled:
             return []
         for _, place in found:
             if now - self._since[place] >= self.manners.persists_s:
@@ -190,7 +194,7 @@ class Daemon:
         move, rested = done.move, done.now + self.manners.rest_s
         if move.source == self.site:
             self._offer = None
-            self._rests_until = rested
+            self._settled = done.now + self.manners.settle_s
         if move.target == self.site:
             self._promises.pop(move.source, None)
         if done.succeeded and self.site in (move.source, move.target):
@@ -201,6 +205,8 @@ class Daemon:
 
 
 def _is_there(survey: Survey, move: Move) -> bool:
-    """Whether the boxes of a move are still where it takes them from."""
+    """Whether the boxes of a move are still what they were, and where it takes them from."""
+    if isinstance(move, Split) and not move.parting.fits(survey.network):
+        return False
     boxes = [move.parting.box] if isinstance(move, Split) else move.boxes
     return all(survey.placement.boxes.get(box_id) == move.source for box_id in boxes)

@@ -54,6 +54,8 @@ class Parting:
     """A box in two: which boxes there are, and where the streams are that it had."""
 
     box: str
+    was: Node
+    """The box as it was."""
     keeps: str
     """The predicate of the tuples that stay with the box; all others go to its copy."""
     same: Same
@@ -65,6 +67,11 @@ class Parting:
     moved: Mapping[Ref, Ref]
     divides: bool
     """Whether what the box remembers must be parted too; else it just stays where it is."""
+
+    def fits(self, network: Network) -> bool:
+        """Whether a network that may have changed has the box as it was, and no box of the new names."""
+        new = self.put.keys() - {self.box}
+        return network.boxes.get(self.box) == self.was and new.isdisjoint(network.boxes)
 
     def apply(self, network: Network) -> Network:
         """The network with the box in two; connection points are where the streams are."""
@@ -171,8 +178,10 @@ class _Draft:
     def done(self, keeps: str, same: Same, moved: Mapping[Ref, Ref]) -> Parting:
         copies = {self.box_id, self.copy}
         merges = tuple(each for each in self.put if each not in copies and each not in self.routes)
-        routes = tuple(self.routes)
-        return Parting(self.box_id, keeps, same, self.put, routes, self.copy, merges, moved, divides=False)
+        was, routes = self.network.boxes[self.box_id], tuple(self.routes)
+        return Parting(
+            self.box_id, was, keeps, same, self.put, routes, self.copy, merges, moved, divides=False
+        )
 
 
 def _copied(network: Network, box_id: str, keeps: str, functions: NamedTexts | None = None) -> _Draft:

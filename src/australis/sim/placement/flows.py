@@ -73,6 +73,8 @@ class Flows:
         """Before each box, where it comes from another site or an input."""
         self.underway: dict[Leg, Amount] = {}
         """Before each line."""
+        self.brought: dict[str, Amount] = {}
+        """What a change has brought to outputs, which is delivered with the next step."""
         self.held: frozenset[str] = frozenset()
         """Boxes that do nothing, since they move."""
         self._set(survey)
@@ -95,7 +97,7 @@ class Flows:
             if parts == (done.sites, done.lines):
                 break
             done = self._pass(now, seconds, rates, *parts)
-        self.waiting, self.underway = done.waiting, done.underway
+        self.waiting, self.underway, self.brought = done.waiting, done.underway, {}
         return Step(done.delivered, done.carried, done.work)
 
     def _pass(self, now: float, seconds: float, rates: Mapping[str, float], *parts: Any) -> _Pass:
@@ -120,9 +122,11 @@ class Flows:
         self.underway = {
             leg: amount for leg, amount in left.items() if (leg[1], leg[2]) in self._legs(leg[0])
         }
-        for leg in left.keys() - self.underway.keys():
+        for leg in [leg for leg in left if leg not in self.underway]:
             for box_id in _reached(before, leg):
                 self.waiting[box_id] = self.waiting[box_id].plus(left[leg])
+            for name in _ended(before, leg):
+                self.brought[name] = self.brought.get(name, NOTHING).plus(left[leg])
         for copy, (box_id, part) in copies.items():
             whole = self.waiting[box_id]
             self.waiting |= {copy: whole.times(part), box_id: whole.times(1 - part)}
@@ -166,7 +170,7 @@ class _Pass:
         """What a box gets of others on its site."""
         self.work: dict[str, float] = defaultdict(float)
         self.carried: dict[Line, float] = defaultdict(float)
-        self.delivered: dict[str, Amount] = {}
+        self.delivered = dict(flows.brought)
 
     def run(self, now: float, seconds: float, rates: Mapping[str, float]) -> None:
         for ref in self._flows._refs:
@@ -228,8 +232,18 @@ def _fitted(
 
 def _reached(survey: Survey, leg: Leg) -> Iterator[str]:
     """The boxes to which a leg leads: at its end, or at any site if it ends at the connection point."""
-    ref, _, target = leg
-    onward = any(source == target for source, _ in survey.legs(ref))
-    for box_id, _ in survey.network.consumers[ref]:
-        if onward or survey.placement.boxes[box_id] == target:
+    for box_id, _ in survey.network.consumers[leg[0]]:
+        if _is_at(survey, leg, survey.placement.boxes[box_id]):
             yield box_id
+
+
+def _ended(survey: Survey, leg: Leg) -> Iterator[str]:
+    """The outputs to which a leg leads."""
+    for name, output in survey.network.outputs.items():
+        if output.source == leg[0] and _is_at(survey, leg, survey.placement.outputs[name]):
+            yield name
+
+
+def _is_at(survey: Survey, leg: Leg, site: str) -> bool:
+    ref, _, target = leg
+    return site == target or any(source == target for source, _ in survey.legs(ref))

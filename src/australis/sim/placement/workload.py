@@ -7,7 +7,7 @@ from math import exp
 from random import Random
 
 from australis.algebra.builder import NetworkBuilder
-from australis.algebra.network import Network, Ref
+from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.policy.place.survey import Line, Placement, Site, Survey
 from australis.rewrite.statistics import Measure, Statistics
@@ -29,12 +29,12 @@ class Setting:
     """How long its rate takes to rise, and to fall."""
     calm: float = 1500.0
     """Tuples in a second."""
-    hot: float = 8000.0
+    hot: float = 9000.0
     noise: float = 0.12
     """How far rates are from what they should be, as a part of it."""
     noise_s: float = 10.0
     """For how long they stay there."""
-    proxy: float = 0.25
+    proxy: float = 0.3
     """The capacity of a proxy; servers have 1."""
     bandwidth: float = 200_000.0
     """Bytes in a second, of each line in each direction."""
@@ -127,8 +127,3 @@ class Rates:
         fresh = self._chance.gauss(0.0, self._setting.noise * (1 - stays * stays) ** 0.5)
         self._drift[region] = stays * self._drift[region] + fresh
         return exp(self._drift[region])
-
-
-def streams(made: Network) -> dict[str, Ref]:
-    """The streams of the outputs."""
-    return {name: output.source for name, output in made.outputs.items()}
