@@ -185,6 +185,16 @@ def test_who_gives_takes_nothing() -> None:
     assert said == Answer("b", 1, accepted=False, why="gives something away itself")
 
 
+def test_who_is_about_to_take_gives_nothing() -> None:
+    daemon = Daemon("a", MANNERS)
+    there = world(1000, sites={"count": "b"})
+    move = Slide(("count",), "b", "a", Way.UP)
+    assert daemon.handle(asked(0, "b", move, there)) == [Answer("b", 1, accepted=True)]
+    assert [offers(daemon, now, NARROW) for now in (1, 20)] == [[], []]
+    daemon.handle(Done(21, move))
+    assert offers(daemon, 22, NARROW) == [Offer("sensor", 1, THIN_UP)]
+
+
 def test_boxes_that_are_gone_or_cannot_be_run_are_refused() -> None:
     gone = Daemon("b", MANNERS).handle(asked(0, "desk", Slide(("count",), "desk", "b", Way.UP), NARROW))
     assert gone == [Answer("desk", 1, accepted=False, why="the boxes are no longer there")]

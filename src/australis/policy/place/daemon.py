@@ -75,7 +75,7 @@ class _Promise:
 
 
 class Daemon:
-    """Events in, commands out; one move at a time."""
+    """Events in, commands out. It gives one thing at a time, and nothing while it is about to take."""
 
     def __init__(self, site: str, manners: Manners | None = None) -> None:
         self.site, self.manners = site, manners or Manners()
@@ -109,7 +109,7 @@ class Daemon:
         now, found = seen.now, troubles(seen.survey, self.site, self.manners.limits.high)
         self._since = {place: self._since.get(place, now) for _, place in found}
         self._give_up(now)
-        if self._offer is not None or now < self._settled:
+        if self._offer is not None or now < self._settled or self._is_taking(now):
             return []
         for _, place in found:
             if now - self._since[place] >= self.manners.persists_s:
@@ -183,10 +183,13 @@ class Daemon:
         return offered.move.apply(offered.survey).loads[self.site] - offered.survey.loads[self.site]
 
     def _promised(self, offered: Offered) -> float:
-        """The load that others were told would be taken."""
+        """The load that others were told would be taken, less what is too long ago."""
         kept = {s: p for s, p in self._promises.items() if p.until > offered.now and s != offered.sender}
         self._promises = kept
         return sum(promise.load for promise in kept.values())
+
+    def _is_taking(self, now: float) -> bool:
+        return any(promise.until > now for promise in self._promises.values())
 
     # --- both
 

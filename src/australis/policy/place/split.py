@@ -94,6 +94,7 @@ class Parting:
         routing = statistics.of(after, self.routes[0]).tuple_us
         found = {**statistics.boxes, self.box: known, self.copy: known}
         found |= dict.fromkeys(self.routes, Measure(routing, (kept, 1 - kept)))
+        found |= {each: Measure(statistics.of(after, each).tuple_us) for each in self.merges}
         return replace(statistics, boxes=found)
 
 

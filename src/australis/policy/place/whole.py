@@ -59,18 +59,17 @@ def at_inputs(box: Box, schemas: tuple[Schema, ...], text: str) -> tuple[str | N
 
     What has no place in an order goes to the box itself, so that the quarantine names it as before.
     """
-    orders = _orders(box, len(schemas))
-    side = stream_side(box)
-    bound = predicate(text, schemas[side], "keeps")
-    found: list[str | None] = []
-    for port, (schema, order) in enumerate(zip(schemas, orders, strict=True)):
-        if isinstance(box.core, Join) and box.core.table_side == port:
-            found.append(None)
-            continue
-        names = keys(box, schemas) if port != side and isinstance(box.core, Join) else None
-        said = text if names is None else _renamed(bound, schema, names)
-        found.append(_with_misplaced(said, order, schema))
-    return tuple(found)
+    return tuple(_at_input(box, schemas, text, port) for port in range(len(schemas)))
+
+
+def _at_input(box: Box, schemas: tuple[Schema, ...], text: str, port: int) -> str | None:
+    side, said = stream_side(box), text
+    if isinstance(box.core, Join) and port == box.core.table_side:
+        return None
+    if isinstance(box.core, Join) and port != side:
+        bound = predicate(text, schemas[side], "keeps")
+        said = _renamed(bound, schemas[port], keys(box, schemas))
+    return _with_misplaced(said, _order(box, port), schemas[port])
 
 
 def _renamed(bound: Expr, schema: Schema, names: Keys) -> str:
@@ -78,13 +77,14 @@ def _renamed(bound: Expr, schema: Schema, names: Keys) -> str:
     return text_of(substituted(bound, there))
 
 
-def _orders(box: Box, inputs: int) -> tuple[Order | None, ...]:
+def _order(box: Box, port: int) -> Order | None:
+    """The order that a box expects at an input, if it is one that may have no place for a value."""
     match box.core:
         case Aggregate(order=order) | BSort(order=order):
-            return (order,)
+            return order
         case Join(left=left, right=right):
-            return (left, right)
-    return (None,) * inputs
+            return (left, right)[port]
+    return None
 
 
 def _with_misplaced(text: str, order: Order | None, schema: Schema) -> str:
