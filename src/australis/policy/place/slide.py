@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 from australis.algebra.network import Network, Ref
@@ -34,8 +34,7 @@ class Slide:
 
     def apply(self, survey: Survey) -> Survey:
         """What is known behind it."""
-        sites = dict.fromkeys(self.boxes, self.target)
-        return replace(survey, placement=survey.placement.with_boxes(sites))
+        return survey.with_boxes(dict.fromkeys(self.boxes, self.target))
 
     def state_bytes(self, survey: Survey) -> float:
         """What has to be carried over."""

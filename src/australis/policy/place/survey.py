@@ -65,6 +65,18 @@ class Values:
 
 
 @dataclass(frozen=True)
+class Ends:
+    """Who reads a stream: boxes, outputs; and the connection point where it is, if there is one."""
+
+    boxes: tuple[str, ...]
+    outputs: tuple[str, ...] = ()
+    point: str | None = None
+
+    def with_output(self, name: str) -> Ends:
+        return replace(self, outputs=(*self.outputs, name))
+
+
+@dataclass(frozen=True)
 class Survey:
     """Everything that a decision may look at; what follows from it is computed once."""
 
@@ -142,6 +154,24 @@ class Survey:
             self.sites[site].can(self.network.boxes[box_id].box.kind) for box_id, site in boxes
         )
 
+    @cached_property
+    def ends(self) -> Mapping[Ref, Ends]:
+        """Who reads each stream, and at which connection point it is."""
+        found = {ref: Ends(tuple(box for box, _ in boxes)) for ref, boxes in self.network.consumers.items()}
+        for name, output in self.network.outputs.items():
+            found[output.source] = found[output.source].with_output(name)
+        for name, point in self.network.connection_points.items():
+            if name in self.placement.points:
+                found[point.at] = replace(found[point.at], point=name)
+        return found
+
+    def with_boxes(self, sites: Mapping[str, str]) -> Survey:
+        """The same with some boxes elsewhere."""
+        found = replace(self, placement=self.placement.with_boxes(sites))
+        # What does not depend on where boxes are need not be computed again.
+        vars(found).update(flows=self.flows, work=self.work, ends=self.ends)
+        return found
+
     def taken(self, box_id: str) -> float:
         """The tuples that come to a box in a second."""
         return fsum(self.flows[source] for source in self.network.boxes[box_id].sources)
@@ -160,15 +190,15 @@ class Survey:
 
     def readers(self, ref: Ref) -> frozenset[str]:
         """The sites where a stream is read."""
-        boxes = (self.placement.boxes[box_id] for box_id, _ in self.network.consumers[ref])
-        ends = self.network.outputs.items()
-        return frozenset([*boxes, *(self.placement.outputs[name] for name, o in ends if o.source == ref)])
+        at, ends = self.placement, self.ends[ref]
+        return frozenset(
+            [at.boxes[each] for each in ends.boxes] + [at.outputs[each] for each in ends.outputs]
+        )
 
     def legs(self, ref: Ref) -> frozenset[Line]:
         """The lines that a stream goes over: once to each site, by way of its connection point."""
-        made = self.maker(ref)
-        points = (name for name, point in self.network.connection_points.items() if point.at == ref)
-        kept = next((self.placement.points[name] for name in points if name in self.placement.points), made)
+        made, point = self.maker(ref), self.ends[ref].point
+        kept = made if point is None else self.placement.points[point]
         legs = {(made, kept), *((kept, site) for site in self.readers(ref))}
         return frozenset(leg for leg in legs if leg[0] != leg[1])
 
