@@ -157,6 +157,14 @@ def test_state_makes_a_move_dearer() -> None:
     assert dear.score == pytest.approx(light.score - 0.2 * 3e7 / (1e6 * 60))
 
 
+def test_state_is_not_carried_where_there_is_no_line() -> None:
+    cut = without(world(10_000), ("a", "b"), ("b", "a"))
+    aside = Slide(("pair", "thin", "count"), "a", "b", Way.ASIDE)
+    half = replace(cut, rates={"s": 4600.0}, sites={**cut.sites, "a": Site(0.5)})
+    assert judge(half, aside, "a", LIMITS) is not None
+    assert judge(replace(half, states={"count": 1.0}), aside, "a", LIMITS) is None
+
+
 def test_what_helps_nothing_is_no_move() -> None:
     """Traffic that is saved elsewhere does not pay for a move that leaves the trouble as it is."""
     seen = world(1000, bandwidth=21_000)

@@ -168,6 +168,17 @@ def test_a_box_may_be_split_again() -> None:
         assert run(parting.apply(once), story) == run(network, story)
 
 
+def test_a_parting_fits_only_the_box_that_it_was_made_for() -> None:
+    net = NetworkBuilder("n")
+    stream = net.input("s", "A int, B int").filter("A > 1", as_="f")
+    stream.map({"A": "A", "C": "A + B"}, as_="m").output("out")
+    network = net.build()
+    parting = part(network, "m", "B < 3")
+    assert parting.fits(network)
+    assert not parting.fits(parting.apply(network)), "it is split already"
+    assert not parting.fits(part(network, "f", "B < 3").apply(network)), "it reads another stream"
+
+
 # --- connection points
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from australis.errors import AustralisError
 from australis.policy.place.portions import Portion, portion
@@ -145,9 +146,14 @@ def _overloads(before: Survey, after: Survey, low: float) -> bool:
 def _price(before: Survey, after: Survey, move: Move) -> float:
     """Traffic that is new, and the state that has to be carried over; what is saved besides earns nothing."""
     grown = max(0.0, sum(after.uses[line] - before.uses[line] for line in after.lines))
-    width = before.lines.get((move.source, move.target), 0.0)
-    carried = move.state_bytes(before) / (width * HORIZON_S) if width else 0.0
-    return TRAFFIC_PRICE * (grown + carried) + (SPLIT_PRICE if isinstance(move, Split) else 0.0)
+    traffic = TRAFFIC_PRICE * (grown + carry_s(before, move) / HORIZON_S)
+    return traffic + (SPLIT_PRICE if isinstance(move, Split) else 0.0)
+
+
+def carry_s(survey: Survey, move: Move) -> float:
+    """How long it takes to carry over what the boxes remember; for ever, if there is no line for it."""
+    size, width = move.state_bytes(survey), survey.lines.get((move.source, move.target), 0.0)
+    return size / width if width else inf if size else 0.0
 
 
 def splits(survey: Survey, site: str, limits: Limits) -> Iterator[Split]:

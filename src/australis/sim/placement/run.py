@@ -18,7 +18,7 @@ from australis.policy.place.messages import (
     Offer,
     Offered,
 )
-from australis.policy.place.moves import Move, Split
+from australis.policy.place.moves import Move, Split, carry_s
 from australis.sim.kernel.clock import Clock
 from australis.sim.kernel.journal import Journal
 from australis.sim.placement.flows import Flows
@@ -96,13 +96,11 @@ class Run:
     def _begin(self, move: Move) -> None:
         """Hold the boxes while what they remember is carried over."""
         here = self.flows.survey
-        size = move.state_bytes(here)
-        width = here.lines.get((move.source, move.target))
         held = move.touched & here.network.boxes.keys()
         self._moving.append(held)
         self._hold()
-        self._tally.moved(self._clock.now, move, size)
-        self._clock.after(LATENCY_S + (size / width if width else 0.0), self._end, move, held)
+        self._tally.moved(self._clock.now, move, move.state_bytes(here))
+        self._clock.after(LATENCY_S + carry_s(here, move), self._end, move, held)
 
     def _hold(self) -> None:
         self.flows.held = frozenset().union(*self._moving)
