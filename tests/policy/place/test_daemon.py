@@ -23,14 +23,14 @@ from australis.policy.place.messages import (
     Offer,
     Offered,
 )
-from australis.policy.place.moves import Limits, Move, Split
-from australis.policy.place.slide import Slide, Way
+from australis.policy.place.moves import Limits, Move, Splitting
+from australis.policy.place.slide import Sliding, Way
 from australis.policy.place.survey import Survey
 
 MANNERS = Manners(
     Limits(splits=False), persists_s=10, settle_s=20, rest_s=30, back_gain=0.25, remembered_s=900
 )
-THIN_UP = Slide(("thin",), "a", "sensor", Way.UP)
+THIN_UP = Sliding(("thin",), "a", "sensor", Way.UP)
 NARROW = world(1000, bandwidth=21_000)
 
 
@@ -109,7 +109,7 @@ def test_a_move_that_failed_leaves_a_site_to_rest_too() -> None:
 def arrived(now: float, manners: Manners = MANNERS) -> Daemon:
     """The daemon of b, to which `count` has come from a."""
     daemon = Daemon("b", manners)
-    daemon.handle(Done(now, Slide(("count",), "a", "b", Way.ASIDE)))
+    daemon.handle(Done(now, Sliding(("count",), "a", "b", Way.ASIDE)))
     return daemon
 
 
@@ -127,7 +127,7 @@ def test_a_box_does_not_go_back_for_little() -> None:
     daemon = arrived(0.0)
     assert all(offers(daemon, now, free) == [] for now in (100, 110, 120))
     worse = replace(free, rates=great.rates)
-    assert offers(daemon, 130, worse) == [Offer("a", 1, Slide(("count",), "b", "a", Way.UP))]
+    assert offers(daemon, 130, worse) == [Offer("a", 1, Sliding(("count",), "b", "a", Way.UP))]
     hasty = arrived(0.0, replace(MANNERS, back_gain=0.0))
     assert offers(hasty, 100, free) == []
     assert len(offers(hasty, 110, free)) == 1
@@ -155,17 +155,17 @@ def asked(now: float, sender: str, move: Move, survey: Survey, serial: int = 1) 
 
 def test_a_site_takes_what_it_has_room_for() -> None:
     seen = world(8000)
-    move = Slide(("count",), "a", "b", Way.ASIDE)
+    move = Sliding(("count",), "a", "b", Way.ASIDE)
     assert Daemon("b", MANNERS).handle(asked(0, "a", move, seen)) == [Answer("a", 1, accepted=True)]
     full = world(8000, sites={"count": "b", "pair": "b"})
-    (said,) = Daemon("b", MANNERS).handle(asked(0, "a", Slide(("thin",), "a", "b", Way.ASIDE), full))
+    (said,) = Daemon("b", MANNERS).handle(asked(0, "a", Sliding(("thin",), "a", "b", Way.ASIDE), full))
     assert said == Answer("a", 1, accepted=False, why="has no room")
 
 
 def test_room_that_was_promised_is_kept_until_the_move_is_over() -> None:
     """Two sites that offer at once do not fill one beyond what it can do."""
     seen = world(9000, sites={"pair": "desk"})
-    first, second = Slide(("count",), "a", "b", Way.ASIDE), Slide(("pair",), "desk", "b", Way.UP)
+    first, second = Sliding(("count",), "a", "b", Way.ASIDE), Sliding(("pair",), "desk", "b", Way.UP)
     tight = Manners(Limits(low=0.4, splits=False))
     daemon = Daemon("b", tight)
     assert daemon.handle(asked(0, "a", first, seen)) == [Answer("a", 1, accepted=True)]
@@ -180,7 +180,7 @@ def test_room_that_was_promised_is_kept_until_the_move_is_over() -> None:
 def test_who_gives_takes_nothing() -> None:
     daemon = offered("a")
     (said,) = daemon.handle(
-        asked(10, "b", Slide(("count",), "b", "a", Way.UP), world(1000, sites={"count": "b"}))
+        asked(10, "b", Sliding(("count",), "b", "a", Way.UP), world(1000, sites={"count": "b"}))
     )
     assert said == Answer("b", 1, accepted=False, why="gives something away itself")
 
@@ -188,7 +188,7 @@ def test_who_gives_takes_nothing() -> None:
 def test_who_is_about_to_take_gives_nothing() -> None:
     daemon = Daemon("a", MANNERS)
     there = world(1000, sites={"count": "b"})
-    move = Slide(("count",), "b", "a", Way.UP)
+    move = Sliding(("count",), "b", "a", Way.UP)
     assert daemon.handle(asked(0, "b", move, there)) == [Answer("b", 1, accepted=True)]
     assert [offers(daemon, now, NARROW) for now in (1, 20)] == [[], []]
     daemon.handle(Done(21, move))
@@ -196,9 +196,9 @@ def test_who_is_about_to_take_gives_nothing() -> None:
 
 
 def test_boxes_that_are_gone_or_cannot_be_run_are_refused() -> None:
-    gone = Daemon("b", MANNERS).handle(asked(0, "desk", Slide(("count",), "desk", "b", Way.UP), NARROW))
+    gone = Daemon("b", MANNERS).handle(asked(0, "desk", Sliding(("count",), "desk", "b", Way.UP), NARROW))
     assert gone == [Answer("desk", 1, accepted=False, why="the boxes are no longer there")]
-    weak = Daemon("sensor", MANNERS).handle(asked(0, "a", Slide(("count",), "a", "sensor", Way.UP), NARROW))
+    weak = Daemon("sensor", MANNERS).handle(asked(0, "a", Sliding(("count",), "a", "sensor", Way.UP), NARROW))
     assert weak == [Answer("a", 1, accepted=False, why="it cannot run here")]
 
 
@@ -241,7 +241,7 @@ def test_under_constant_load_moves_cease(seed: int) -> None:
     survey = random_world(Random(seed))
     moves, after = settled(survey, Manners(), until=2000)
     assert all(now < 1000 for now, _ in moves)
-    seen = [(move.boxes, move.source) for _, move in moves if isinstance(move, Slide)]
+    seen = [(move.boxes, move.source) for _, move in moves if isinstance(move, Sliding)]
     assert len(seen) == len(set(seen)), "no box leaves a site twice"
     for site, load in after.loads.items():
         assert load <= max(0.7, survey.loads[site]) + 1e-9
@@ -257,4 +257,4 @@ def test_a_chain_that_is_too_much_for_one_spreads() -> None:
     moves, after = settled(world(11_000), Manners(), until=600)
     assert moves
     assert max(after.loads.values()) <= 0.9
-    assert any(isinstance(move, (Slide, Split)) for _, move in moves)
+    assert any(isinstance(move, (Sliding, Splitting)) for _, move in moves)

@@ -14,9 +14,9 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import ConnectionPoint, Ref
 from australis.algebra.schema import parse_schema
 from australis.errors import PolicyError
-from australis.policy.place.moves import Limits, Split, judge, ranked, splits, troubles
+from australis.policy.place.moves import Limits, Splitting, judge, ranked, splits, troubles
 from australis.policy.place.portions import by_remainder, by_values, portion
-from australis.policy.place.slide import Slide, Way, slides, stop
+from australis.policy.place.slide import Sliding, Way, slides, stop
 from australis.policy.place.survey import Placement, Site, Survey, Values
 from australis.reference.network import ReferenceRun
 from australis.rewrite.statistics import Measure, Statistics
@@ -99,7 +99,7 @@ def test_a_change_holds_streams_at_connection_points_or_inputs() -> None:
 # --- which move
 
 
-def best(survey: Survey, site: str, place: object, limits: Limits = LIMITS) -> Slide | Split | None:
+def best(survey: Survey, site: str, place: object, limits: Limits = LIMITS) -> Sliding | Splitting | None:
     found = ranked(survey, site, place, limits)  # type: ignore[arg-type]
     return found[0].move if found else None
 
@@ -107,14 +107,14 @@ def best(survey: Survey, site: str, place: object, limits: Limits = LIMITS) -> S
 def test_low_selectivity_goes_upstream_when_the_line_is_narrow() -> None:
     seen = world(1000, bandwidth=21_000)
     assert [place for _, place in troubles(seen, "a", 0.9)] == [("sensor", "a")]
-    assert best(seen, "a", ("sensor", "a")) == Slide(("thin",), "a", "sensor", Way.UP)
+    assert best(seen, "a", ("sensor", "a")) == Sliding(("thin",), "a", "sensor", Way.UP)
 
 
 def test_high_selectivity_goes_downstream_when_the_line_is_narrow() -> None:
     narrow = {("a", "desk"): 16_500.0, ("b", "desk"): 16_500.0}
     seen = replace(world(1000), lines={**world(1000).lines, **narrow})
     assert [place for _, place in troubles(seen, "a", 0.9)] == [("a", "desk")]
-    assert best(seen, "a", ("a", "desk")) == Slide(("pair",), "a", "desk", Way.DOWN)
+    assert best(seen, "a", ("a", "desk")) == Sliding(("pair",), "a", "desk", Way.DOWN)
 
 
 def test_an_overloaded_site_gives_to_the_neighbour_with_the_most_room() -> None:
@@ -134,7 +134,7 @@ def test_a_box_that_is_too_much_for_anybody_is_split() -> None:
     seen = replace(world(5000), statistics=known)
     assert seen.work["count"] == pytest.approx(1.0)
     found = best(seen, "a", "a")
-    assert isinstance(found, Split)
+    assert isinstance(found, Splitting)
     assert found.parting.box == "count"
     assert found.parting.divides
     after = found.apply(seen)
@@ -142,14 +142,14 @@ def test_a_box_that_is_too_much_for_anybody_is_split() -> None:
     assert after.loads[found.target] <= LIMITS.low
     assert after.placement.boxes["count_merge"] == "desk", "where it is read"
     assert not ranked(seen, "a", "a", replace(LIMITS, splits=False)) or not isinstance(
-        best(seen, "a", "a", replace(LIMITS, splits=False)), Split
+        best(seen, "a", "a", replace(LIMITS, splits=False)), Splitting
     )
 
 
 def test_state_makes_a_move_dearer() -> None:
     seen = world(10_000)
     heavy = replace(seen, states={"count": 3e7})
-    slide = Slide(("count",), "a", "b", Way.ASIDE)
+    slide = Sliding(("count",), "a", "b", Way.ASIDE)
     light = judge(seen, slide, "a", LIMITS)
     dear = judge(heavy, slide, "a", LIMITS)
     assert light is not None
@@ -159,7 +159,7 @@ def test_state_makes_a_move_dearer() -> None:
 
 def test_state_is_not_carried_where_there_is_no_line() -> None:
     cut = without(world(10_000), ("a", "b"), ("b", "a"))
-    aside = Slide(("pair", "thin", "count"), "a", "b", Way.ASIDE)
+    aside = Sliding(("pair", "thin", "count"), "a", "b", Way.ASIDE)
     half = replace(cut, rates={"s": 4600.0}, sites={**cut.sites, "a": Site(0.5)})
     assert judge(half, aside, "a", LIMITS) is not None
     assert judge(replace(half, states={"count": 1.0}), aside, "a", LIMITS) is None
@@ -168,7 +168,7 @@ def test_state_is_not_carried_where_there_is_no_line() -> None:
 def test_what_helps_nothing_is_no_move() -> None:
     """Traffic that is saved elsewhere does not pay for a move that leaves the trouble as it is."""
     seen = world(1000, bandwidth=21_000)
-    assert judge(seen, Slide(("pair",), "a", "desk", Way.DOWN), ("sensor", "a"), LIMITS) is None
+    assert judge(seen, Sliding(("pair",), "a", "desk", Way.DOWN), ("sensor", "a"), LIMITS) is None
 
 
 @given(SEED)

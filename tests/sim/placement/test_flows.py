@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.policy.place.worlds import random_world, world
 
 from australis.algebra.network import ConnectionPoint, Ref
-from australis.policy.place.moves import Limits, Split, splits
-from australis.policy.place.slide import Slide, Way, slides
+from australis.policy.place.moves import Limits, Splitting, splits
+from australis.policy.place.slide import Sliding, Way, slides
 from australis.sim.placement.flows import Flows, Step
 
 
@@ -96,13 +96,13 @@ def test_nothing_is_lost_or_made_up(seed: int) -> None:
 def moved(random: Random, flows: Flows) -> None:
     """Some move or other, possible or not."""
     survey = flows.survey
-    moves: list[Slide | Split] = []
+    moves: list[Sliding | Splitting] = []
     for site in survey.sites:
         moves += [*slides(survey, site), *splits(survey, site, Limits(low=0.6, gain_least=0.0))]
     if moves:
         move = random.choice(moves)
         copies = {}
-        if isinstance(move, Split):
+        if isinstance(move, Splitting):
             copies[move.parting.copy] = (move.parting.box, 1 - move.portion.kept)
         flows.change(move.apply(survey), copies)
 
@@ -160,6 +160,6 @@ def test_a_slide_takes_along_what_is_on_its_way() -> None:
     survey = world(1000, bandwidth=10_000)
     flows = Flows(survey)
     stepped(flows, 1000, 4)
-    flows.change(Slide(("thin",), "a", "sensor", Way.UP).apply(survey), {})
+    flows.change(Sliding(("thin",), "a", "sensor", Way.UP).apply(survey), {})
     assert flows.waiting["thin"].tuples == pytest.approx(2000, rel=0.03)
     assert (Ref("s"), "sensor", "a") not in flows.underway

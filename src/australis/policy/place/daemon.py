@@ -22,8 +22,8 @@ from australis.policy.place.messages import (
     Offer,
     Offered,
 )
-from australis.policy.place.moves import Judged, Limits, Move, Split, ranked, troubles
-from australis.policy.place.slide import Slide, stop
+from australis.policy.place.moves import Judged, Limits, Move, Splitting, ranked, troubles
+from australis.policy.place.slide import Sliding, stop
 from australis.policy.place.survey import Line, Survey
 
 
@@ -135,7 +135,7 @@ class Daemon:
 
     def _is_return(self, now: float, move: Move) -> bool:
         came = (self._came.get(box_id) for box_id in move.touched)
-        return isinstance(move, Slide) and any(
+        return isinstance(move, Sliding) and any(
             each is not None and each[0] == move.target and now - each[1] < self.manners.remembered_s
             for each in came
         )
@@ -202,14 +202,14 @@ class Daemon:
             self._promises.pop(move.source, None)
         if done.succeeded and self.site in (move.source, move.target):
             self._rests |= dict.fromkeys(move.touched, rested)
-            if isinstance(move, Slide) and move.target == self.site:
+            if isinstance(move, Sliding) and move.target == self.site:
                 self._came |= dict.fromkeys(move.boxes, (move.source, done.now))
         return []
 
 
 def _is_there(survey: Survey, move: Move) -> bool:
     """Whether the boxes of a move are still what they were, and where it takes them from."""
-    if isinstance(move, Split) and not move.parting.fits(survey.network):
+    if isinstance(move, Splitting) and not move.parting.fits(survey.network):
         return False
-    boxes = [move.parting.box] if isinstance(move, Split) else move.boxes
+    boxes = [move.parting.box] if isinstance(move, Splitting) else move.boxes
     return all(survey.placement.boxes.get(box_id) == move.source for box_id in boxes)

@@ -8,7 +8,7 @@ from math import inf
 
 from australis.errors import AustralisError
 from australis.policy.place.portions import Portion, portion
-from australis.policy.place.slide import Slide, slides
+from australis.policy.place.slide import Sliding, slides
 from australis.policy.place.split import Assumed, Parting, part
 from australis.policy.place.survey import Line, Survey
 
@@ -27,7 +27,7 @@ GRAIN = 0.02
 
 
 @dataclass(frozen=True)
-class Split:
+class Splitting:
     """A box that is split, with its copy on another site."""
 
     parting: Parting
@@ -69,7 +69,7 @@ class Split:
         return f"{self.parting.box} split, {gone} of its tuples from {self.source} to {self.target}"
 
 
-Move = Slide | Split
+Move = Sliding | Splitting
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def _price(before: Survey, after: Survey, move: Move) -> float:
     """Traffic that is new, and the state that has to be carried over; what is saved besides earns nothing."""
     grown = max(0.0, sum(after.uses[line] - before.uses[line] for line in after.lines))
     traffic = TRAFFIC_PRICE * (grown + carry_s(before, move) / HORIZON_S)
-    return traffic + (SPLIT_PRICE if isinstance(move, Split) else 0.0)
+    return traffic + (SPLIT_PRICE if isinstance(move, Splitting) else 0.0)
 
 
 def carry_s(survey: Survey, move: Move) -> float:
@@ -156,7 +156,7 @@ def carry_s(survey: Survey, move: Move) -> float:
     return size / width if width else inf if size else 0.0
 
 
-def splits(survey: Survey, site: str, limits: Limits) -> Iterator[Split]:
+def splits(survey: Survey, site: str, limits: Limits) -> Iterator[Splitting]:
     """Each box of a site in two, with just as much on another site as has to go and has room there."""
     excess = (survey.loads[site] - limits.low) * survey.sites[site].capacity
     for box_id, place in survey.placement.boxes.items():
@@ -177,7 +177,7 @@ def _roomiest(survey: Survey, kind: str, but: str) -> list[str]:
     return sorted(able, key=lambda name: (-room[name], name))[:NEIGHBOURS]
 
 
-def _split(survey: Survey, box_id: str, target: str, kept: float, limits: Limits) -> Iterator[Split]:
+def _split(survey: Survey, box_id: str, target: str, kept: float, limits: Limits) -> Iterator[Splitting]:
     found = portion(survey, box_id, kept)
     if found is None:
         return
@@ -186,7 +186,7 @@ def _split(survey: Survey, box_id: str, target: str, kept: float, limits: Limits
     except AustralisError:
         return
     source = survey.placement.boxes[box_id]
-    yield Split(parting, found, source, target, _merge_site(survey, parting, source))
+    yield Splitting(parting, found, source, target, _merge_site(survey, parting, source))
 
 
 def _merge_site(survey: Survey, parting: Parting, source: str) -> str:

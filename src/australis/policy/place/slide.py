@@ -19,7 +19,7 @@ class Way(Enum):
 
 
 @dataclass(frozen=True)
-class Slide:
+class Sliding:
     """Boxes that go from one site to another, with their arcs and what they remember."""
 
     boxes: tuple[str, ...]
@@ -44,7 +44,7 @@ class Slide:
         return f"{', '.join(self.boxes)} {self.way.value} from {self.source} to {self.target}"
 
 
-def slides(survey: Survey, site: str) -> Iterator[Slide]:
+def slides(survey: Survey, site: str) -> Iterator[Sliding]:
     """All that a site may give away, to each site that can run it and has the lines for it.
 
     >>> from australis.algebra.builder import NetworkBuilder
@@ -60,12 +60,12 @@ def slides(survey: Survey, site: str) -> Iterator[Slide]:
     """
     for boxes in _pieces(survey, site):
         for target in sorted(survey.sites.keys() - {site}):
-            found = Slide(boxes, site, target, _way(survey, boxes, target))
+            found = Sliding(boxes, site, target, _way(survey, boxes, target))
             if _fits(survey, found):
                 yield found
 
 
-def _fits(survey: Survey, slide: Slide) -> bool:
+def _fits(survey: Survey, slide: Sliding) -> bool:
     """Whether the target can run the boxes, and there are lines for all that they read and make."""
     network, after = survey.network, slide.apply(survey)
     if not all(survey.sites[slide.target].can(network.boxes[each].box.kind) for each in slide.boxes):

@@ -18,7 +18,7 @@ from australis.policy.place.messages import (
     Offer,
     Offered,
 )
-from australis.policy.place.moves import Move, Split, carry_s
+from australis.policy.place.moves import Move, Splitting, carry_s
 from australis.sim.kernel.clock import Clock
 from australis.sim.kernel.journal import Journal
 from australis.sim.placement.flows import Flows
@@ -107,10 +107,10 @@ class Run:
 
     def _end(self, move: Move, held: frozenset[str]) -> None:
         here, copies = self.flows.survey, {}
-        if isinstance(move, Split):
+        if isinstance(move, Splitting):
             copies[move.parting.copy] = (move.parting.box, 1 - move.portion.kept)
         # Between offer and end another site may have changed the network before the box.
-        fits = not isinstance(move, Split) or move.parting.fits(here.network)
+        fits = not isinstance(move, Splitting) or move.parting.fits(here.network)
         if fits:
             self.flows.change(move.apply(here), copies)
         self._moving.remove(held)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from australis.policy.place.moves import Move
-from australis.policy.place.slide import Slide
+from australis.policy.place.slide import Sliding
 from australis.policy.place.survey import Survey
 from australis.sim.placement.flows import Flows, Step
 
@@ -81,14 +81,14 @@ class Tally:
         """A move that begins, and the bytes that it carries over."""
         self._moves.append((now, move))
         self._bytes += size
-        for box_id in move.boxes if isinstance(move, Slide) else ():
+        for box_id in move.boxes if isinstance(move, Sliding) else ():
             left = self._left.get((box_id, move.target))
             self._returns += left is not None and now - left < RETURN_S
             self._left[box_id, move.source] = now
 
     def outcome(self) -> Outcome:
         """All of it."""
-        slides = sum(isinstance(move, Slide) for _, move in self._moves)
+        slides = sum(isinstance(move, Sliding) for _, move in self._moves)
         return Outcome(
             self._got / self._due,
             self._in_time / self._due,
