@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from australis.policy.place.daemon import HASTY, Daemon, Manners
+from australis.policy.place.messages import Offered
 from australis.sim.kernel.journal import Journal
 from australis.sim.placement.experiments import VARIANTS, placed
 from australis.sim.placement.run import Run
@@ -52,6 +53,18 @@ def test_a_seed_plays_a_run_again() -> None:
     assert journals[0].compare(journals[1]) > 400
     assert journals[0].replay({site: Daemon(site) for site in survey(SHORT).sites}) > 400
     assert outcome("slides and splits", seed=4) != outcomes[0]
+
+
+def test_nobody_takes_more_than_there_is_room_for() -> None:
+    journal = Journal()
+    Run(SHORT, 2, HASTY, journal).outcome()
+    taken = [
+        each.event.move.apply(each.event.survey).loads[each.who]
+        for each in journal.entries
+        if isinstance(each.event, Offered) and each.commands[0].accepted
+    ]
+    assert len(taken) > 5
+    assert max(taken) <= HASTY.limits.low + 1e-9
 
 
 def test_the_load_moves_from_region_to_region() -> None:
