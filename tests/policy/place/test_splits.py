@@ -234,6 +234,11 @@ def test_what_cannot_be_split_says_why(case: str) -> None:
     assert told.value.problem.expected
 
 
+def test_a_box_that_is_not_there_is_refused() -> None:
+    with pytest.raises(PolicyError, match="tomble: there is no such box; expected one of tumble"):
+        part(tumble({"result": "count(*)"}), "tomble", "B < 3")
+
+
 def test_a_stream_is_not_sorted_unless_somebody_says_so() -> None:
     with pytest.raises(PolicyError, match="nothing says that s is sorted by A"):
         part(tumble({"result": "count(*)"}), "tumble", "B < 3")

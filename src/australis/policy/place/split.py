@@ -130,6 +130,8 @@ def _of_stateless(network: Network, box_id: str) -> Same:
 
 
 def _check(network: Network, box_id: str) -> None:
+    if box_id not in network.boxes:
+        raise _refused(box_id, "there is no such box", f"one of {', '.join(network.boxes) or 'none'}")
     box = network.boxes[box_id].box
     if not isinstance(box.core, (*_STATELESS, Aggregate, Tumble, BSort, Join)):
         what = f"a {box.kind} depends on all tuples that it gets"
