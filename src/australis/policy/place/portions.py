@@ -72,7 +72,9 @@ def by_values(field: Field, counts: Mapping[Value, float], kept: float) -> Porti
     >>> by_values(parse_schema("city string")["city"], {"Cambridge": 60, "Waltham": 30, "Salem": 10}, 0.6)
     Portion(keeps="city IS NULL OR NOT city IN ('Waltham', 'Salem')", kept=0.6)
     """
-    known = {value: count for value, count in counts.items() if value is not None and count > 0}
+    known: dict[Value, float] = {
+        value: count for value, count in counts.items() if value is not None and count > 0
+    }
     if len(known) < 2:
         return None
     return (_named if len(known) <= NAMED_MOST else _range)(field, known, kept)

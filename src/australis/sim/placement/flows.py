@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -114,25 +114,35 @@ class Flows:
     def change(self, survey: Survey, copies: Mapping[str, tuple[str, float]]) -> None:
         """Go on with another network or placement; `copies` get their part of what waits for a box.
 
-        What is on its way to a site where nobody waits for it any more goes along with the boxes.
+        What is on its way to boxes that move, or comes from them, is brought to its readers first.
         """
-        before, left = self.survey, self.underway
+        touched = _touched(self.survey, survey)
+        for leg in [leg for leg in self.underway if leg[0] in touched]:
+            self._bring(leg, self.underway.pop(leg))
         self._set(survey)
-        self.waiting = {box_id: self.waiting.get(box_id, NOTHING) for box_id in survey.network.boxes}
-        self.underway = {
-            leg: amount for leg, amount in left.items() if (leg[1], leg[2]) in self._legs(leg[0])
-        }
-        for leg in [leg for leg in left if leg not in self.underway]:
-            for box_id in _reached(before, leg):
-                self.waiting[box_id] = self.waiting[box_id].plus(left[leg])
-            for name in _ended(before, leg):
-                self.brought[name] = self.brought.get(name, NOTHING).plus(left[leg])
         for copy, (box_id, part) in copies.items():
-            whole = self.waiting[box_id]
+            whole = self.waiting.get(box_id, NOTHING)
             self.waiting |= {copy: whole.times(part), box_id: whole.times(1 - part)}
 
-    def _legs(self, ref: Ref) -> Collection[Line]:
-        return self.survey.legs(ref) if ref in self._routes else ()
+    def _bring(self, leg: Leg, amount: Amount) -> None:
+        for box_id in _reached(self.survey, leg):
+            self.waiting[box_id] = self.waiting.get(box_id, NOTHING).plus(amount)
+        for name in _ended(self.survey, leg):
+            self.brought[name] = self.brought.get(name, NOTHING).plus(amount)
+
+
+def _touched(before: Survey, after: Survey) -> set[Ref]:
+    """The streams that go another way than before, or that somebody else reads."""
+    every = before.network.schemas.keys() | after.network.schemas.keys()
+    return {ref for ref in every if _way(before, ref) != _way(after, ref)}
+
+
+def _way(survey: Survey, ref: Ref) -> object:
+    """Where a stream comes from, and who reads it where."""
+    if ref not in survey.network.schemas:
+        return None
+    ends = survey.ends[ref]
+    return survey.maker(ref), ends, [survey.placement.boxes[box_id] for box_id in ends.boxes]
 
 
 class _Route:
