@@ -28,8 +28,9 @@ def test_placement(tmp_path: Path) -> None:
     assert found["variants"]["still"]["slides"] == 0 < found["variants"]["slides"]["slides"]
     text = australis(*arguments).stdout
     assert f"{found['variants']['hasty']['in_time']:.1%}" in text
-    assert f"  {found['moves']['slides and splits'][0]}\n" in text
-    assert ElementTree.parse(tmp_path / "placement-delay.svg").getroot().tag.endswith("svg")
+    second, move = found["moves"]["slides and splits"][0]
+    assert f"{second:.0f} s: {move}\n" in text
+    assert ElementTree.parse(tmp_path / "placement.svg").getroot().tag.endswith("svg")
 
 
 def test_help_has_examples() -> None:

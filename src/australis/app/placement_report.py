@@ -60,8 +60,8 @@ def printed(report: Report) -> None:
     rows = [[text, *_row(list(found.variants.values()), name, form)] for name, (text, form) in WHAT.items()]
     print_table(["", *found.variants], rows, names=1)
     click.echo("\nSlides and splits, the first run:\n")
-    for move in found.moves["slides and splits"]:
-        click.echo(f"  {move}")
+    for second, move in found.moves["slides and splits"]:
+        click.echo(f"  {second:4.0f} s: {move}")
 
 
 def _row(variants: list[Compared], name: str, form: str) -> list[str]:
@@ -74,8 +74,17 @@ def plots(report: Report) -> dict[str, str]:
     panels = [
         Panel("Nothing moves", "minutes", "mean delay, s", (_line("still", curves["still"]),)),
         Panel("Boxes move", "minutes", "mean delay, s", tuple(_line(name, curves[name]) for name in DRAWN)),
+        Panel("Moves", "minutes", "so far", tuple(_line(name, _so_far(report, name)) for name in DRAWN)),
     ]
-    return {"placement-delay.svg": plotted(panels)}
+    return {"placement.svg": plotted(panels)}
+
+
+def _so_far(report: Report, name: str) -> tuple[tuple[float, float], ...]:
+    """The number of moves, whenever there is one more, up to the end."""
+    seconds = [second for second, _ in report.found.moves[name]]
+    last = report.found.curves[name][-1][0]
+    steps = [(at, float(count)) for before, at in enumerate(seconds) for count in (before, before + 1)]
+    return ((0.0, 0.0), *steps, (last, float(len(seconds))))
 
 
 def _line(name: str, points: tuple[tuple[float, float], ...]) -> Series:

@@ -239,8 +239,8 @@ def _told(
 def test_under_constant_load_moves_cease(seed: int) -> None:
     """Nobody goes to and fro, and nobody is overloaded who was not."""
     survey = random_world(Random(seed))
-    moves, after = settled(survey, Manners(), until=400)
-    assert all(now < 300 for now, _ in moves)
+    moves, after = settled(survey, Manners(), until=250)
+    assert all(now < 200 for now, _ in moves)
     seen = [(move.boxes, move.source) for _, move in moves if isinstance(move, Sliding)]
     assert len(seen) == len(set(seen)), "no box leaves a site twice"
     for site, load in after.loads.items():

@@ -44,7 +44,7 @@ class Placed:
     runs: int
     variants: dict[str, Compared]
     curves: dict[str, tuple[tuple[float, float], ...]]
-    moves: dict[str, tuple[str, ...]]
+    moves: dict[str, tuple[tuple[float, str], ...]]
 
 
 def placed(seed: int, runs: int, done: Callable[[int], object], setting: Setting | None = None) -> Placed:

@@ -41,7 +41,8 @@ class Outcome:
     last_move_s: float
     delays: tuple[tuple[float, float], ...]
     """The mean delay of what was delivered, with the second of the run."""
-    moves: tuple[str, ...]
+    moves: tuple[tuple[float, str], ...]
+    """What moved, with the second when it began."""
 
 
 class Tally:
@@ -103,7 +104,7 @@ class Tally:
             tuple(
                 (place * CURVE_S, late / tuples) for place, (tuples, late) in self._curve.items() if tuples
             ),
-            tuple(f"{time:.0f} s: {move}" for time, move in self._moves),
+            tuple((time, str(move)) for time, move in self._moves),
         )
 
 
