@@ -285,6 +285,33 @@ def test_both_sides_of_a_join_are_routed_by_what_they_are_paired_by() -> None:
         part(network, "join1", "at > 1")
 
 
+@pytest.mark.parametrize("grouped", ["left", "right"])
+def test_a_join_that_counts_lateness_over_all_groups_is_not_split(grouped: str) -> None:
+    net = NetworkBuilder("n")
+    left, right = net.input("a", "at int, k int"), net.input("b", "at int, k int")
+    orders = {side: Order("at", 1, ("k",) if side == grouped else ()) for side in ("left", "right")}
+    left.join(right, "left.k = right.k", size=2, **orders).output("o")
+    with pytest.raises(PolicyError, match="parts"):
+        part(net.build(), "join1", "k > 1")
+
+
+def test_the_sequence_stays_where_a_tuple_can_come_only_one_way() -> None:
+    net = NetworkBuilder("n")
+    stream, other = net.input("s", "A int"), net.input("t", "A int")
+    few, many = stream.route("A < 3")
+    odd = stream.filter("A % 2 = 1")
+    for name, pair in {
+        "ports": (few, many),
+        "inputs": (few, other),
+        "both": (few, odd),
+        "same": (few, few),
+    }.items():
+        pair[0].union(pair[1]).map({"A": "A"}, as_=name).output(f"of_{name}")
+    network = net.build()
+    same = {name: part(network, name, "A < 2").same for name in ("ports", "inputs", "both", "same")}
+    assert same == {"ports": Same.ALL, "inputs": Same.ALL, "both": Same.MOMENTS, "same": Same.MOMENTS}
+
+
 def test_what_an_order_has_no_place_for_is_rejected_where_it_was() -> None:
     net = NetworkBuilder("n")
     net.input("s", "at long, k int").bsort(Order("at", 1, ("k",)), as_="b").output("o")
