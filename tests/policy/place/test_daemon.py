@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.policy.place.worlds import random_world, world
 
@@ -235,6 +235,7 @@ def _told(
     return survey
 
 
+@settings(max_examples=12)
 @given(st.integers(0, 2**32))
 def test_under_constant_load_moves_cease(seed: int) -> None:
     """Nobody goes to and fro, and nobody is overloaded who was not."""
@@ -247,6 +248,7 @@ def test_under_constant_load_moves_cease(seed: int) -> None:
         assert load <= max(0.7, survey.loads[site]) + 1e-9
 
 
+@settings(max_examples=12)
 @given(st.integers(0, 2**32))
 def test_the_same_events_have_the_same_moves(seed: int) -> None:
     survey = random_world(Random(seed))
