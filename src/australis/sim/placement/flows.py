@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from australis.algebra.network import Ref
 from australis.policy.place.survey import Line, Survey
@@ -100,8 +100,15 @@ class Flows:
         self.waiting, self.underway, self.brought = done.waiting, done.underway, {}
         return Step(done.delivered, done.carried, done.work)
 
-    def _pass(self, now: float, seconds: float, rates: Mapping[str, float], *parts: Any) -> _Pass:
-        found = _Pass(self, *parts)
+    def _pass(
+        self,
+        now: float,
+        seconds: float,
+        rates: Mapping[str, float],
+        sites: Mapping[str, float],
+        lines: Mapping[Line, float],
+    ) -> _Pass:
+        found = _Pass(self, sites, lines)
         found.run(now, seconds, rates)
         return found
 
