@@ -13,6 +13,7 @@ from australis.app.cli import main
 EXPERIMENTS: dict[str, tuple[str, ...]] = {
     "market": ("simulate", "market", "--plot", "docs/pictures"),
     "hotspots": ("simulate", "hotspots", "--seeds", "10000", "--plot", "docs/pictures"),
+    "placement": ("simulate", "placement", "--plot", "docs/pictures"),
     "recovery": ("simulate", "recovery", "--seeds", "10000", "--plot", "docs/pictures"),
 }
 """The arguments of `australis`, by the names of experiments."""

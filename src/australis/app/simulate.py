@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from australis.app import hotspots, market, recovery
+from australis.app import hotspots, market, placement, recovery
 from australis.app.tables import print_table
 
 if TYPE_CHECKING:
@@ -29,12 +29,14 @@ def command() -> None:
       australis simulate market --contracts 10 --runs 3
       australis simulate hotspots --runs 2 --seeds 50
       australis simulate recovery --seeds 50
+      australis simulate placement --runs 1
     """
 
 
 command.add_command(market.command, "market")
 command.add_command(hotspots.command, "hotspots")
 command.add_command(recovery.command, "recovery")
+command.add_command(placement.command, "placement")
 
 
 @command.command(short_help="Distributed eddies: routing tuples between operators.")

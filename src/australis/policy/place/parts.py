@@ -1,0 +1,102 @@
+"""Window functions in parts: what two copies compute, and what of both is the result (Aurora* 5.1).
+
+agg({x1, ..., xn}) = combine(agg({x1, ..., xk}), agg({xk+1, ..., xn})): for count it is sum, for sum, min and
+max it is the function itself, and avg is a sum by a count. Of first, last, median, stddev and distinct counts
+no part tells enough, and a user's function has no box that would combine its states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from australis.algebra.boxes.box import NamedTexts
+from australis.algebra.expr import Attribute, Cast, Expr, WindowCall, text_of
+from australis.algebra.types import DOUBLE, LONG, DataType
+from australis.errors import PolicyError, Problem
+
+_DIGITS_MOST = 18
+"""Of a decimal whose sum of sums still has a type of its own: each sum adds ten digits to at most 38."""
+
+
+@dataclass(frozen=True)
+class Parted:
+    """Functions of the copies, of the box that combines, and of the Map that shows the results."""
+
+    copies: NamedTexts
+    combined: NamedTexts
+    shown: NamedTexts
+
+
+def parted(functions: NamedTexts, calls: Mapping[str, WindowCall], *, rounding: bool) -> Parted:
+    """All functions of a box in parts; the first one that has none is refused.
+
+    `rounding`: whether doubles may differ in the last digits, since they are added in another order.
+    """
+    taken = {name for name, _ in functions}
+    found = [_parted(name, text, calls[name], taken, rounding=rounding) for name, text in functions]
+    return Parted(
+        tuple(pair for each in found for pair in each.copies),
+        tuple(pair for each in found for pair in each.combined),
+        tuple(pair for each in found for pair in each.shown),
+    )
+
+
+def _parted(name: str, text: str, call: WindowCall, taken: set[str], *, rounding: bool) -> Parted:
+    if not rounding and call.function in ("sum", "avg", "min", "max") and not _is_exact(call):
+        what = f"{text} adds or compares doubles: in parts it may differ in the last digit"
+        raise PolicyError(Problem(f"functions.{name}", what, "whole numbers, or leave to round (rounding)"))
+    match call.function:
+        case "count":
+            return _alike(name, text, "sum", f"coalesce({_read(name, LONG)}, 0L)")
+        case "min" | "max" as function:
+            return _alike(name, text, function, _read(name, call.type))
+        case "sum" if not call.type.is_decimal:
+            return _alike(name, text, "sum", _read(name, call.type))
+        case "sum" if call.args[0].type.precision <= _DIGITS_MOST:
+            return _alike(name, text, "sum", f"CAST({_read(name, call.type)} AS {call.type})")
+        case "avg" if not call.type.is_decimal:
+            return _average(name, call, taken)
+    what = f"{text} cannot be computed in parts"
+    expected = "count, sum, min or max, avg of whole numbers; or a predicate that keeps groups whole"
+    raise PolicyError(Problem(f"functions.{name}", what, expected))
+
+
+def _is_exact(call: WindowCall) -> bool:
+    """Whether parts make just what the whole would be: not with doubles, which round and have two zeros."""
+    if call.function == "avg":
+        return _summed(call).type.name == "int"
+    return call.args[0].type != DOUBLE
+
+
+def _alike(name: str, text: str, combine: str, shown: str) -> Parted:
+    combined = f"{combine}({_read(name, LONG)})"
+    return Parted(((name, text),), ((name, combined),), ((name, shown),))
+
+
+def _average(name: str, call: WindowCall, taken: set[str]) -> Parted:
+    whole, number = _new(f"{name}_sum", taken), _new(f"{name}_count", taken)
+    argument = text_of(_summed(call))
+    return Parted(
+        ((whole, f"sum({argument})"), (number, f"count({argument})")),
+        tuple((each, f"sum({_read(each, LONG)})") for each in (whole, number)),
+        ((name, f"{_read(whole, LONG)} / {_read(number, LONG)}"),),
+    )
+
+
+def _summed(call: WindowCall) -> Expr:
+    """What an average is of, before it becomes a double."""
+    argument = call.args[0]
+    is_whole = isinstance(argument, Cast) and argument.arg.type.is_integral
+    return argument.arg if isinstance(argument, Cast) and is_whole else argument
+
+
+def _new(wish: str, taken: set[str]) -> str:
+    while wish in taken:
+        wish += "_"
+    taken.add(wish)
+    return wish
+
+
+def _read(name: str, type_: DataType) -> str:
+    return text_of(Attribute(name, type_))

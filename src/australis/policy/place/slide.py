@@ -1,0 +1,155 @@
+"""Box sliding: boxes at the edge of what a site runs go to a neighbour (Aurora* 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from australis.algebra.network import Network, Ref
+from australis.policy.place.survey import Survey
+
+
+class Way(Enum):
+    """Where to, seen along the stream."""
+
+    UP = "upstream"
+    DOWN = "downstream"
+    ASIDE = "sideways"
+
+
+@dataclass(frozen=True)
+class Sliding:
+    """Boxes that go from one site to another, with their arcs and what they remember."""
+
+    boxes: tuple[str, ...]
+    source: str
+    target: str
+    way: Way
+
+    @property
+    def touched(self) -> frozenset[str]:
+        """The boxes that are at rest while it is done."""
+        return frozenset(self.boxes)
+
+    def apply(self, survey: Survey) -> Survey:
+        """What is known behind it."""
+        return survey.with_boxes(dict.fromkeys(self.boxes, self.target))
+
+    def state_bytes(self, survey: Survey) -> float:
+        """What has to be carried over."""
+        return sum(survey.states.get(box_id, 0.0) for box_id in self.boxes)
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.boxes)} {self.way.value} from {self.source} to {self.target}"
+
+
+def slides(survey: Survey, site: str) -> Iterator[Sliding]:
+    """All that a site may give away, to each site that can run it and has the lines for it.
+
+    >>> from australis.algebra.builder import NetworkBuilder
+    >>> from australis.policy.place.survey import Placement, Site
+    >>> net = NetworkBuilder("n")
+    >>> _ = net.input("x", "a int").filter("a > 0", as_="f").output("y")
+    >>> weak, strong = Site(0.1, frozenset(["filter"])), Site()
+    >>> at = Placement({"f": "server"}, {"x": "sensor"}, {"y": "server"})
+    >>> lines = {("sensor", "server"): 1e3}
+    >>> survey = Survey(net.build(), at, {"sensor": weak, "server": strong}, lines, {"x": 10})
+    >>> [str(each) for each in slides(survey, "server")]
+    ['f upstream from server to sensor']
+    """
+    for boxes in _pieces(survey, site):
+        for target in sorted(survey.sites.keys() - {site}):
+            found = Sliding(boxes, site, target, _way(survey, boxes, target))
+            if _fits(survey, found):
+                yield found
+
+
+def _fits(survey: Survey, slide: Sliding) -> bool:
+    """Whether the target can run the boxes, and there are lines for all that they read and make."""
+    network, after = survey.network, slide.apply(survey)
+    if not all(survey.sites[slide.target].can(network.boxes[each].box.kind) for each in slide.boxes):
+        return False
+    refs = {source for each in slide.boxes for source in network.boxes[each].sources}
+    refs.update(_made(network, slide.boxes))
+    return all(leg in survey.lines for ref in refs for leg in after.legs(ref))
+
+
+def _pieces(survey: Survey, site: str) -> list[tuple[str, ...]]:
+    """Each box alone; with all before it on the site; with all behind it on the site.
+
+    A piece in the midst of a chain is cut off on both sides, which its price in traffic tells.
+    """
+    network = survey.network
+    here = [b for b in network.order if survey.placement.boxes[b] == site and not network.boxes[b].box.system]
+    found: dict[tuple[str, ...], None] = {}
+    for box_id in here:
+        before, behind = _linked(network, box_id, here, before=True), _linked(network, box_id, here)
+        found |= dict.fromkeys([(box_id,), before, behind])
+    return [boxes for boxes in found if not survey.fixed.intersection(boxes)]
+
+
+def _linked(network: Network, box_id: str, here: list[str], *, before: bool = False) -> tuple[str, ...]:
+    """A box and those of some boxes that it reads from, or that read from it, directly or not."""
+    found = {box_id}
+    for each in reversed(here) if before else here:
+        if before and any(each in _sources(network, reader) for reader in found):
+            found.add(each)
+        if not before and _sources(network, each) & found:
+            found.add(each)
+    return tuple(each for each in here if each in found)
+
+
+def _sources(network: Network, box_id: str) -> set[str]:
+    return {source.id for source in network.boxes[box_id].sources}
+
+
+def _way(survey: Survey, boxes: tuple[str, ...], target: str) -> Way:
+    network = survey.network
+    if any(survey.maker(source) == target for source in _inputs(network, boxes)):
+        return Way.UP
+    down = any(target in survey.readers(ref) for ref in _made(network, boxes))
+    return Way.DOWN if down else Way.ASIDE
+
+
+def _made(network: Network, boxes: Iterable[str]) -> Iterator[Ref]:
+    """The streams that some boxes make."""
+    return (Ref(box_id, port) for box_id in boxes for port in range(network.boxes[box_id].box.outputs))
+
+
+def _inputs(network: Network, boxes: Iterable[str]) -> set[Ref]:
+    """The streams that come to some boxes from others; a stored table is none."""
+    sources = {source for box_id in boxes for source in network.boxes[box_id].sources}
+    return {source for source in sources if source.id not in boxes and not _is_table(network, source)}
+
+
+@dataclass(frozen=True)
+class Stop:
+    """How the network is made still where it changes: streams that are held, boxes that run empty."""
+
+    held: tuple[Ref, ...]
+    drained: tuple[str, ...]
+
+
+def stop(network: Network, boxes: Iterable[str]) -> Stop:
+    """Where to hold the streams to some boxes: at connection points, or else at the inputs (Aurora* 5.1).
+
+    >>> from australis.algebra.builder import NetworkBuilder
+    >>> net = NetworkBuilder("n")
+    >>> _ = net.input("x", "a int").filter("a > 0", as_="f").map({"b": "a"}, as_="m").output("y")
+    >>> stop(net.build(), ["m"])
+    Stop(held=(Ref(id='x', port=0),), drained=('f', 'm'))
+    """
+    points = {point.at for point in network.connection_points.values()}
+    held, drained, ahead = set[Ref](), set[str](), set(boxes)
+    while ahead:
+        drained |= ahead
+        sources = {source for box_id in ahead for source in network.boxes[box_id].sources}
+        ends = {source for source in sources if source in points or source.id in network.inputs}
+        held |= {source for source in ends if not _is_table(network, source)}
+        ahead = {source.id for source in sources - ends} - drained
+    return Stop(tuple(sorted(held, key=str)), tuple(each for each in network.order if each in drained))
+
+
+def _is_table(network: Network, ref: Ref) -> bool:
+    return ref.id in network.inputs and network.inputs[ref.id].table

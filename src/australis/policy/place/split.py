@@ -1,0 +1,294 @@
+"""Box splitting: a box becomes two, with a Filter before them and a merge behind them (Aurora* 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from australis.algebra.boxes import Aggregate, Box, BSort, Filter, Join, Map, Tumble, Union, WSort
+from australis.algebra.boxes.box import NamedTexts
+from australis.algebra.expr import Attribute, text_of
+from australis.algebra.network import Network, Node, Ref
+from australis.algebra.schema import TUP, Schema
+from australis.algebra.types import DOUBLE
+from australis.errors import PolicyError, Problem
+from australis.policy.place.parts import parted
+from australis.policy.place.steady import ascends, minding, tracks
+from australis.policy.place.whole import at_inputs, keeps_groups, stream_side
+from australis.rewrite.meaning import is_pure
+from australis.rewrite.statistics import Measure, Statistics, read_ports
+from australis.rewrite.streams import new_id
+
+_STATELESS = (Filter, Map, Union)
+
+
+class Same(Enum):
+    """How far the streams behind a split are as they were."""
+
+    ALL = "the same tuples at the same moments in the same sequence"
+    MOMENTS = "the same tuples at the same moments; those of one moment may change places"
+    SEQUENCE = "the same tuples in the same sequence, though later"
+    TUPLES = "the same tuples, though later, and sorted by their windows"
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What is true of a stream, or wanted of it, though its network does not say so."""
+
+    ascending: bool = False
+    """It comes sorted, by what a Tumble groups by or by the order of windows, as behind a WSort."""
+    rounding: bool = False
+    """Sums of doubles may differ in the last digits."""
+    any_order: bool = False
+    """Nobody behind the box minds the sequence or the time of its tuples."""
+    wait: str = "1 min"
+    """How long a merge that sorts waits for what the other copy still has; what comes later is lost."""
+
+
+NOTHING = Assumed()
+
+
+@dataclass(frozen=True)
+class Parting:
+    """A box in two: which boxes there are, and where the streams are that it had."""
+
+    box: str
+    was: Node
+    """The box as it was."""
+    keeps: str
+    """The predicate of the tuples that stay with the box; all others go to its copy."""
+    same: Same
+    put: Mapping[str, Node]
+    """The box and the new ones, each behind those that it reads from."""
+    routes: tuple[str, ...]
+    copy: str
+    merges: tuple[str, ...]
+    moved: Mapping[Ref, Ref]
+    divides: bool
+    """Whether what the box remembers must be parted too; else it just stays where it is."""
+
+    def fits(self, network: Network) -> bool:
+        """Whether a network that may have changed has the box as it was, and no box of the new names."""
+        new = self.put.keys() - {self.box}
+        return network.boxes.get(self.box) == self.was and new.isdisjoint(network.boxes)
+
+    def apply(self, network: Network) -> Network:
+        """The network with the box in two; connection points are where the streams are."""
+        boxes: dict[str, Node] = {}
+        for box_id, node in network.boxes.items():
+            boxes |= self.put if box_id == self.box else {box_id: self._rewired(node)}
+        outputs = {name: replace(o, source=self._now(o.source)) for name, o in network.outputs.items()}
+        points = {name: replace(p, at=self._now(p.at)) for name, p in network.connection_points.items()}
+        return replace(network, boxes=boxes, outputs=outputs, connection_points=points)
+
+    def _rewired(self, node: Node) -> Node:
+        return replace(node, sources=tuple(map(self._now, node.sources)))
+
+    def _now(self, ref: Ref) -> Ref:
+        return self.moved.get(ref, ref)
+
+    def learned(self, after: Network, statistics: Statistics, kept: float) -> Statistics:
+        """What is known of the boxes behind it if a part of the tuples is kept; merges let all through."""
+        known = statistics.of(after, self.box)
+        routing = statistics.of(after, self.routes[0]).tuple_us
+        found = {**statistics.boxes, self.box: known, self.copy: known}
+        found |= dict.fromkeys(self.routes, Measure(routing, (kept, 1 - kept)))
+        found |= {each: Measure(statistics.of(after, each).tuple_us) for each in self.merges}
+        return replace(statistics, boxes=found)
+
+
+def part(network: Network, box_id: str, keeps: str, assumed: Assumed = NOTHING) -> Parting:
+    """A box in two copies that together are as it was; PolicyError says why not, where it cannot be.
+
+    >>> from australis.algebra.builder import NetworkBuilder
+    >>> net = NetworkBuilder("n")
+    >>> _ = net.input("x", "a int").filter("a > 0", as_="f").output("y")
+    >>> parting = part(net.build(), "f", "a < 10")
+    >>> parting.same.name, parting.apply(net.build()).order
+    ('ALL', ('f_route', 'f', 'f_copy', 'f_merge'))
+    """
+    _check(network, box_id)
+    box, schemas = network.boxes[box_id].box, network.input_schemas(box_id)
+    if isinstance(box, _STATELESS):
+        found = _united(network, box_id, keeps, _of_stateless(network, box_id))
+    elif isinstance(box, Tumble):
+        found = _tumble(network, box_id, keeps, assumed)
+    elif keeps_groups(box, schemas, keeps):
+        found = replace(_united(network, box_id, keeps, Same.MOMENTS), divides=True)
+    elif isinstance(box.core, Aggregate):
+        found = _windows(network, box_id, keeps, assumed)
+    else:
+        what = f"{box.kind} depends on tuples that {keeps!r} parts"
+        raise _refused(box_id, what, "a predicate on what it groups by, which is no double")
+    _check_behind(network, found, assumed)
+    return found
+
+
+def _of_stateless(network: Network, box_id: str) -> Same:
+    return Same.MOMENTS if tracks(network, Ref(box_id)) is None else Same.ALL
+
+
+def _check(network: Network, box_id: str) -> None:
+    if box_id not in network.boxes:
+        raise _refused(box_id, "there is no such box", f"one of {', '.join(network.boxes) or 'none'}")
+    box = network.boxes[box_id].box
+    if not isinstance(box.core, (*_STATELESS, Aggregate, Tumble, BSort, Join)):
+        what = f"a {box.kind} depends on all tuples that it gets"
+        raise _refused(box_id, what, "filter, map, union, bsort, aggregate, tumble, slide, xsection or join")
+    if not is_pure(network, box_id):
+        what = "calls a function of the user's, of which nobody knows what it remembers"
+        raise _refused(box_id, what, "functions that are known")
+
+
+def _check_behind(network: Network, found: Parting, assumed: Assumed) -> None:
+    minds = minding(network, frozenset(found.moved))
+    if found.same is not Same.ALL and minds is not None and not assumed.any_order:
+        what = f"{minds} behind it minds the order of tuples: there would be {found.same.value}"
+        raise _refused(found.box, what, "no order-sensitive box behind it, or leave to change it (any_order)")
+
+
+def _refused(box_id: str, what: str, expected: str) -> PolicyError:
+    return PolicyError(Problem(box_id, what, expected))
+
+
+# --- the Filters before the copies, and the Union behind them
+
+
+@dataclass
+class _Draft:
+    """A parting that is being made."""
+
+    network: Network
+    box_id: str
+    put: dict[str, Node]
+    routes: list[str]
+    copy: str
+
+    def named(self, what: str) -> str:
+        """An id for one more box, after the box that is split."""
+        wish, number = f"{self.box_id}_{what}", 1
+        while (found := new_id(self.network, wish if number == 1 else f"{wish}{number}")) in self.put:
+            number += 1
+        return found
+
+    def then(self, what: str, box: Box, *sources: Ref) -> Ref:
+        """One more box."""
+        box_id = self.named(what)
+        self.put[box_id] = Node(box, sources)
+        return Ref(box_id)
+
+    def done(self, keeps: str, same: Same, moved: Mapping[Ref, Ref]) -> Parting:
+        copies = {self.box_id, self.copy}
+        merges = tuple(each for each in self.put if each not in copies and each not in self.routes)
+        was, routes = self.network.boxes[self.box_id], tuple(self.routes)
+        return Parting(
+            self.box_id, was, keeps, same, self.put, routes, self.copy, merges, moved, divides=False
+        )
+
+
+def _copied(network: Network, box_id: str, keeps: str, functions: NamedTexts | None = None) -> _Draft:
+    """The box and its copy behind Filters; with other functions, if they compute parts."""
+    node, schemas = network.boxes[box_id], network.input_schemas(box_id)
+    box = node.box if functions is None else replace(node.box, functions=functions)  # type: ignore[type-var]
+    draft = _Draft(network, box_id, {}, [], new_id(network, f"{box_id}_copy"))
+    ways = []
+    for source, text in zip(node.sources, at_inputs(node.box, schemas, keeps), strict=True):
+        ways.append((source, source) if text is None else _routed(draft, source, text))
+    draft.put[box_id] = replace(node, box=box, sources=tuple(way[0] for way in ways))
+    draft.put[draft.copy] = replace(node, box=box, sources=tuple(way[1] for way in ways))
+    return draft
+
+
+def _routed(draft: _Draft, source: Ref, text: str) -> tuple[Ref, Ref]:
+    route = draft.then("route", Filter((text,)), source)
+    draft.routes.append(route.id)
+    return route, Ref(route.id, 1)
+
+
+def _united(network: Network, box_id: str, keeps: str, same: Same) -> Parting:
+    """Figure 5: a Union for each output that is read."""
+    draft = _copied(network, box_id, keeps)
+    ports = sorted(read_ports(network, box_id))
+    moved = {Ref(box_id, port): _union(draft, port) for port in ports}
+    return draft.done(keeps, same, moved)
+
+
+def _union(draft: _Draft, port: int = 0, what: str = "merge") -> Ref:
+    return draft.then(what, Union(), Ref(draft.box_id, port), Ref(draft.copy, port))
+
+
+# --- windows in parts
+
+
+def _tumble(network: Network, box_id: str, keeps: str, assumed: Assumed) -> Parting:
+    """Figure 6: Union, WSort and, where groups are parted, a Tumble that combines."""
+    node, schemas = network.boxes[box_id], network.input_schemas(box_id)
+    box = node.box
+    assert isinstance(box, Tumble)
+    _check_sorted(network, box_id, box.group_by, assumed)
+    nullable = [name for name in box.group_by if schemas[0][name].nullable]
+    if nullable:
+        raise _refused(box_id, f"groups by {nullable[0]}, which WSort rejects if it is NULL", "not null")
+    if keeps_groups(box, schemas, keeps):
+        draft = _copied(network, box_id, keeps)
+        sort = draft.then("merge", WSort(box.group_by, assumed.wait), _union(draft, what="union"))
+        return replace(draft.done(keeps, Same.SEQUENCE, {Ref(box_id): sort}), divides=True)
+    _check_timeout(box_id, box.timeout)
+    found = parted(box.functions, box.bind(schemas[0]), rounding=assumed.rounding)
+    draft = _copied(network, box_id, keeps, found.copies)
+    sort = draft.then("sort", WSort(box.group_by, assumed.wait), _union(draft, what="union"))
+    combine = draft.then("combine", Tumble(found.combined, box.group_by), sort)
+    return _shown(draft, combine, keeps, Same.SEQUENCE, found.shown)
+
+
+def _windows(network: Network, box_id: str, keeps: str, assumed: Assumed) -> Parting:
+    """The same for windows that lie where they lie whatever tuples come: a sort, and windows of windows."""
+    node, schema = network.boxes[box_id], network.input_schemas(box_id)[0]
+    core = node.box.core
+    assert isinstance(core, Aggregate)
+    _check_windows(box_id, core, schema)
+    _check_sorted(network, box_id, (core.order.on,), assumed)
+    _check_timeout(box_id, core.timeout)
+    found = parted(core.functions, core.bind(schema).calls, rounding=assumed.rounding)
+    draft = _copied(network, box_id, keeps, found.copies)
+    sort = draft.then("sort", WSort((core.order.on,), assumed.wait), _union(draft, what="union"))
+    order = replace(core.order, slack=0)
+    step = core.size if core.advance is None else core.advance
+    combine = draft.then("combine", Aggregate(found.combined, order, step, align=True), sort)
+    return _shown(draft, combine, keeps, Same.TUPLES, found.shown)
+
+
+def _check_windows(box_id: str, core: Aggregate, schema: Schema) -> None:
+    if not core.align:
+        what = "has windows that start where a group's first tuple is, and each copy has its own first"
+        raise _refused(box_id, what, "aligned windows, or a predicate on what it groups by")
+    if core.order.on == TUP or schema[core.order.on].type == DOUBLE:
+        raise _refused(box_id, f"has windows on {core.order.on}, whose starts may not meet", "whole steps")
+
+
+def _check_sorted(network: Network, box_id: str, names: tuple[str, ...], assumed: Assumed) -> None:
+    source = network.boxes[box_id].sources[0]
+    if not assumed.ascending and not ascends(network, source, names):
+        what = f"nothing says that {source} is sorted by {', '.join(names)}: copies would see other runs"
+        raise _refused(box_id, what, "a WSort before it, or knowledge that it is (ascending)")
+
+
+def _check_timeout(box_id: str, timeout: str | None) -> None:
+    if timeout is not None:
+        what = "has a timeout, which would cut each part at another time"
+        raise _refused(box_id, what, "no timeout, or a predicate on what it groups by")
+
+
+def _shown(draft: _Draft, combine: Ref, keeps: str, same: Same, shown: NamedTexts) -> Parting:
+    """With a Map that gives the attributes the names and types that they had."""
+    schema = draft.network.schemas[Ref(draft.box_id)]
+    results = dict(shown)
+    texts = tuple((f.name, results.get(f.name) or text_of(Attribute(f.name, f.type))) for f in schema)
+    merge = draft.then("merge", Map(texts), combine)
+    return draft.done(keeps, same, {Ref(draft.box_id): merge})
+
+
+def stream_of(network: Network, box_id: str) -> Schema:
+    """The attributes that the predicate of a split may read."""
+    return network.input_schemas(box_id)[stream_side(network.boxes[box_id].box)]

@@ -1,0 +1,6 @@
+"""Placement, simulated: boxes that slide and split while the load moves from stream to stream.
+
+`flows` runs a network whose streams are rates, not tuples; `workload` is a network over eight sites, with a
+hot stream that is another one every few minutes; `run` lets a placement daemon live on each site;
+`experiments` compares what they reach with what stays where it is.
+"""
