@@ -1,0 +1,151 @@
+"""Load sharing between nodes that cooperate: which operator is slid, split or merged, and where to.
+
+An overloaded node hands an operator that takes much of it to a node that is under-utilised (distributed
+eddies, section 5): all of it, if it fits there, or else a copy, which then is a choice of its own for every
+tuple. Copies that are not needed any more are merged. What is decided follows from plain numbers of nodes and
+copies, so that the simulator compiles the very same functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+KEEP, SLIDE, SPLIT, MERGE = range(4)
+"""What becomes of a copy of an operator."""
+NOWHERE = -1
+
+
+class Change(NamedTuple):
+    """What a node does next."""
+
+    kind: int
+    copy: int = NOWHERE
+    to: int = NOWHERE
+    """The node that the copy is slid or split to; the copy that it is merged with."""
+
+
+class Rules(NamedTuple):
+    """When load is shared; the gap between splitting and merging, and the rest, keep it from coming back."""
+
+    crowded: int = 2000
+    """The tuples queued at a node from which on it is overloaded: it gives, and accepts nothing."""
+    much: float = 0.2
+    """The least part of what a node is asked for that is worth to be handed away."""
+    large: float = 0.5
+    """An operator that asks for a greater part of its node than this is split, not slid."""
+    idle: float = 0.8
+    """The greatest part of an under-utilised node that is asked for, and what it may accept."""
+    merged: float = 0.4
+    """The greatest part of a node that is asked for once copies were merged there."""
+    rest: float = 10.0
+    """How long an operator is left as it is after a change."""
+
+
+RULES = Rules()
+"""Those of the paper, where it has any."""
+
+
+class Node(Protocol):
+    """What is known of a node."""
+
+    @property
+    def queued(self) -> int: ...
+    @property
+    def capacity(self) -> float:
+        """The resources that it has in a unit of time."""
+        ...
+
+    @property
+    def wanted(self) -> float:
+        """The resources that the tuples ask for which come to it in a unit of time."""
+        ...
+
+
+class Copy(Protocol):
+    """What is known of a copy of an operator; `alive`: it is not merged."""
+
+    @property
+    def operator(self) -> int: ...
+    @property
+    def node(self) -> int: ...
+    @property
+    def wanted(self) -> float: ...
+    @property
+    def moved(self) -> float:
+        """When the operator was last slid, split or merged."""
+        ...
+
+    @property
+    def alive(self) -> bool: ...
+
+
+Homes = Sequence[Sequence[int]]
+"""By operator and node: the copy that is there, or -1."""
+
+
+def decided(
+    nodes: Sequence[Node], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
+) -> Change:
+    """What a node does now: it hands load away if it is overloaded, or gives up a copy."""
+    if nodes[place].queued >= rules.crowded:
+        return relief(nodes, copies, homes, place, now, rules)
+    return release(nodes, copies, homes, place, now, rules)
+
+
+def relief(
+    nodes: Sequence[Node], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
+) -> Change:
+    """Of the operators of an overloaded node that another one has room for, the one that asks for most."""
+    best, to = NOWHERE, NOWHERE
+    most = rules.much * nodes[place].wanted
+    for number in range(len(copies)):
+        copy = copies[number]
+        if copy.alive and copy.node == place and copy.wanted > most and now - copy.moved >= rules.rest:
+            found = roomiest(nodes, homes[copy.operator], rules)
+            if found != NOWHERE:
+                best, to, most = number, found, copy.wanted
+    if best == NOWHERE:
+        return Change(KEEP, NOWHERE, NOWHERE)
+    if fits(nodes, copies[best].wanted, place, to, rules):
+        return Change(SLIDE, best, to)
+    return Change(SPLIT, best, to)
+
+
+def roomiest(nodes: Sequence[Node], taken: Sequence[int], rules: Rules) -> int:
+    """The least utilised node that is under-utilised and has no copy of an operator; -1 if there is none."""
+    best, least = NOWHERE, rules.idle
+    for place in range(len(nodes)):
+        used = nodes[place].wanted / nodes[place].capacity
+        if used < least and nodes[place].queued < rules.crowded and taken[place] == NOWHERE:
+            best, least = place, used
+    return best
+
+
+def fits(nodes: Sequence[Node], wanted: float, place: int, to: int, rules: Rules) -> bool:
+    """Whether an operator goes as a whole: it is not large where it is, and there is room for all of it."""
+    room = rules.idle * nodes[to].capacity - nodes[to].wanted
+    return wanted <= rules.large * nodes[place].capacity and wanted <= room
+
+
+def release(
+    nodes: Sequence[Node], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
+) -> Change:
+    """The first copy at a node that can be merged with another one, where that is hardly more to do."""
+    for number in range(len(copies)):
+        copy = copies[number]
+        if copy.alive and copy.node == place and now - copy.moved >= rules.rest:
+            found = survivor(nodes, copy.wanted, place, homes[copy.operator], rules)
+            if found != NOWHERE:
+                return Change(MERGE, number, found)
+    return Change(KEEP, NOWHERE, NOWHERE)
+
+
+def survivor(nodes: Sequence[Node], wanted: float, here: int, homes: Sequence[int], rules: Rules) -> int:
+    """The copy that one that is here can be merged with, on the least utilised node; -1 if there is none."""
+    best, least = NOWHERE, rules.merged
+    for place in range(len(nodes)):
+        used = (nodes[place].wanted + wanted) / nodes[place].capacity
+        if homes[place] != NOWHERE and place != here and used < least and nodes[place].queued < rules.crowded:
+            best, least = homes[place], used
+    return best
