@@ -11,6 +11,7 @@ import time
 from australis.app.cli import main
 
 EXPERIMENTS: dict[str, tuple[str, ...]] = {
+    "eddies": ("simulate", "eddies", "--table", "all", "--plans", "100", "--plot", "docs/pictures"),
     "market": ("simulate", "market", "--plot", "docs/pictures"),
     "hotspots": ("simulate", "hotspots", "--seeds", "10000", "--plot", "docs/pictures"),
     "placement": ("simulate", "placement", "--plot", "docs/pictures"),

@@ -22,6 +22,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 LONG = (
     "app/test_deploy.py",
+    "app/test_eddies.py",
     "app/test_history.py",
     "app/test_hotspots.py",
     "app/test_market.py",
@@ -36,6 +37,8 @@ LONG = (
     "engine/tables/test_nodes.py",
     "engine/tables/test_page.py",
     "engine/tables/test_pushed.py",
+    "sim/eddies/test_experiments.py",
+    "sim/eddies/test_queries.py",
     "sim/hotspots/",
     "sim/market/",
     "sim/recovery/",

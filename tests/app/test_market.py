@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 from pyspark.sql import SparkSession
 from tests.app.files import australis
 
+from australis.app.jobs import mapper
 from australis.app.market import CONTRACTS, PRICES
-from australis.app.market_jobs import mapper
 from australis.sim.market.configurations import VARIANTS
 from australis.sim.market.experiments import LEAST_CONTRACTS, jobs, measured
 

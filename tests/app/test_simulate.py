@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 from tests.app.files import australis
 
-from australis.policy.route.policies import POLICIES
-
 PAGE = Path(__file__).parents[2] / "docs" / "simulation.md"
 SHOWN = re.compile(r"(?<=```console\n)\$ australis (?P<command>[^\n]*)\n.*?(?=```\n)", re.DOTALL)
 PYTHON = re.compile(r"(```python\n(?P<code>.*?)```\n\n```text\n).*?(?=```\n)", re.DOTALL)
@@ -36,22 +34,9 @@ def test_a_simulated_table_as_text_and_json() -> None:
     assert found["ours"]["WSCQ"][-1] < 6
     assert found["ours"]["WSC"][-1] > 20
     text = australis(*arguments).stdout
+    assert text.startswith("Table 4.10. The average response time of S3 at a rate of tuples\n")
     assert f"WSCQ     ours    {found['ours']['WSCQ'][0]:.2f}" in text
     assert "WSCQ     paper   0.22    0.44    0.61    0.80    1.60" in text
-
-
-def test_maximum_data_rates_are_means_over_plans(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-
-    def rates(plan: int) -> dict[str, float]:
-        asked.append(plan)
-        return dict.fromkeys(POLICIES, 100.0 * len(asked) ** 2)
-
-    monkeypatch.setattr("australis.sim.eddies.experiments.data_rates_of", rates)
-    arguments = ("simulate", "eddies", "--table", "4.12", "--plans", "2", "--seed", "7")
-    assert json.loads(australis(*arguments, "--json").stdout)["ours"]["T"] == pytest.approx(200)
-    assert asked == [7, 8]
-    assert "WSCQ       347" in australis(*arguments).stdout
 
 
 def test_a_table_that_is_not_there_is_refused() -> None:

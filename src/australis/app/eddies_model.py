@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
+import click
+
+from australis.app.tables import print_table
 from australis.policy.route.examples import DS3, DS3_RESOURCES, J3, S3
 from australis.policy.route.optimum import (
     best_data_rate,
@@ -45,6 +48,10 @@ class Model:
     ds3_art: tuple[float, ...]
     """At the rates 200, 300, 400 and 500."""
 
+    def as_dict(self) -> dict[str, object]:
+        """For `--json`."""
+        return asdict(self)
+
     def rows(self) -> list[Row]:
         """All of it, beside the paper's Tables 4.3 to 4.10 and 5.2."""
         return [
@@ -70,6 +77,17 @@ def computed() -> Model:
         ds3_mdr=best_shared_data_rate(DS3, DS3_RESOURCES).value,
         ds3_art=tuple(best_shared_response_time(DS3, rate, DS3_RESOURCES).value for rate in DS3_RATES),
     )
+
+
+def printed(model: Model) -> None:
+    """All of it as a table."""
+    print_table(["plan", "what", "paper", "ours"], model.rows(), names=2)
+    click.echo(f"\n{NOTE}")
+
+
+def plots(model: Model) -> dict[str, str]:
+    """The model has no pictures."""
+    return {}
 
 
 def _times(plan: str, rates: tuple[int, ...], paper: tuple[str, ...], ours: tuple[float, ...]) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Many simulated markets at once: on processes of this machine, or as tasks of Spark."""
+"""Many simulated worlds at once: on processes of this machine, or as tasks of Spark."""
 
 from __future__ import annotations
 
@@ -7,27 +7,37 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
+from typing import Protocol, TypeVar
 
-from australis.sim.market.experiments import Job, Mapper, Outcome, here
-
-CHUNK = 4
-"""Jobs that a process gets at a time: they are short."""
+Job = TypeVar("Job")
+Outcome = TypeVar("Outcome")
 
 
-def mapper(processes: int, master: str | None = None) -> Mapper:
-    """Jobs spread over processes, or over the Spark of a master; with one process, they run here."""
+class Mapper(Protocol):
+    """Runs jobs somewhere: here, in processes, on a cluster; outcomes come in the order of jobs."""
+
+    def __call__(self, function: Callable[[Job], Outcome], jobs: Sequence[Job], /) -> Iterable[Outcome]: ...
+
+
+def mapper(processes: int, master: str | None = None, *, chunk: int = 1) -> Mapper:
+    """Jobs spread over processes, some at a time, or over the Spark of a master; with one, they run here."""
     if master is not None:
         sweeps = importlib.import_module("australis.engine.sweeps")
         return partial(sweeps.on_spark, master)
     if processes == 1:
         return here
 
-    def spread(function: Callable[[Job], Outcome], jobs: Sequence[Job]) -> Iterator[Outcome]:
+    def spread(function: Callable[[Job], Outcome], jobs: Sequence[Job], /) -> Iterator[Outcome]:
         # Spawned, not forked: what else this process has open is not theirs.
         with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-            yield from pool.map(function, jobs, chunksize=CHUNK)
+            yield from pool.map(function, jobs, chunksize=chunk)
 
     return spread
+
+
+def here(function: Callable[[Job], Outcome], jobs: Sequence[Job], /) -> Iterator[Outcome]:
+    """Jobs one after the other, in this process."""
+    return map(function, jobs)
 
 
 def counted(outcomes: Iterable[Outcome], done: Callable[[int], object]) -> Iterator[Outcome]:

@@ -6,15 +6,17 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from australis.policy.place.sharing import KEEP, MERGE, NOWHERE, RULES, SLIDE, SPLIT, Change, decided
+from australis.policy.place.sharing import KEEP, MERGE, NOWHERE, SLIDE, SPLIT, Change, Rules, decided
 
 NOW = 100.0
+RULES = Rules(crowded=500, accepted=2000, much=0.2, large=0.25, idle=0.8, merged=0.1, rest=5.0, calm=20.0)
+LOW, HIGH = RULES.crowded - 1, RULES.crowded
 
 
 @dataclass(frozen=True)
 class Node:
-    queued: int = 0
-    wanted: float = 0.0
+    queued: int
+    wanted: float
     capacity: float = 100.0
 
 
@@ -22,107 +24,112 @@ class Node:
 class Copy:
     operator: int
     node: int
-    wanted: float
+    queued: int = 0
+    wanted: float = 0.0
     moved: float = 0.0
     alive: bool = True
 
 
-def asked(queued: tuple[int, ...], copies: list[Copy], place: int = 0, **rules: float) -> Change:
+def asked(copies: list[Copy], place: int = 0, nodes: int = 2, **rules: float) -> Change:
     """What a node decides, the loads of nodes being those of their copies."""
-    nodes = [
-        Node(waiting, sum(copy.wanted for copy in copies if copy.alive and copy.node == number))
-        for number, waiting in enumerate(queued)
+    known = [
+        Node(
+            sum(copy.queued for copy in copies if copy.node == number),
+            sum(copy.wanted for copy in copies if copy.node == number),
+        )
+        for number in range(nodes)
     ]
-    homes = [[NOWHERE] * len(nodes) for _ in range(1 + max(copy.operator for copy in copies))]
+    homes = [[NOWHERE] * nodes for _ in range(1 + max(copy.operator for copy in copies))]
     for number, copy in enumerate(copies):
         if copy.alive:
             homes[copy.operator][copy.node] = number
-    return decided(nodes, copies, homes, place, NOW, RULES._replace(**rules))
+    return decided(known, copies, homes, place, NOW, RULES._replace(**rules))
 
 
 def test_a_node_that_is_not_overloaded_keeps_what_it_has() -> None:
-    assert asked((1999, 0), [Copy(0, 0, 90), Copy(1, 0, 80)]).kind == KEEP
+    assert asked([Copy(0, 0, LOW, 150)]).kind == KEEP
+    assert asked([Copy(0, 0, HIGH, 150)]).kind == SPLIT
 
 
-def test_an_operator_that_takes_most_of_a_node_is_split() -> None:
-    assert asked((2000, 0), [Copy(0, 0, 30), Copy(1, 0, 90)]) == Change(SPLIT, 1, 1)
+def test_the_operator_with_most_tuples_queued_is_split() -> None:
+    assert asked([Copy(0, 0, HIGH, 90), Copy(1, 0, HIGH + 1, 60)]) == Change(SPLIT, 1, 1)
 
 
-def test_one_that_is_not_large_and_fits_elsewhere_is_slid() -> None:
-    assert asked((2000, 0), [Copy(0, 0, 45), Copy(1, 0, 40), Copy(2, 0, 35)]) == Change(SLIDE, 0, 1)
-
-
-def test_one_that_does_not_fit_elsewhere_is_split() -> None:
-    busy = [Copy(0, 0, 45), Copy(1, 0, 40), Copy(2, 0, 35), Copy(3, 1, 50)]
-    assert asked((2000, 0), busy) == Change(SPLIT, 0, 1)
-
-
-def test_the_least_utilised_node_is_chosen() -> None:
-    assert asked((2000, 0, 0), [Copy(0, 0, 90), Copy(1, 1, 30), Copy(2, 2, 20)]) == Change(SPLIT, 0, 2)
+def test_one_that_takes_little_and_fits_elsewhere_is_slid() -> None:
+    assert asked([Copy(0, 0, HIGH, 25), Copy(1, 0, 100, 75)]) == Change(SLIDE, 0, 1)
 
 
 @pytest.mark.parametrize(
-    ("queued", "there", "why"),
+    ("wanted", "there", "why"),
+    [(26, 0, "it takes much here"), (25, 60, "there is no room for all of it")],
+)
+def test_one_is_split_instead(wanted: float, there: float, why: str) -> None:
+    copies = [Copy(0, 0, HIGH, wanted), Copy(1, 0, 100, 60), Copy(2, 1, 0, there)]
+    assert asked(copies) == Change(SPLIT, 0, 1), why
+
+
+def test_the_emptiest_node_is_chosen() -> None:
+    assert asked([Copy(0, 0, HIGH, 90), Copy(1, 1, 30), Copy(2, 2, 20)], nodes=3) == Change(SPLIT, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "why"),
     [
-        ((2000, 2000), Copy(1, 1, 10), "it has too many tuples queued"),
-        ((2000, 0), Copy(1, 1, 80), "it is not under-utilised"),
-        ((2000, 0), Copy(0, 1, 10), "it has a copy"),
+        (9000, Copy(1, 1, 2000), "too many tuples are queued there"),
+        (600, Copy(1, 1, 600), "as many tuples are queued there"),
+        (9000, Copy(0, 1, 10), "there is a copy"),
     ],
 )
-def test_a_node_may_not_accept(queued: tuple[int, int], there: Copy, why: str) -> None:
-    assert asked(queued, [Copy(0, 0, 90), there]).kind == KEEP, why
+def test_a_node_does_not_accept(here: int, there: Copy, why: str) -> None:
+    assert asked([Copy(0, 0, here, 90), there]).kind == KEEP, why
+    assert asked([Copy(0, 0, here, 90), replace(there, operator=1, queued=10)]).kind == SPLIT
 
 
-def test_the_next_operator_goes_where_the_heaviest_cannot() -> None:
-    assert asked((2000, 0), [Copy(0, 0, 70), Copy(0, 1, 10), Copy(1, 0, 40)]) == Change(SLIDE, 2, 1)
+def test_the_next_operator_goes_where_the_first_cannot() -> None:
+    copies = [Copy(0, 0, 700, 70), Copy(0, 1, 10, 10), Copy(1, 0, 400, 40)]
+    assert asked(copies) == Change(SPLIT, 2, 1)
 
 
-def test_what_takes_little_of_a_node_stays() -> None:
-    light = [Copy(number, 0, 12) for number in range(9)]
-    assert asked((2000, 0), light).kind == KEEP
-    assert asked((2000, 0), light, much=0.1).kind == SLIDE
+def test_what_has_few_of_the_tuples_stays() -> None:
+    light = [Copy(number, 0, HIGH, 5) for number in range(9)]
+    assert asked(light).kind == KEEP
+    assert asked(light, much=0.1).kind == SLIDE
 
 
 def test_an_operator_rests_after_a_change() -> None:
     """So what was handed away has time to show, and what was decided together is not decided twice."""
-    resting = Copy(0, 0, 90, moved=NOW - RULES.rest + 1)
-    assert asked((2000, 0), [resting]).kind == KEEP
-    assert asked((2000, 0), [replace(resting, moved=NOW - RULES.rest)]).kind == SPLIT
+    resting = Copy(0, 0, HIGH, 90, moved=NOW - RULES.rest + 1)
+    assert asked([resting]).kind == KEEP
+    assert asked([replace(resting, moved=NOW - RULES.rest)]).kind == SPLIT
 
 
 def test_copies_that_are_hardly_asked_for_are_merged() -> None:
-    assert asked((0, 0), [Copy(0, 0, 10), Copy(0, 1, 20)]) == Change(MERGE, 0, 1)
+    assert asked([Copy(0, 0, 0, 4), Copy(0, 1, 0, 5)]) == Change(MERGE, 0, 1)
 
 
 @pytest.mark.parametrize(
     "copies",
     [
-        [Copy(0, 0, 10), Copy(0, 1, 30)],
-        [Copy(0, 0, 10), Copy(0, 1, 10), Copy(1, 1, 20)],
-        [Copy(0, 0, 10), Copy(0, 1, 20, alive=False)],
-        [Copy(0, 0, 10, moved=NOW - 1), Copy(0, 1, 20)],
-        [Copy(0, 0, 10), Copy(1, 1, 20)],
+        [Copy(0, 0, 0, 4), Copy(0, 1, 0, 6)],
+        [Copy(0, 0, 0, 4), Copy(0, 1, 0, 3), Copy(1, 1, 0, 3)],
+        [Copy(0, 0, 0, 4), Copy(0, 1, 0, 0, alive=False)],
+        [Copy(0, 0, 0, 4, moved=NOW - 19), Copy(0, 1, 0, 5)],
+        [Copy(0, 0, 0, 4), Copy(1, 1, 0, 5)],
+        [Copy(0, 0, 0, 4), Copy(0, 1, HIGH, 5)],
     ],
-    ids=["too much for one", "too much there", "the other is gone", "it rests", "another operator"],
+    ids=["too much for one", "too much there", "gone", "not calm yet", "another operator", "a long queue"],
 )
 def test_copies_are_kept(copies: list[Copy]) -> None:
-    assert asked((0, 0), copies).kind == KEEP
+    assert asked(copies).kind == KEEP
 
 
-def test_nothing_is_merged_where_a_queue_is_long() -> None:
-    assert asked((0, 2000), [Copy(0, 0, 10), Copy(0, 1, 20)]).kind == KEEP
+def test_the_survivor_is_on_the_least_utilised_node() -> None:
+    copies = [Copy(0, 0, 0, 1), Copy(0, 1, 0, 5), Copy(0, 2, 0, 3)]
+    assert asked(copies, nodes=3) == Change(MERGE, 0, 2)
 
 
-def test_the_roomiest_survivor_takes_over() -> None:
-    copies = [Copy(0, 0, 5), Copy(0, 1, 20), Copy(0, 2, 10)]
-    assert asked((0, 0, 0), copies) == Change(MERGE, 0, 2)
-
-
-@pytest.mark.parametrize("wanted", [5.0, 30.0, 60.0, 90.0, 150.0])
+@pytest.mark.parametrize("wanted", [30.0, 60.0, 90.0, 150.0])
 def test_what_was_split_for_its_load_is_not_merged_at_that_load(wanted: float) -> None:
-    """Whoever is overloaded and splits has asked for more than a node that merges would have."""
-    whole = [Copy(0, 0, wanted), Copy(1, 0, 100 - min(wanted, 100))]
-    split = asked((2000, 0), whole)
-    if split.kind == SPLIT and split.copy == 0:
-        halves = [Copy(0, 0, wanted / 2), whole[1], Copy(0, 1, wanted / 2)]
-        assert [asked((0, 0), halves, place).kind for place in (0, 1)] == [KEEP, KEEP]
+    assert asked([Copy(0, 0, HIGH, wanted)]).kind == SPLIT
+    halves = [Copy(0, 0, 0, wanted / 2), Copy(0, 1, 0, wanted / 2)]
+    assert [asked(halves, place).kind for place in (0, 1)] == [KEEP, KEEP]

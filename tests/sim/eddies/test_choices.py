@@ -13,7 +13,7 @@ from numba import njit
 from australis.policy.route.plan import Operator, Stream, any_order, plan_of
 from australis.policy.route.policies import POLICIES, Policy, Q
 from australis.policy.route.statistics import Monitor, Statistics
-from australis.sim.eddies.choices import SCORES, next_visit, tell
+from australis.sim.eddies.choices import SCORES, sent_on, tell
 from australis.sim.eddies.layout import Arrays, laid_out
 from australis.sim.eddies.run import how_of
 from australis.sim.eddies.world import alone
@@ -25,8 +25,8 @@ TOLD = st.builds(Statistics, st.integers(0, 50), st.integers(0, 9), st.floats(0.
 
 
 @pytest.fixture(scope="module")
-def compiled() -> tuple[Callable[..., None], Callable[..., int]]:
-    return njit(tell.py_func), njit(next_visit.py_func)
+def compiled() -> tuple[Callable[..., None], Callable[..., bool]]:
+    return njit(tell.py_func), njit(sent_on.py_func)
 
 
 def _arrays(now: float) -> Arrays:
@@ -42,13 +42,13 @@ def _arrays(now: float) -> Arrays:
 )
 @settings(max_examples=40)
 def test_operators_tell_what_their_monitor_would(
-    compiled: tuple[Callable[..., None], Callable[..., int]],
+    compiled: tuple[Callable[..., None], Callable[..., bool]],
     served: list[tuple[float, int]],
     waiting: int,
     policy: str,
 ) -> None:
     monitor, arrays = Monitor(selectivity=0.5, cost=1.0), _arrays(now=100.0)
-    operator = arrays.operators[0]
+    operator = arrays.copies[0]
     for _ in range(waiting + len(served)):
         monitor.received()
     for time, emitted in served:
@@ -69,12 +69,13 @@ def _score(policy: Policy, told: Statistics) -> float:
 @given(st.lists(TOLD, min_size=3, max_size=3), st.sampled_from(sorted(POLICIES)), st.integers(0, 9))
 @settings(max_examples=40)
 def test_tuples_go_where_the_policy_would_send_them(
-    compiled: tuple[Callable[..., None], Callable[..., int]], told: list[Statistics], name: str, seed: int
+    compiled: tuple[Callable[..., None], Callable[..., bool]], told: list[Statistics], name: str, seed: int
 ) -> None:
     policy, arrays = POLICIES[name], _arrays(now=0.0)
-    arrays.operators["score"] = [_score(policy, each) for each in told]
-    arrays.operators["otherwise"] = [_score(Q, each) for each in told]
-    found = compiled[1](arrays, 0, policy.weighted, np.random.default_rng(seed))
+    arrays.copies["score"] = [_score(policy, each) for each in told]
+    arrays.copies["otherwise"] = [_score(Q, each) for each in told]
+    assert compiled[1](arrays, 0, policy.weighted, np.random.default_rng(seed))
+    found = arrays.tuples[0]["visit"]
     chance = np.random.default_rng(seed).random()
     assert NAMES[found] == policy.choose(NAMES, dict(zip(NAMES, told, strict=True)), chance)
 
@@ -84,14 +85,15 @@ def test_tuples_go_where_the_policy_would_send_them(
     [([0, 0, 5], [9, 9, 9], 2), ([0, 0, 0], [0.9, 0.1, 0.2], 0), ([3, 2, 1], [0, 0, 9], 0)],
 )
 def test_what_has_no_score_is_chosen_by_its_queue(
-    compiled: tuple[Callable[..., None], Callable[..., int]],
+    compiled: tuple[Callable[..., None], Callable[..., bool]],
     scores: list[float],
     otherwise: list[float],
     expected: int,
 ) -> None:
     arrays = _arrays(now=0.0)
-    arrays.operators["score"], arrays.operators["otherwise"] = scores, otherwise
-    assert compiled[1](arrays, 0, False, np.random.default_rng(0)) == expected
+    arrays.copies["score"], arrays.copies["otherwise"] = scores, otherwise
+    compiled[1](arrays, 0, False, np.random.default_rng(0))
+    assert arrays.tuples[0]["to"] == expected
 
 
 def test_every_policy_can_be_simulated() -> None:

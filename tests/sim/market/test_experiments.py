@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from australis.sim.market.experiments import Job, Outcome, Result, here, jobs, measured, summed_up
+from australis.sim.market.experiments import Job, Outcome, Result, jobs, measured, summed_up
 
 # Some seconds of work, which take minutes where many share the processors.
 pytestmark = pytest.mark.timeout(600)
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.timeout(600)
 def ten() -> dict[str, Result]:
     """Prices of three kinds, with at least 10 contracts: runs of the paper's size."""
     some = jobs(["fixed", "bounded", "random"], [10], runs=1, seed=3)
-    return {each.variant: each for each in summed_up(here(measured, some))}
+    return {each.variant: each for each in summed_up(map(measured, some))}
 
 
 def test_one_price_moves_nearly_all_and_uses_nearly_all(ten: dict[str, Result]) -> None:
@@ -50,7 +50,7 @@ def test_ranges_by_chance_leave_nobody_far_above_its_capacity() -> None:
 
 
 def test_more_contracts_are_better() -> None:
-    found = summed_up(here(measured, jobs(["fixed", "bounded"], [1, 5], nodes=200, runs=1)))
+    found = summed_up(map(measured, jobs(["fixed", "bounded"], [1, 5], nodes=200, runs=1)))
     for one, five in (found[:2], found[2:]):
         assert one.excess_moved < five.excess_moved
         assert one.capacity_used < five.capacity_used

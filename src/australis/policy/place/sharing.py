@@ -28,18 +28,22 @@ class Change(NamedTuple):
 class Rules(NamedTuple):
     """When load is shared; the gap between splitting and merging, and the rest, keep it from coming back."""
 
-    crowded: int = 2000
-    """The tuples queued at a node from which on it is overloaded: it gives, and accepts nothing."""
-    much: float = 0.2
-    """The least part of what a node is asked for that is worth to be handed away."""
-    large: float = 0.5
+    crowded: int = 300
+    """The tuples queued at a node from which on it is overloaded, and hands away."""
+    accepted: int = 2000
+    """A node accepts only if less tuples are queued there (the paper's number)."""
+    much: float = 0.5
+    """The least part of the tuples queued at a node that an operator has which is handed away."""
+    large: float = 0.1
     """An operator that asks for a greater part of its node than this is split, not slid."""
     idle: float = 0.8
-    """The greatest part of an under-utilised node that is asked for, and what it may accept."""
-    merged: float = 0.4
-    """The greatest part of a node that is asked for once copies were merged there."""
-    rest: float = 10.0
+    """The greatest part of a node that is asked for, once an operator was slid there."""
+    merged: float = 0.1
+    """The greatest part of a node that is asked for, once a copy was merged there."""
+    rest: float = 5.0
     """How long an operator is left as it is after a change."""
+    calm: float = 50.0
+    """How long after a change its copies may be merged."""
 
 
 RULES = Rules()
@@ -70,6 +74,8 @@ class Copy(Protocol):
     @property
     def node(self) -> int: ...
     @property
+    def queued(self) -> int: ...
+    @property
     def wanted(self) -> float: ...
     @property
     def moved(self) -> float:
@@ -96,15 +102,15 @@ def decided(
 def relief(
     nodes: Sequence[Node], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
 ) -> Change:
-    """Of the operators of an overloaded node that another one has room for, the one that asks for most."""
-    best, to = NOWHERE, NOWHERE
-    most = rules.much * nodes[place].wanted
+    """Of the operators of an overloaded node that another one accepts, the one with most tuples queued."""
+    best, to, most = NOWHERE, NOWHERE, rules.much * nodes[place].queued
+    below = min(rules.accepted, nodes[place].queued)
     for number in range(len(copies)):
         copy = copies[number]
-        if copy.alive and copy.node == place and copy.wanted > most and now - copy.moved >= rules.rest:
-            found = roomiest(nodes, homes[copy.operator], rules)
+        if copy.alive and copy.node == place and copy.queued > most and now - copy.moved >= rules.rest:
+            found = emptiest(nodes, homes[copy.operator], below)
             if found != NOWHERE:
-                best, to, most = number, found, copy.wanted
+                best, to, most = number, found, copy.queued
     if best == NOWHERE:
         return Change(KEEP, NOWHERE, NOWHERE)
     if fits(nodes, copies[best].wanted, place, to, rules):
@@ -112,18 +118,17 @@ def relief(
     return Change(SPLIT, best, to)
 
 
-def roomiest(nodes: Sequence[Node], taken: Sequence[int], rules: Rules) -> int:
-    """The least utilised node that is under-utilised and has no copy of an operator; -1 if there is none."""
-    best, least = NOWHERE, rules.idle
+def emptiest(nodes: Sequence[Node], taken: Sequence[int], below: int) -> int:
+    """The node with the least tuples queued, below a number, that has no copy of an operator; -1 if none."""
+    best, least = NOWHERE, below
     for place in range(len(nodes)):
-        used = nodes[place].wanted / nodes[place].capacity
-        if used < least and nodes[place].queued < rules.crowded and taken[place] == NOWHERE:
-            best, least = place, used
+        if nodes[place].queued < least and taken[place] == NOWHERE:
+            best, least = place, nodes[place].queued
     return best
 
 
 def fits(nodes: Sequence[Node], wanted: float, place: int, to: int, rules: Rules) -> bool:
-    """Whether an operator goes as a whole: it is not large where it is, and there is room for all of it."""
+    """Whether an operator goes as a whole: it is not large here, and there is room for all of it there."""
     room = rules.idle * nodes[to].capacity - nodes[to].wanted
     return wanted <= rules.large * nodes[place].capacity and wanted <= room
 
@@ -134,7 +139,7 @@ def release(
     """The first copy at a node that can be merged with another one, where that is hardly more to do."""
     for number in range(len(copies)):
         copy = copies[number]
-        if copy.alive and copy.node == place and now - copy.moved >= rules.rest:
+        if copy.alive and copy.node == place and now - copy.moved >= rules.calm:
             found = survivor(nodes, copy.wanted, place, homes[copy.operator], rules)
             if found != NOWHERE:
                 return Change(MERGE, number, found)

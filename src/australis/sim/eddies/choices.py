@@ -1,4 +1,4 @@
-"""What operators tell of themselves, and where tuples go by it; compiled.
+"""What copies of operators tell of themselves, and where tuples go by it; compiled.
 
 The score of a policy and the choice among scores are the plain functions of `australis.policy.route`. The
 compiled code is not kept between processes, since numba would not notice that a policy has changed.
@@ -14,7 +14,7 @@ from australis.sim.eddies.layout import NONE
 from australis.sim.eddies.queues import queue_changed
 
 _chosen = inner(policies.chosen)
-_smoothed = inner(statistics.smoothed)
+smoothed = inner(statistics.smoothed)
 _shortness = inner(policies.shortness)
 _tickets = inner(policies.tickets)
 _benefit = inner(policies.benefit)
@@ -48,42 +48,61 @@ def _score(number: int, queue: float, ticket: float, selectivity: float, cost: f
 
 
 @inner
-def tell(world: Any, op: int, how: Any) -> None:
-    """An operator tells the others of itself: a new score; an interval of measurement ends."""
+def tell(world: Any, number: int, how: Any) -> None:
+    """A copy tells the others of itself: a new score; an interval of measurement ends."""
     now = world.counts[0].now
-    queue_changed(world, op, 0)
-    operator = world.operators[op]
-    queue = operator.area / (now - operator.told) if now > operator.told else float(operator.queued)
-    if operator.queued > how.ticket_limit:
-        operator.ticket = 0
-    if operator.served:
-        operator.selectivity = _smoothed(operator.selectivity, operator.emitted / operator.served)
-        operator.cost = operator.worked / operator.served
-    operator.score = _score(how.score, queue, operator.ticket, operator.selectivity, operator.cost)
-    operator.otherwise = _shortness(queue, operator.ticket, operator.selectivity, operator.cost)
-    operator.served = operator.emitted = 0
-    operator.worked = operator.area = 0.0
-    operator.told = now
+    queue_changed(world, number, 0)
+    copy = world.copies[number]
+    queue = copy.area / (now - copy.told) if now > copy.told else float(copy.queued)
+    if copy.queued > how.ticket_limit:
+        copy.ticket = 0
+    if copy.served:
+        copy.selectivity = smoothed(copy.selectivity, copy.emitted / copy.served)
+        copy.cost = copy.worked / copy.served
+    copy.score = _score(how.score, queue, copy.ticket, copy.selectivity, copy.cost)
+    copy.otherwise = _shortness(queue, copy.ticket, copy.selectivity, copy.cost)
+    copy.came = copy.served = copy.emitted = 0
+    copy.worked = copy.area = 0.0
+    copy.told = now
 
 
 @inner
-def next_visit(world: Any, tup: int, weighted: bool, rng: Any) -> int:
-    """Where a tuple goes next, as a place among its visits; none if it has visited all."""
+def sent_on(world: Any, tup: int, weighted: bool, rng: Any) -> bool:
+    """Choose what a tuple visits next, and where; there is nothing to choose if it has visited all."""
+    size = _gathered(world, tup)
+    if size == 0:
+        return False
+    found = _picked(world, size, weighted, rng) if size > 1 else 0
+    world.tuples[tup].visit = world.ready[found]
+    world.tuples[tup].to = world.whom[found]
+    return True
+
+
+@inner
+def _gathered(world: Any, tup: int) -> int:
+    """Find the copies that a tuple may visit next, and how many these are."""
     visited = world.tuples[tup].visited
     stream = world.streams[world.tuples[tup].stream]
-    ready, scores = world.ready, world.scores
-    size, best = 0, 0.0
+    size = 0
     for place in range(stream.first, stream.last):
         visit = world.visits[place]
         if not (visited >> (place - stream.first)) & 1 and (visit.before & visited) == visit.before:
-            ready[size] = place
-            scores[size] = world.operators[visit.operator].score
-            best = max(best, scores[size])
-            size += 1
-    if size < 2:
-        return ready[0] if size else NONE
-    if best > 0:
-        return ready[_chosen(scores[:size], weighted, rng.random())]
+            number = world.firsts[visit.operator]
+            while number != NONE:
+                world.ready[size] = place
+                world.whom[size] = number
+                world.scores[size] = world.copies[number].score
+                number = world.copies[number].sibling
+                size += 1
+    return size
+
+
+@inner
+def _picked(world: Any, size: int, weighted: bool, rng: Any) -> int:
+    scores = world.scores
     for place in range(size):
-        scores[place] = world.operators[world.visits[ready[place]].operator].otherwise
-    return ready[_chosen(scores[:size], False, rng.random())]
+        if scores[place] > 0:
+            return _chosen(scores[:size], weighted, rng.random())
+    for place in range(size):
+        scores[place] = world.copies[world.whom[place]].otherwise
+    return _chosen(scores[:size], False, rng.random())

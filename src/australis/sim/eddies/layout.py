@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from australis.errors import Problem, SimulationError
+from australis.policy.place.sharing import Rules
 from australis.policy.route.plan import Stream
 from australis.sim.eddies.heap import EVENT
 from australis.sim.eddies.world import World
 
 NONE = -1
-ARRIVAL, SERVED, TELL, FLUSH, PAGE = range(5)
-"""The kinds of events: about a stream, a node, an operator, a link, the first tuple of a page."""
+ARRIVAL, SERVED, TELL, FLUSH, PAGE, LOOK = range(6)
+"""The kinds of events: about a stream, a node, a copy, a link, the first tuple of a page, nobody."""
 MOST_VISITS = 62
 """The bits of a history."""
 
-OPERATOR = np.dtype(
+COPY = np.dtype(
     [
+        ("operator", "i8"),  # that this is a copy of; at first there is one of each
         ("node", "i8"),
-        ("head", "i8"),  # of its queue, a chain of tuples
-        ("tail", "i8"),
         ("queued", "i8"),  # the one that is worked on included
-        ("following", "i8"),  # of those whose turn is later at the node
         ("ticket", "i8"),
-        ("served", "i8"),  # since it last told of itself, as what is below
+        ("came", "i8"),  # tuples since it last told of itself, as what is below
+        ("served", "i8"),
         ("emitted", "i8"),
         ("worked", "f8"),
-        ("taking", "f8"),  # the time that the tuple takes which is worked on
         ("area", "f8"),  # the integral of its queue over time
         ("changed", "f8"),  # when the queue last changed
         ("told", "f8"),  # when it last told of itself
@@ -37,13 +37,39 @@ OPERATOR = np.dtype(
         ("cost", "f8"),
         ("score", "f8"),  # by what it last told
         ("otherwise", "f8"),
+        ("sibling", "i8"),  # the next copy of the same operator
+        ("alive", "i8"),
+        ("heir", "i8"),  # where tuples go that come to a copy which is not
+        ("coming", "i8"),  # tuples on their way to it
+        ("asked", "i8"),  # tuples that came since nodes last looked at their loads
+        ("wanted", "f8"),  # resources in a unit of time, when they did
+        ("moved", "f8"),  # when the operator was last slid, split or merged
     ],
     align=True,
 )
 TUPLE = np.dtype(
-    [("born", "f8"), ("visited", "i8"), ("stream", "i8"), ("visit", "i8"), ("next", "i8")], align=True
+    [
+        ("born", "f8"),
+        ("visited", "i8"),
+        ("next", "i4"),
+        ("visit", "i4"),
+        ("to", "i4"),  # where it is, or goes
+        ("stream", "i2"),
+        ("there", "i2"),  # the node that it is sent to
+    ],
+    align=True,
 )
-NODE = np.dtype([("first", "i8"), ("last", "i8"), ("queued", "i8")], align=True)
+NODE = np.dtype(
+    [
+        ("first", "i8"),  # of the chain of tuples that are queued here
+        ("last", "i8"),
+        ("queued", "i8"),
+        ("taking", "f8"),  # the time that the first of them takes
+        ("capacity", "f8"),
+        ("wanted", "f8"),  # resources in a unit of time, when nodes last looked at their loads
+    ],
+    align=True,
+)
 STREAM = np.dtype([("node", "i8"), ("first", "i8"), ("last", "i8"), ("gap", "f8")], align=True)
 VISIT = np.dtype([("operator", "i8"), ("before", "i8"), ("selectivity", "f8")], align=True)
 LINK = np.dtype(
@@ -52,7 +78,9 @@ LINK = np.dtype(
 )
 COUNTS = np.dtype(
     [
-        ("spare", "i8"),  # the chain of tuples that are nowhere
+        ("spare", "i8"),  # the chain of tuples that are nowhere any more
+        ("fresh", "i8"),  # those from here on were never anywhere
+        ("copies", "i8"),  # those from here on were never used
         ("planned", "i8"),  # events in the heap
         ("serial", "i8"),
         ("entered", "i8"),
@@ -62,18 +90,31 @@ COUNTS = np.dtype(
         ("events", "i8"),
         ("now", "f8"),
         ("response", "f8"),  # the sum of response times
+        ("stay", "f8"),  # the same of those that were eaten
         ("overloaded", "f8"),  # when a node first was; -1 if never
         ("full", "i8"),  # whether there was no room for one more tuple
+        ("slid", "i8"),
+        ("split", "i8"),
+        ("merged", "i8"),
+        ("handed", "i8"),  # queued tuples that went from a copy to another
     ],
     align=True,
 )
 HEAP_ROOM = 1 << 14
+COPIES_MOST = 10
+"""Room for so many copies of an operator, taken over all operators."""
 
 
 class Arrays(NamedTuple):
     """All that there is, as records."""
 
-    operators: Any
+    copies: Any
+    firsts: Any
+    """By operator, its first copy."""
+    homes: Any
+    """By operator and node, the copy that is there."""
+    work: Any
+    """By operator, the resources that a tuple takes."""
     tuples: Any
     nodes: Any
     streams: Any
@@ -82,7 +123,8 @@ class Arrays(NamedTuple):
     heap: Any
     counts: Any
     ready: Any
-    """Room for the visits that a tuple may choose from, and for their scores."""
+    """Room for the visits that a tuple may choose from, the copies there, and their scores."""
+    whom: Any
     scores: Any
 
 
@@ -101,13 +143,23 @@ class How(NamedTuple):
     ticket_limit: int
     limit: int
     stop_overloaded: bool
+    ramp: float
+    """The time until sources have reached their rates."""
+    look: float
+    """How often nodes look whether to share load; 0: never."""
+    rules: Rules
 
 
 def laid_out(world: World, rate: float, room: int) -> Arrays:
     """The world before anything has happened, its sources having a rate together."""
     nodes = {node: place for place, node in enumerate(world.capacities)}
+    operators = len(world.plan.operators)
+    most = operators * (min(len(nodes), COPIES_MOST) if world.sharing else 1)
     made = Arrays(
-        np.zeros(len(world.plan.operators), OPERATOR),
+        np.zeros(most, COPY),
+        np.arange(operators),
+        np.full((operators, len(nodes)), NONE),
+        np.array([operator.work for operator in world.plan.operators.values()]),
         np.zeros(room, TUPLE),
         np.zeros(len(nodes), NODE),
         np.zeros(len(world.plan.streams), STREAM),
@@ -115,31 +167,35 @@ def laid_out(world: World, rate: float, room: int) -> Arrays:
         np.zeros(len(nodes) ** 2, LINK),
         np.zeros(HEAP_ROOM, EVENT),
         np.zeros(1, COUNTS),
-        np.zeros(MOST_VISITS, np.int64),
-        np.zeros(MOST_VISITS, np.float64),
+        np.zeros(most + MOST_VISITS, np.int64),
+        np.zeros(most + MOST_VISITS, np.int64),
+        np.zeros(most + MOST_VISITS, np.float64),
     )
+    made.nodes["capacity"] = list(world.capacities.values())
     _place_operators(made, world, nodes)
     _place_streams(made, world, nodes, rate)
-    made.tuples["next"] = np.arange(1, room + 1)
-    made.tuples["next"][-1] = NONE
     made.nodes["first"] = made.nodes["last"] = NONE
     for (one, other), time in world.links.page_times.items():
         made.links["page_time"][nodes[one] * len(nodes) + nodes[other]] = time
-    made.counts["overloaded"] = NONE
+    made.counts["overloaded"] = made.counts["spare"] = NONE
+    made.counts["copies"] = operators
     return made
 
 
 def _place_operators(made: Arrays, world: World, nodes: dict[str, int]) -> None:
-    given = made.operators
-    for name in ("head", "tail", "following"):
+    given = made.copies
+    for name in ("sibling", "heir"):
         given[name] = NONE
     for place, (id_, operator) in enumerate(world.plan.operators.items()):
         node = world.places[id_]
-        given["node"][place] = nodes[node]
+        given["operator"][place], given["node"][place], given["alive"][place] = place, nodes[node], 1
         given["service"][place] = operator.work / world.capacities[node]
+        made.homes[place, nodes[node]] = place
     # Before anything is known of an operator, it is taken for one that lets half of the tuples through.
     given["selectivity"] = 0.5
     given["cost"] = given["service"]
+    # The first change need not wait.
+    given["moved"] = -inf
 
 
 def _place_streams(made: Arrays, world: World, nodes: dict[str, int], rate: float) -> None:

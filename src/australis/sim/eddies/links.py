@@ -9,9 +9,13 @@ from australis.sim.eddies.layout import FLUSH, NONE, PAGE
 
 
 @inner
-def sent(world: Any, tup: int, to: int, how: Any) -> None:
-    """A tuple goes into the page of a link, which leaves when it is full or due."""
+def sent(world: Any, tup: int, here: int, how: Any) -> None:
+    """A tuple goes to its copy on another node: into the page of a link, which leaves when full or due."""
+    copy = world.copies[world.tuples[tup].to]
+    copy.coming += 1
+    to = here * len(world.nodes) + copy.node
     link = world.links[to]
+    world.tuples[tup].there = copy.node
     world.tuples[tup].next = NONE
     if link.filled == 0:
         link.head = tup

@@ -6,36 +6,39 @@ from typing import Any
 
 from numba import njit
 
-from australis.sim.eddies.choices import next_visit, tell
+from australis.sim.eddies.arrivals import arrived, delivered
+from australis.sim.eddies.choices import sent_on, tell
 from australis.sim.eddies.heap import inner, planned, sunk
-from australis.sim.eddies.layout import ARRIVAL, NONE, PAGE, SERVED, TELL
+from australis.sim.eddies.layout import ARRIVAL, LOOK, NONE, PAGE, SERVED, TELL
 from australis.sim.eddies.links import sent, shipped
-from australis.sim.eddies.queues import arrived, born, gone, queue_changed, started, turn
+from australis.sim.eddies.queues import born, gone, queue_changed, started
+from australis.sim.eddies.sharing import looked
+
+SLOWEST = 0.05
+"""The part of its rate that a source begins with, where it does not have all of it from the beginning."""
 
 
 @inner
 def _route(world: Any, tup: int, here: int, how: Any, rng: Any) -> None:
     """A tuple leaves its source or a node: for the sink, or for the operator that it is to visit next."""
-    visit = next_visit(world, tup, how.weighted, rng)
     count = world.counts[0]
-    if visit == NONE:
+    if not sent_on(world, tup, how.weighted, rng):
         count.left += 1
         count.response += count.now - world.tuples[tup].born
         gone(world, tup)
         return
-    world.tuples[tup].visit = visit
-    there = world.operators[world.visits[visit].operator].node
+    there = world.copies[world.tuples[tup].to].node
     if here in (NONE, there) or how.instant:
         arrived(world, tup, how, rng)
     else:
-        sent(world, tup, here * len(world.nodes) + there, how)
+        sent(world, tup, here, how)
 
 
 @inner
 def _entered(world: Any, stream: int, how: Any, rng: Any) -> None:
     """A source makes a tuple, and will make another."""
     count = world.counts[0]
-    planned(world, count.now + world.streams[stream].gap * rng.standard_exponential(), ARRIVAL, stream)
+    _awaited(world, stream, how.ramp, rng)
     tup = born(world, count.now, stream, 0)
     if tup != NONE:
         count.entered += 1
@@ -43,25 +46,29 @@ def _entered(world: Any, stream: int, how: Any, rng: Any) -> None:
 
 
 @inner
+def _awaited(world: Any, stream: int, ramp: float, rng: Any) -> None:
+    """A source will make a tuple: by its rate, or by a part of it, at first a twentieth."""
+    now = world.counts[0].now
+    slower = ramp / max(now, SLOWEST * ramp) if now < ramp else 1.0
+    gap = slower * world.streams[stream].gap * rng.standard_exponential()
+    planned(world, now + gap, ARRIVAL, stream)
+
+
+@inner
 def _served(world: Any, place: int, how: Any, rng: Any) -> None:
     """A node is done with a tuple: it turns to the next one, and sends on what was made of this one."""
     node = world.nodes[place]
-    op = node.first
-    operator = world.operators[op]
-    tup, took = operator.head, operator.taking
-    operator.head = world.tuples[tup].next
-    node.first = operator.following
-    queue_changed(world, op, -1)
-    if operator.queued:
-        turn(world, op)
+    tup, took = node.first, node.taking
+    number = int(world.tuples[tup].to)
+    copy = world.copies[number]
+    node.first = world.tuples[tup].next
+    queue_changed(world, number, -1)
     started(world, place, how.steady, rng)
     made = _made(world.visits[world.tuples[tup].visit].selectivity, rng)
-    operator.served += 1
-    operator.worked += took
-    operator.emitted += made
-    operator.ticket = max(0, operator.ticket - made)
-    if operator.served >= how.tell_tuples:
-        tell(world, op, how)
+    copy.served += 1
+    copy.worked += took
+    copy.emitted += made
+    copy.ticket = max(0, copy.ticket - made)
     _emitted(world, tup, made, place, how, rng)
 
 
@@ -77,6 +84,7 @@ def _emitted(world: Any, tup: int, made: int, place: int, how: Any, rng: Any) ->
     count = world.counts[0]
     if made == 0:
         count.eaten += 1
+        count.stay += count.now - world.tuples[tup].born
         gone(world, tup)
         return
     stream = world.tuples[tup].stream
@@ -91,45 +99,38 @@ def _emitted(world: Any, tup: int, made: int, place: int, how: Any, rng: Any) ->
 
 
 @inner
-def _delivered(world: Any, tup: int, how: Any, rng: Any) -> None:
-    """A page is there, with all tuples behind its first."""
-    while tup != NONE:
-        following = world.tuples[tup].next
-        arrived(world, tup, how, rng)
-        tup = following
-
-
-@inner
-def _timed(world: Any, op: int, how: Any) -> None:
-    """An operator that has told nothing for a while does, and will be looked at again."""
+def _timed(world: Any, number: int, how: Any) -> None:
+    """A copy that has told nothing for a while does, and will be looked at again."""
     now = world.counts[0].now
-    if now >= world.operators[op].told + how.tell_time:
-        tell(world, op, how)
-    planned(world, world.operators[op].told + how.tell_time, TELL, op)
+    if now >= world.copies[number].told + how.tell_time:
+        tell(world, number, how)
+    planned(world, world.copies[number].told + how.tell_time, TELL, number)
 
 
 @inner
 def _begin(world: Any, how: Any, rng: Any) -> None:
     """Let every operator tell of itself, and every source begin."""
-    for op in range(len(world.operators)):
-        tell(world, op, how)
-        planned(world, how.tell_time, TELL, op)
+    for number in range(world.counts[0].copies):
+        tell(world, number, how)
+        planned(world, how.tell_time, TELL, number)
     for stream in range(len(world.streams)):
-        planned(world, world.streams[stream].gap * rng.standard_exponential(), ARRIVAL, stream)
+        _awaited(world, stream, how.ramp, rng)
+    if how.look > 0:
+        planned(world, how.look, LOOK, NONE)
 
 
 @njit
 def lived(world: Any, how: Any, until: float, rng: Any) -> None:
-    """Let happen what happens until a time, or until there is no room any more."""
+    """Let happen what happens until a time, or until there is no room any more; it can go on from there."""
     count = world.counts[0]
-    _begin(world, how, rng)
-    while count.planned > 0 and count.full == 0 and world.heap[0].time <= until:
+    if count.serial == 0:
+        _begin(world, how, rng)
+    while count.full == 0 and world.heap[0].time <= until:
         if how.stop_overloaded and count.overloaded >= 0:
             return
         count.now = world.heap[0].time
         kind, about = world.heap[0].kind, world.heap[0].about
         count.planned -= 1
-        world.heap[0] = world.heap[count.planned]
         sunk(world.heap, count.planned)
         count.events += 1
         if kind == ARRIVAL:
@@ -139,6 +140,9 @@ def lived(world: Any, how: Any, until: float, rng: Any) -> None:
         elif kind == TELL:
             _timed(world, about, how)
         elif kind == PAGE:
-            _delivered(world, about, how, rng)
+            delivered(world, about, how, rng)
+        elif kind == LOOK:
+            looked(world, how, rng)
+            planned(world, count.now + how.look, LOOK, NONE)
         elif world.links[about].filled and world.links[about].due <= count.now:
             shipped(world, about, how)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from australis.errors import Problem, SimulationError
+from australis.policy.place.sharing import RULES, Rules
 from australis.policy.route.plan import Plan
 
 OVERLOADED = 10_000
@@ -39,7 +40,7 @@ class Links:
 
 @dataclass(frozen=True)
 class Exchange:
-    """When an operator tells the others of itself: after so many tuples, at the latest after a time."""
+    """When an operator tells the others of itself: after so many tuples came to it, or after a time."""
 
     tuples: int = 40
     time: float = 5.0
@@ -50,11 +51,23 @@ class Exchange:
 
 
 @dataclass(frozen=True)
+class Sharing:
+    """Nodes that hand operators to each other: how often they look whether to, and by which rules."""
+
+    every: float = 2.0
+    rules: Rules = RULES
+
+    def __post_init__(self) -> None:
+        if not 0 < self.every < inf:
+            raise SimulationError(Problem("sharing.every", f"is {self.every}", "a time above 0"))
+
+
+@dataclass(frozen=True)
 class World:
     """A plan whose operators live on nodes.
 
-    A node works for its operators in turns, a tuple each. What an operator has of resources is what its node
-    has, not what the plan says.
+    A node works on tuples as they come, whichever of its operators they are for. What an operator has of
+    resources is what its node has, not what the plan says.
     """
 
     plan: Plan
@@ -68,6 +81,8 @@ class World:
     """Whether a tuple takes just the time of its work, or one that is exponential with that mean."""
     ticket_limit: int = OVERLOADED
     """The length of a queue at which an operator's tickets are void."""
+    sharing: Sharing | None = None
+    """How operators are slid, split and merged; none: they stay where they are."""
 
     def __post_init__(self) -> None:
         sources = [stream.id for stream in self.plan.streams if stream.id in self.places]

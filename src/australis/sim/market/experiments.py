@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import NamedTuple
@@ -95,10 +95,6 @@ class Outcome:
     def capacity_used(self) -> float:
         """The part of the room at first that is used."""
         return 1 - self.after.room / self.before.room if self.before.room else 1.0
-
-
-Mapper = Callable[[Callable[[Job], Outcome], Sequence[Job]], Iterable[Outcome]]
-"""Runs jobs somewhere: here, in processes, on a cluster; outcomes come in the order of jobs."""
 
 
 def measured(job: Job) -> Outcome:
@@ -266,11 +262,6 @@ def _result(variant: str, least: int, under: list[Outcome], over: list[Outcome])
         settled_s=fmean((each.last_movement or 0) / 1000 for each in under),
         soon=fmean(each.soon for each in under),
     )
-
-
-def here(function: Callable[[Job], Outcome], all_jobs: Sequence[Job]) -> Iterable[Outcome]:
-    """Jobs one after the other, in this process."""
-    return map(function, all_jobs)
 
 
 # --- Table 1 ------------------------------------------------------------------------------------------------
