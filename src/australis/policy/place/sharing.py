@@ -28,11 +28,11 @@ class Change(NamedTuple):
 class Rules(NamedTuple):
     """When load is shared; the gap between splitting and merging, and the rest, keep it from coming back."""
 
-    crowded: int = 300
+    crowded: int = 600
     """The tuples queued at a node from which on it is overloaded, and hands away."""
     accepted: int = 2000
     """A node accepts only if less tuples are queued there (the paper's number)."""
-    much: float = 0.5
+    much: float = 0.4
     """The least part of the tuples queued at a node that an operator has which is handed away."""
     large: float = 0.1
     """An operator that asks for a greater part of its node than this is split, not slid."""
@@ -40,7 +40,7 @@ class Rules(NamedTuple):
     """The greatest part of a node that is asked for, once an operator was slid there."""
     merged: float = 0.1
     """The greatest part of a node that is asked for, once a copy was merged there."""
-    rest: float = 5.0
+    rest: float = 3.0
     """How long an operator is left as it is after a change."""
     calm: float = 50.0
     """How long after a change its copies may be merged."""

@@ -15,7 +15,7 @@ from australis.sim.eddies.probes import Search
 from australis.sim.eddies.workload import TOGETHER, drawn, drawn_together
 from australis.sim.eddies.world import Sharing, World
 
-PARTS = tuple(round(0.8 + 0.02 * step, 2) for step in range(10))
+PARTS = tuple(round(0.6 + 0.02 * step, 2) for step in range(10))
 """The rates of the queries of a world, as parts of what its best policy takes: relatively high ones."""
 PARTS_TOGETHER = PARTS[::2]
 BEST = ("SCQ", "WSCQ")

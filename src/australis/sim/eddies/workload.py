@@ -3,7 +3,7 @@
 The paper says: ten nodes of 500 to 1,000 units of resources, 20 to 30 operators that take 1 to 20 of them
 for a tuple, links of 1 to 100 MB in a unit of time, pages of 40 tuples that wait for at most one unit. It
 does not say what plans look like. Here three streams share out the operators of a plan, and also visit some
-of each other's, all in any order; and one operator in four is a join.
+of each other's, all in any order; and one operator in three, or a little more, is a join.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TOGETHER, NODES_TOGETHER, OPERATORS_TOGETHER = 20, 40, (10, 40)
 """Of plans that are not."""
 PAGE_TUPLES = 40
 PAGE_MB = 0.004
-SOURCES, VISITED, JOINS = 3, 0.25, 0.25
+SOURCES, VISITED, JOINS = 3, 0.5, 0.35
 """Streams of a plan, the part of operators that each visits besides its own, and the part that are joins."""
 
 
@@ -78,4 +78,4 @@ def _plan(rng: np.random.Generator, number: int, operators: tuple[int, int], sha
 
 
 def _selectivity(rng: np.random.Generator) -> float:
-    return rng.uniform(0.5, 2.0) if rng.random() < JOINS else rng.uniform(0.2, 1.0)
+    return rng.uniform(0.5, 2.5) if rng.random() < JOINS else rng.uniform(0.2, 1.0)

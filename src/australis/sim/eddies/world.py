@@ -54,7 +54,7 @@ class Exchange:
 class Sharing:
     """Nodes that hand operators to each other: how often they look whether to, and by which rules."""
 
-    every: float = 2.0
+    every: float = 1.0
     rules: Rules = RULES
 
     def __post_init__(self) -> None:
