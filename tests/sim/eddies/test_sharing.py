@@ -62,8 +62,12 @@ def checked(arrays: Arrays) -> None:
 
 
 def homes_checked(arrays: Arrays) -> None:
-    """Every operator has a copy, at most one on a node, and is found by all ways that lead there."""
+    """Every operator has a copy, at most one on a node, and is found by all ways that lead there.
+
+    A copy that is gone works off the tuple that it had begun with, and gets no other.
+    """
     copies = arrays.copies[: arrays.counts[0]["copies"]]
+    assert (copies["queued"][copies["alive"] == 0] <= 1).all()
     for op, first in enumerate(arrays.firsts):
         chain, number = [], first
         while number != NONE:
