@@ -90,6 +90,16 @@ def test_no_tuple_is_lost_or_doubled(plan: Plan, policy: str, far: bool, seed: i
         homes_checked(arrays)
 
 
+@pytest.mark.parametrize("rate", [10, 17, 25])
+def test_tuples_on_their_way_to_a_copy_that_is_gone_go_on_to_its_heir(rate: float) -> None:
+    world = world_of(FAST, replace(PAGES, latency=2.0))
+    arrays, rng = laid_out(world, rate, 1 << 17), np.random.default_rng(1)
+    for step in range(1, 400):
+        lived(arrays, how_of(world, WSCQ), step / 4, rng)
+        homes_checked(arrays)
+    checked(arrays)
+
+
 def test_all_kinds_of_changes_are_among_them() -> None:
     found = [simulate(world_of(FAST), WSCQ, rate, until=200).changes for rate in (10, 17, 25)]
     for kind in ("slid", "split", "merged", "handed"):
