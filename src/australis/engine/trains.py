@@ -121,7 +121,8 @@ class Trains:
         streams = {name: self._segments(arc, head.seq, hi) for name, arc in superbox.streams.items()}
         lo = head.seq
         read = {name: tuple(s for s in found if rows(s, lo, hi)) for name, found in streams.items()}
-        tuples = sum(rows(each, lo, hi) for found in read.values() for each in found)
+        weights = {each: rows(each, lo, hi) for found in read.values() for each in found}
+        tuples = sum(weights.values())
         partitions = self._settings.partitions if superbox.spread.kind is SpreadKind.KEYS else 1
         first = head.version == 0
         states = {f"{s.box}/{s.partition}": s.name for m in members for s in self._catalog.states(m)}
@@ -133,7 +134,7 @@ class Trains:
             self._started,
             partitions,
             moments(events, head.seq, hi, timed=superbox.has_timeouts, tables=superbox.tables),
-            self._shares(superbox, min(tuples, most), partitions, head.seq, hi, read),
+            self._shares(superbox, min(tuples, most), partitions, lo, hi, weights),
             read,
             {n: self._segments(arc, 0 if first else lo, 1 << 62) for n, arc in superbox.tables.items()},
             states,
@@ -189,13 +190,13 @@ class Trains:
         partitions: int,
         lo: int,
         hi: int,
-        streams: Mapping[str, Sequence[Segment]],
+        weights: Mapping[Segment, int],
     ) -> tuple[Share, ...]:
+        """The tasks of a train: each has about as many of the tuples that are read."""
         tasks = max(1, min(self._settings.tasks, tuples // ROWS_PER_TASK))
         if superbox.spread.kind is SpreadKind.ROWS:
-            step = -(-(hi - lo) // min(tasks, hi - lo))
-            runs = [each for found in streams.values() for each in found if each.key]
-            inner = [_beside(number, runs) for number in range(lo + step, hi, step)]
+            runs = [each for each in weights if each.key]
+            inner = [_beside(number, runs) for number in _cuts(weights, lo, hi, tasks)]
             bounds = sorted({lo, hi, *(number for number in inner if lo < number < hi)})
             return tuple(Share((0,), a, b) for a, b in pairwise(bounds))
         tasks = min(tasks, partitions)
@@ -268,6 +269,17 @@ class Trains:
         for member in superbox.members:
             boxes = self._plan.superboxes[member].ordered
             yield from transaction.set_states(member, [file for file in written if file.box in boxes])
+
+
+def _cuts(weights: Mapping[Segment, int], lo: int, hi: int, tasks: int) -> Iterator[int]:
+    """The numbers between which tasks have about as many tuples to read, as segments are told to have."""
+    whole, passed, found = sum(weights.values()), 0, 1
+    for segment, weight in sorted(weights.items(), key=lambda each: each[0].base):
+        begin, end = max(lo, segment.base), min(hi, segment.end)
+        while found < tasks and passed + weight >= whole * found / tasks:
+            yield begin + round((end - begin) * (whole * found / tasks - passed) / weight)
+            found += 1
+        passed += weight
 
 
 def _beside(number: int, runs: Sequence[Segment]) -> int:

@@ -51,10 +51,15 @@ class Gathering:
             return self._swapped(arc, batch, made)
 
     def _passed(self, arc: str) -> int:
-        """The number before which all superboxes have read an arc for which it waits."""
-        queues, read = self._queues, self._plan.arcs[arc]
-        heads = [queues.heads[reader].seq for reader in read.readers if queues.waits_for(read, reader)]
-        return min([*heads, queues.arc_end(arc)])
+        """The number before which all superboxes have read an arc for which it waits.
+
+        Ad hoc queries are none of them: they come from the past, and read runs as well.
+        """
+        queues, plan, read = self._queues, self._plan, self._plan.arcs[arc]
+        awaited = [
+            each for each in read.readers if queues.waits_for(read, each) and plan.query_of(each) is None
+        ]
+        return min([*(queues.heads[each].seq for each in awaited), queues.arc_end(arc)])
 
     def _runs(self, keeping: Keeping, schema: Schema, batch: Sequence[Segment]) -> Iterator[Segment | None]:
         for lo, hi in cuts(batch, keeping.rows_most):
