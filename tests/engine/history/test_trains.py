@@ -220,7 +220,18 @@ def test_tasks_share_a_train_where_no_run_is_cut(shared: Bench, lo: int, tasks: 
     shared.ground.queues.advance("query", Head(lo, 1))
     superbox = shared.ground.plan.superboxes["query"]
     runs_read = [each for each in shared.segments() if each.is_run and each.end > lo]
-    shares = trains._shares(superbox, 10**9, 1, lo, 430, {"s": runs_read})
+    shares = trains._shares(superbox, 10**9, 1, lo, 430, {each: each.rows for each in runs_read})
     assert [(shares[0].lo, shares[-1].hi)] == [(lo, 430)]
     assert all(before.hi == after.lo for before, after in pairwise(shares))
     assert not any(run.base < share.hi < run.end for run in runs_read for share in shares[:-1])
+
+
+def test_tasks_have_as_much_to_read_each(shared: Bench) -> None:
+    """Though a lookup reads little of a run, and all of what is in none."""
+    trains, _ = attached(shared)
+    trains._settings = replace(trains._settings, tasks=2)
+    superbox, found = shared.ground.plan.superboxes["query"], sorted(shared.segments(), key=lambda s: s.base)
+    weights = {each: 1 if each.is_run else each.rows for each in found}
+    first, second = trains._shares(superbox, 10**9, 1, 0, found[-1].end, weights)
+    assert first.hi == second.lo
+    assert sum(1 for each in found if each.end <= first.hi) > len([each for each in found if each.is_run])
