@@ -7,6 +7,7 @@ still on their way; it makes room for another one when there are none left.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -21,8 +22,9 @@ from australis.sim.eddies.queues import taken_out
 KEEP, SLIDE, SPLIT, MERGE = sharing.KEEP, sharing.SLIDE, sharing.SPLIT, sharing.MERGE
 
 
-def _compiled(function: FunctionType, **helpers: Any) -> Any:
+def _compiled(function: Callable[..., Any], **helpers: Any) -> Any:
     """The very same function, compiled, as are those that it calls."""
+    assert isinstance(function, FunctionType)
     return called(FunctionType(function.__code__, {**function.__globals__, **helpers}, function.__name__))
 
 
