@@ -69,8 +69,9 @@ def test_a_store_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
         node.push("trips", trips(1))
         node.drain()
         assert [*found, *node.read("found")["name"].to_pylist()] == ["first", "first", "second"]
-        wrong = call("refresh", "trips", "--root", root)
+    wrong = call("refresh", "trips", "--root", root)
     assert wrong.exit_code == 1
+    assert "there is no input 'trips' with a store; expected one of cars" in wrong.output
 
 
 def test_an_input_with_a_store_takes_no_file(tmp_path: Path) -> None:

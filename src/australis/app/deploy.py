@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 import pyarrow as pa
@@ -16,18 +15,7 @@ from australis.app.arguments import named_files
 from australis.app.networks import find_network
 from australis.app.roots import Place, root_options
 from australis.app.whole_files import reading
-from australis.engine.control.served import Change
 from australis.errors import EngineError, Problem
-
-
-class Changing(Protocol):
-    """A node, in this process or another, as far as its network can be changed."""
-
-    def difference(self, network: Network) -> Change:
-        """What `change` would do."""
-
-    def change(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> Change:
-        """Run another network from now on."""
 
 
 @click.command()
@@ -64,7 +52,7 @@ def command(
     network = find_network(net)
     stored = [name for name, given in network.inputs.items() if given.table and given.store is None]
     found = _tables(network, named_files(tables, stored, "table"))
-    with _node(place) as node:
+    with place.served() as node:
         change = node.difference(network)
         if not as_json:
             click.echo("\n".join(change.lines()))
@@ -76,18 +64,6 @@ def command(
         click.echo(json.dumps(known, indent=2, ensure_ascii=False))
     elif not dry_run:
         click.echo(f"{network.name} runs on {place.root} now")
-
-
-@contextmanager
-def _node(place: Place) -> Iterator[Changing]:
-    """The node that runs on a root, or else one of our own."""
-    reached = place.node()
-    if reached is not None:
-        with reached:
-            yield reached
-    else:
-        with place.opened() as node:
-            yield node
 
 
 def _tables(network: Network, files: Mapping[str, str]) -> dict[str, pa.Table]:

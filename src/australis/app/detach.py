@@ -21,14 +21,8 @@ def command(name: str, **options: Any) -> None:
       australis detach speeders --root root
     """
     place = Place.taken(options)
-    reached = place.node()
-    if reached is not None:
-        with reached:
-            reached.detach(name)
-    else:
-        _check(place, name)
-        with place.opened() as node:
-            node.detach(name)
+    with place.served(lambda: _check(place, name)) as node:
+        node.detach(name)
     click.echo(f"{name} is detached")
 
 

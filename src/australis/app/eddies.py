@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from australis.app.simulated import hand_out, progress
+from australis.app.simulated import ending_options, hand_out, progress, spread_options
 
 if TYPE_CHECKING:
     from australis.app.eddies_report import Report
@@ -38,19 +37,8 @@ TABLES = ("model", "4.10", "4.11", "4.12", "4.13", "4.14", "5.2", "5.3", "5.4", 
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of a simulation's chance."
 )
-@click.option(
-    "--processes",
-    type=click.IntRange(min=1),
-    default=os.cpu_count() or 1,
-    help="How many worlds at a time.  [default: one for each core]",
-)
-@click.option("--spark", metavar="MASTER", help="Run them as tasks of this Spark instead, say local[2].")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option(
-    "--plot",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write pictures of simulated tables into this directory, as SVG.",
-)
+@spread_options("worlds")
+@ending_options("pictures of simulated tables")
 def command(
     table: str,
     plans: int,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from australis.app.simulated import hand_out, progress
+from australis.app.simulated import ending_options, hand_out, progress
 
 if TYPE_CHECKING:
     from australis.app.hotspots_report import Report
@@ -24,12 +24,7 @@ if TYPE_CHECKING:
     help="How many bad worlds, with messages lost, late and doubled, and crashing peers; 40 in a second.",
 )
 @click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True, help="To take means over.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option(
-    "--plot",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write Figures 4 to 7 into this directory, as SVG.",
-)
+@ending_options("Figures 4 to 7")
 def command(seed: int, seeds: int, runs: int, as_json: bool, plot: Path | None) -> None:
     """Hot spots: 30 peers with 10 operators, with migrations and without; and migrations in bad worlds.
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from australis.app.simulated import hand_out, progress
+from australis.app.simulated import ending_options, hand_out, progress, spread_options
 
 if TYPE_CHECKING:
     from australis.app.market_report import Report
@@ -47,19 +46,8 @@ CHUNK = 4
 @click.option("--nodes", type=click.IntRange(min=4), default=995, show_default=True, help="Participants.")
 @click.option("--runs", type=click.IntRange(min=1), default=9, show_default=True, help="To take means over.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of chance.")
-@click.option(
-    "--processes",
-    type=click.IntRange(min=1),
-    default=os.cpu_count() or 1,
-    help="How many runs at a time.  [default: one for each core]",
-)
-@click.option("--spark", metavar="MASTER", help="Run them as tasks of this Spark instead, say local[2].")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option(
-    "--plot",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write Figures 8 to 11 into this directory, as SVG.",
-)
+@spread_options("runs")
+@ending_options("Figures 8 to 11")
 def command(
     contracts: tuple[int, ...],
     prices: tuple[str, ...],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from australis.app.simulated import hand_out, progress
+from australis.app.simulated import ending_options, hand_out, progress
 
 if TYPE_CHECKING:
     from australis.app.placement_report import Report
@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Placement: boxes that slide and split.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The first one.")
 @click.option("--runs", type=click.IntRange(min=1), default=2, show_default=True, help="To take means over.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option(
-    "--plot",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write the delays into this directory, as SVG.",
-)
+@ending_options("the delays")
 def command(seed: int, runs: int, as_json: bool, plot: Path | None) -> None:
     """Placement: four regions over eight sites, of which another one is hot every five minutes.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from australis.app.simulated import hand_out, progress
+from australis.app.simulated import ending_options, hand_out, progress
 
 if TYPE_CHECKING:
     from australis.app.recovery_report import Report
@@ -23,12 +23,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="How many networks in which up to k servers fail; 50 in a second.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option(
-    "--plot",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write queues and recovery time against checkpoints into this directory, as SVG.",
-)
+@ending_options("queues and recovery time against checkpoints")
 def command(seed: int, seeds: int, as_json: bool, plot: Path | None) -> None:
     """Recovery: what k-safety costs in messages and queues, and how long it takes to catch up.
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from australis.app.roots import Place, root_options
+from australis.errors import EngineError, Problem
 
 
 @click.command()
@@ -20,11 +21,14 @@ def command(name: str, **options: Any) -> None:
       australis refresh cars --root root
     """
     place = Place.taken(options)
-    reached = place.node()
-    if reached is not None:
-        with reached:
-            reached.refresh(name)
-    else:
-        with place.opened() as node:
-            node.refresh(name)
+    with place.served(lambda: _check(place, name)) as node:
+        node.refresh(name)
     click.echo(f"{name} is read again")
+
+
+def _check(place: Place, name: str) -> None:
+    """Refuse an input that has no store, before Spark is started for it."""
+    known = [each for each, given in place.network().inputs.items() if given.store is not None]
+    if name not in known:
+        expected = f"one of {', '.join(known)}" if known else "a network with stores"
+        raise EngineError(Problem(place.root, f"there is no input {name!r} with a store", expected))

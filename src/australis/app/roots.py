@@ -88,6 +88,18 @@ class Place:
         return found
 
     @contextmanager
+    def served(self, check: Callable[[], None] = lambda: None) -> Iterator[Control | Node]:
+        """The node that has the root open, or else one of our own, if a `check` lets Spark start for it."""
+        reached = self.node()
+        if reached is not None:
+            with reached:
+                yield reached
+        else:
+            check()
+            with self.opened() as node:
+                yield node
+
+    @contextmanager
     def opened(self) -> Iterator[Node]:
         """A node of our own on the root, with the network that it holds."""
         record = self.record()

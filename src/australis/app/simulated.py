@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Report(Protocol):
@@ -43,3 +46,35 @@ def hand_out(report: Report, teller: Teller, *, as_json: bool, plot: Path | None
         click.echo(json.dumps(report.as_dict(), indent=2))
     else:
         teller.printed(report)
+
+
+def spread_options(what: str) -> Callable[[Command], Command]:
+    """The options --processes and --spark of a simulation that does many things at a time."""
+
+    def given(command: Command) -> Command:
+        spark = click.option(
+            "--spark", metavar="MASTER", help="Run them as tasks of this Spark instead, say local[2]."
+        )
+        processes = click.option(
+            "--processes",
+            type=click.IntRange(min=1),
+            default=os.cpu_count() or 1,
+            help=f"How many {what} at a time.  [default: one for each core]",
+        )
+        return processes(spark(command))
+
+    return given
+
+
+def ending_options(pictures: str) -> Callable[[Command], Command]:
+    """The options --json and --plot, which say how a simulation hands out what it found."""
+
+    def given(command: Command) -> Command:
+        plot = click.option(
+            "--plot",
+            type=click.Path(file_okay=False, path_type=Path),
+            help=f"Write {pictures} into this directory, as SVG.",
+        )
+        return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(plot(command))
+
+    return given

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.conformance.random_networks import Event, random_events, random_network, random_rows, with_ends
 from tests.policy.place.splitting import (
@@ -93,20 +95,13 @@ def test_what_comes_later_than_a_merge_waits_is_lost() -> None:
 # --- random networks
 
 
+@pytest.mark.parametrize(
+    "drawn", [partial(random_network, boxes_most=4), partial(random_queries, boxes_most=3)]
+)
 @given(SEED)
-def test_random_boxes_in_two(seed: int) -> None:
+def test_random_boxes_in_two(drawn: Callable[[Random], Network], seed: int) -> None:
     random = Random(seed)
-    network = random_network(random, boxes_most=4)
-    stored = random_rows(random, network.inputs["stored"].schema, 5) if "stored" in network.inputs else []
-    events = with_ends(random, random_events(random, network, 12))
-    for parting in partings(random, network, Assumed()):
-        check(network, parting, (stored, events))
-
-
-@given(SEED)
-def test_random_queries_in_two(seed: int) -> None:
-    random = Random(seed)
-    network = random_queries(random, boxes_most=3)
+    network = drawn(random)
     stored = random_rows(random, network.inputs["stored"].schema, 5) if "stored" in network.inputs else []
     events = with_ends(random, random_events(random, network, 12))
     for parting in partings(random, network, Assumed()):
@@ -145,13 +140,16 @@ def test_a_window_is_split_while_it_runs(seed: int) -> None:
     by = "k" if isinstance(network.boxes["window"].box, Tumble) else "at"
     rows = [{**row, "k": row["k"] or 0} for row in random_rows(random, network.inputs["s"].schema, 16)]
     story = sorted_story(random, network, rows, by)
-    for parting in partings(random, network, SORTED):
-        same_functions = (
-            parting.put["window"].box == network.boxes["window"].box if parting.box == "window" else False
-        )
-        if same_functions and not parting.divides:
-            after = parting.apply(network)
-            compare(network, parting, story, run(network, story), run_on(network, after, "window", story))
+    window = network.boxes["window"].box
+    found = [
+        each
+        for each in partings(random, network, SORTED)
+        if each.box == "window" and each.put["window"].box == window and not each.divides
+    ]
+    assume(found)
+    whole = run(network, story)
+    for parting in found:
+        compare(network, parting, story, whole, run_on(network, parting.apply(network), "window", story))
 
 
 def test_a_box_may_be_split_again() -> None:
