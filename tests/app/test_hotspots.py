@@ -1,4 +1,4 @@
-"""`australis simulate hotspots` and `recovery`: text, JSON and pictures."""
+"""`australis simulate hotspots` and `recovery`: text, JSON and pictures; here and on processes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from xml.etree import ElementTree
 import pytest
 from tests.app.files import australis
 
+from australis.app import hotspots_report, recovery_report
+from australis.app.jobs import mapper
 from australis.sim.hotspots import experiments
 from australis.sim.hotspots.workload import Setting
 from australis.sim.recovery import experiments as recovery_experiments
+from australis.sim.recovery.experiments import Frequency
 
 
 @pytest.fixture
@@ -43,6 +46,8 @@ def test_hot_spots(tmp_path: Path) -> None:
         "3",
         "--seed",
         "5",
+        "--processes",
+        "1",
         "--plot",
         str(tmp_path),
     )
@@ -62,7 +67,7 @@ def test_hot_spots(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("short")
 def test_recovery(tmp_path: Path) -> None:
-    arguments = ("simulate", "recovery", "--seeds", "3", "--plot", str(tmp_path))
+    arguments = ("simulate", "recovery", "--seeds", "3", "--processes", "1", "--plot", str(tmp_path))
     found = json.loads(australis(*arguments, "--json").stdout)
     assert len(found["volumes"]) == 2 * 4
     assert [each["machines"] for each in found["granularities"]] == list(range(1, 9))
@@ -71,6 +76,27 @@ def test_recovery(tmp_path: Path) -> None:
     assert pictures(tmp_path) == dict.fromkeys(
         ("recovery-checkpoints.svg", "recovery-virtual-machines.svg"), "svg"
     )
+
+
+@pytest.mark.usefixtures("short")
+def test_hot_spots_on_processes_are_those_of_one() -> None:
+    every = hotspots_report.jobs(seed=4, runs=2, seeds=60)
+    assert len(every) == len(set(every))
+    one, two = (
+        hotspots_report.reported(every, mapper(processes)(hotspots_report.done, every))
+        for processes in (1, 2)
+    )
+    assert one == two
+    assert (one.found.seed, one.found.runs, one.trials.seeds) == (4, 2, 60)
+
+
+def test_recovery_on_processes_is_that_of_one() -> None:
+    every = [Frequency(1, 5.0), *recovery_report.jobs(seed=4, seeds=60)[-2:]]
+    one, two = (
+        recovery_report.reported(4, mapper(processes)(recovery_report.done, every)) for processes in (1, 2)
+    )
+    assert one == two
+    assert (len(one.volumes), one.trials.seeds) == (1, 60)
 
 
 @pytest.mark.parametrize("command", ["hotspots", "recovery"])

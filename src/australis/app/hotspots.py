@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from australis.app.simulated import ending_options, hand_out, progress
+from australis.app.simulated import ending_options, hand_out, progress, spread_options
 
 if TYPE_CHECKING:
     from australis.app.hotspots_report import Report
@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     type=click.IntRange(min=0),
     default=200,
     show_default=True,
-    help="How many bad worlds, with messages lost, late and doubled, and crashing peers; 40 in a second.",
+    help="How many bad worlds, with messages lost, late and doubled, and crashing peers; 80 in a second.",
 )
 @click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True, help="To take means over.")
+@spread_options("runs")
 @ending_options("Figures 4 to 7")
-def command(seed: int, seeds: int, runs: int, as_json: bool, plot: Path | None) -> None:
+def command(
+    seed: int, seeds: int, runs: int, processes: int, spark: str | None, as_json: bool, plot: Path | None
+) -> None:
     """Hot spots: 30 peers with 10 operators, with migrations and without; and migrations in bad worlds.
 
     \b
@@ -34,7 +37,9 @@ def command(seed: int, seeds: int, runs: int, as_json: bool, plot: Path | None) 
       australis simulate hotspots --json | jq .first.overhead
       australis simulate hotspots --seeds 10000 --plot pictures
     """
-    told = importlib.import_module("australis.app.hotspots_report")
-    with progress(told.runs_of(runs, seeds)) as bar:
-        report: Report = told.reported(seed, runs, seeds, bar.update)
+    work, told = (importlib.import_module(f"australis.app.{name}") for name in ("jobs", "hotspots_report"))
+    every = told.jobs(seed, runs, seeds)
+    with progress(len(every)) as bar:
+        outcomes = work.mapper(processes, spark)(told.done, every)
+        report: Report = told.reported(every, work.counted(outcomes, bar.update))
     hand_out(report, told, as_json=as_json, plot=plot)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 import click
 
 from australis.algebra.quality import Points
+from australis.app.jobs import seeds_of
 from australis.app.pictures.plots import Panel, Series, plotted
 from australis.app.tables import print_table
+from australis.sim.hotspots import experiments
 from australis.sim.hotspots.experiments import (
     PAPER_DATA,
     PAPER_MIGRATION,
@@ -17,10 +19,12 @@ from australis.sim.hotspots.experiments import (
     PAPER_UPDATES,
     Compared,
     HotSpots,
+    Job,
     Sensitivity,
     hot_spots,
-    settings,
+    measured,
 )
+from australis.sim.hotspots.run import Outcome
 from australis.sim.hotspots.trials import Trial, tried
 
 WHAT = {
@@ -74,19 +78,23 @@ class Report:
         return {**found, "paper": paper, "trials": asdict(self.trials)}
 
 
-def runs_of(runs: int, seeds: int) -> int:
-    """How many runs there are; a bad world is a small one."""
-    return runs * settings() + seeds
+def jobs(seed: int, runs: int, seeds: int) -> list[Job | range]:
+    """All that is to be run: the experiment, and bad worlds by their seeds."""
+    return [*experiments.jobs(seed, runs), *seeds_of(seed, seeds)]
 
 
-def reported(seed: int, runs: int, seeds: int, done: Callable[[int], object]) -> Report:
-    """Run all of it."""
-    found = hot_spots(seed, runs, done)
-    trials = []
-    for each in range(seed, seed + seeds):
-        trials.append(tried(each))
-        done(1)
-    return Report(found, summed_up(trials))
+def done(job: Job | range) -> Outcome | tuple[Trial, ...]:
+    """Run a job."""
+    return tuple(map(tried, job)) if isinstance(job, range) else measured(job)
+
+
+def reported(every: Sequence[Job | range], outcomes: Iterable[Outcome | tuple[Trial, ...]]) -> Report:
+    """All that is told, of what became of jobs."""
+    found = dict(zip(every, outcomes, strict=True))
+    runs = {job: each for job, each in found.items() if isinstance(job, Job) and isinstance(each, Outcome)}
+    seeds = {job.seed for job in runs}
+    trials = [trial for each in found.values() if isinstance(each, tuple) for trial in each]
+    return Report(hot_spots(min(seeds), len(seeds), runs), summed_up(trials))
 
 
 def summed_up(trials: list[Trial]) -> Trials:

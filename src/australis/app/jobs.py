@@ -35,6 +35,16 @@ def mapper(processes: int, master: str | None = None, *, chunk: int = 1) -> Mapp
     return spread
 
 
+def seeds_of(first: int, count: int, chunk: int = 50) -> list[range]:
+    """Seeds, some to a job: a world that takes some hundredths of a second is not worth one of its own.
+
+    >>> seeds_of(7, 120)
+    [range(7, 57), range(57, 107), range(107, 127)]
+    """
+    seeds = range(first, first + count)
+    return [seeds[place : place + chunk] for place in range(0, count, chunk)]
+
+
 def here(function: Callable[[Job], Outcome], jobs: Sequence[Job], /) -> Iterator[Outcome]:
     """Jobs one after the other, in this process."""
     return map(function, jobs)

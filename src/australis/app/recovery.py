@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from australis.app.simulated import ending_options, hand_out, progress
+from australis.app.simulated import ending_options, hand_out, progress, spread_options
 
 if TYPE_CHECKING:
     from australis.app.recovery_report import Report
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="How many networks in which up to k servers fail; 50 in a second.",
 )
+@spread_options("runs")
 @ending_options("queues and recovery time against checkpoints")
-def command(seed: int, seeds: int, as_json: bool, plot: Path | None) -> None:
+def command(
+    seed: int, seeds: int, processes: int, spark: str | None, as_json: bool, plot: Path | None
+) -> None:
     """Recovery: what k-safety costs in messages and queues, and how long it takes to catch up.
 
     \b
@@ -33,7 +36,9 @@ def command(seed: int, seeds: int, as_json: bool, plot: Path | None) -> None:
       australis simulate recovery --json | jq .trials
       australis simulate recovery --seeds 10000 --plot pictures
     """
-    told = importlib.import_module("australis.app.recovery_report")
-    with progress(seeds) as bar:
-        report: Report = told.reported(seed, seeds, bar.update)
+    work, told = (importlib.import_module(f"australis.app.{name}") for name in ("jobs", "recovery_report"))
+    every = told.jobs(seed, seeds)
+    with progress(len(every)) as bar:
+        outcomes = work.mapper(processes, spark)(told.done, every)
+        report: Report = told.reported(seed, work.counted(outcomes, bar.update))
     hand_out(report, told, as_json=as_json, plot=plot)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 import click
 
+from australis.app.jobs import seeds_of
 from australis.app.pictures.plots import Panel, Series, plotted
 from australis.app.tables import print_table
-from australis.sim.recovery.experiments import Volume, granularities, volumes
+from australis.sim.recovery.experiments import Frequency, Volume, frequencies, granularities, volume
 from australis.sim.recovery.pipeline import Traded
 from australis.sim.recovery.trials import Trial, tried
 
@@ -43,13 +44,22 @@ class Report:
         return asdict(self)
 
 
-def reported(seed: int, seeds: int, done: Callable[[int], object]) -> Report:
-    """Run all of it."""
-    trials = []
-    for each in range(seed, seed + seeds):
-        trials.append(tried(each))
-        done(1)
-    return Report(seed, volumes(), granularities(), summed_up(trials))
+def jobs(seed: int, seeds: int) -> list[Frequency | range]:
+    """All that is to be run: frequencies of checkpoints, and networks by their seeds."""
+    return [*frequencies(), *seeds_of(seed, seeds)]
+
+
+def done(job: Frequency | range) -> Volume | tuple[Trial, ...]:
+    """Run a job."""
+    return tuple(map(tried, job)) if isinstance(job, range) else volume(job)
+
+
+def reported(seed: int, outcomes: Iterable[Volume | tuple[Trial, ...]]) -> Report:
+    """All that is told, of what became of jobs."""
+    found = list(outcomes)
+    volumes = [each for each in found if isinstance(each, Volume)]
+    trials = [trial for each in found if isinstance(each, tuple) for trial in each]
+    return Report(seed, volumes, granularities(), summed_up(trials))
 
 
 def summed_up(trials: list[Trial]) -> Trials:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from australis.engine.session import is_running, local_session
+from australis.errors import AustralisError
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -19,7 +21,22 @@ def on_spark(master: str, function: Callable[[Job], Result], jobs: Sequence[Job]
     before = is_running()
     session = local_session("australis-sweep", master=master, light=True)
     try:
-        return session.sparkContext.parallelize(jobs, len(jobs)).map(function).collect()
+        tasks = session.sparkContext.parallelize(jobs, len(jobs))
+        return [_got(each) for each in tasks.map(partial(_attempted, function)).collect()]
     finally:
         if not before:
             session.stop()
+
+
+def _attempted(function: Callable[[Job], Result], job: Job) -> Result | AustralisError:
+    """An error of ours is an outcome: Spark would try again, and bury it in a traceback of its own."""
+    try:
+        return function(job)
+    except AustralisError as error:
+        return error
+
+
+def _got(outcome: Result | AustralisError) -> Result:
+    if isinstance(outcome, AustralisError):
+        raise outcome
+    return outcome

@@ -7,7 +7,7 @@ import pytest
 from australis.errors import SimulationError
 from australis.policy.recover import server
 from australis.policy.recover.checkpoints import Checkpoints
-from australis.sim.recovery.experiments import volume
+from australis.sim.recovery.experiments import Frequency, volume
 from australis.sim.recovery.pipeline import traded
 from australis.sim.recovery.trials import BadWorld, tried
 
@@ -73,11 +73,11 @@ def test_a_state_that_is_thought_done_with_is_found_out(monkeypatch: pytest.Monk
 
 
 def test_more_checkpoints_make_queues_and_recovery_short() -> None:
-    often, seldom = volume(1, 0.2, seeds=[0]), volume(1, 5.0, seeds=[0])
+    often, seldom = (volume(Frequency(1, flow_s), [0]) for flow_s in (0.2, 5.0))
     assert often.messages > 10 * seldom.messages
     assert often.queue < seldom.queue / 5
     assert often.redone < seldom.redone
-    assert volume(2, 0.2, seeds=[0]).queue > often.queue
+    assert volume(Frequency(2, 0.2), [0]).queue > often.queue
 
 
 def test_more_virtual_machines_redo_less_for_more_messages() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import NamedTuple
 
 from australis.policy.hotspot.levels import Criteria, Levels
 from australis.policy.hotspot.peer import Manners
@@ -17,7 +18,14 @@ PAPER_MIGRATION = 249
 PAPER_DATA = 8000
 PAPER_OVERHEAD = 0.0635
 CRITERIA = tuple((overload, imbalance) for overload in (1.0, 2.0, 4.0) for imbalance in (0.2, 1.0))
-RUNS = 5
+
+
+class Job(NamedTuple):
+    """One run."""
+
+    setting: Setting
+    seed: int
+    balanced: bool = True
 
 
 @dataclass(frozen=True)
@@ -77,14 +85,28 @@ class HotSpots:
     """Loads of peers by minute, of the first run."""
 
 
-def hot_spots(seed: int, runs: int = RUNS, done: Callable[[int], object] = lambda _: None) -> HotSpots:
-    """Run the experiment of section 4, and vary what it varies."""
+def jobs(seed: int, runs: int) -> list[Job]:
+    """The runs of the experiment of section 4, and of what it varies: nothing is run twice."""
+    varied = [
+        *(_with(levels=Levels(count)) for count in LEVELS),
+        *(_with(criteria=each) for each in _varied()),
+    ]
+    settings = dict.fromkeys([(Setting(), False), (Setting(), True), *((each, True) for each in varied)])
+    seeds = range(seed, seed + runs)
+    return [Job(setting, each, balanced) for setting, balanced in settings for each in seeds]
+
+
+def measured(job: Job) -> Outcome:
+    """Do one."""
+    return simulated(job.setting, job.seed, balanced=job.balanced)
+
+
+def hot_spots(seed: int, runs: int, outcomes: Mapping[Job, Outcome]) -> HotSpots:
+    """What the paper tells of its experiment, from the runs of all jobs."""
     seeds = range(seed, seed + runs)
 
     def ran(setting: Setting, *, balanced: bool = True) -> list[Outcome]:
-        found = [simulated(setting, each, balanced=balanced) for each in seeds]
-        done(runs)
-        return found
+        return [outcomes[Job(setting, each, balanced)] for each in seeds]
 
     without, balanced = ran(Setting(), balanced=False), ran(Setting())
     return HotSpots(
@@ -95,19 +117,14 @@ def hot_spots(seed: int, runs: int = RUNS, done: Callable[[int], object] = lambd
         _counted([each.first for each in balanced]),
         _counted([each.whole for each in balanced]),
         {count: _updates(ran(_with(levels=Levels(count)))) for count in LEVELS},
-        tuple(_sensitive(*each, ran) for each in _varied()),
+        tuple(_sensitive(each, ran(_with(criteria=each))) for each in _varied()),
         {"without": _curve(without), "balanced": _curve(balanced)},
         {"without": without[0].loads, "balanced": balanced[0].loads},
     )
 
 
-def settings() -> int:
-    """How many settings are run."""
-    return 2 + len(LEVELS) + len(_varied())
-
-
-def _varied() -> list[tuple[float, float, int]]:
-    return [*((*each, 1) for each in CRITERIA), (2.0, 0.2, 5), (2.0, 0.2, 15)]
+def _varied() -> list[Criteria]:
+    return [*(Criteria(*each) for each in CRITERIA), Criteria(minutes=5), Criteria(minutes=15)]
 
 
 def _with(*, levels: Levels | None = None, criteria: Criteria | None = None) -> Setting:
@@ -115,14 +132,11 @@ def _with(*, levels: Levels | None = None, criteria: Criteria | None = None) -> 
     return replace(Setting(), manners=manners)
 
 
-def _sensitive(
-    overload: float, imbalance: float, minutes: int, ran: Callable[[Setting], list[Outcome]]
-) -> Sensitivity:
-    found = ran(_with(criteria=Criteria(overload, imbalance, minutes)))
+def _sensitive(criteria: Criteria, found: Sequence[Outcome]) -> Sensitivity:
     return Sensitivity(
-        overload,
-        imbalance,
-        minutes,
+        criteria.overload,
+        criteria.imbalance,
+        criteria.minutes,
         fmean(each.first.migration for each in found),
         fmean(each.delay_s for each in found),
         fmean(each.spread for each in found),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from statistics import fmean
+from typing import NamedTuple
 
 from australis.sim.recovery.network import straight
 from australis.sim.recovery.pipeline import BOXES, Traded, traded
@@ -19,6 +20,14 @@ RATE = 50.0
 COST_S = 0.01
 UNTIL_S = 60.0
 CRASH_S = 30.0
+
+
+class Frequency(NamedTuple):
+    """How many failures are outlived, and how often what is safe is told."""
+
+    k: int
+    flow_s: float
+    arrays: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,22 +48,22 @@ class Volume:
     """Tuples that were processed again."""
 
 
-def volume(k: int, flow_s: float, *, arrays: bool = False, seeds: Sequence[int] = range(3)) -> Volume:
+def volume(frequency: Frequency, seeds: Sequence[int] = range(3)) -> Volume:
     """Crash a server of four in a row, and see how long it takes to catch up."""
-    found = [_crashed(k, flow_s, arrays, seed) for seed in seeds]
+    found = [_crashed(frequency, seed) for seed in seeds]
     messages, queue, most, recovery, redone = (fmean(each) for each in zip(*found, strict=True))
-    technique = "arrays" if arrays else "flow"
-    return Volume(k, flow_s, technique, messages, queue, round(most), recovery, redone)
+    technique = "arrays" if frequency.arrays else "flow"
+    return Volume(frequency.k, frequency.flow_s, technique, messages, queue, round(most), recovery, redone)
 
 
-def _crashed(k: int, flow_s: float, arrays: bool, seed: int) -> tuple[float, float, float, float, float]:
+def _crashed(frequency: Frequency, seed: int) -> tuple[float, float, float, float, float]:
     chance = Random(seed)
-    setting = Setting(k, flow_s, arrays, cost_s=COST_S, delay_s=0.01)
+    setting = Setting(*frequency, cost_s=COST_S, delay_s=0.01)
     world = World(straight(SERVERS), setting, chance)
     times = [number / RATE for number in range(1, int(UNTIL_S * RATE) + 1)]
     for number, time in enumerate(times, 1):
         world.clock.at(time, world.emit, "source", number)
-    crash = CRASH_S + chance.random() * flow_s
+    crash = CRASH_S + chance.random() * frequency.flow_s
     kept = _queues(world, crash)
     world.crash(FAILED)
     world.clock.run(until=UNTIL_S + 30.0)
@@ -82,10 +91,10 @@ def _queues(world: World, until: float) -> list[int]:
     return found
 
 
-def volumes() -> list[Volume]:
-    """Queues and recovery time for checkpoints that are frequent, seldom, and for more failures."""
-    flows = [volume(k, flow_s) for k in (1, 2, 3) for flow_s in PERIODS_S]
-    return [*flows, *(volume(1, flow_s, arrays=True) for flow_s in PERIODS_S)]
+def frequencies() -> list[Frequency]:
+    """Checkpoints that are frequent, and seldom, and for more failures."""
+    flows = [Frequency(k, flow_s) for k in (1, 2, 3) for flow_s in PERIODS_S]
+    return [*flows, *(Frequency(1, flow_s, arrays=True) for flow_s in PERIODS_S)]
 
 
 def granularities() -> list[Traded]:
