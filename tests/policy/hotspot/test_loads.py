@@ -11,6 +11,7 @@ from australis.policy.hotspot.directory import Directory
 from australis.policy.hotspot.levels import Criteria, Levels, Loads
 from australis.policy.hotspot.messages import (
     Decision,
+    Failed,
     LoadUpdate,
     Look,
     Measured,
@@ -96,6 +97,7 @@ def test_who_becomes_responsible_is_told_at_once() -> None:
     there = {"me", "ann", "bob", "cid"} - {told.to}  # type: ignore[union-attr]
     [again] = peer.handle(Members(tuple(sorted(there))))
     assert again == Send(Ring(there).responsible("filter"), LoadUpdate(("filter",), steady(1), 60))
+    assert peer.handle(Members(tuple(sorted(there)))) == [], "it knows"
 
 
 def test_operators_that_come_and_go_are_told() -> None:
@@ -141,11 +143,22 @@ def test_the_hottest_peer_gives_to_the_coolest() -> None:
         (steady(2.0), steady(0)),  # not above h
         (steady(3.0), steady(2.85)),  # not above l apart
         (Loads(9, 2, 1), steady(0)),  # no overload for five minutes
+        (Loads(1, 9, 9), steady(0)),  # no overload any more
         (steady(3), Loads(0, 4, 9)),  # cool only since a moment ago
     ],
 )
 def test_no_hot_spot(hot: Loads, cool: Loads) -> None:
     assert looked(Criteria(minutes=5), hot=hot, cool=cool) == []
+
+
+def test_a_difference_that_is_not_above_l_is_none() -> None:
+    criteria = Criteria(imbalance=0.25)
+    assert looked(criteria, hot=steady(3.0), cool=steady(2.75)) == []
+    assert looked(criteria, hot=steady(3.0), cool=steady(2.5)) == [("hot", "cool")]
+
+
+def test_peers_are_compared_by_their_loads_of_now() -> None:
+    assert looked(a=Loads(5, 5, 9), b=Loads(6, 5, 1), c=Loads(1, 1, 9), d=Loads(2, 1, 1)) == [("b", "c")]
 
 
 def test_other_minutes_are_another_check() -> None:
@@ -180,11 +193,24 @@ def test_who_is_silent_for_long_or_gone_is_forgotten() -> None:
         directory.updated(peer, LoadUpdate(("filter",), steady(1), 0))
     directory.failed("c")
     directory.look(ALONE)
-    directory.updated("a", LoadUpdate(("filter",), steady(1), 1))
+    directory.updated("a", LoadUpdate(("filter",), steady(1), 0))
     directory.look(ALONE)
     assert set(directory.offering("filter")) == {"a", "b"}
     directory.look(ALONE)
     assert set(directory.offering("filter")) == {"a"}
+    directory.failed("a")
+    assert directory.look(ALONE) == []
+
+
+def test_peers_that_fail_or_are_no_members_any_more_are_no_targets() -> None:
+    for gone in (Failed("cool"), Members(("me", "hot"))):
+        peer = Peer("me", (), ["me"])
+        for name, load in {"hot": 9, "cool": 1}.items():
+            peer.handle(Received(name, LoadUpdate(("filter",), steady(load), 0)))
+        assert peer.handle(Look(60)) != []
+        peer.handle(gone)
+        assert peer.directory.offering("filter").keys() <= {"hot"}
+        assert peer.handle(Look(120)) == []
 
 
 def test_decisions_are_numbered() -> None:

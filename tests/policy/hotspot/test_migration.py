@@ -123,11 +123,21 @@ def test_an_upstream_component_sends_elsewhere_and_says_since_when() -> None:
     here = peer("u")
     here.handle(Writes("x", "source"))
     request = UpdateRequest(ID, "x", 1, "target")
-    assert told(here, "source", request) == [Switch(ID, "x", "target")]
+    assert told(here, "source", request) == [Switch(ID, "x", 1, "target")]
+    assert told(here, "source", request) == [], "which tuple is the last is not known"
     reply = Send("source", UpdateReply(ID, "x", 1, 7))
-    assert here.handle(Switched(ID, "x", 7)) == [reply]
+    assert here.handle(Switched(ID, "x", 1, 7)) == [reply]
     assert told(here, "source", request) == [reply], "it was lost, or there twice"
     assert told(here, "source", UpdateRequest(ID, "x", 0, "elsewhere")) == [], "old news"
+
+
+def test_a_switch_that_is_undone_on_its_way_is_not_replied_to() -> None:
+    here = peer("u")
+    here.handle(Writes("x", "source"))
+    told(here, "source", UpdateRequest(ID, "x", 1, "target"))
+    assert told(here, "source", UpdateRequest(ID, "x", 2, "source")) == [Switch(ID, "x", 2, "source")]
+    assert here.handle(Switched(ID, "x", 1, 7)) == []
+    assert here.handle(Switched(ID, "x", 2, 9)) == [Send("source", UpdateReply(ID, "x", 2, 9))]
 
 
 # --- refusals
@@ -157,7 +167,13 @@ def test_a_second_migration_is_refused_while_one_runs() -> None:
     waiting = peer("target", COOL)
     told(waiting, "source", REQUEST)
     assert told(waiting, "hot", other) == [Send("hot", Refusal(other.migration))]
+    waiting.handle(
+        Assigned(HELD._replace(tasks=(Task("own", (), ()),), upstreams={}, versions={}, routes={}))
+    )
+    waiting.handle(Measured(60, HOT))
     assert told(waiting, "me", Decision(1, "filter", "source")) == []
+    told(waiting, "source", Cancel(ID))
+    assert told(waiting, "me", Decision(2, "filter", "source")) != []
 
 
 @pytest.mark.parametrize("loads", [None, HOT, Loads(4.9, 1, 1), Loads(1, 9, 9)])
@@ -174,6 +190,7 @@ def test_the_same_decision_twice_is_one() -> None:
     assert not here.busy
     assert told(here, "me", decision) == []
     assert told(here, "me", Decision(3, "filter", "target")) == []
+    assert told(here, "me", decision) == []
     assert told(here, "me", Decision(5, "filter", "target")) == [
         Send("target", REQUEST._replace(migration=Migration("source", 2)))
     ]
@@ -201,7 +218,7 @@ def test_what_is_there_twice_changes_nothing() -> None:
     here = draining()
     again = [Reply(ID), Refusal(ID), UpdateReply(ID, "x", 1, 99), UpdateReply(ID, "x", 0, 99)]
     assert [told(here, "target", message) for message in again] == [[], [], [], []]
-    here.handle(Drained(ID))
+    assert here.handle(Drained(ID)) == [Ship(ID, "target", MOVED)]
     assert here.handle(Drained(ID)) == []
     told(here, "target", Taken(ID))
     assert told(here, "target", Taken(ID)) == []
@@ -217,10 +234,37 @@ def test_a_state_is_taken_once() -> None:
     assert told(here, "source", REQUEST) == [], "it came late"
 
 
+def test_a_late_state_ends_no_other_migration() -> None:
+    here = peer("target", COOL)
+    told(here, "source", REQUEST)
+    late = State(Migration("slow", 1), HELD._replace(tasks=(), upstreams={}, versions={}, routes={}), "state")
+    assert told(here, "slow", late)[0] == Install(*late)
+    assert here.busy
+    assert told(here, "source", REQUEST) == [Send("source", Reply(ID))]
+
+
 def test_a_reply_of_another_version_does_not_count() -> None:
     here = redirecting()
-    assert told(here, "u", UpdateReply(ID, "x", 2, 7)) == []
-    assert here.departure.phase is Phase.REDIRECTING
+    told(here, "v", UpdateReply(ID, "y", 1, 3))
+    for reply in (UpdateReply(ID, "x", 2, 7), UpdateReply(Migration("source", 2), "x", 1, 7)):
+        assert told(here, "u", reply) == []
+        assert here.departure.phase is Phase.REDIRECTING
+
+
+def test_news_of_a_migration_that_was_given_up_are_not_of_the_one_that_runs() -> None:
+    here, second = source(), Migration("source", 2)
+    told(here, "me", Decision(1, "filter", "target"))
+    assert here.handle(Failed("target")) == [Send("target", Cancel(ID))]
+    told(here, "me", Decision(2, "filter", "other"))
+    told(here, "target", Refusal(ID))
+    assert told(here, "target", Reply(ID)) == [Send("target", Cancel(ID))]
+    told(here, "other", Reply(second))
+    told(here, "u", UpdateReply(second, "x", 1, 7))
+    told(here, "v", UpdateReply(second, "y", 1, 3))
+    assert here.handle(Drained(ID)) == []
+    assert here.handle(Drained(second)) == [Ship(second, "other", MOVED)]
+    assert told(here, "target", Taken(ID)) == []
+    assert told(here, "other", Taken(second)) == [Kill(second, MOVED)]
 
 
 # --- giving up
@@ -274,6 +318,7 @@ def test_a_target_whose_source_gives_up_or_fails_forgets_it() -> None:
 
 def test_a_target_reminds_its_source_now_and_then() -> None:
     here = peer("target", COOL)
+    here.handle(Tick())
     told(here, "source", REQUEST)
     assert [here.handle(Tick()) for _ in range(3)] == [[], [Send("source", Reply(ID))], []]
 
@@ -288,6 +333,8 @@ def test_a_source_that_asks_anew_has_given_up_what_was_before() -> None:
         Send("source", Reply(newer.migration)),
     ]
     assert told(here, "source", REQUEST) == [], "it came late"
+    assert told(here, "source", Cancel(ID)) == [], "it came late, too"
+    assert here.busy
 
 
 # --- neighbours that move, too
@@ -301,7 +348,7 @@ def test_a_request_follows_the_writer_of_a_stream() -> None:
     there = peer("target", COOL)
     assert told(there, "source", request) == [], "it has no state yet"
     told(there, "source", State(ID, MOVED, "state"))
-    assert told(there, "source", request) == [Switch(request.migration, "z", "elsewhere")]
+    assert told(there, "source", request) == [Switch(request.migration, "z", 1, "elsewhere")]
     told(here, "target", Taken(ID))
     assert told(here, "down", request) == [Send("target", request)]
 
@@ -319,8 +366,8 @@ def test_who_has_moved_introduces_itself_until_it_is_known() -> None:
 
 def test_who_reads_a_stream_takes_note_of_its_writer() -> None:
     here = source()
-    answers = [told(here, who, Introduce("x", moves)) for who, moves in (("w", 2), ("old", 1), ("w", 2))]
-    assert answers == [[Send(who, Introduced("x", moves))] for who, moves in (("w", 2), ("old", 1), ("w", 2))]
+    answers = [told(here, who, Introduce("x", moves)) for who, moves in (("w", 2), ("w", 2), ("old", 1))]
+    assert answers == [[Send(who, Introduced("x", moves))] for who, moves in (("w", 2), ("w", 2), ("old", 1))]
     assert here.holdings.upstreams == {"x": Writer("w", 2), "y": Writer("v")}
     assert told(here, "w", Introduce("unread", 1)) == []
 
@@ -339,7 +386,9 @@ def test_an_introduction_ends_when_the_stream_has_moved_on() -> None:
 def test_a_route_that_was_changed_on_the_way_moves_with_its_task() -> None:
     here = draining()
     told(here, "down", UpdateRequest(Migration("down", 1), "z", 1, "elsewhere"))
-    here.handle(Switched(Migration("down", 1), "z", 5))
+    assert here.handle(Drained(ID)) == [], "only here it will be known which tuple was the last"
+    assert here.handle(Tick()) == [Drain(ID, {"x": 7, "y": 3})]
+    here.handle(Switched(Migration("down", 1), "z", 1, 5))
     [ship] = here.handle(Drained(ID))
     assert isinstance(ship, Ship)
     assert ship.holding.routes == {"z": Route(1, "elsewhere", 5, moves=1)}

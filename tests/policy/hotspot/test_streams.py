@@ -52,6 +52,22 @@ def test_without_order_tuples_are_taken_as_they_come(
     assert inlet.position + 1 not in done
 
 
+def test_without_order_a_tuple_that_is_being_processed_is_not_taken_again() -> None:
+    inlet = Inlet(ordered=False)
+    assert [inlet.arrived(2, "b"), inlet.arrived(2, "b"), inlet.arrived(1, "a")] == [
+        [(2, "b")],
+        [],
+        [(1, "a")],
+    ]
+
+
+def test_the_last_number_is_the_greatest_in_whatever_order_tuples_are_written() -> None:
+    outlet = Outlet("home")
+    for number in (2, 1):
+        outlet.add("value", number)
+    assert outlet.switch("elsewhere") == 2
+
+
 def test_what_is_kept_outlives_a_move() -> None:
     outlet = Outlet("old")
     for value in "abc":

@@ -128,6 +128,17 @@ def test_moments_that_nobody_goes_back_to_are_forgotten() -> None:
     assert server.safe("in", {}) == before
 
 
+def test_a_moment_that_some_level_goes_back_to_is_kept() -> None:
+    server = Checkpoints(2, ["in"], ["out"])
+    for number in range(1, 101):
+        server.noted(moment(number, number))
+    server.told("out", ({"p": 95}, {"p": 40}, {}))
+    before = server.safe("in", {})
+    server.forget()
+    assert before == server.safe("in", {}) == ({}, {"p": 95}, {"p": 40})
+    assert server.moments == 61
+
+
 def test_without_safety_what_is_received_is_forgotten() -> None:
     server = Checkpoints(0, ["in"], ["out"])
     assert server.safe("in", {"p": 4}) == ({"p": 4},)

@@ -54,6 +54,16 @@ def test_what_the_next_servers_have_is_safe_to_go_back_before() -> None:
     assert server.handle(flow("b")) == [Onward(3), *told]
 
 
+def test_moments_do_not_pile_up() -> None:
+    server = Server(PLAN)
+    for number in range(1, 50):
+        noted = Noted({"c": {"p": number}, "d": {"q": number}}, {"a": {"p": number}, "b": {"q": number}})
+        server.handle(Told("c", ({"p": number}, {})))
+        server.handle(Told("d", ({"q": number}, {})))
+        server.handle(Queried("a", {"p": number}, noted))
+    assert server._checkpoints.moments == 1
+
+
 def test_a_source_sends_flow_messages_and_tells_nobody() -> None:
     source = Server(Plan("source", {}, {"c": "x"}))
     assert source.handle(Flow("", 7, {}, Noted({"c": {"p": 2}}, {}))) == [Onward(7)]
@@ -107,6 +117,7 @@ def test_a_replay_is_given_once_in_a_life() -> None:
     ("make", "message"),
     [
         (lambda: Plan("s", {}, {}, k=-1), "s.k: is -1; expected 0 or more"),
+        (lambda: Plan("s", {}, {}, timeout_s=0), "s.timeout_s: is 0; expected above 0"),
         (lambda: Plan("s", {}, {"a": "x"}, ("y",)), "s: guards y, to which it sends nothing; expected"),
         (lambda: Granularity((1.0,), 2), "granularity.machines: is 2; expected 1 to 1, a box each"),
     ],

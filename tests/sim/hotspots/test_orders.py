@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -14,6 +15,7 @@ from australis.policy.hotspot.levels import Loads
 from australis.policy.hotspot.peer import Manners
 from australis.sim.hotspots.applications import diamond
 from australis.sim.hotspots.overlay import Overlay, Placed
+from australis.sim.hotspots.station import Station
 from australis.sim.kernel.links import Links
 
 PEERS = ("a", "b", "c", "d")
@@ -45,6 +47,15 @@ class AnyOrder(RuleBasedStateMachine):
         placed = [Placed("op", home, task) for home, task in zip(homes, application.tasks, strict=False)]
         self.overlay.place([*placed, Placed("receive", homes[4], application.receive)], {"app.in0": homes[5]})
         self.source, self.out, self.emitted = homes[5], application.out, 0
+        self.switched: list[tuple[Station, m.Switched]] = []
+        for station in self.overlay.stations.values():
+            station._carried[m.Switch] = partial(self._switch, station)
+
+    def _switch(self, station: Station, switch: m.Switch) -> None:
+        """A stream goes elsewhere at once, but the policy hears of it later."""
+        last = station.outlets[switch.stream].switch(switch.home)
+        done = m.Switched(switch.migration, switch.stream, switch.version, last)
+        self.switched.append((station, done))
 
     def _run(self) -> None:
         self.overlay.clock.run()
@@ -71,6 +82,13 @@ class AnyOrder(RuleBasedStateMachine):
     def _deliver(self, message: tuple[str, str, Any]) -> None:
         source, target, what = message
         self.overlay.stations[target].arrived(source, what)
+        self._run()
+
+    @rule()
+    @precondition(lambda self: self.switched and self.switched[0][0].node.up)
+    def say_switched(self) -> None:
+        station, done = self.switched.pop(0)
+        station.tell(done)
         self._run()
 
     @rule(peer=peers, load=st.sampled_from((0.0, 1.0, 3.0, 6.0)))
@@ -125,6 +143,8 @@ class AnyOrder(RuleBasedStateMachine):
         for station in self.overlay.stations.values():
             station.node.restart()
         for _ in range(200):
+            while self.switched:
+                self.say_switched()
             for station in self.overlay.stations.values():
                 station.ticked(0)
             self._run()

@@ -31,13 +31,17 @@ def test_again_and_again() -> None:
     clock.every(3.0, lambda: seen.append(clock.now))
     clock.run(until=6.5)
     assert (seen, clock.now) == ([1.0, 3.0, 3.0, 5.0, 6.0], 6.5)
+    clock.run(until=2.0)
+    assert clock.now == 6.5, "time does not go back"
+    clock.run(until=7.0)
+    assert seen[-1] == 7.0, "until then, and then too"
 
 
 def test_work_is_done_in_turn_and_none_of_it_by_a_machine_that_crashed() -> None:
     clock, seen = Clock(), []
     node = Node(clock, "n", capacity=2.0)
-    for name in "abc":
-        node.work(2.0, lambda name: seen.append((clock.now, name)), name)
+    for name, amount in {"a": 2.0, "b": 2.0, "c": 99.0}.items():
+        node.work(amount, lambda name: seen.append((clock.now, name)), name)
     clock.at(2.5, node.crash)
     clock.at(2.6, node.work, 1.0, seen.append, "lost")
     clock.at(3.0, node.restart)

@@ -113,9 +113,14 @@ class Departure:
         return self._again(leaving)
 
     def drained(self, migration: Migration) -> list[Command]:
-        """Phase 6: all of the last tuples are processed, and the state goes."""
+        """Phase 6: all of the last tuples are processed, and the state goes.
+
+        It waits for streams that are being switched: their last tuples are known only here.
+        """
         leaving = self._leaving
         if leaving is None or leaving.id != migration or leaving.phase is not Phase.DRAINING:
+            return []
+        if self._holdings.switching(leaving.tasks):
             return []
         leaving.phase = Phase.SHIPPING
         leaving.holding = self._holdings.removed(leaving.operator, leaving.tasks, leaving.target)

@@ -46,6 +46,10 @@ class Holdings:
             {stream: self.routes[stream] for stream in writes},
         )
 
+    def switching(self, tasks: tuple[Task, ...]) -> bool:
+        """Whether a stream that some tasks write is on its way to a new home."""
+        return any(self.routes[stream].last is None for task in tasks for stream in task.writes)
+
     def removed(self, operator: str, tasks: tuple[Task, ...], to: str) -> Holding:
         """Execute some tasks no longer: they are elsewhere."""
         holding = self.holding(operator, tasks)

@@ -37,7 +37,8 @@ class Route(NamedTuple):
 
     version: int
     home: str
-    last: int = 0
+    last: int | None = 0
+    """Nothing while the switch is on its way."""
     moves: int = 0
     """How often the writer has moved."""
 
@@ -211,10 +212,11 @@ class Failed(NamedTuple):
 
 
 class Switched(NamedTuple):
-    """The tuples of a stream go to their new home, behind the last one."""
+    """The tuples of a stream go to their new home since a version, behind the last one."""
 
     migration: Migration
     stream: str
+    version: int
     last: int
 
 
@@ -252,6 +254,7 @@ class Switch(NamedTuple):
 
     migration: Migration
     stream: str
+    version: int
     home: str
 
 

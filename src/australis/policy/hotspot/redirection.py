@@ -24,19 +24,23 @@ class Redirection:
         route = self._holdings.routes.get(request.stream)
         if route is None:
             return self._forwarded(request)
-        if request.version < route.version:
+        if request.version > route.version:
+            switching = route._replace(version=request.version, home=request.home, last=None)
+            self._holdings.routes[request.stream] = switching
+            return [Switch(request.migration, request.stream, request.version, request.home)]
+        # While the switch is on its way, nobody knows which tuple will have been the last.
+        if request.version < route.version or route.last is None:
             return []
-        if request.version == route.version:
-            reply = UpdateReply(request.migration, request.stream, route.version, route.last)
-            return [Send(request.migration.source, reply)]
-        self._holdings.routes[request.stream] = route._replace(version=request.version, home=request.home)
-        return [Switch(request.migration, request.stream, request.home)]
+        reply = UpdateReply(request.migration, request.stream, route.version, route.last)
+        return [Send(request.migration.source, reply)]
 
     def switched(self, done: Switched) -> list[Command]:
-        """Phase 5: say which tuple was the last."""
-        route = self._holdings.routes[done.stream]._replace(last=done.last)
-        self._holdings.routes[done.stream] = route
-        reply = UpdateReply(done.migration, done.stream, route.version, done.last)
+        """Phase 5: say which tuple was the last, unless the stream goes elsewhere by now."""
+        route = self._holdings.routes[done.stream]
+        if done.version != route.version:
+            return []
+        self._holdings.routes[done.stream] = route._replace(last=done.last)
+        reply = UpdateReply(done.migration, done.stream, done.version, done.last)
         return [Send(done.migration.source, reply)]
 
     def _forwarded(self, request: UpdateRequest) -> list[Command]:

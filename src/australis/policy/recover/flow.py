@@ -8,14 +8,8 @@ from typing import NamedTuple
 from australis.policy.recover.positions import Positions, nearest
 
 
-class FlowMessage(NamedTuple):
-    """Sent by a source now and then, behind the tuples so far; split as they are."""
-
-    serial: int
-
-
 class Junction:
-    """Where messages come together: each is saved until there is one on every arc.
+    """Where flow messages, split as tuples are, come together: each is saved until one is on every arc.
 
     >>> junction = Junction(["left", "right"])
     >>> junction.arrived("left", 1), junction.arrived("left", 2), junction.arrived("right", 1)

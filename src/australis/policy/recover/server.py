@@ -30,6 +30,8 @@ class Plan:
     def __post_init__(self) -> None:
         if self.k < 0:
             raise PolicyError(Problem(f"{self.name}.k", f"is {self.k}", "0 or more"))
+        if not self.timeout_s > 0:
+            raise PolicyError(Problem(f"{self.name}.timeout_s", f"is {self.timeout_s:g}", "above 0"))
         for guarded in self.guards:
             if guarded not in self.writes.values():
                 what = f"guards {guarded}, to which it sends nothing"

@@ -135,7 +135,7 @@ class Station:
 
     def _switch(self, command: m.Switch) -> None:
         last = self.outlets[command.stream].switch(command.home)
-        self.tell(m.Switched(command.migration, command.stream, last))
+        self.tell(m.Switched(command.migration, command.stream, command.version, last))
 
     def _drain(self, command: m.Drain) -> None:
         self._draining = command

@@ -51,11 +51,14 @@ class Clock:
         action(*arguments)
 
     def run(self, until: float = inf) -> None:
-        """Let happen what is planned, until a time or until nothing is planned any more."""
+        """Let happen what is planned, until a time or until nothing is planned any more.
+
+        Time that has passed stays passed.
+        """
         planned = self._planned
         while planned and planned[0][0] <= until:
             self.now, _, action, arguments = heappop(planned)
             self.happened += 1
             action(*arguments)
-        if until < inf:
+        if self.now < until < inf:
             self.now = until
