@@ -100,5 +100,26 @@ def test_recovery_on_processes_is_that_of_one() -> None:
 
 
 @pytest.mark.parametrize("command", ["hotspots", "recovery"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--seeds", "-1"), "Invalid value for '--seeds': -1 is not in the range x>=0."),
+        (("--seed", "one"), "Invalid value for '--seed': 'one' is not a valid integer range."),
+        (("--processes", "0"), "Invalid value for '--processes': 0 is not in the range x>=1."),
+        (("--plot", "{file}"), "Directory '{file}' is a file."),
+        (("--plot", "{file}/plots"), "{file}/plots cannot be made: Not a directory."),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused_before_anything_runs(
+    command: str, arguments: tuple[str, str], message: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    done = australis("simulate", command, *(each.format(file=file) for each in arguments))
+    assert done.exit_code == 2
+    assert message.format(file=file) in done.stderr
+
+
+@pytest.mark.parametrize("command", ["hotspots", "recovery"])
 def test_help_has_examples(command: str) -> None:
     assert f"Examples:\n    australis simulate {command}" in australis("simulate", command, "--help").stdout

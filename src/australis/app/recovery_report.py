@@ -78,7 +78,7 @@ def printed(report: Report) -> None:
     )
     click.echo("\nOne server with eight boxes on virtual machines:\n")
     print_table(
-        ["virtual machines", "messages/tuple", "redone, s", "foreseen, s"],
+        ["virtual machines", "messages/tuple", "redone, s", "foreseen, s", "recovery, s"],
         [_traded_row(each) for each in report.granularities],
         names=0,
     )
@@ -104,7 +104,8 @@ def _volume_row(each: Volume) -> list[str]:
 
 
 def _traded_row(each: Traded) -> list[str]:
-    return [f"{each.machines}", f"{each.messages:.2f}", f"{each.redone_s:.3f}", f"{each.foreseen_s:.3f}"]
+    seconds = (each.redone_s, each.foreseen_s, each.recovery_s)
+    return [f"{each.machines}", f"{each.messages:.2f}", *(f"{time:.3f}" for time in seconds)]
 
 
 def plots(report: Report) -> dict[str, str]:

@@ -39,7 +39,6 @@ def progress(length: int) -> Iterator[Any]:
 def hand_out(report: Report, teller: Teller, *, as_json: bool, plot: Path | None) -> None:
     """Write the pictures of a report where they are wanted, and print it."""
     if plot is not None:
-        plot.mkdir(parents=True, exist_ok=True)
         for name, text in teller.plots(report).items():
             (plot / name).write_text(text)
     if as_json:
@@ -66,13 +65,24 @@ def spread_options(what: str) -> Callable[[Command], Command]:
     return given
 
 
+def _made(_: click.Context, __: click.Parameter, directory: Path | None) -> Path | None:
+    """A directory that is there: who cannot have one is told before a simulation of minutes, not after."""
+    if directory is not None:
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise click.BadParameter(f"{directory} cannot be made: {error.strerror}.") from error
+    return directory
+
+
 def ending_options(pictures: str) -> Callable[[Command], Command]:
     """The options --json and --plot, which say how a simulation hands out what it found."""
 
     def given(command: Command) -> Command:
         plot = click.option(
             "--plot",
-            type=click.Path(file_okay=False, path_type=Path),
+            type=click.Path(file_okay=False, writable=True, path_type=Path),
+            callback=_made,
             help=f"Write {pictures} into this directory, as SVG.",
         )
         return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(plot(command))

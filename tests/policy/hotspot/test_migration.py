@@ -351,6 +351,9 @@ def test_a_request_follows_the_writer_of_a_stream() -> None:
     assert told(there, "source", request) == [Switch(request.migration, "z", 1, "elsewhere")]
     told(here, "target", Taken(ID))
     assert told(here, "down", request) == [Send("target", request)]
+    told(here, "target", State(Migration("target", 1), MOVED, "state"))
+    assert told(here, "down", request) == [Switch(request.migration, "z", 1, "elsewhere")]
+    assert here.holdings.moved == {}, "it is here again"
 
 
 def test_who_has_moved_introduces_itself_until_it_is_known() -> None:

@@ -7,8 +7,9 @@ import pytest
 from australis.errors import SimulationError
 from australis.policy.recover import server
 from australis.policy.recover.checkpoints import Checkpoints
+from australis.policy.recover.granularity import Granularity
 from australis.sim.recovery.experiments import Frequency, volume
-from australis.sim.recovery.pipeline import traded
+from australis.sim.recovery.pipeline import BOXES, COST_S, Pipeline, traded
 from australis.sim.recovery.trials import BadWorld, tried
 
 
@@ -80,8 +81,32 @@ def test_more_checkpoints_make_queues_and_recovery_short() -> None:
     assert volume(Frequency(2, 0.2), [0]).queue > often.queue
 
 
+@pytest.mark.parametrize("machines", [1, 3, BOXES])
+def test_nothing_is_lost_when_another_machine_goes_on_from_the_queues(machines: int) -> None:
+    granularity = Granularity((COST_S,) * BOXES, machines)
+    calm, failing = Pipeline(granularity), Pipeline(granularity, fails=True)
+    calm.run()
+    failing.run()
+    assert failing.tuples == calm.tuples
+    assert failing.sent > calm.sent - 50, "it catches up"
+    assert len(failing.recoveries) > 10 > len(calm.recoveries) == 0
+
+
+def test_queues_that_are_not_gone_on_from_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forgetful(self: Pipeline) -> None:
+        for queue in self.queues:
+            queue.clear()
+        fail(self)
+
+    fail = Pipeline._fail
+    monkeypatch.setattr(Pipeline, "_fail", forgetful)
+    with pytest.raises(SimulationError, match="expected every tuple"):
+        traded(2)
+
+
 def test_more_virtual_machines_redo_less_for_more_messages() -> None:
     found = [traded(machines) for machines in (1, 2, 8)]
     assert [round(each.messages) for each in found] == [0, 1, 7]
     assert found[0].redone_s > 1.8 * found[1].redone_s > 3 * found[2].redone_s
+    assert found[0].recovery_s > 1.4 * found[1].recovery_s > 3 * found[2].recovery_s
     assert all(each.redone_s == pytest.approx(each.foreseen_s, rel=0.3) for each in found)

@@ -114,9 +114,9 @@ def hot_spots(seed: int, runs: int, outcomes: Mapping[Job, Outcome]) -> HotSpots
         runs,
         _compared(without),
         _compared(balanced),
-        _counted([each.first for each in balanced]),
+        _first(balanced),
         _counted([each.whole for each in balanced]),
-        {count: _updates(ran(_with(levels=Levels(count)))) for count in LEVELS},
+        {count: _first(ran(_with(levels=Levels(count)))).load_updates for count in LEVELS},
         tuple(_sensitive(each, ran(_with(criteria=each))) for each in _varied()),
         {"without": _curve(without), "balanced": _curve(balanced)},
         {"without": without[0].loads, "balanced": balanced[0].loads},
@@ -137,7 +137,7 @@ def _sensitive(criteria: Criteria, found: Sequence[Outcome]) -> Sensitivity:
         criteria.overload,
         criteria.imbalance,
         criteria.minutes,
-        fmean(each.first.migration for each in found),
+        _first(found).migration,
         fmean(each.delay_s for each in found),
         fmean(each.spread for each in found),
     )
@@ -172,8 +172,8 @@ def _counted(found: Iterable[Messages]) -> Counted:
     )
 
 
-def _updates(found: Sequence[Outcome]) -> float:
-    return fmean(each.first.load_updates for each in found)
+def _first(found: Sequence[Outcome]) -> Counted:
+    return _counted(each.first for each in found)
 
 
 def _curve(found: Sequence[Outcome]) -> tuple[tuple[float, float], ...]:
