@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from australis.errors import SimulationError
@@ -9,8 +11,10 @@ from australis.policy.recover import server
 from australis.policy.recover.checkpoints import Checkpoints
 from australis.policy.recover.granularity import Granularity
 from australis.sim.recovery.experiments import Frequency, volume
+from australis.sim.recovery.network import computed, straight
 from australis.sim.recovery.pipeline import BOXES, COST_S, Pipeline, traded
 from australis.sim.recovery.trials import BadWorld, tried
+from australis.sim.recovery.world import Setting, World
 
 
 @pytest.mark.parametrize("block", range(4))
@@ -36,6 +40,21 @@ def test_more_than_k_crashes_may_lose_messages() -> None:
         except SimulationError:
             lost += 1
     assert lost > 0
+
+
+@pytest.mark.parametrize("arrays", [False, True])
+def test_once_all_is_made_up_for_as_many_may_fail_again(arrays: bool) -> None:
+    network = straight(5, "map", "window")
+    world = World(network, Setting(k=1, flow_s=1.0, arrays=arrays, loss=0.1), Random(5))
+    for number in range(1, 121):
+        world.clock.at(number / 2, world.emit, "source", number)
+    for time, name in ((10, "s5"), (25, "s3"), (40, "s1")):
+        world.clock.run(until=time)
+        assert world.crash(name) == [name]
+    world.clock.run(until=90)
+    found = {arc: {tup: value for tup, (_, value) in got.items()} for arc, got in world.deliveries.items()}
+    assert found == computed(network, 120)
+    assert [name for _, name in world.began] == ["s5", "s3", "s1"]
 
 
 # --- the checks are worth something: broken policies are found out
