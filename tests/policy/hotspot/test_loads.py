@@ -53,6 +53,7 @@ def test_a_load_that_trembles_around_a_border_stays_in_its_level() -> None:
         level = levels.next(level, load)
         seen.append(level)
     assert seen == [0, 1, 1, 1, 1, 0, 0]
+    assert Levels(5, 0.5).next(1, 2.0) == 1, "its lower end belongs to a level"
 
 
 @pytest.mark.parametrize(

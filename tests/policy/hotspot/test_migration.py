@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from australis.policy.hotspot.departure import Phase
+from australis.policy.hotspot.holdings import Holdings
 from australis.policy.hotspot.levels import Loads
 from australis.policy.hotspot.messages import (
     Assigned,
@@ -395,6 +396,15 @@ def test_a_route_that_was_changed_on_the_way_moves_with_its_task() -> None:
     [ship] = here.handle(Drained(ID))
     assert isinstance(ship, Ship)
     assert ship.holding.routes == {"z": Route(1, "elsewhere", 5, moves=1)}
+
+
+def test_tasks_wait_for_every_stream_that_is_being_switched() -> None:
+    task, holdings = Task("t", (), ("a", "b")), Holdings()
+    for last, waits in ((None, True), (7, False)):
+        holdings.added(
+            Holding("filter", (task,), {}, {}, {"a": Route(0, "down"), "b": Route(1, "down", last)})
+        )
+        assert holdings.switching((task,)) == waits
 
 
 def test_tasks_that_come_while_others_leave_stay() -> None:

@@ -21,6 +21,15 @@ def test_tuples_are_taken_in_order_and_once(numbers: list[int], crashes: set[int
     assert inlet.position == len(processed)
 
 
+def test_a_tuple_need_not_wait_until_the_one_before_is_processed() -> None:
+    inlet = Inlet()
+    assert [inlet.arrived(number, "value") for number in (1, 2)] == [[(1, "value")], [(2, "value")]]
+    for number in (2, 1):
+        inlet.processed(number)
+    assert inlet.position == 2
+    assert not inlet._ahead, "what is behind the position is forgotten"
+
+
 def test_a_crash_forgets_what_was_taken_but_not_processed() -> None:
     inlet = Inlet()
     assert inlet.arrived(1, "a") == [(1, "a")]
@@ -66,6 +75,13 @@ def test_the_last_number_is_the_greatest_in_whatever_order_tuples_are_written() 
     for number in (2, 1):
         outlet.add("value", number)
     assert outlet.switch("elsewhere") == 2
+
+
+def test_what_goes_where_it_went_is_said_there_once() -> None:
+    outlet = Outlet("home")
+    outlet.add("a")
+    assert outlet.switch("home") == 1
+    assert list(outlet.unanswered()) == [("home", 1, "a")]
 
 
 def test_what_is_kept_outlives_a_move() -> None:

@@ -92,5 +92,4 @@ class Levels:
     def next(self, level: int, load: float) -> int:
         """The level of a load that was in a level: the same, as long as that holds it."""
         low, high = level * self.width - self.overlap, (level + 1) * self.width
-        stays = low <= load and (load < high or level == self.count - 1)
-        return level if stays else self.of(load)
+        return level if low <= load < high else self.of(load)
