@@ -22,7 +22,7 @@ from australis.policy.hotspot.messages import (
     Unregister,
 )
 from australis.policy.hotspot.peer import Manners, Peer
-from australis.policy.hotspot.ring import Ring
+from australis.policy.hotspot.ring import SPACE, Ring, key
 
 names = st.lists(st.text("abcdefgh", min_size=1, max_size=5), min_size=2, max_size=12, unique=True)
 ALONE = Ring(["me"])
@@ -85,6 +85,15 @@ def test_only_keys_of_a_peer_that_goes_change_hands(peers: list[str], operator: 
         assert ring.without(gone).with_peer(gone).responsible(operator) == owner
 
 
+def test_a_key_belongs_to_the_closest_peer_around_the_ring() -> None:
+    peers = ("ann", "bob", "cid")
+    ring = Ring(peers)
+    for operator in (f"operator{number}" for number in range(100)):
+        ahead = {peer: (key(peer) - key(operator)) % SPACE for peer in peers}
+        away = {peer: min(distance, SPACE - distance) for peer, distance in ahead.items()}
+        assert away[ring.responsible(operator)] == min(away.values())
+
+
 def test_peers_share_operators() -> None:
     ring = Ring(f"peer{number}" for number in range(30))
     owners = {ring.responsible(f"operator{number}") for number in range(1000)}
@@ -108,6 +117,7 @@ def test_operators_that_come_and_go_are_told() -> None:
         Send("me", LoadUpdate(("map",), steady(1), 60)),
         Send("me", Unregister(("filter",))),
     ]
+    assert peer.handle(Measured(120, steady(9))) == [Send("me", LoadUpdate(("map",), steady(9), 120))]
     peer.handle(Received("me", LoadUpdate(("filter",), steady(1), 60)))
     peer.handle(Received("me", Unregister(("filter",))))
     assert peer.directory.offering("filter") == {}

@@ -85,6 +85,11 @@ def test_who_is_silent_is_taken_over_and_has_its_time_to_be_heard_again() -> Non
     assert story == [beats, [*beats, TakeOver("x")], beats, [*beats, TakeOver("x")]]
 
 
+def test_a_server_that_writes_several_arcs_hears_one_heartbeat() -> None:
+    server = Server(Plan("s", {"a": "u", "b": "u"}, {"c": "x"}))
+    assert server.handle(Beat(1.0)) == [Heartbeat("u")]
+
+
 def test_heartbeats_of_servers_that_others_guard_are_for_others() -> None:
     server = Server(PLAN)
     for now in (1.0, 9.0):
