@@ -67,6 +67,7 @@ def test_a_page_leaves_when_it_is_full_or_due() -> None:
 
 def test_a_page_waits_for_those_that_the_link_still_carries() -> None:
     assert sent(Links(latency=1, tuple_time=2), [0, 0, 10]) == [(3, 0), (5, 1), (13, 2)]
+    assert sent(Links(latency=1, tuple_time=2, page_tuples=2), [0, 0, 10]) == [(5, 0), (5, 1), (13, 2)]
 
 
 def test_links_lose_double_and_delay() -> None:

@@ -97,7 +97,14 @@ def test_more_checkpoints_make_queues_and_recovery_short() -> None:
     assert often.messages > 10 * seldom.messages
     assert often.queue < seldom.queue / 5
     assert often.redone < seldom.redone
+    assert 0 < often.recovery_s < 0.5 < seldom.recovery_s, "without the time until the failure is noticed"
     assert volume(Frequency(2, 0.2), [0]).queue > often.queue
+
+
+def test_to_ask_for_arrays_costs_as_much_as_flow_messages() -> None:
+    flow, arrays = (volume(Frequency(1, 5.0, arrays), [0]) for arrays in (False, True))
+    assert arrays.messages == pytest.approx(flow.messages, rel=0.1)
+    assert arrays.queue == pytest.approx(flow.queue, rel=0.2)
 
 
 @pytest.mark.parametrize("machines", [1, 3, BOXES])
