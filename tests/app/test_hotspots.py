@@ -15,6 +15,7 @@ from australis.app.jobs import mapper
 from australis.sim.hotspots import experiments
 from australis.sim.hotspots.workload import Setting
 from australis.sim.recovery import experiments as recovery_experiments
+from australis.sim.recovery import pipeline
 from australis.sim.recovery.experiments import Frequency
 
 
@@ -27,6 +28,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recovery_experiments, "PERIODS_S", (0.5, 2.0))
     monkeypatch.setattr(recovery_experiments, "UNTIL_S", 12.0)
     monkeypatch.setattr(recovery_experiments, "CRASH_S", 5.0)
+    monkeypatch.setattr(pipeline, "UNTIL_S", 20.0)
 
 
 def pictures(directory: Path) -> dict[str, str]:
