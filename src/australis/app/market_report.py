@@ -104,7 +104,7 @@ def plots(report: Report) -> dict[str, str]:
 def printed(report: Report) -> None:
     """All of it as tables."""
     click.echo(f"{report.nodes} nodes, means over {report.runs} runs, seed {report.seed}\n")
-    headers = ["least contracts", "most: paper", "ours", "diameter: paper", "ours"]
+    headers = ["least contracts", "most: paper", "ours", "diameter: paper", "ours", "longest way"]
     # The paper's are of its 995 nodes.
     paper = PAPER_GRAPHS if report.nodes == NODES else {}
     print_table(headers, (_graph_row(row, *paper.get(row.least, ("", ""))) for row in report.graphs), names=0)
@@ -120,7 +120,8 @@ def printed(report: Report) -> None:
 
 
 def _graph_row(row: Graphs, most: int | str, diameter: int | str) -> list[str]:
-    return [f"{row.least}", f"{most}", f"{row.most:.1f}", f"{diameter}", f"{row.diameter:.1f}"]
+    ours = (f"{row.diameter:.1f}", f"{row.longest:.1f}")
+    return [f"{row.least}", f"{most}", f"{row.most:.1f}", f"{diameter}", *ours]
 
 
 def _result_row(row: Result, beside: bool) -> list[str]:

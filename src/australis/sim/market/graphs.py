@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import shortest_path
 
 Pairs = NDArray[np.int64]
 """A row for each two nodes that have a contract."""
-SWEEPS = 4
 
 
 def drawn_pairs(nodes: int, least: int, rng: np.random.Generator) -> Pairs:
@@ -34,24 +29,23 @@ def degrees(pairs: Pairs, nodes: int) -> NDArray[np.int64]:
     return np.bincount(pairs.ravel(), minlength=nodes)
 
 
-def diameter(pairs: Pairs, nodes: int) -> int:
-    """The longest way between two nodes.
+def longest_ways(pairs: Pairs, nodes: int, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How far the farthest node is from each of some nodes that are to start from.
 
-    >>> diameter(np.array([[0, 1], [1, 2], [1, 3]]), 4)
-    2
+    >>> longest_ways(np.array([[0, 1], [1, 2], [1, 3]]), 4, np.arange(4)).tolist()
+    [2, 1, 2, 2]
     """
-    return int(shortest_path(_graph(pairs, nodes), directed=False, unweighted=True).max())
-
-
-def diameter_at_least(pairs: Pairs, nodes: int) -> int:
-    """A bound of it for graphs that are too large for all ways: the longest of those that start far out."""
-    graph, start, longest = _graph(pairs, nodes), 0, 0
-    for _ in range(SWEEPS):
-        ways = shortest_path(graph, directed=False, unweighted=True, indices=start)
-        start, longest = int(ways.argmax()), max(longest, int(ways.max()))
-    return longest
-
-
-def _graph(pairs: Pairs, nodes: int) -> Any:
-    ones = np.ones(len(pairs))
-    return coo_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(nodes, nodes)).tocsr()
+    everyone = np.arange(nodes)
+    ways = np.concatenate([pairs, pairs[:, ::-1], np.stack([everyone, everyone], axis=1)])
+    ways = ways[np.argsort(ways[:, 0], kind="stable")]
+    first = np.searchsorted(ways[:, 0], everyone)
+    # A bit for each start: it is set for all nodes that are reached from there.
+    here = np.packbits(everyone[:, None] == starts, axis=1)
+    steps = np.zeros(len(starts), dtype=np.int64)
+    while True:
+        reached = np.bitwise_or.reduceat(here[ways[:, 1]], first, axis=0)
+        new = np.bitwise_or.reduce(here ^ reached, axis=0)
+        if not new.any():
+            return steps
+        steps += np.unpackbits(new, count=len(starts))
+        here = reached
