@@ -102,13 +102,13 @@ def contracts(variant: Variant, pairs: Pairs, full: Counts, cost: Cost = COST) -
     """Both contracts of each pair, at the price that just pays whoever is full first for what fills it.
 
     That is the marginal cost, and one smallest unit: "a lightly loaded node accepts tasks until its load
-    reaches that of taskset^F" (section 3.2.3), and accepts what is paid better than it costs only. How far
-    prices range below that is by the giver's capacity, as Table 2 says.
+    reaches that of taskset^F" (section 3.2.3), and accepts what is paid better than it costs only. Prices
+    range below that as far as the marginal cost of the same node changes by two operators.
     """
     made = []
     for one, other in pairs.tolist():
-        high = cost.least_price(1, int(min(full[one], full[other])) - 1)
-        for giver, taker in ((one, other), (other, one)):
-            wide = narrowest(cost, int(full[giver]), MOVES) if variant.bounded else 0
-            made.append(Contract(str(giver), str(taker), max(0, high - wide), high))
+        least = int(min(full[one], full[other]))
+        high = cost.least_price(1, least - 1)
+        low = high - narrowest(cost, least, MOVES) if variant.bounded else high
+        made += [Contract(str(one), str(other), low, high), Contract(str(other), str(one), low, high)]
     return made
