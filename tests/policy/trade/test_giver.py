@@ -105,6 +105,13 @@ def test_a_smaller_task_is_suggested_at_the_most_that_it_is_worth() -> None:
     assert one.decide(heard("t", Asked(2, 54)), 2020) == [Wake(4020, OFFER)]
 
 
+def test_fewer_tasks_are_suggested_at_the_most_that_they_are_worth() -> None:
+    one = giver(Contract("g", "t", 5, 70))
+    assert one.decide(OFFER, 2000) == [Send("t", Offer(1, 5, (A, B, C, D, E)))]
+    assert one.decide(heard("t", Asked(1, 51)), 2010) == [Send("t", Offer(2, 49, (A,)))]
+    assert one.decide(heard("t", Asked(2, 50)), 2020) == [Wake(4020, OFFER)]
+
+
 def test_a_smaller_task_that_is_worth_no_more_is_not_suggested() -> None:
     large, small = Task("large", 4), Task("small", 1)
     one = Participant("g", Cost((20, 26)), [Contract("g", "t", 25, 70)], [large, small])

@@ -53,8 +53,24 @@ def test_every_part_of_what_is_accepted_costs_less_than_is_paid(
     assert chosen.cost == cost.marginal(chosen.load, load)
 
 
-@given(costs, loads.filter(bool), st.integers(0, 40))
-def test_the_asking_price_is_the_lowest_that_is_accepted(cost: Cost, sizes: list[int], load: int) -> None:
-    price = asking_price(cost, load, tasks(sizes))
-    assert accepted(cost, load, tasks(sizes), price).tasks
-    assert not accepted(cost, load, tasks(sizes), price - 1).tasks
+@given(costs, loads.filter(bool), st.integers(0, 40), prices)
+def test_an_asking_price_is_one_at_which_something_is_accepted(
+    cost: Cost, sizes: list[int], load: int, high: int
+) -> None:
+    price = asking_price(cost, load, tasks(sizes), high)
+    if price is None:
+        assert not accepted(cost, load, tasks(sizes), high).tasks
+    else:
+        assert price <= high
+        assert accepted(cost, load, tasks(sizes), price).tasks
+
+
+@given(costs, st.integers(1, 9), st.integers(0, 40))
+def test_of_equal_tasks_half_are_accepted_at_the_asking_price_and_fewer_below(
+    cost: Cost, count: int, load: int
+) -> None:
+    some, half = tasks([2] * count), max(1, count // 2)
+    price = asking_price(cost, load, some, 10**6)
+    assert price is not None
+    assert len(accepted(cost, load, some, price).tasks) >= half
+    assert len(accepted(cost, load, some, price - 1).tasks) < half

@@ -102,12 +102,18 @@ def test_a_later_offer_ends_an_earlier_promise() -> None:
     assert one.decide(ANSWER, 4000) == [Send("g", Accepted(2, ("c", "d")))]
 
 
-def test_the_lowest_price_that_will_do_is_asked_for() -> None:
+def test_the_price_that_half_of_them_are_worth_is_asked_for() -> None:
     one = taker(Contract("g", "t", 15, 45), load=2)
-    one.decide(Heard("g", Offer(1, 15, (A, B))), 100)
-    assert one.decide(ANSWER, 2000) == [Send("g", Asked(1, 31))]
-    one.decide(Heard("g", Offer(2, 31, (A, B))), 2100)
-    assert one.decide(ANSWER, 4000) == [Send("g", Accepted(2, ("a",)))]
+    one.decide(Heard("g", Offer(1, 15, (A, B, C, D))), 100)
+    assert one.decide(ANSWER, 2000) == [Send("g", Asked(1, 41))]
+    one.decide(Heard("g", Offer(2, 41, (A, B, C))), 2100)
+    assert one.decide(ANSWER, 4000) == [Send("g", Accepted(2, ("a", "b")))]
+
+
+def test_no_more_than_the_contract_has_is_asked_for() -> None:
+    one = taker(Contract("g", "t", 15, 35), load=2)
+    one.decide(Heard("g", Offer(1, 15, (A, B, C, D))), 100)
+    assert one.decide(ANSWER, 2000) == [Send("g", Asked(1, 35))]
 
 
 def test_where_no_price_will_do_the_offer_is_rejected() -> None:

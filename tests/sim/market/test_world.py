@@ -39,6 +39,19 @@ def test_a_movement_takes_its_time() -> None:
     assert balances == [-70, 70]
 
 
+@pytest.mark.parametrize("count", [4, 7, 10])
+def test_a_range_of_prices_balances_two_by_one_movement(count: int) -> None:
+    cost = Cost(tuple(range(10, 210, 10)))
+    contract = Contract("busy", "idle", 25, 250)
+    busy = Participant("busy", cost, [contract], [Task(f"t{each}") for each in range(count)])
+    idle = Participant("idle", cost, [contract], [Task("own0"), Task("own1")])
+    market = Market([busy, idle])
+    market.begin()
+    market.run(60_000)
+    assert market.now.movements == 1
+    assert abs(busy.holding.load - idle.holding.load) <= 1
+
+
 def test_a_market_settles_when_no_price_would_move_anything() -> None:
     market = two()
     market.begin()

@@ -24,7 +24,7 @@ from australis.policy.trade.messages import (
     Withdrawn,
     Woke,
 )
-from australis.policy.trade.selection import Chosen, offered
+from australis.policy.trade.selection import Chosen, balancing, offered
 
 OFFER = Woke("offer")
 
@@ -157,13 +157,13 @@ class Giver:
     def _suggested(self, contract: Contract, offer: Offer, asked: int) -> int | None:
         """The price to go on with: the one that was asked; or the most that is worth it, if that may do.
 
-        By convexity a smaller task costs the partner less for each unit: only for one can a lower price do.
+        By convexity less load costs the partner less for each unit: only for less can a lower price do.
         """
         holding, tasks = self.holding, list(self._movable(contract))
         if offered(holding.cost, holding.load, tasks, asked, holding.settings.fee).tasks:
             return asked
         smallest = min((task.load for task in tasks), default=0)
-        if smallest == 0 or smallest >= min(task.load for task in offer.tasks):
+        if smallest == 0 or smallest >= balancing(offer.tasks):
             return None
         most = holding.cost.most_price(smallest, holding.load, holding.settings.fee)
         return most if offer.price < most else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -69,10 +69,27 @@ def accepted(cost: Cost, load: int, tasks: Iterable[Task], price: int) -> Chosen
     return Chosen(tuple(chosen), full - load, without - before)
 
 
-def asking_price(cost: Cost, load: int, tasks: Iterable[Task]) -> int:
-    """The lowest price at which any of some tasks would be accepted: by convexity that of a smallest one.
+def balancing(tasks: Sequence[Task]) -> int:
+    """The load to ask a price for: half of what is offered, and no less than a smallest task.
 
-    >>> asking_price(Cost(slopes=(1, 2, 4, 7)), 2, [Task("a", 2), Task("b", 1)])
-    5
+    Whoever offers saves less with each task that goes, as whoever takes pays more: they meet half-way.
+
+    >>> balancing([Task("a"), Task("b"), Task("c"), Task("d", 2)]), balancing([Task("a", 3)])
+    (2, 3)
     """
-    return cost.least_price(min(task.load for task in tasks), load)
+    return max(min(task.load for task in tasks), sum(task.load for task in tasks) // 2)
+
+
+def asking_price(cost: Cost, load: int, tasks: Sequence[Task], high: int) -> int | None:
+    """The price at which about half of some tasks would be accepted, or the highest that there is.
+
+    None: it would not do for any of them, by convexity not for a smallest one.
+
+    >>> cost = Cost(slopes=(1, 2, 4, 7, 9))
+    >>> [asking_price(cost, 2, [Task("a"), Task("b", 2), Task("c")], high) for high in (4, 5, 7, 10)]
+    [None, 5, 7, 8]
+    """
+    smallest = min(task.load for task in tasks)
+    if cost.least_price(smallest, load) > high:
+        return None
+    return min(high, cost.least_price(smallest, load + balancing(tasks) - smallest))

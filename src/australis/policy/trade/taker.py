@@ -159,8 +159,8 @@ class Taker:
     def _refusal(self, contract: Contract, offer: Offer, tasks: list[Task]) -> Message:
         """A higher price, where the contract has one that would do."""
         if tasks:
-            price = asking_price(self.holding.cost, self.load, tasks)
-            if price <= contract.high:
+            price = asking_price(self.holding.cost, self.load, tasks, contract.high)
+            if price is not None:
                 return Asked(offer.serial, price)
             self.rejected[contract.giver] = min(task.load for task in tasks)
         return Rejected(offer.serial)
