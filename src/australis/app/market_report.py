@@ -34,7 +34,7 @@ PAPER_EXCESS = {
 }
 PAPER_CAPACITY = {("fixed", 10): "> 95 %", ("bounded", 10): "> 98 %"}
 NOTES = """\
-Excess moved: of the load above capacities, underloaded. Capacity used: of the room at first, overloaded.
+Excess moved: of what nodes have above 14 operators, underloaded. Capacity used: of the room, overloaded.
 15 s: the part of the fall in cost within 15 s of the first movement; nearly all of it in the paper."""
 SHIFT_NOTE = """\
 Operators moved when 100 (30 %) or 50 (15 %) more come to 10 of 50 nodes, and when these end again."""

@@ -29,7 +29,7 @@ def test_a_small_range_is_acceptable(ten: dict[str, Result]) -> None:
 
 
 def test_prices_by_chance_are_less_good_but_near(ten: dict[str, Result]) -> None:
-    assert 0.94 < ten["random"].excess_moved < ten["fixed"].excess_moved
+    assert 0.92 < ten["random"].excess_moved < 0.96
 
 
 def test_most_of_the_cost_is_gone_soon(ten: dict[str, Result]) -> None:
@@ -43,10 +43,13 @@ def test_one_price_moves_more_at_once_and_stops_earlier(ten: dict[str, Result]) 
     assert fixed.messages < bounded.messages
 
 
-def test_ranges_by_chance_leave_nobody_far_above_its_capacity() -> None:
-    outcome = measured(Job("random-bounded", "underload", 10, nodes=200))
-    assert outcome.excess_moved > 0.97
-    assert outcome.after.excess_most <= 3
+def test_ranges_by_chance_are_better_than_prices_by_chance_and_nearly_as_soon_done() -> None:
+    ranges, prices = (
+        measured(Job(name, "underload", 10, nodes=300)) for name in ("random-bounded", "random")
+    )
+    assert ranges.excess_moved > 0.98 > prices.excess_moved
+    assert ranges.after.excess_most <= 3
+    assert 0.8 < ranges.soon < prices.soon
 
 
 def test_more_contracts_are_better() -> None:

@@ -14,6 +14,7 @@ from australis.policy.trade.holding import Settings
 from australis.policy.trade.participant import Participant
 from australis.sim.market.configurations import (
     COST,
+    FULL,
     SCENARIOS,
     VARIANTS,
     Counts,
@@ -61,7 +62,11 @@ class Job:
 
 
 class Counted(NamedTuple):
-    """Operators over all nodes that are too many, and that there is room for; and the most at one node."""
+    """Operators over all nodes that are too many, and that there is room for; and the most at one node.
+
+    Too many are those above 14, whatever prices are: Figure 8 has them for no contracts, too, where there are
+    no prices. There is room until a node's marginal cost is at its highest price (section 5.1).
+    """
 
     excess: int
     room: int
@@ -88,7 +93,7 @@ class Outcome:
 
     @property
     def excess_moved(self) -> float:
-        """The part of the load above capacities that went elsewhere."""
+        """The part of the load that is too much that went elsewhere."""
         return 1 - self.after.excess / self.before.excess if self.before.excess else 1.0
 
     @property
@@ -177,11 +182,10 @@ def highest_prices(market: Market) -> Counts:
 
 
 def counted(market: Market, top: Counts) -> Counted:
-    """Operators that could be offered, and that could be accepted, at the highest price of each node."""
+    """Operators that are too many, and that could be accepted at the highest price of each node."""
     loads = np.array(loads_of(market))
-    slopes = np.array(COST.slopes)
-    excess = np.maximum(0, loads - np.searchsorted(slopes, top, side="right"))
-    room = np.maximum(0, np.searchsorted(slopes, top, side="left") - loads)
+    excess = np.maximum(0, loads - FULL)
+    room = np.maximum(0, np.searchsorted(COST.slopes, top, side="left") - loads)
     return Counted(int(excess.sum()), int(room.sum()), int(excess.max()), int(room.max()))
 
 
@@ -202,7 +206,7 @@ class Result:
     excess_before: float
     excess_left: float
     excess_most: float
-    """The most operators that any node is left with above its capacity."""
+    """The most operators that any node is left with above 14."""
     capacity_before: float
     capacity_left: float
     capacity_most: float
