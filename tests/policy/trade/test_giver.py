@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from australis.errors import PolicyError
 from australis.policy.trade.contract import Contract, Task, fixed
 from australis.policy.trade.cost import Cost
 from australis.policy.trade.holding import Settings
@@ -53,6 +56,17 @@ def test_what_costs_more_than_the_price_is_offered() -> None:
 
 def test_what_costs_just_the_price_is_not() -> None:
     assert giver(fixed("g", "t", 50)).decide(OFFER, 2000) == []
+
+
+def test_a_contract_of_others_is_refused() -> None:
+    with pytest.raises(PolicyError, match="h-t: is none of g's; expected g as giver or taker"):
+        Participant("g", COST, [fixed("h", "t", 35)])
+
+
+@pytest.mark.parametrize("name", ["period", "phase", "patience", "retry", "fee"])
+def test_settings_that_make_no_sense_are_refused(name: str) -> None:
+    with pytest.raises(PolicyError, match=f"settings.{name}: is -1"):
+        Settings(**{name: -1})
 
 
 def test_without_contracts_nothing_is_planned() -> None:
@@ -147,6 +161,15 @@ def test_a_move_must_be_worth_its_fee() -> None:
     assert giver(fixed("g", "t", 35), fee=15).decide(OFFER, 2000) == []
 
 
+def test_a_partner_gets_nothing_that_was_not_offered_and_nothing_twice() -> None:
+    secret = Task("s", 1, "secret")
+    one = giver(Contract("g", "t", 5, 5, kinds=frozenset({""})), tasks=(secret, A, B))
+    assert one.decide(OFFER, 2000) == [Send("t", Offer(1, 5, (A, B)))]
+    said = one.decide(heard("t", Accepted(1, ("s", "b", "b"))), 2010)
+    assert said == [Gave("t", (B,), 5, 30), Send("t", Moved(1, 5, (B,)))]
+    assert (one.holding.balance, list(one.holding.tasks)) == (-5, ["s", "a"])
+
+
 def test_load_that_went_meanwhile_is_not_paid_for() -> None:
     one = giver(fixed("g", "t", 35))
     one.decide(OFFER, 2000)
@@ -182,6 +205,16 @@ def test_who_is_notified_begins_as_soon_as_it_may() -> None:
     assert one.decide(heard("t", Relieved()), 3000) == [Wake(4010, OFFER)]
     assert len(one.decide(OFFER, 4010)) == 1
     assert one.decide(OFFER, 62_010) == []
+
+
+def test_who_is_notified_in_a_round_asks_again_in_it() -> None:
+    one = giver(fixed("g", "t", 35), fixed("g", "u", 36), notify=True, retry=60_000)
+    one.decide(OFFER, 2000)
+    assert one.decide(heard("t", Rejected(1)), 2010) == [Send("u", Offer(2, 36, (A, B)))]
+    assert one.decide(heard("t", Relieved()), 2020) == []
+    assert one.decide(heard("u", Relieved()), 2020) == [], "it has not even answered"
+    assert one.decide(heard("u", Rejected(2)), 2030) == [Send("t", Offer(3, 35, (A, B)))]
+    assert one.decide(heard("t", Rejected(3)), 2040) == [Wake(62_040, OFFER)]
 
 
 def test_without_an_answer_the_offer_is_withdrawn() -> None:

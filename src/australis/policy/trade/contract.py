@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -55,11 +56,12 @@ class Contract:
         """Whether it is in force."""
         return self.begin <= now and (self.end is None or now < self.end)
 
-    def allows(self, task: Task) -> bool:
-        """Whether a task may be moved by it."""
-        if self.kinds is not None and task.kind not in self.kinds:
-            return False
-        return task.hosts is None or self.taker in task.hosts
+    def allowed(self, tasks: Iterable[Task]) -> Iterator[Task]:
+        """Those of some tasks that may be moved by it."""
+        kinds, taker = self.kinds, self.taker
+        if kinds is not None:
+            tasks = (task for task in tasks if task.kind in kinds)
+        return (task for task in tasks if task.hosts is None or taker in task.hosts)
 
 
 def fixed(giver: str, taker: str, price: int) -> Contract:

@@ -58,8 +58,13 @@ class Giver:
         return self._plan(self.holding.settings.next_moment(now)) if self.contracts else []
 
     def notified(self, taker: str, now: int) -> list[Command]:
-        """A partner has room again: no need to wait any longer than between any two rounds."""
-        return self._plan(now) if taker in self.contracts else []
+        """A partner has room again: it is asked in this round, or in one that is not put off any longer."""
+        contract = self.contracts.get(taker)
+        if contract is None:
+            return []
+        if self.offer is not None and self.partner != taker and contract.holds(now):
+            self.prices.setdefault(taker, contract.low)
+        return self._plan(now)
 
     def woke(self, event: Woke, now: int) -> list[Command]:
         """Begin a round, or lose patience with an answer."""
@@ -103,8 +108,8 @@ class Giver:
         return offered(holding.cost, holding.load, self._movable(contract), price, holding.settings.fee)
 
     def _movable(self, contract: Contract) -> Iterator[Task]:
-        tasks, bound = self.holding.tasks.values(), self.holding.bound
-        return (task for task in tasks if contract.allows(task) and task.id not in bound)
+        allowed, bound = contract.allowed(self.holding.tasks.values()), self.holding.bound
+        return (task for task in allowed if task.id not in bound) if bound else allowed
 
     def _offered(self, partner: str, price: int, tasks: tuple[Task, ...], now: int) -> list[Command]:
         self.serial += 1
@@ -159,10 +164,10 @@ class Giver:
 
         By convexity less load costs the partner less for each unit: only for less can a lower price do.
         """
-        holding, tasks = self.holding, list(self._movable(contract))
-        if offered(holding.cost, holding.load, tasks, asked, holding.settings.fee).tasks:
+        holding = self.holding
+        if offered(holding.cost, holding.load, self._movable(contract), asked, holding.settings.fee).tasks:
             return asked
-        smallest = min((task.load for task in tasks), default=0)
+        smallest = min((task.load for task in self._movable(contract)), default=0)
         if smallest == 0 or smallest >= balancing(offer.tasks):
             return None
         most = holding.cost.most_price(smallest, holding.load, holding.settings.fee)
@@ -173,7 +178,9 @@ class Giver:
         offer = self._answered(taker, message.serial)
         if offer is None:
             return self._again(taker, message.serial)
-        tasks = [task for id_ in message.tasks if (task := self.holding.tasks.get(id_)) is not None]
+        # Of what was offered, whatever else a partner may name; some may have ended meanwhile.
+        left = self.holding.tasks.keys() & message.tasks
+        tasks = [task for task in offer.tasks if task.id in left]
         settings = self.holding.settings
         chosen = offered(self.holding.cost, self.holding.load, tasks, offer.price, settings.fee)
         if not chosen.tasks:

@@ -28,8 +28,11 @@ class Settings:
     """What it costs to move a task."""
 
     def __post_init__(self) -> None:
-        if self.period < 1 or self.phase < 0:
-            raise PolicyError(Problem("settings.period", f"is {self.period}, {self.phase}", "1 ms or more"))
+        least = {"period": 1, "phase": 0, "patience": 1, "retry": 1, "fee": 0}
+        for name, bound in least.items():
+            found = getattr(self, name)
+            if found is not None and found < bound:
+                raise PolicyError(Problem(f"settings.{name}", f"is {found}", f"{bound} or more"))
 
     def next_moment(self, now: int) -> int:
         """The next of its own moments after a time.

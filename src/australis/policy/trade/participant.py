@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from australis.errors import PolicyError, Problem
 from australis.policy.trade.contract import Contract, Task
 from australis.policy.trade.cost import Cost
 from australis.policy.trade.giver import Giver
@@ -70,8 +71,10 @@ class Participant:
     def _contract(self, contract: Contract) -> None:
         if contract.giver == self.id:
             self.giver.contracts[contract.taker] = contract
-        else:
+        elif contract.taker == self.id:
             self.taker.contracts[contract.giver] = contract
+        else:
+            raise PolicyError(Problem(contract.id, f"is none of {self.id}'s", f"{self.id} as giver or taker"))
 
     def _came(self, event: Came, now: int) -> list[Command]:
         self.holding.add(event.task)

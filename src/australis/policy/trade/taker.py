@@ -144,7 +144,7 @@ class Taker:
         contract = self.contracts.get(giver)
         if contract is None or not contract.holds(now) or not contract.low <= offer.price <= contract.high:
             return [Send(giver, Rejected(offer.serial))]
-        allowed = [task for task in offer.tasks if contract.allows(task)]
+        allowed = list(contract.allowed(offer.tasks))
         chosen = accepted(self.holding.cost, self.load, allowed, offer.price)
         if chosen.tasks:
             return self._promise(giver, offer.serial, chosen, now)
