@@ -15,6 +15,7 @@ from australis.policy.trade.cost import Cost
 from australis.policy.trade.holding import Settings
 from australis.policy.trade.messages import Took
 from australis.policy.trade.participant import Participant
+from australis.policy.trade.selection import Chosen
 from australis.sim.market.graphs import drawn_pairs
 from australis.sim.market.world import Market, Movable, Ways, loads_of, settled
 
@@ -78,6 +79,18 @@ def test_load_comes_and_goes() -> None:
     assert market.now.cost == sum(COST.of(load) for load in loads_of(market))
 
 
+def test_clients_may_fill_whoever_has_promised_to_take_something() -> None:
+    """The movement then makes all together dearer, and nobody is to blame."""
+    market = two()
+    market.begin(5000)
+    for number in range(4):
+        market.clock.at(6510, market.come, "idle", Task(f"client{number}"))
+    market.run(20_000)
+    assert market.history == [(6585, 60 + 210, 1, 2)]
+    assert loads_of(market) == [3, 6]
+    assert not market._fuller
+
+
 def test_tasks_must_be_equal_to_say_whether_anything_can_move() -> None:
     one = Participant("a", COST, [], [Task("large", 2)])
     with pytest.raises(SimulationError, match="tasks of load 1"):
@@ -89,6 +102,19 @@ def test_a_bad_deal_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("australis.policy.trade.taker.Took", lambda *args: Took(*args)._replace(cost=10**6))
     market.begin()
     with pytest.raises(PolicyError, match="saving > payment > cost"):
+        market.run(20_000)
+
+
+def test_a_movement_that_makes_all_dearer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A taker that takes at a loss, and says that it does not."""
+    taken = Chosen((Task("t0"), Task("t1")), 2, 0)
+    monkeypatch.setattr("australis.policy.trade.taker.accepted", lambda *_: taken)
+    monkeypatch.setattr("australis.policy.trade.taker.Took", lambda *args: Took(*args)._replace(cost=0))
+    market = two()
+    for number in range(5):
+        market.come("idle", Task(f"own{number}"))
+    market.begin()
+    with pytest.raises(PolicyError, match="cost: went from 300 to 330"):
         market.run(20_000)
 
 

@@ -73,6 +73,8 @@ class Market:
         self.messages: Counter[str] = Counter()
         self.history: list[Moment] = []
         self._given: dict[str, int] = {}
+        self._fuller: set[str] = set()
+        """Who got more from clients after it had promised to take something."""
         holdings = [participant.holding for participant in self.participants.values()]
         self._now = Moment(0, sum(holding.cost.of(holding.load) for holding in holdings), 0, 0)
         self._checked = self._now
@@ -138,6 +140,8 @@ class Market:
         self._happens(host, event)
         self._now = self._now._replace(cost=self._now.cost + self._own_cost(host) - before)
         self._checked = self._now
+        if self.participants[host].taker.promises:
+            self._fuller.add(host)
 
     def _own_cost(self, host: str) -> int:
         holding = self.participants[host].holding
@@ -177,14 +181,22 @@ class Market:
         movement = Movement(took.giver, taker, load, took.price, self._given.pop(took.giver), took.cost)
         nobody_is_worse_off(movement)
         holding = self.participants[taker].holding
-        change = holding.cost.marginal(load, holding.load - load) - movement.saving
+        costs = holding.cost.marginal(load, holding.load - load)
+        if taker in self._fuller:
+            self._excuse(taker, costs - took.cost)
         self._now = Moment(
             int(self.clock.now),
-            self._now.cost + change,
+            self._now.cost + costs - movement.saving,
             self._now.movements + 1,
             self._now.operators + len(took.tasks),
         )
         self.history.append(self._now)
+
+    def _excuse(self, taker: str, dearer: int) -> None:
+        """What costs more than was promised, since clients were quicker, is not a movement's fault."""
+        self._checked = self._checked._replace(cost=self._checked.cost + dearer)
+        if not self.participants[taker].taker.promises:
+            self._fuller.discard(taker)
 
 
 def settled(market: Market, movable: Movable, until: int, step: int = 2000) -> bool:
