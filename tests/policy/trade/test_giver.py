@@ -204,7 +204,9 @@ def test_who_is_notified_begins_as_soon_as_it_may() -> None:
     assert one.decide(heard("t", Rejected(1)), 2010) == [Wake(62_010, OFFER)]
     assert one.decide(heard("t", Relieved()), 3000) == [Wake(4010, OFFER)]
     assert len(one.decide(OFFER, 4010)) == 1
-    assert one.decide(OFFER, 62_010) == []
+    assert one.decide(heard("t", Rejected(2)), 4020) == [Wake(64_020, OFFER)]
+    assert one.decide(OFFER, 62_010) == [], "that was for a round which came sooner"
+    assert len(one.decide(OFFER, 64_020)) == 1
 
 
 def test_who_is_notified_in_a_round_asks_again_in_it() -> None:
