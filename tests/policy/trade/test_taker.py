@@ -127,12 +127,14 @@ def test_offers_outside_of_contracts_are_rejected() -> None:
         fixed("g", "t", 25),
         Contract("h", "t", 5, 25, end=1000),
         Contract("k", "t", 25, 25, kinds=frozenset("x")),
+        Contract("m", "t", 20, 25),
     )
     assert one.decide(Heard("stranger", Offer(3, 25, (A,))), 100) == [Send("stranger", Rejected(3))]
     one.decide(Heard("g", Offer(1, 99, (A,))), 100)
     one.decide(Heard("h", Offer(1, 25, (B,))), 100)
     one.decide(Heard("k", Offer(1, 25, (C,))), 100)
-    answers = [Send("g", Rejected(1)), Send("h", Rejected(1)), Send("k", Rejected(1))]
+    one.decide(Heard("m", Offer(1, 19, (D,))), 100)
+    answers = [Send(giver, Rejected(1)) for giver in "ghkm"]
     assert one.decide(ANSWER, 2000) == answers
 
 
@@ -176,3 +178,31 @@ def test_who_does_not_notify_stays_silent() -> None:
     one.decide(Heard("g", Offer(1, 25, (A,))), 100)
     one.decide(ANSWER, 2000)
     assert [one.decide(Ended(f"own{number}"), 2100) for number in range(3)] == [[], [], []]
+
+
+def test_who_gave_something_after_all_waits_for_no_room() -> None:
+    one = taker(Contract("g", "t", 15, 35), load=2, notify=True)
+    one.decide(Heard("g", Offer(1, 35, (Task("large", 3),))), 100)
+    assert one.decide(ANSWER, 2000) == [Send("g", Rejected(1))]
+    one.decide(Heard("g", Offer(2, 35, (A,))), 2100)
+    assert one.decide(ANSWER, 4000) == [Send("g", Accepted(2, ("a",)))]
+    one.decide(Heard("g", Moved(2, 35, (A,))), 4100)
+    assert [one.decide(Ended(task), 4200) for task in ("a", "own0", "own1")] == [[], [], []]
+
+
+def test_who_is_gone_is_not_told_of_room_when_it_is_back() -> None:
+    one = taker(fixed("g", "t", 25), load=3, notify=True)
+    one.decide(Heard("g", Offer(1, 25, (A,))), 100)
+    one.decide(ANSWER, 2000)
+    one.decide(Gone("g"), 2100)
+    assert one.decide(Agreed(fixed("g", "t", 45)), 2200) == []
+
+
+def test_only_the_promise_that_stands_is_repeated() -> None:
+    one = taker(fixed("g", "t", 25), patience=5000)
+    one.decide(Heard("g", Offer(1, 25, (A,))), 100)
+    one.decide(ANSWER, 2000)
+    one.decide(Heard("g", Offer(2, 25, (B,))), 2100)
+    one.decide(ANSWER, 4000)
+    assert one.decide(Woke("promise", 1, "g"), 7000) == []
+    assert one.decide(Woke("promise", 2, "g"), 9000)[0] == Send("g", Accepted(2, ("b",)))
