@@ -10,9 +10,13 @@ import time
 
 from australis.app.cli import main
 
+LARGE = ("simulate", "market", "--prices", "fixed", "--contracts", "10", "--runs", "1", "--nodes")
+"""Beyond the paper: what a market of many participants comes to."""
 EXPERIMENTS: dict[str, tuple[str, ...]] = {
     "eddies": ("simulate", "eddies", "--table", "all", "--plans", "100", "--plot", "docs/pictures"),
     "market": ("simulate", "market", "--plot", "docs/pictures"),
+    "market-10000": (*LARGE, "10000"),
+    "market-100000": (*LARGE, "100000"),
     "hotspots": ("simulate", "hotspots", "--seeds", "10000", "--plot", "docs/pictures"),
     "placement": ("simulate", "placement", "--plot", "docs/pictures"),
     "recovery": ("simulate", "recovery", "--seeds", "10000", "--plot", "docs/pictures"),

@@ -23,7 +23,7 @@ from australis.policy.place.messages import (
     Offer,
     Offered,
 )
-from australis.policy.place.moves import Limits, Move, Splitting
+from australis.policy.place.moves import Limits, Move, Splitting, splits
 from australis.policy.place.slide import Sliding, Way
 from australis.policy.place.survey import Survey
 
@@ -177,6 +177,14 @@ def test_room_that_was_promised_is_kept_until_the_move_is_over() -> None:
     assert later == [Answer("a", 2, accepted=True)], "the promise to the desk is too old"
 
 
+def test_a_second_offer_of_a_site_takes_the_place_of_its_first() -> None:
+    move = Sliding(("count",), "a", "b", Way.ASIDE)
+    daemon = Daemon("b", Manners(Limits(low=0.4, splits=False)))
+    for serial in (1, 2):
+        said = daemon.handle(asked(serial, "a", move, world(9000), serial))
+        assert said == [Answer("a", serial, accepted=True)]
+
+
 def test_who_gives_takes_nothing() -> None:
     daemon = offered("a")
     (said,) = daemon.handle(
@@ -200,6 +208,14 @@ def test_boxes_that_are_gone_or_cannot_be_run_are_refused() -> None:
     assert gone == [Answer("desk", 1, accepted=False, why="the boxes are no longer there")]
     weak = Daemon("sensor", MANNERS).handle(asked(0, "a", Sliding(("count",), "a", "sensor", Way.UP), NARROW))
     assert weak == [Answer("a", 1, accepted=False, why="it cannot run here")]
+
+
+def test_a_split_that_is_done_already_is_refused() -> None:
+    seen = world(10_000)
+    move = next(each for each in splits(seen, "a", Limits()) if each.target == "b")
+    assert Daemon("b").handle(asked(0, "a", move, seen)) == [Answer("a", 1, accepted=True)]
+    late = Daemon("b").handle(asked(0, "a", move, move.apply(seen)))
+    assert late == [Answer("a", 1, accepted=False, why="the boxes are no longer there")]
 
 
 # --- all together

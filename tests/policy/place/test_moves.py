@@ -146,6 +146,40 @@ def test_a_box_that_is_too_much_for_anybody_is_split() -> None:
     )
 
 
+def split_of(survey: Survey, box_id: str) -> Splitting:
+    return next(each for each in splits(survey, "a", LIMITS) if each.parting.box == box_id)
+
+
+def test_what_is_known_of_a_box_is_known_of_its_copy() -> None:
+    counted = Values("sid", {1: 3.0, 2: 2.0, 3: 1.0})
+    seen = replace(world(12_000), values={"count": counted}, states={"count": 1000.0, "thin": 10.0})
+    split = split_of(seen, "count")
+    after, kept = split.apply(seen), split.portion.kept
+    assert after.values["count_copy"] == counted
+    assert after.states == pytest.approx(
+        {"count": kept * 1000, "count_copy": (1 - kept) * 1000, "thin": 10.0}
+    )
+
+
+def test_only_groups_that_go_are_carried_over() -> None:
+    seen = replace(world(12_000), states={"count": 1000.0, "thin": 10.0})
+    groups = split_of(seen, "count")
+    assert groups.state_bytes(seen) == pytest.approx((1 - groups.portion.kept) * 1000)
+    assert split_of(seen, "thin").state_bytes(seen) == 0.0
+
+
+def test_boxes_that_are_fixed_are_not_split() -> None:
+    seen = replace(world(12_000), fixed=frozenset(["thin"]))
+    assert {each.parting.box for each in splits(seen, "a", LIMITS)} == {"count"}
+
+
+def test_a_site_that_cannot_merge_gets_no_merge() -> None:
+    seen = world(12_000)
+    weak = replace(seen, sites={**seen.sites, "desk": Site(0.5, frozenset(["aggregate"]))})
+    assert split_of(seen, "count").merge == "desk"
+    assert split_of(weak, "count").merge == "a"
+
+
 def test_state_makes_a_move_dearer() -> None:
     seen = world(10_000)
     heavy = replace(seen, states={"count": 3e7})
