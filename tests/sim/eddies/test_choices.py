@@ -14,9 +14,9 @@ from australis.policy.route.plan import Operator, Stream, any_order, plan_of
 from australis.policy.route.policies import POLICIES, Policy, Q
 from australis.policy.route.statistics import Monitor, Statistics
 from australis.sim.eddies.choices import SCORES, sent_on, tell
-from australis.sim.eddies.layout import Arrays, laid_out
+from australis.sim.eddies.layout import NONE, Arrays, laid_out
 from australis.sim.eddies.run import how_of
-from australis.sim.eddies.world import alone
+from australis.sim.eddies.world import Sharing, World, alone
 
 NAMES = ("a", "b", "c")
 PLAN = plan_of(tuple(Operator(n, 1.0, resources=1.0) for n in NAMES), (Stream("x", any_order(*NAMES)),))
@@ -48,7 +48,7 @@ def test_operators_tell_what_their_monitor_would(
     policy: str,
 ) -> None:
     monitor, arrays = Monitor(selectivity=0.5, cost=1.0), _arrays(now=100.0)
-    operator = arrays.copies[0]
+    operator = arrays.operators[0]
     for _ in range(waiting + len(served)):
         monitor.received()
     for time, emitted in served:
@@ -72,8 +72,8 @@ def test_tuples_go_where_the_policy_would_send_them(
     compiled: tuple[Callable[..., None], Callable[..., bool]], told: list[Statistics], name: str, seed: int
 ) -> None:
     policy, arrays = POLICIES[name], _arrays(now=0.0)
-    arrays.copies["score"] = [_score(policy, each) for each in told]
-    arrays.copies["otherwise"] = [_score(Q, each) for each in told]
+    arrays.operators["score"] = [_score(policy, each) for each in told]
+    arrays.operators["otherwise"] = [_score(Q, each) for each in told]
     assert compiled[1](arrays, 0, policy.weighted, np.random.default_rng(seed))
     found = arrays.tuples[0]["visit"]
     chance = np.random.default_rng(seed).random()
@@ -91,9 +91,42 @@ def test_what_has_no_score_is_chosen_by_its_queue(
     expected: int,
 ) -> None:
     arrays = _arrays(now=0.0)
-    arrays.copies["score"], arrays.copies["otherwise"] = scores, otherwise
+    arrays.operators["score"], arrays.operators["otherwise"] = scores, otherwise
     compiled[1](arrays, 0, False, np.random.default_rng(0))
     assert arrays.tuples[0]["to"] == expected
+
+
+def _with_copies(*services: float) -> Arrays:
+    """The arrays of one operator that has copies, which need such times for a tuple."""
+    nodes = {f"n{place}": 1.0 for place in range(len(services))}
+    plan = plan_of((Operator("a", 1.0),), (Stream("x", any_order("a")),))
+    arrays = laid_out(World(plan, nodes, {"a": "n0"}, sharing=Sharing()), 1.0, 10)
+    arrays.operators["copies"] = len(services)
+    for number, service in enumerate(services):
+        sibling = number + 1 if number + 1 < len(services) else NONE
+        arrays.copies[number]["service"], arrays.copies[number]["sibling"] = service, sibling
+    return arrays
+
+
+def test_copies_get_tuples_in_proportion_to_their_resources(
+    compiled: tuple[Callable[..., None], Callable[..., bool]],
+) -> None:
+    arrays, rng, found = _with_copies(1.0, 2.0, 4.0), np.random.default_rng(0), [0, 0, 0]
+    for _ in range(7000):
+        assert compiled[1](arrays, 0, False, rng)
+        found[arrays.tuples[0]["to"]] += 1
+    assert found == pytest.approx([4000, 2000, 1000], rel=0.1)
+
+
+def test_an_operator_with_copies_costs_the_less_the_more_there_are(
+    compiled: tuple[Callable[..., None], Callable[..., bool]],
+) -> None:
+    """Of seven tuples, copies that need 1, 2 and 4 units of time work four, two and one in 4: all in 4."""
+    arrays = _with_copies(1.0, 2.0, 4.0)
+    operator = arrays.operators[0]
+    operator["served"], operator["worked"] = 7, 4 * 1.0 + 2 * 2.0 + 1 * 4.0
+    compiled[0](arrays, 0, how_of(WORLD, Q))
+    assert operator["cost"] == pytest.approx(4 / 7)
 
 
 def test_every_policy_can_be_simulated() -> None:

@@ -47,7 +47,7 @@ def test_the_maximum_data_rate_is_where_a_queue_would_get_too_long() -> None:
 
 def test_a_short_run_tells_what_a_long_one_would() -> None:
     world = drawn(seed=3)
-    found = Search(world, SCQ, until=100).maximum(300)
+    found = Search(world, SCQ, until=300).maximum(300)
     for rate, fine in ((found / 1.2, True), (found * 1.2, False)):
         long = simulate(world, SCQ, rate, until=1000, stop_overloaded=True)
         assert (long.overloaded is None) is fine
@@ -74,7 +74,8 @@ def test_a_world_that_is_full_does_not_last() -> None:
 def found() -> dict[bool, Measured]:
     """A plan, its operators fixed and not, at two rates."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(queries, "PARTS", (0.6, 0.9))
+        for name in ("PARTS", "PARTS_SHARED"):
+            patch.setattr(queries, name, (0.6, 0.9))
         return {shared: measured(Job(seed=1, shared=shared)) for shared in (False, True)}
 
 

@@ -1,8 +1,8 @@
 """Load sharing between nodes that cooperate: which operator is slid, split or merged, and where to.
 
 An overloaded node hands an operator that takes much of it to a node that is under-utilised (distributed
-eddies, section 5): all of it, if it fits there, or else a copy, which then is a choice of its own for every
-tuple. Copies that are not needed any more are merged. What is decided follows from plain numbers of nodes and
+eddies, section 5): all of it, if it fits there, or else a copy, which then takes its part of the tuples.
+Copies that are not needed any more are merged. What is decided follows from plain numbers of nodes and
 copies, so that the simulator compiles the very same functions.
 """
 
@@ -28,21 +28,17 @@ class Change(NamedTuple):
 class Rules(NamedTuple):
     """When load is shared; the gap between splitting and merging, and the rest, keep it from coming back."""
 
-    crowded: int = 600
-    """The tuples queued at a node from which on it is overloaded, and hands away."""
-    accepted: int = 2000
-    """A node accepts only if less tuples are queued there (the paper's number)."""
-    much: float = 0.4
-    """The least part of the tuples queued at a node that an operator has which is handed away."""
-    large: float = 0.1
-    """An operator that asks for a greater part of its node than this is split, not slid."""
-    idle: float = 0.8
-    """The greatest part of a node that is asked for, once an operator was slid there."""
-    merged: float = 0.1
-    """The greatest part of a node that is asked for, once a copy was merged there."""
+    overloaded: int = 2000
+    """The tuples queued at a node from which on it hands away, and accepts nothing (the paper's number)."""
+    much: float = 1.5
+    """An operator that is handed away has more tuples than its part times this, if there was one more."""
+    slid: float = 0.8
+    """The most that is asked of an operator, as a part of what it has, once it was slid; else it is split."""
+    merged: float = 0.6
+    """The most that is asked of a copy, as a part of what it has, once another one was merged with it."""
     rest: float = 3.0
     """How long an operator is left as it is after a change."""
-    calm: float = 50.0
+    calm: float = 10.0
     """How long after a change its copies may be merged."""
 
 
@@ -56,13 +52,13 @@ class Node(Protocol):
     @property
     def queued(self) -> int: ...
     @property
-    def capacity(self) -> float:
-        """The resources that it has in a unit of time."""
+    def hosted(self) -> int:
+        """The copies that are there, each with an equal part of its resources."""
         ...
 
     @property
-    def wanted(self) -> float:
-        """The resources that the tuples ask for which come to it in a unit of time."""
+    def capacity(self) -> float:
+        """The resources that it has in a unit of time."""
         ...
 
 
@@ -76,7 +72,10 @@ class Copy(Protocol):
     @property
     def queued(self) -> int: ...
     @property
-    def wanted(self) -> float: ...
+    def wanted(self) -> float:
+        """The resources that the tuples ask for which come to it in a unit of time."""
+        ...
+
     @property
     def moved(self) -> float:
         """When the operator was last slid, split or merged."""
@@ -94,7 +93,7 @@ def decided(
     nodes: Sequence[Node], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
 ) -> Change:
     """What a node does now: it hands load away if it is overloaded, or gives up a copy."""
-    if nodes[place].queued >= rules.crowded:
+    if nodes[place].queued >= rules.overloaded:
         return relief(nodes, copies, homes, place, now, rules)
     return release(nodes, copies, homes, place, now, rules)
 
@@ -103,17 +102,16 @@ def relief(
     nodes: Sequence[Node], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
 ) -> Change:
     """Of the operators of an overloaded node that another one accepts, the one with most tuples queued."""
-    best, to, most = NOWHERE, NOWHERE, rules.much * nodes[place].queued
-    below = min(rules.accepted, nodes[place].queued)
+    best, to, most = NOWHERE, NOWHERE, rules.much * nodes[place].queued / (nodes[place].hosted + 1)
     for number in range(len(copies)):
         copy = copies[number]
         if copy.alive and copy.node == place and copy.queued > most and now - copy.moved >= rules.rest:
-            found = emptiest(nodes, homes[copy.operator], below)
+            found = emptiest(nodes, homes[copy.operator], rules.overloaded)
             if found != NOWHERE:
                 best, to, most = number, found, copy.queued
     if best == NOWHERE:
         return Change(KEEP, NOWHERE, NOWHERE)
-    if fits(nodes, copies[best].wanted, place, to, rules):
+    if copies[best].wanted <= rules.slid * nodes[to].capacity / (nodes[to].hosted + 1):
         return Change(SLIDE, best, to)
     return Change(SPLIT, best, to)
 
@@ -127,30 +125,29 @@ def emptiest(nodes: Sequence[Node], taken: Sequence[int], below: int) -> int:
     return best
 
 
-def fits(nodes: Sequence[Node], wanted: float, place: int, to: int, rules: Rules) -> bool:
-    """Whether an operator goes as a whole: it is not large here, and there is room for all of it there."""
-    room = rules.idle * nodes[to].capacity - nodes[to].wanted
-    return wanted <= rules.large * nodes[place].capacity and wanted <= room
-
-
 def release(
     nodes: Sequence[Node], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
 ) -> Change:
-    """The first copy at a node that can be merged with another one, where that is hardly more to do."""
+    """The first copy at a node that can be merged with another one, which can well do the work of both."""
     for number in range(len(copies)):
         copy = copies[number]
         if copy.alive and copy.node == place and now - copy.moved >= rules.calm:
-            found = survivor(nodes, copy.wanted, place, homes[copy.operator], rules)
+            found = survivor(nodes, copies, number, homes[copy.operator], rules)
             if found != NOWHERE:
                 return Change(MERGE, number, found)
     return Change(KEEP, NOWHERE, NOWHERE)
 
 
-def survivor(nodes: Sequence[Node], wanted: float, here: int, homes: Sequence[int], rules: Rules) -> int:
-    """The copy that one that is here can be merged with, on the least utilised node; -1 if there is none."""
+def survivor(
+    nodes: Sequence[Node], copies: Sequence[Copy], number: int, homes: Sequence[int], rules: Rules
+) -> int:
+    """The copy that one can be merged with, the least utilised one; -1 if there is none."""
     best, least = NOWHERE, rules.merged
     for place in range(len(nodes)):
-        used = (nodes[place].wanted + wanted) / nodes[place].capacity
-        if homes[place] != NOWHERE and place != here and used < least and nodes[place].queued < rules.crowded:
-            best, least = homes[place], used
+        other = homes[place]
+        if other not in (NOWHERE, number) and nodes[place].queued < rules.overloaded:
+            wanted = copies[number].wanted + copies[other].wanted
+            used = wanted * nodes[place].hosted / nodes[place].capacity
+            if used < least:
+                best, least = other, used
     return best

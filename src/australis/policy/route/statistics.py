@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 REMEMBERED = 0.8
-"""The part of the old selectivity in the new one: it follows changes, and no spike moves it far."""
+"""The part of the old number in the new one: it follows changes, and no spike moves it far."""
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class Statistics:
     """What one operator tells the others."""
 
     queue: float = 0.0
-    """The length of its queue (Q)."""
+    """The mean length of its queue, smoothed (Q)."""
     ticket: float = 0.0
     """A rough measure of what it has eaten and not given back (T)."""
     selectivity: float = 1.0
@@ -29,8 +29,8 @@ class Monitor:
     >>> for emitted in (1, 0, 1, 0):
     ...     monitor.received()
     ...     monitor.served(time=0.5, emitted=emitted)
-    >>> monitor.told(queue=7)
-    Statistics(queue=7, ticket=2, selectivity=0.9, cost=0.5)
+    >>> monitor.told(queue=0)
+    Statistics(queue=0.0, ticket=2, selectivity=0.9, cost=0.5)
     """
 
     def __init__(self, *, selectivity: float = 1.0, cost: float = 1.0, overloaded: int = 10_000) -> None:
@@ -52,7 +52,7 @@ class Monitor:
         self._time += time
 
     def told(self, queue: float) -> Statistics:
-        """What the others are told now; an interval of measurement ends here, and the next one begins."""
+        """What the others are told now, after a queue of some mean length; the next interval begins."""
         if queue > self._overloaded:
             self._ticket = 0
         old = self._known
@@ -61,7 +61,7 @@ class Monitor:
             selectivity = smoothed(selectivity, self._emitted / self._served)
             # A clock may be too coarse to see any time pass, and costs are divided by.
             cost = self._time / self._served or cost
-        self._known = Statistics(queue, self._ticket, selectivity, cost)
+        self._known = Statistics(smoothed(old.queue, queue), self._ticket, selectivity, cost)
         self._served = self._emitted = 0
         self._time = 0.0
         return self._known

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from australis.sim.eddies.choices import tell
 from australis.sim.eddies.heap import inner
 from australis.sim.eddies.layout import NONE
 from australis.sim.eddies.links import sent
@@ -15,24 +14,20 @@ from australis.sim.eddies.queues import joined, queue_changed, started
 def arrived(world: Any, tup: int, how: Any, rng: Any) -> None:
     """A tuple is at its operator: into the queue."""
     number = int(world.tuples[tup].to)
-    place = world.copies[number].node
     _noticed(world, number, how)
-    if joined(world, tup, place):
-        started(world, place, how.steady, rng)
+    if joined(world, tup, number):
+        started(world, number, how.steady, rng)
 
 
 @inner
 def _noticed(world: Any, number: int, how: Any) -> None:
-    """One more in a queue; after some the copy tells of itself."""
+    """One more in a queue."""
     copy = world.copies[number]
-    copy.ticket += 1
+    world.operators[copy.operator].ticket += 1
     copy.asked += 1
-    copy.came += 1
     queue_changed(world, number, 1)
     if world.nodes[copy.node].queued > how.limit and world.counts[0].overloaded < 0:
         world.counts[0].overloaded = world.counts[0].now
-    if copy.came >= how.tell_tuples:
-        tell(world, number, how)
 
 
 @inner

@@ -1,4 +1,4 @@
-"""What copies of operators tell of themselves, and where tuples go by it; compiled.
+"""What operators tell of themselves, and where tuples go by it; compiled.
 
 The score of a policy and the choice among scores are the plain functions of `australis.policy.route`. The
 compiled code is not kept between processes, since numba would not notice that a policy has changed.
@@ -11,7 +11,7 @@ from typing import Any
 from australis.policy.route import policies, statistics
 from australis.sim.eddies.heap import inner
 from australis.sim.eddies.layout import NONE
-from australis.sim.eddies.queues import queue_changed
+from australis.sim.eddies.queues import counted
 
 _chosen = inner(policies.chosen)
 smoothed = inner(statistics.smoothed)
@@ -49,21 +49,28 @@ def _score(number: int, queue: float, ticket: float, selectivity: float, cost: f
 
 @inner
 def tell(world: Any, number: int, how: Any) -> None:
-    """A copy tells the others of itself: a new score; an interval of measurement ends."""
-    now = world.counts[0].now
-    queue_changed(world, number, 0)
-    copy = world.copies[number]
-    queue = copy.area / (now - copy.told) if now > copy.told else float(copy.queued)
-    if copy.queued > how.ticket_limit:
-        copy.ticket = 0
-    if copy.served:
-        copy.selectivity = smoothed(copy.selectivity, copy.emitted / copy.served)
-        copy.cost = copy.worked / copy.served
-    copy.score = _score(how.score, queue, copy.ticket, copy.selectivity, copy.cost)
-    copy.otherwise = _shortness(queue, copy.ticket, copy.selectivity, copy.cost)
-    copy.came = copy.served = copy.emitted = 0
-    copy.worked = copy.area = 0.0
-    copy.told = now
+    """An operator tells the others of itself: a new score; an interval of measurement ends."""
+    counted(world, number)
+    now, operator = world.counts[0].now, world.operators[number]
+    if now > operator.told:
+        operator.queue = smoothed(operator.queue, operator.area / (now - operator.told))
+    if operator.queued > how.ticket_limit:
+        operator.ticket = 0
+    if operator.served:
+        operator.selectivity = smoothed(operator.selectivity, operator.emitted / operator.served)
+        # Copies work at the same time, each on as many tuples as it has resources.
+        operator.cost = operator.worked / (operator.served * operator.copies)
+    _scored(world, number, how.score)
+    operator.served = operator.emitted = 0
+    operator.worked = operator.area = 0.0
+    operator.told = now
+
+
+@inner
+def _scored(world: Any, number: int, score: int) -> None:
+    told = world.operators[number]
+    told.score = _score(score, told.queue, told.ticket, told.selectivity, told.cost)
+    told.otherwise = _shortness(told.queue, told.ticket, told.selectivity, told.cost)
 
 
 @inner
@@ -72,28 +79,24 @@ def sent_on(world: Any, tup: int, weighted: bool, rng: Any) -> bool:
     size = _gathered(world, tup)
     if size == 0:
         return False
-    found = _picked(world, size, weighted, rng) if size > 1 else 0
-    world.tuples[tup].visit = world.ready[found]
-    world.tuples[tup].to = world.whom[found]
+    visit = world.ready[_picked(world, size, weighted, rng) if size > 1 else 0]
+    world.tuples[tup].visit = visit
+    world.tuples[tup].to = _copy(world, world.visits[visit].operator, rng)
     return True
 
 
 @inner
 def _gathered(world: Any, tup: int) -> int:
-    """Find the copies that a tuple may visit next, and how many these are."""
+    """Find the operators that a tuple may visit next, and how many these are."""
     visited = world.tuples[tup].visited
     stream = world.streams[world.tuples[tup].stream]
     size = 0
     for place in range(stream.first, stream.last):
         visit = world.visits[place]
         if not (visited >> (place - stream.first)) & 1 and (visit.before & visited) == visit.before:
-            number = world.firsts[visit.operator]
-            while number != NONE:
-                world.ready[size] = place
-                world.whom[size] = number
-                world.scores[size] = world.copies[number].score
-                number = world.copies[number].sibling
-                size += 1
+            world.ready[size] = place
+            world.scores[size] = world.operators[visit.operator].score
+            size += 1
     return size
 
 
@@ -104,5 +107,31 @@ def _picked(world: Any, size: int, weighted: bool, rng: Any) -> int:
         if scores[place] > 0:
             return _chosen(scores[:size], weighted, rng.random())
     for place in range(size):
-        scores[place] = world.copies[world.whom[place]].otherwise
+        scores[place] = world.operators[world.visits[world.ready[place]].operator].otherwise
     return _chosen(scores[:size], False, rng.random())
+
+
+@inner
+def _copy(world: Any, number: int, rng: Any) -> int:
+    """Any copy of an operator, in proportion to its resources."""
+    last = world.operators[number].copy
+    if world.operators[number].copies == 1:
+        return last
+    left = rng.random() * _speed(world, last)
+    number = last
+    while number != NONE:
+        last, left = number, left - 1 / world.copies[number].service
+        if left < 0:
+            break
+        number = world.copies[number].sibling
+    return last
+
+
+@inner
+def _speed(world: Any, number: int) -> float:
+    """The tuples that a copy and those behind it can work on in a unit of time."""
+    speed = 0.0
+    while number != NONE:
+        speed += 1 / world.copies[number].service
+        number = world.copies[number].sibling
+    return speed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from australis.policy.place.sharing import RULES
 from australis.policy.route.examples import DS3, DS3_RESOURCES, S3
 from australis.policy.route.policies import POLICIES
 from australis.sim.eddies import paper
@@ -13,6 +14,8 @@ from australis.sim.eddies.world import Sharing, World, alone
 
 UNTIL = 500.0
 """The paper does not say how long its runs were; of this length its overloaded queues are as long as ours."""
+SMALL = RULES._replace(overloaded=300)
+"""The nodes of DS3 have far less resources than others, and are overloaded far sooner."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ def response_times_of_s3(seed: int = 0, *, until: float = UNTIL) -> ResponseTime
 def response_times_of_ds3(seed: int = 0, *, until: float = UNTIL) -> ResponseTimes:
     """Table 5.2: DS3, each operator on a node that has a third of the resources, at first."""
     capacities = {id_: DS3_RESOURCES / len(DS3.operators) for id_ in DS3.operators}
-    world = World(DS3, capacities, {id_: id_ for id_ in DS3.operators}, sharing=Sharing())
+    world = World(DS3, capacities, {id_: id_ for id_ in DS3.operators}, sharing=Sharing(rules=SMALL))
     return _response_times("5.2", world, paper.DS3_RATES, paper.DS3, seed, until)
 
 

@@ -15,28 +15,40 @@ from australis.sim.eddies.world import World
 
 NONE = -1
 ARRIVAL, SERVED, TELL, FLUSH, PAGE, LOOK = range(6)
-"""The kinds of events: about a stream, a node, a copy, a link, the first tuple of a page, nobody."""
+"""The kinds of events: about a stream, a copy, an operator, a link, the first tuple of a page, nobody."""
 MOST_VISITS = 62
 """The bits of a history."""
 
-COPY = np.dtype(
+OPERATOR = np.dtype(
     [
-        ("operator", "i8"),  # that this is a copy of; at first there is one of each
-        ("node", "i8"),
-        ("queued", "i8"),  # the one that is worked on included
+        ("work", "f8"),  # the resources that a tuple takes
+        ("copy", "i8"),  # the first one; at first the only one
+        ("copies", "i8"),
+        ("queued", "i8"),  # at all of them, those that are worked on included
         ("ticket", "i8"),
-        ("came", "i8"),  # tuples since it last told of itself, as what is below
-        ("served", "i8"),
+        ("served", "i8"),  # tuples since it last told of itself, as what is below
         ("emitted", "i8"),
         ("worked", "f8"),
         ("area", "f8"),  # the integral of its queue over time
         ("changed", "f8"),  # when the queue last changed
         ("told", "f8"),  # when it last told of itself
-        ("service", "f8"),  # the mean time for a tuple
-        ("selectivity", "f8"),  # as it last told
+        ("queue", "f8"),  # as it last told, as what is below
+        ("selectivity", "f8"),
         ("cost", "f8"),
-        ("score", "f8"),  # by what it last told
+        ("score", "f8"),
         ("otherwise", "f8"),
+    ],
+    align=True,
+)
+COPY = np.dtype(
+    [
+        ("operator", "i8"),  # that this is a copy of
+        ("node", "i8"),
+        ("first", "i8"),  # of the chain of tuples that are queued here
+        ("last", "i8"),
+        ("queued", "i8"),  # the one that is worked on included
+        ("service", "f8"),  # the mean time for a tuple
+        ("taking", "f8"),  # the time that the first tuple takes
         ("sibling", "i8"),  # the next copy of the same operator
         ("alive", "i8"),
         ("heir", "i8"),  # where tuples go that come to a copy which is not
@@ -61,12 +73,9 @@ TUPLE = np.dtype(
 )
 NODE = np.dtype(
     [
-        ("first", "i8"),  # of the chain of tuples that are queued here
-        ("last", "i8"),
         ("queued", "i8"),
-        ("taking", "f8"),  # the time that the first of them takes
+        ("hosted", "i8"),  # copies, which have as much of the resources each
         ("capacity", "f8"),
-        ("wanted", "f8"),  # resources in a unit of time, when nodes last looked at their loads
     ],
     align=True,
 )
@@ -108,13 +117,10 @@ COPIES_MOST = 10
 class Arrays(NamedTuple):
     """All that there is, as records."""
 
+    operators: Any
     copies: Any
-    firsts: Any
-    """By operator, its first copy."""
     homes: Any
     """By operator and node, the copy that is there."""
-    work: Any
-    """By operator, the resources that a tuple takes."""
     tuples: Any
     nodes: Any
     streams: Any
@@ -123,8 +129,7 @@ class Arrays(NamedTuple):
     heap: Any
     counts: Any
     ready: Any
-    """Room for the visits that a tuple may choose from, the copies there, and their scores."""
-    whom: Any
+    """Room for the visits that a tuple may choose from, and their scores."""
     scores: Any
 
 
@@ -156,10 +161,9 @@ def laid_out(world: World, rate: float, room: int) -> Arrays:
     operators = len(world.plan.operators)
     most = operators * (min(len(nodes), COPIES_MOST) if world.sharing else 1)
     made = Arrays(
+        np.zeros(operators, OPERATOR),
         np.zeros(most, COPY),
-        np.arange(operators),
         np.full((operators, len(nodes)), NONE),
-        np.array([operator.work for operator in world.plan.operators.values()]),
         np.zeros(room, TUPLE),
         np.zeros(len(nodes), NODE),
         np.zeros(len(world.plan.streams), STREAM),
@@ -167,14 +171,12 @@ def laid_out(world: World, rate: float, room: int) -> Arrays:
         np.zeros(len(nodes) ** 2, LINK),
         np.zeros(HEAP_ROOM, EVENT),
         np.zeros(1, COUNTS),
-        np.zeros(most + MOST_VISITS, np.int64),
-        np.zeros(most + MOST_VISITS, np.int64),
-        np.zeros(most + MOST_VISITS, np.float64),
+        np.zeros(MOST_VISITS, np.int64),
+        np.zeros(MOST_VISITS, np.float64),
     )
     made.nodes["capacity"] = list(world.capacities.values())
     _place_operators(made, world, nodes)
     _place_streams(made, world, nodes, rate)
-    made.nodes["first"] = made.nodes["last"] = NONE
     for (one, other), time in world.links.page_times.items():
         made.links["page_time"][nodes[one] * len(nodes) + nodes[other]] = time
     made.counts["overloaded"] = made.counts["spare"] = NONE
@@ -183,19 +185,23 @@ def laid_out(world: World, rate: float, room: int) -> Arrays:
 
 
 def _place_operators(made: Arrays, world: World, nodes: dict[str, int]) -> None:
-    given = made.copies
-    for name in ("sibling", "heir"):
-        given[name] = NONE
-    for place, (id_, operator) in enumerate(world.plan.operators.items()):
-        node = world.places[id_]
-        given["operator"][place], given["node"][place], given["alive"][place] = place, nodes[node], 1
-        given["service"][place] = operator.work / world.capacities[node]
-        made.homes[place, nodes[node]] = place
+    """One copy of each operator, with an equal part of its node."""
+    operators, every = made.operators, np.arange(len(made.operators))
+    copies = made.copies[: len(every)]
+    for name in ("sibling", "heir", "first", "last"):
+        made.copies[name] = NONE
+    copies["operator"] = operators["copy"] = every
+    copies["node"] = hosts = [nodes[world.places[id_]] for id_ in world.plan.operators]
+    copies["alive"] = operators["copies"] = 1
+    made.homes[every, hosts] = every
+    made.nodes["hosted"] = np.bincount(hosts, minlength=len(nodes))
+    operators["work"] = [operator.work for operator in world.plan.operators.values()]
+    copies["service"] = (operators["work"] * made.nodes["hosted"][hosts]) / made.nodes["capacity"][hosts]
     # Before anything is known of an operator, it is taken for one that lets half of the tuples through.
-    given["selectivity"] = 0.5
-    given["cost"] = given["service"]
+    operators["selectivity"] = 0.5
+    operators["cost"] = copies["service"]
     # The first change need not wait.
-    given["moved"] = -inf
+    copies["moved"] = -inf
 
 
 def _place_streams(made: Arrays, world: World, nodes: dict[str, int], rate: float) -> None:

@@ -55,21 +55,28 @@ def _awaited(world: Any, stream: int, ramp: float, rng: Any) -> None:
 
 
 @inner
-def _served(world: Any, place: int, how: Any, rng: Any) -> None:
-    """A node is done with a tuple: it turns to the next one, and sends on what was made of this one."""
-    node = world.nodes[place]
-    tup, took = node.first, node.taking
-    number = int(world.tuples[tup].to)
+def _served(world: Any, number: int, how: Any, rng: Any) -> None:
+    """A copy is done with a tuple: it turns to the next one, and sends on what was made of this one."""
     copy = world.copies[number]
-    node.first = world.tuples[tup].next
+    tup, took, place = copy.first, copy.taking, int(copy.node)
+    copy.first = world.tuples[tup].next
     queue_changed(world, number, -1)
-    started(world, place, how.steady, rng)
+    started(world, number, how.steady, rng)
     made = _made(world.visits[world.tuples[tup].visit].selectivity, rng)
-    copy.served += 1
-    copy.worked += took
-    copy.emitted += made
-    copy.ticket = max(0, copy.ticket - made)
+    _learned(world, int(copy.operator), took, made, how)
     _emitted(world, tup, made, place, how, rng)
+
+
+@inner
+def _learned(world: Any, number: int, took: float, made: int, how: Any) -> None:
+    """An operator knows what became of one more tuple; after some it tells of itself."""
+    operator = world.operators[number]
+    operator.served += 1
+    operator.worked += took
+    operator.emitted += made
+    operator.ticket = max(0, operator.ticket - made)
+    if operator.served >= how.tell_tuples:
+        tell(world, number, how)
 
 
 @inner
@@ -100,17 +107,16 @@ def _emitted(world: Any, tup: int, made: int, place: int, how: Any, rng: Any) ->
 
 @inner
 def _timed(world: Any, number: int, how: Any) -> None:
-    """A copy that has told nothing for a while does, and will be looked at again."""
-    now = world.counts[0].now
-    if now >= world.copies[number].told + how.tell_time:
+    """An operator that has told nothing for a while does, and will be looked at again."""
+    if world.counts[0].now >= world.operators[number].told + how.tell_time:
         tell(world, number, how)
-    planned(world, world.copies[number].told + how.tell_time, TELL, number)
+    planned(world, world.operators[number].told + how.tell_time, TELL, number)
 
 
 @inner
 def _begin(world: Any, how: Any, rng: Any) -> None:
     """Let every operator tell of itself, and every source begin."""
-    for number in range(world.counts[0].copies):
+    for number in range(len(world.operators)):
         tell(world, number, how)
         planned(world, how.tell_time, TELL, number)
     for stream in range(len(world.streams)):

@@ -15,12 +15,14 @@ from australis.sim.eddies.probes import Search
 from australis.sim.eddies.workload import TOGETHER, drawn, drawn_together
 from australis.sim.eddies.world import Sharing, World
 
-PARTS = tuple(round(0.6 + 0.02 * step, 2) for step in range(10))
-"""The rates of the queries of a world, as parts of what its best policy takes: relatively high ones."""
+PARTS = tuple(round(0.36 + 0.02 * step, 2) for step in range(10))
+"""The rates of the queries of a world, as parts of what its best policy takes: about what others take."""
 PARTS_TOGETHER = PARTS[::2]
+PARTS_SHARED = (0.6, 0.68, 0.76, 0.84, 0.92)
+"""Where nodes share load, others take more, too."""
 BEST = ("SCQ", "WSCQ")
-UNTIL, UNTIL_SHARED = 100.0, 150.0
-"""How long runs are; where nodes share load, they need a while for it."""
+UNTIL = 300.0
+"""How long runs are."""
 WORK = 20.0
 """Where a search begins: at the rate that all nodes together would take of tuples with such work."""
 
@@ -65,26 +67,22 @@ def world_of(job: Job) -> World:
 def measured(job: Job) -> Measured:
     """Run a world with each policy at some rates, and find the highest."""
     world, plans = world_of(job), TOGETHER if job.together else 1
-    until = UNTIL_SHARED if job.shared else UNTIL
-    searches = {name: Search(world, POLICIES[name], until=until, seed=job.seed) for name in POLICIES}
+    searches = {name: Search(world, POLICIES[name], until=UNTIL, seed=job.seed) for name in POLICIES}
     start = fsum(world.capacities.values()) / WORK
     best = max(searches[name].maximum(start) for name in BEST)
-    parts = PARTS_TOGETHER if job.together else PARTS
+    parts = PARTS_SHARED if job.shared else PARTS_TOGETHER if job.together else PARTS
     rates = tuple(best * part for part in parts)
     ran = {name: [search.run(rate) for rate in rates] for name, search in searches.items()}
     return Measured(
         job,
         parts,
         tuple(rate / plans for rate in rates),
-        {
-            name: tuple(_number(each.late.response_time, until) for each in found)
-            for name, found in ran.items()
-        },
-        {name: tuple(_number(each.late.stay, until) for each in found) for name, found in ran.items()},
+        {name: tuple(_number(each.late.response_time) for each in found) for name, found in ran.items()},
+        {name: tuple(_number(each.late.stay) for each in found) for name, found in ran.items()},
         {name: search.maximum(rates[0]) / plans for name, search in searches.items()},
         sum(search.events for search in searches.values()),
     )
 
 
-def _number(time: float, until: float) -> float:
-    return until if isnan(time) else time
+def _number(time: float) -> float:
+    return UNTIL if isnan(time) else time

@@ -35,62 +35,56 @@ def gone(world: Any, tup: int) -> None:
 
 @inner
 def queue_changed(world: Any, number: int, by: int) -> None:
-    now = world.counts[0].now
+    """More or less tuples are queued at a copy."""
     copy = world.copies[number]
-    copy.area += copy.queued * (now - copy.changed)
-    copy.changed = now
-    copy.queued += by
+    counted(world, copy.operator)
+    world.operators[copy.operator].queued += by
     world.nodes[copy.node].queued += by
+    copy.queued += by
 
 
 @inner
-def started(world: Any, place: int, steady: bool, rng: Any) -> None:
-    """A node works on the first tuple of its queue."""
-    tup = world.nodes[place].first
-    if tup != NONE:
-        time = world.copies[world.tuples[tup].to].service * (1.0 if steady else rng.standard_exponential())
-        world.nodes[place].taking = time
-        planned(world, world.counts[0].now + time, SERVED, place)
+def counted(world: Any, number: int) -> None:
+    """What an operator had queued until now goes into its mean."""
+    now, operator = world.counts[0].now, world.operators[number]
+    operator.area += operator.queued * (now - operator.changed)
+    operator.changed = now
 
 
 @inner
-def joined(world: Any, tup: int, place: int) -> bool:
-    """A tuple stands at the end of the queue of a node; whether it is the only one."""
-    node = world.nodes[place]
+def started(world: Any, number: int, steady: bool, rng: Any) -> None:
+    """A copy works on the first tuple of its queue."""
+    copy = world.copies[number]
+    if copy.first != NONE:
+        copy.taking = copy.service * (1.0 if steady else rng.standard_exponential())
+        planned(world, world.counts[0].now + copy.taking, SERVED, number)
+
+
+@inner
+def joined(world: Any, tup: int, number: int) -> bool:
+    """A tuple stands at the end of the queue of a copy; whether it is the only one."""
+    copy = world.copies[number]
     world.tuples[tup].next = NONE
-    alone = node.first == NONE
+    alone = copy.first == NONE
     if alone:
-        node.first = tup
+        copy.first = tup
     else:
-        world.tuples[node.last].next = tup
-    node.last = tup
+        world.tuples[copy.last].next = tup
+    copy.last = tup
     return alone
 
 
 @inner
 def taken_out(world: Any, number: int, kept: int) -> int:
-    """Take the tuples of a copy out of the queue of its node, but for the first; gives their chain."""
-    place = world.copies[number].node
-    node = world.nodes[place]
-    tup, own, first, last = node.first, 0, NONE, NONE
-    node.first = node.last = NONE
-    while tup != NONE:
-        following = world.tuples[tup].next
-        own += world.tuples[tup].to == number
-        if world.tuples[tup].to != number or own <= kept:
-            joined(world, tup, place)
-        else:
-            first, last = _behind(world, tup, first, last)
-        tup = following
-    queue_changed(world, number, min(kept, own) - own)
-    return first
-
-
-@inner
-def _behind(world: Any, tup: int, first: int, last: int) -> tuple[int, int]:
-    """A chain with one more tuple: its first and its last."""
-    world.tuples[tup].next = NONE
+    """Take the tuples of a copy out of its queue, but for the first; gives their chain."""
+    copy = world.copies[number]
+    last, tup, own = NONE, copy.first, 0
+    while tup != NONE and own < kept:
+        last, tup, own = tup, world.tuples[tup].next, own + 1
     if last == NONE:
-        return tup, tup
-    world.tuples[last].next = tup
-    return first, tup
+        copy.first = NONE
+    else:
+        world.tuples[last].next = NONE
+    copy.last = last
+    queue_changed(world, number, own - copy.queued)
+    return tup

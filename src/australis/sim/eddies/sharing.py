@@ -1,8 +1,9 @@
 """Nodes that share load: operators slid, split and merged, with the tuples in their queues; compiled.
 
-What is done is decided by the plain functions of `australis.policy.place.sharing`. The copies of an operator
-are choices of their own for every tuple. A copy that is given up has an heir, to which tuples go on that were
-still on their way; it makes room for another one when there are none left.
+What is done is decided by the plain functions of `australis.policy.place.sharing`. To those that send tuples
+an operator stays one, which has the resources of all of its copies; each gets tuples by its own part of them.
+A copy that is given up has an heir, to which tuples go on that were still on their way; it makes room for
+another one when there are none left.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import Any
 
 from australis.policy.place import sharing
 from australis.sim.eddies.arrivals import arrived
-from australis.sim.eddies.choices import smoothed, tell
-from australis.sim.eddies.heap import called, planned
-from australis.sim.eddies.layout import NONE, TELL
+from australis.sim.eddies.choices import smoothed
+from australis.sim.eddies.heap import called
+from australis.sim.eddies.layout import NONE
 from australis.sim.eddies.links import sent
 from australis.sim.eddies.queues import taken_out
 
@@ -28,7 +29,7 @@ def _compiled(function: Callable[..., Any], **helpers: Any) -> Any:
     return called(FunctionType(function.__code__, {**function.__globals__, **helpers}, function.__name__))
 
 
-_relief = _compiled(sharing.relief, emptiest=called(sharing.emptiest), fits=called(sharing.fits))
+_relief = _compiled(sharing.relief, emptiest=called(sharing.emptiest))
 _release = _compiled(sharing.release, survivor=called(sharing.survivor))
 decided_compiled = _compiled(sharing.decided, relief=_relief, release=_release)
 
@@ -48,21 +49,18 @@ def looked(world: Any, how: Any, rng: Any) -> None:
 
 @called
 def _measured(world: Any, time: float) -> None:
-    """What copies and nodes are asked for, smoothed: a copy is not idle because nobody came for a while."""
-    for place in range(len(world.nodes)):
-        world.nodes[place].wanted = 0.0
+    """What copies are asked for, smoothed: a copy is not idle because nobody came for a while."""
     for number in range(world.counts[0].copies):
         copy = world.copies[number]
-        asked = copy.asked * world.work[copy.operator] / time
+        asked = copy.asked * world.operators[copy.operator].work / time
         copy.wanted = smoothed(copy.wanted, asked) if copy.alive else 0.0
         copy.asked = 0
-        world.nodes[copy.node].wanted += copy.wanted
 
 
 @called
 def _spread(world: Any, number: int, to: int, whole: bool, how: Any, rng: Any) -> None:
     """A new copy at a node takes half of what there is of one, or all of it."""
-    new = _copied(world, number, to, how)
+    new = _copied(world, number, to)
     if new == NONE:
         return
     if whole:
@@ -81,28 +79,35 @@ def _merged(world: Any, number: int, other: int, how: Any, rng: Any) -> None:
 
 
 @called
-def _copied(world: Any, number: int, to: int, how: Any) -> int:
-    """A copy of a copy on another node, as if it had told the same of itself; none if there is no room."""
-    new = _room(world, how)
+def _copied(world: Any, number: int, to: int) -> int:
+    """A copy of a copy on another node; none if there is no room."""
+    new = _room(world)
     if new == NONE:
         return NONE
-    old, copy = world.copies[number], world.copies[new]
-    op, now = old.operator, world.counts[0].now
+    op, copy = world.copies[number].operator, world.copies[new]
     copy.operator, copy.node, copy.alive = op, to, 1
-    copy.ticket = copy.came = copy.served = copy.emitted = copy.asked = 0
-    copy.worked = copy.area = copy.wanted = 0.0
-    copy.changed = copy.told = now
-    copy.service = copy.cost = world.work[op] / world.nodes[to].capacity
-    copy.selectivity = old.selectivity
-    copy.sibling = world.firsts[op]
-    world.firsts[op] = world.homes[op, to] = new
+    copy.asked, copy.wanted = 0, 0.0
+    copy.sibling = world.operators[op].copy
+    world.operators[op].copy = world.homes[op, to] = new
+    world.operators[op].copies += 1
+    _hosted(world, to, 1)
     _rests(world, op)
-    tell(world, new, how)
     return new
 
 
 @called
-def _room(world: Any, how: Any) -> int:
+def _hosted(world: Any, place: int, by: int) -> None:
+    """A node has more copies, or less: each has as much of it."""
+    node = world.nodes[place]
+    node.hosted += by
+    for number in range(world.counts[0].copies):
+        copy = world.copies[number]
+        if copy.alive and copy.node == place:
+            copy.service = world.operators[copy.operator].work * node.hosted / node.capacity
+
+
+@called
+def _room(world: Any) -> int:
     """A place for a copy: of one that is gone and that no tuple knows any more, or one never used."""
     count = world.counts[0]
     for number in range(count.copies):
@@ -111,7 +116,6 @@ def _room(world: Any, how: Any) -> int:
             return number
     if count.copies == len(world.copies):
         return NONE
-    planned(world, count.now + how.tell_time, TELL, count.copies)
     count.copies += 1
     return count.copies - 1
 
@@ -126,9 +130,8 @@ def _rests(world: Any, op: int) -> None:
 @called
 def _wanted(world: Any, number: int, other: int, wanted: float) -> None:
     """What a copy is asked for will be asked for from another one, as far as can be known."""
-    for each, by in ((number, -wanted), (other, wanted)):
-        world.copies[each].wanted += by
-        world.nodes[world.copies[each].node].wanted += by
+    world.copies[number].wanted -= wanted
+    world.copies[other].wanted += wanted
 
 
 @called
@@ -139,29 +142,24 @@ def _given_up(world: Any, number: int, heir: int, how: Any, rng: Any) -> None:
     _left_out(world, op, number)
     copy.alive = 0
     copy.heir = heir
+    _hosted(world, copy.node, -1)
     for other in range(world.counts[0].copies):
         if not world.copies[other].alive and world.copies[other].heir == number:
             world.copies[other].heir = heir
     _rests(world, op)
     _wanted(world, number, heir, copy.wanted)
-    _handed(world, number, heir, int(_is_at_work(world, number)), how, rng)
-
-
-@called
-def _is_at_work(world: Any, number: int) -> bool:
-    """Whether its node works on a tuple of a copy just now."""
-    first = world.nodes[world.copies[number].node].first
-    return first != NONE and world.tuples[first].to == number
+    _handed(world, number, heir, 1, how, rng)
 
 
 @called
 def _left_out(world: Any, op: int, number: int) -> None:
     """No tuple is sent to a copy any more."""
     world.homes[op, world.copies[number].node] = NONE
-    if world.firsts[op] == number:
-        world.firsts[op] = world.copies[number].sibling
+    world.operators[op].copies -= 1
+    if world.operators[op].copy == number:
+        world.operators[op].copy = world.copies[number].sibling
         return
-    before = world.firsts[op]
+    before = world.operators[op].copy
     while world.copies[before].sibling != number:
         before = world.copies[before].sibling
     world.copies[before].sibling = world.copies[number].sibling
@@ -171,11 +169,12 @@ def _left_out(world: Any, op: int, number: int) -> None:
 def _handed(world: Any, number: int, other: int, kept: int, how: Any, rng: Any) -> None:
     """The queued tuples of a copy, but for the first, go to another one."""
     copy = world.copies[number]
+    operator = world.operators[copy.operator]
     tup = taken_out(world, number, kept)
     while tup != NONE:
         following = world.tuples[tup].next
         world.counts[0].handed += 1
-        copy.ticket = max(0, copy.ticket - 1)
+        operator.ticket = max(0, operator.ticket - 1)
         world.tuples[tup].to = other
         if how.instant:
             arrived(world, tup, how, rng)

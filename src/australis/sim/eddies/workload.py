@@ -2,8 +2,8 @@
 
 The paper says: ten nodes of 500 to 1,000 units of resources, 20 to 30 operators that take 1 to 20 of them
 for a tuple, links of 1 to 100 MB in a unit of time, pages of 40 tuples that wait for at most one unit. It
-does not say what plans look like. Here three streams share out the operators of a plan, and also visit some
-of each other's, all in any order; and one operator in three, or a little more, is a join.
+does not say what plans look like. Here three streams share out the operators of a plan, and also visit most
+of each other's, all in any order; and a good third of the operators are joins.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ TOGETHER, NODES_TOGETHER, OPERATORS_TOGETHER = 20, 40, (10, 40)
 """Of plans that are not."""
 PAGE_TUPLES = 40
 PAGE_MB = 0.004
-SOURCES, VISITED, JOINS = 3, 0.5, 0.35
+SOURCES, VISITED, JOINS = 3, 0.6, 0.36
 """Streams of a plan, the part of operators that each visits besides its own, and the part that are joins."""
+SELECTED, JOINED = (0.1, 1.0), (0.5, 2.5)
+"""Selectivities, of those that are not joins and those that are."""
 
 
 def drawn(seed: int) -> World:
@@ -62,7 +64,11 @@ def _world(rng: np.random.Generator, parts: Parts, count: int) -> World:
 
 def _plan(rng: np.random.Generator, number: int, operators: tuple[int, int], share: float) -> Parts:
     ids = [f"plan{number}.op{place}" for place in range(rng.integers(*operators, endpoint=True))]
-    made = tuple(Operator(id_, rng.uniform(1, 20), _selectivity(rng)) for id_ in ids)
+    joins = rng.permutation(len(ids)) < JOINS * len(ids)
+    made = tuple(
+        Operator(id_, rng.uniform(1, 20), rng.uniform(*(JOINED if join else SELECTED)))
+        for id_, join in zip(ids, joins, strict=True)
+    )
     visitors = [
         {place % SOURCES, *np.flatnonzero(rng.random(SOURCES) < VISITED)} for place in range(len(ids))
     ]
@@ -75,7 +81,3 @@ def _plan(rng: np.random.Generator, number: int, operators: tuple[int, int], sha
         for source in range(SOURCES)
     )
     return made, streams
-
-
-def _selectivity(rng: np.random.Generator) -> float:
-    return rng.uniform(0.5, 2.5) if rng.random() < JOINS else rng.uniform(0.2, 1.0)

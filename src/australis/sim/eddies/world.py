@@ -40,7 +40,7 @@ class Links:
 
 @dataclass(frozen=True)
 class Exchange:
-    """When an operator tells the others of itself: after so many tuples came to it, or after a time."""
+    """When an operator tells the others of itself: after it worked on so many tuples, or after a time."""
 
     tuples: int = 40
     time: float = 5.0
@@ -66,8 +66,8 @@ class Sharing:
 class World:
     """A plan whose operators live on nodes.
 
-    A node works on tuples as they come, whichever of its operators they are for. What an operator has of
-    resources is what its node has, not what the plan says.
+    Every operator has its own queue, and an equal part of the resources of its node, whether it has something
+    to do or not; what the plan says of resources does not count.
     """
 
     plan: Plan
