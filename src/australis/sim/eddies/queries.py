@@ -15,10 +15,10 @@ from australis.sim.eddies.probes import Search
 from australis.sim.eddies.workload import TOGETHER, drawn, drawn_together
 from australis.sim.eddies.world import Sharing, World
 
-PARTS = tuple(round(0.36 + 0.02 * step, 2) for step in range(10))
-"""The rates of the queries of a world, as parts of what its best policy takes: about what others take."""
+PARTS = tuple(round(0.42 + 0.02 * step, 2) for step in range(10))
+"""The rates of the queries of a world, as parts of what its best policy takes: more than some others take."""
 PARTS_TOGETHER = PARTS[::2]
-PARTS_SHARED = (0.6, 0.68, 0.76, 0.84, 0.92)
+PARTS_SHARED = (0.6, 0.7, 0.8, 0.9)
 """Where nodes share load, others take more, too."""
 BEST = ("SCQ", "WSCQ")
 UNTIL = 300.0
