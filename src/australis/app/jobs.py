@@ -19,8 +19,8 @@ class Mapper(Protocol):
     def __call__(self, function: Callable[[Job], Outcome], jobs: Sequence[Job], /) -> Iterable[Outcome]: ...
 
 
-def mapper(processes: int, master: str | None = None, *, chunk: int = 1) -> Mapper:
-    """Jobs spread over processes, some at a time, or over the Spark of a master; with one, they run here."""
+def mapper(processes: int, master: str | None = None) -> Mapper:
+    """Jobs spread over processes, or over the Spark of a master; with one process, they run here."""
     if master is not None:
         sweeps = importlib.import_module("australis.engine.sweeps")
         return partial(sweeps.on_spark, master)
@@ -30,7 +30,7 @@ def mapper(processes: int, master: str | None = None, *, chunk: int = 1) -> Mapp
     def spread(function: Callable[[Job], Outcome], jobs: Sequence[Job], /) -> Iterator[Outcome]:
         # Spawned, not forked: what else this process has open is not theirs.
         with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-            yield from pool.map(function, jobs, chunksize=chunk)
+            yield from pool.map(function, jobs)
 
     return spread
 

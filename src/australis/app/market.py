@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 PRICES = ("fixed", "bounded", "random", "random-bounded")
 CONTRACTS = (1, 3, 5, 7, 9, 10)
-CHUNK = 4
-"""Jobs that a process gets at a time: they are short."""
 
 
 @click.command(short_help="Contracts: participants that trade load.")
@@ -76,6 +74,6 @@ def command(
     even = spread == "even"
     every = market.jobs(prices, sorted(set(contracts)), nodes=nodes, runs=runs, seed=seed, even=even)
     with progress(len(every)) as bar:
-        outcomes = work.mapper(processes, spark, chunk=CHUNK)(market.measured, every)
+        outcomes = work.mapper(processes, spark)(market.measured, every)
         report: Report = told.reported(every, work.counted(outcomes, bar.update))
     hand_out(report, told, as_json=as_json, plot=plot)
