@@ -12,7 +12,7 @@ from australis.sim.eddies import queries
 from australis.sim.eddies.probes import Search, lasts
 from australis.sim.eddies.queries import Job, Measured, jobs, measured, world_of
 from australis.sim.eddies.run import simulate
-from australis.sim.eddies.tables import data_rates, response_times
+from australis.sim.eddies.tables import data_rates, mean, response_times
 from australis.sim.eddies.workload import drawn, drawn_together
 from australis.sim.eddies.world import alone
 
@@ -68,6 +68,25 @@ def test_a_world_that_is_full_does_not_last() -> None:
     )
     assert lasts(found, 500)
     assert not lasts(replace(found, full=True), 500)
+
+
+def test_data_rates_are_in_the_order_of_the_paper() -> None:
+    """T < SC < WSC < SCQ, WSCQ, and Q before them: of eight plans, as of a hundred."""
+    rates = {
+        name: mean(Search(drawn(seed), policy, until=100).maximum(300) for seed in range(8))
+        for name, policy in POLICIES.items()
+    }
+    assert rates["T"] < rates["SC"] < rates["WSC"] < min(rates["SCQ"], rates["WSCQ"])
+    assert rates["T"] < rates["Q"] < min(rates["SCQ"], rates["WSCQ"])
+
+
+def test_tuples_stay_in_the_order_of_the_paper() -> None:
+    """WSCQ < SCQ < WSC < SC < Q, T, at rates that SC does not take any more."""
+    stays = {
+        name: mean(simulate(drawn(seed), policy, 170, until=200).late.stay for seed in range(8))
+        for name, policy in POLICIES.items()
+    }
+    assert stays["WSCQ"] < stays["SCQ"] < stays["WSC"] < stays["SC"] < min(stays["Q"], stays["T"])
 
 
 @pytest.fixture(scope="module")
