@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine.history.bench import SECOND, Bench, network, opened, tuples
 
-from australis.engine.history import keeping, question, read_history, runs
+from australis.engine.history import keeping, question, read_history, reading, runs
 from australis.engine.history.question import instant_us
 from australis.engine.history.reading import recall
 from australis.engine.history.runs import staged
@@ -136,6 +136,33 @@ def test_another_process_goes_on_where_files_are_replaced_under_it(tmp_path: Pat
         bench.passed()
         bench.gather()
         assert [*first["v"].to_pylist(), *values(tables)] == ALL
+
+
+def test_another_process_goes_on_where_files_are_replaced_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the time when it lists files anew and that when it opens them, some are replaced once more."""
+    with opened(tmp_path) as bench:
+
+        def gathered(first: int) -> int:
+            bench.push(tuples(first, 10))
+            bench.passed()
+            bench.gather()
+            return len(bench.runs())
+
+        def listed(*asked: object) -> object:
+            found = newer(*asked)
+            counts.append(gathered(110 + 10 * len(counts)))
+            return found
+
+        newer, counts = reading._newer, [3]
+        monkeypatch.setattr(reading, "_newer", listed)
+        filled(bench)
+        bench.push(tuples(100, 5))
+        tables = read_history(tmp_path, "past")
+        counts.append(gathered(105))
+        assert values(tables) == [number / 2 for number in range(105)]
+        assert counts[:3] == [3, 5, 6]
 
 
 def test_a_run_that_is_gone_for_good_is_named(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def _followed(root: Root, folder: Path, asked: Question, found: list[Segment]) -
 
     The newer list is read as far as the older one went, so all is of one moment, but for what expires.
     """
-    lo, end, missed = 0, max((segment.end for segment in found), default=0), -1
+    lo, end = 0, max((segment.end for segment in found), default=0)
     while True:
         try:
             for reached, table in _answers(root, asked, found, lo, end):
@@ -138,10 +138,12 @@ def _followed(root: Root, folder: Path, asked: Question, found: list[Segment]) -
                 yield table
             return
         except EngineError as error:
-            # A file that is missed twice has not just been replaced.
-            if not isinstance(error.__cause__, FileNotFoundError) or missed == lo:
+            if not isinstance(error.__cause__, FileNotFoundError):
                 raise
-            missed, found = lo, _newer(root, folder, asked.arc, lo, end)
+            older, found = found, _newer(root, folder, asked.arc, lo, end)
+            # A file that is missed while the list is the same has not just been replaced.
+            if found == older:
+                raise
 
 
 def _newer(root: Root, folder: Path, arc: str, lo: int, end: int) -> list[Segment]:
