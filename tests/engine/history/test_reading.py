@@ -128,7 +128,11 @@ def test_files_of_a_question_that_nobody_goes_on_with_are_let_go(tmp_path: Path)
         assert not any(file.exists() for file in loose)
 
 
-def test_another_process_goes_on_where_files_are_replaced_under_it(tmp_path: Path) -> None:
+def test_another_process_goes_on_where_files_are_replaced_under_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has read some, and not looked at the rest so far."""
+    monkeypatch.setattr(reading, "CHUNK_ROWS", 20)
     with opened(tmp_path) as bench:
         filled(bench)
         tables = read_history(tmp_path, "past")

@@ -112,19 +112,16 @@ def _picked(world: Any, size: int, weighted: bool, rng: Any) -> int:
 
 
 @inner
-def _copy(world: Any, number: int, rng: Any) -> int:
+def _copy(world: Any, operator: int, rng: Any) -> int:
     """Any copy of an operator, in proportion to its resources."""
-    last = world.operators[number].copy
-    if world.operators[number].copies == 1:
-        return last
-    left = rng.random() * _speed(world, last)
-    number = last
-    while number != NONE:
-        last, left = number, left - 1 / world.copies[number].service
-        if left < 0:
-            break
-        number = world.copies[number].sibling
-    return last
+    copy = world.operators[operator].copy
+    if world.operators[operator].copies == 1:
+        return copy
+    left = rng.random() * _speed(world, copy) - 1 / world.copies[copy].service
+    while left >= 0 and world.copies[copy].sibling != NONE:
+        copy = world.copies[copy].sibling
+        left -= 1 / world.copies[copy].service
+    return copy
 
 
 @inner
