@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -111,6 +112,19 @@ def test_a_view_that_nobody_computes_does_not_keep_history_from_becoming_runs(tm
         filled(bench)
         bench.ground.queues.advance("more", Head())
         assert bench.gather() == 60
+
+
+def test_a_query_on_its_way_does_not_keep_history_from_becoming_runs(tmp_path: Path) -> None:
+    net = NetworkBuilder("n")
+    stream = net.input("s", SCHEMA).point("past", history="forever", key="k")
+    stream.filter("k > 2", as_="some").output("out")
+    stream.filter("k < 2", as_="late").output("others")
+    with opened(tmp_path, net.build()) as bench:
+        filled(bench)
+        bench.ground.queues.advance("late", Head())
+        assert bench.gather() == 0, "a box of the network"
+        bench.ground.queues.plan = replace(bench.ground.plan, queries=("late",))
+        assert bench.gather() == 60, "one of a query"
 
 
 def test_a_batch_waits_until_it_is_full_or_its_time_is_over(tmp_path: Path) -> None:
