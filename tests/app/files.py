@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from click.testing import CliRunner, Result
@@ -55,3 +56,8 @@ def australis(*arguments: str | Path, stdin: str | bytes | None = None) -> Resul
 def write(path: Path, content: str | bytes) -> Path:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
+
+
+def listing() -> list[str]:
+    """What the working folder holds, apart from the bytecode that Python may write beside a module."""
+    return sorted(name for name in os.listdir() if name != "__pycache__")

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import Result
-from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, australis, write
+from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, australis, listing, write
 
 from australis.app.engines import ENGINES
 from australis.engine.clock import never_back
@@ -39,11 +39,11 @@ def run(
 
 def refused(*options: str, code: int, reports: str = "reports.csv", names: str = "names.csv") -> str:
     """The message of a run that does not succeed, and leaves nothing behind."""
-    before = sorted(os.listdir())
+    before = listing()
     answer = run(*options, reports=reports, names=names)
     assert answer.exit_code == code, answer.output
     assert answer.stdout == ""
-    assert sorted(os.listdir()) == before
+    assert listing() == before
     return answer.stderr
 
 

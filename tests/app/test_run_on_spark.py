@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import Result
-from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, australis, write
+from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, australis, listing, write
 from tests.app.test_run import BAD_REPORTS, REASONS
 
 from australis.engine.node import Node
@@ -37,10 +36,10 @@ def run(*options: str, reports: str = "reports.csv", stdin: str | None = None) -
 
 def refused(*options: str, code: int, reports: str = "reports.csv") -> str:
     """The message of a run that does not succeed, and leaves nothing behind."""
-    before = sorted(os.listdir())
+    before = listing()
     answer = run(*options, reports=reports)
     assert answer.exit_code == code, answer.output
-    assert (answer.stdout, sorted(os.listdir())) == ("", before)
+    assert (answer.stdout, listing()) == ("", before)
     return answer.stderr
 
 
