@@ -14,7 +14,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from australis.algebra.form import schema_text
+from australis.algebra.form.form import schema_text
 from australis.app.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 
-from australis.engine.session import local_session
+from australis.engine.spark.session import local_session
 
 # The default is for every change: few examples, the same in each run: a build goes red for its change.
 # `deep` searches at random and long: HYPOTHESIS_PROFILE=deep, or `make test-conformance-deep`.
@@ -22,10 +22,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 LONG = (
     "app/test_deploy.py",
-    "app/test_eddies.py",
+    "app/papers/test_route.py",
     "app/test_history.py",
-    "app/test_hotspots.py",
-    "app/test_market.py",
+    "app/papers/test_hotspot.py",
+    "app/papers/test_trade.py",
     "app/test_query.py",
     "app/test_interrupted.py",
     "engine/history/test_crashes.py",
@@ -37,11 +37,11 @@ LONG = (
     "engine/tables/test_nodes.py",
     "engine/tables/test_page.py",
     "engine/tables/test_pushed.py",
-    "sim/eddies/test_experiments.py",
-    "sim/eddies/test_queries.py",
-    "sim/hotspots/",
-    "sim/market/",
-    "sim/recovery/",
+    "sim/route/test_experiments.py",
+    "sim/route/test_queries.py",
+    "sim/hotspot/",
+    "sim/trade/",
+    "sim/recover/",
 )
 """What takes minutes by itself: whole processes that are killed, servers, many worlds. `make test-long`."""
 

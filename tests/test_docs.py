@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from australis.algebra.boxes import BOXES
-from australis.algebra.form import load, loads
+from australis.algebra.form.form import load, loads
 from australis.algebra.network import Network
 
 ROOT = Path(__file__).resolve().parents[1]

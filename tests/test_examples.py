@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from australis.app.cli import main
-from australis.app.engines import ENGINES, SPARK
+from australis.app.running.engines import ENGINES, SPARK
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NETWORKS = sorted(path for path in EXAMPLES.iterdir() if path.suffix in (".yaml", ".json", ".py"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from australis import Network, NetworkBuilder, Order, Quality
-from australis.compile.superboxes import Discipline, plan
+from australis.plan.superboxes import Discipline, plan
 
 INPUT = "requests"
 SCHEMA = "time timestamp not null, host long not null, line string not null"

@@ -15,13 +15,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from australis.algebra.builder import NetworkBuilder, Stream
-from australis.algebra.form import dumps, load, loads
-from australis.algebra.functions import register_aggregate, register_function
+from australis.algebra.form.form import dumps, load, loads
 from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality, ValueGraph
 from australis.algebra.schema import Schema, parse_schema
 from australis.algebra.store import Store
+from australis.algebra.user_functions import register_aggregate, register_function
 from australis.errors import AlgebraError, AustralisError
 
 if TYPE_CHECKING:

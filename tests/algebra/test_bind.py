@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 
 from australis.algebra.expr import Call, Case, Cast, Literal, UserCall, parse, text_of
-from australis.algebra.expr.coerce import decimal_result, wider
-from australis.algebra.functions import register_function
+from australis.algebra.expr.binding.coerce import decimal_result, wider
 from australis.algebra.schema import parse_schema
 from australis.algebra.types import DOUBLE, INT, LONG, NULL, STRING, TIMESTAMP, parse_type
+from australis.algebra.user_functions import register_function
 from australis.errors import ExpressionError
 
 SCHEMA = parse_schema(

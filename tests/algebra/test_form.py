@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from australis.algebra.boxes import Drop
 from australis.algebra.builder import NetworkBuilder
-from australis.algebra.form import dumps, from_json, json_schema, load, loads, to_json
+from australis.algebra.form.form import dumps, from_json, json_schema, load, loads, to_json
 from australis.algebra.network import Network, Node, Ref
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality, ValueGraph

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from australis.algebra.functions import UserAggregate, register_aggregate, register_function
+from australis.algebra.user_functions import UserAggregate, register_aggregate, register_function
 from australis.errors import KernelError
 
 

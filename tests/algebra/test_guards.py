@@ -11,10 +11,10 @@ import pytest
 from australis.algebra.boxes import Aggregate, Drop, Map, Resample, Tumble, Union
 from australis.algebra.builder import NetworkBuilder, Stream
 from australis.algebra.expr import parse, parse_window
-from australis.algebra.functions import register_aggregate, register_function
 from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality, ValueGraph
+from australis.algebra.user_functions import register_aggregate, register_function
 from australis.errors import AlgebraError
 
 N: Any = {"n": "count(*)"}

@@ -9,8 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from australis.algebra.expr import parse
-from australis.algebra.expr.literals import interval_us, is_timestamp, number, timestamp_text, timestamp_us
-from australis.algebra.expr.reader import LENGTH_MAX
+from australis.algebra.expr.parsing.literals import (
+    interval_us,
+    is_timestamp,
+    number,
+    timestamp_text,
+    timestamp_us,
+)
+from australis.algebra.expr.parsing.reader import LENGTH_MAX
 from australis.errors import ExpressionError, Problem
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from australis import AlgebraError, NetworkBuilder, Quality, ValueGraph
-from australis.algebra.form import loads
+from australis.algebra.form.form import loads
 from australis.algebra.quality import Points
 
 CONVEX = Quality(

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from australis.algebra.rendering import order_reason, timestamp_text, tuple_as_json
+from australis.algebra.quarantine_text import order_reason, timestamp_text, tuple_as_json
 from australis.algebra.schema import parse_schema
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from australis.algebra.builder import NetworkBuilder
-from australis.algebra.form import dumps, from_json, loads, to_json
+from australis.algebra.form.form import dumps, from_json, loads, to_json
 from australis.algebra.network import Input, Network
 from australis.algebra.order import Order
 from australis.algebra.schema import parse_schema

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from australis.algebra.expr import WindowCall, parse_window, text_of
-from australis.algebra.functions import register_aggregate
 from australis.algebra.schema import parse_schema
+from australis.algebra.user_functions import register_aggregate
 from australis.errors import ExpressionError
 
 SCHEMA = parse_schema(

@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 
 from australis import NetworkBuilder, parse_schema
-from australis.app.asking import Asked, bound, in_one_line, point_schema
-from australis.app.delivery import Rows, delivery
-from australis.app.query_offline import in_sequence
+from australis.app.asking.delivery import Rows, delivery
+from australis.app.asking.offline import in_sequence
+from australis.app.options.queries import Asked, bound, in_one_line, point_schema
 from australis.errors import NetworkError
 
 SCHEMA = "car int not null, speed double"

@@ -46,7 +46,7 @@ def test_even_a_failure_nobody_expected_is_json(net: Path, monkeypatch: pytest.M
     def fail(*_: object) -> None:
         raise RuntimeError("out of luck")
 
-    monkeypatch.setattr("australis.app.check.find_network", fail)
+    monkeypatch.setattr("australis.app.commands.check.find_network", fail)
     answer = australis("check", net, "--json")
     assert answer.exit_code == 1
     found = json.loads(answer.stdout)

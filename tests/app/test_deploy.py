@@ -11,12 +11,12 @@ from tests.app.files import NAMES, REPORTS, australis, write
 from tests.app.files import NETWORK as SOLDIERS
 from tests.app.running import NETWORK, Running, client, rest_of
 
-from australis.algebra.form import load
+from australis.algebra.form.form import load
+from australis.engine.control.address import FILE, Place
 from australis.engine.control.client import reach
-from australis.engine.control.guests import FILE as GUESTS
-from australis.engine.control.place import FILE, Place
-from australis.engine.looking import known_record, look
+from australis.engine.control.temporary_queries import FILE as GUESTS
 from australis.engine.node import Node
+from australis.engine.observe.inspect import known_record, look
 
 pytestmark = pytest.mark.timeout(600)
 SLOW = NETWORK.replace("fast", "slow").replace("speed > 80", "speed < 10")

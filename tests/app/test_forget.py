@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.app.files import NAMES, NETWORK, REPORTS, australis, write
 
-from australis.algebra.form import load
-from australis.engine.looking import look
+from australis.algebra.form.form import load
 from australis.engine.node import Node
+from australis.engine.observe.inspect import look
 
 
 @pytest.fixture(autouse=True)

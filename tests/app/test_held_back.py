@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 from tests.app.files import australis
 
 from australis import NetworkBuilder, Node
-from australis.app.conductor import Conductor
 from australis.app.demo.replay import TableSource
+from australis.app.running.conductor import Conductor
 from australis.engine.sources import Rate
 from australis.errors import EngineError
 

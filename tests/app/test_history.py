@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from tests.app.files import australis, write
 from tests.app.running import NETWORK
 
-from australis.algebra.form import load
+from australis.algebra.form.form import load
 from australis.engine.node import Node
 
 BEGIN = round(datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp() * 1_000_000)

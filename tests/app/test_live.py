@@ -11,15 +11,15 @@ from tests.app.files import australis
 from tests.engine.watched import NOW, SECOND, branches, forked, opened
 
 from australis.app.pictures.notation import DROP_TAG
-from australis.compile.superboxes import Discipline
-from australis.engine import dropboxes
-from australis.engine.dropboxes import DropBoxes
-from australis.engine.live import TAG
-from australis.engine.queues import Queues
-from australis.engine.record import Record
-from australis.engine.storage.catalog import NETWORK
-from australis.policy.shed import DropBox
-from australis.policy.shedder import Insert, Withdraw
+from australis.engine.ledger.catalog import NETWORK
+from australis.engine.ledger.queues import Queues
+from australis.engine.ledger.record import Record
+from australis.engine.observe.live_network import TAG
+from australis.engine.steer import drop_boxes as dropboxes
+from australis.engine.steer.drop_boxes import DropBoxes
+from australis.plan.superboxes import Discipline
+from australis.policy.shed.drop_boxes import DropBox
+from australis.policy.shed.shedder import Insert, Withdraw
 
 
 @pytest.fixture

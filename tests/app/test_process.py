@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, write
 
-from australis.app.engines import ENGINES
+from australis.app.running.engines import ENGINES
 
 COMMAND = [sys.executable, "-m", "australis.app.cli"]
 

@@ -6,8 +6,8 @@ from io import StringIO
 
 from rich.console import Console
 
-from australis.app.progress import Picture, Sample, announced, live
-from australis.engine.statistics import (
+from australis.app.showing.progress import Picture, Sample, announced, live
+from australis.engine.observe.statistics import (
     BoxStatistics,
     OutputStatistics,
     Statistics,

@@ -17,8 +17,8 @@ import pytest
 from tests.app.files import australis, write
 from tests.app.running import COMMAND, NETWORK, Running, client, rest_of, until
 
-from australis.algebra.form import load
-from australis.engine.control.place import Place
+from australis.algebra.form.form import load
+from australis.engine.control.address import Place
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 AVERAGES = """\

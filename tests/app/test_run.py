@@ -14,7 +14,7 @@ import pytest
 from click.testing import Result
 from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, australis, listing, write
 
-from australis.app.engines import ENGINES
+from australis.app.running.engines import ENGINES
 from australis.engine.clock import never_back
 
 
@@ -325,7 +325,7 @@ def test_the_clock_decides_on_timeouts(folder: Path, monkeypatch: pytest.MonkeyP
     """A window of the first batch times out when the wall clock has gone on far enough by the second."""
     write(folder / "net.yaml", NETWORK.replace("size: 1}", "size: 100, timeout: 1 min}"))
     moments = iter(range(10**15, 10**18, 10**14))
-    monkeypatch.setattr("australis.app.run.wall_clock", lambda: next(moments))
+    monkeypatch.setattr("australis.app.commands.run.wall_clock", lambda: next(moments))
     run("--output=counts=wall.csv", "--batch=4")
     run("--output=counts=stopped.csv", "--batch=4", "--clock=stopped")
     assert (folder / "wall.csv").read_text() == "time,soldiers\n1,3\n"

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from tests.app.files import australis, write
 
-from australis.app.losses import Loss, losses
-from australis.app.node_run import _line
-from australis.app.progress import Sample
-from australis.app.service import Service
-from australis.engine.dropboxes import Entry
-from australis.engine.looking import look
-from australis.engine.monitor import OutputQuality, QualityReport
-from australis.engine.statistics import OutputStatistics, Statistics, SuperboxStatistics
+from australis.app.running.on_node import _line
+from australis.app.showing.losses import Loss, losses
+from australis.app.showing.progress import Sample
+from australis.app.showing.served_quality import Service
+from australis.engine.observe.inspect import look
+from australis.engine.observe.quality import OutputQuality, QualityReport
+from australis.engine.observe.statistics import OutputStatistics, Statistics, SuperboxStatistics
+from australis.engine.steer.drop_boxes import Entry
 
 NETWORK = """\
 australis: 1

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from tests.app.files import NAMES, NETWORK, REPORTS, australis, write
 
-from australis.engine.looking import holds_tables, look
+from australis.engine.ledger.catalog import Catalog
 from australis.engine.node import Node
-from australis.engine.storage.catalog import Catalog
+from australis.engine.observe.inspect import holds_tables, look
 from australis.errors import EngineError
 
 

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from australis.app.stopping import Stop, stoppable
+from australis.app.running.stopping import Stop, stoppable
 
 
 @pytest.mark.parametrize(

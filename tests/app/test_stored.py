@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 from tests.engine.tables.made import joined, sqlite_table, streamed, trips
 
-from australis.algebra.form import dumps
+from australis.algebra.form.form import dumps
 from australis.algebra.network import Network
 from australis.algebra.store import Store
 from australis.app.cli import main

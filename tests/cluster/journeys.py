@@ -18,8 +18,8 @@ from pyspark.sql import SparkSession
 from tests.conformance.engine_runs import Journey, Setting, several_tasks
 from tests.conformance.test_engine import any_journey, keyed_journey
 
-from australis.engine.session import local_session
 from australis.engine.settings import Way
+from australis.engine.spark.session import local_session
 
 OPTIONS = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 KILL, DONE = "kill", "done"

@@ -13,7 +13,7 @@ from typing import Self
 
 import pyspark
 
-from australis.engine.java import find_java
+from australis.engine.spark.java import find_java
 
 HOST = "127.0.0.1"
 SPARK = Path(pyspark.__file__).parent

@@ -16,8 +16,8 @@ from tests.conformance.expressions import INEXACT
 
 from australis.algebra.expr import Call, Expr, Value, children, text_of, walk
 from australis.algebra.schema import Schema
-from australis.compile.expressions import column
-from australis.compile.types import spark_type
+from australis.engine.spark.columns import column
+from australis.engine.spark.types import spark_type
 from australis.kernels.expressions import evaluate as evaluate_arrays
 from australis.reference.expressions import evaluate as evaluate_row
 

@@ -20,12 +20,12 @@ from tests.conformance.test_networks import table_of
 from australis import Node
 from australis.algebra.network import QUARANTINE, Network
 from australis.algebra.schema import TS
-from australis.engine import trains
 from australis.engine.settings import Way
-from australis.engine.storage.segments import SEQ
-from australis.engine.tasks import Task, answer, manifest_of
-from australis.engine.waybills import Manifest, Waybill
-from australis.policy.schedules import Scheduling
+from australis.engine.store.segments import SEQ
+from australis.engine.train import trains
+from australis.engine.worker.task import Task, answer, manifest_of
+from australis.engine.worker.waybill import Manifest, Waybill
+from australis.policy.schedule.schedules import Scheduling
 from australis.reference.network import Emission, ReferenceRun
 
 MEMORY = Path("/dev/shm")
@@ -141,7 +141,7 @@ def several_tasks(rows_per_task: int) -> Iterator[None]:
 @contextmanager
 def in_process(rows_per_task: int) -> Iterator[None]:
     """Nodes that do without Spark's jobs."""
-    with several_tasks(rows_per_task), patch("australis.engine.runners.FusedRunner", Here):
+    with several_tasks(rows_per_task), patch("australis.engine.spark.runners.FusedRunner", Here):
         yield
 
 

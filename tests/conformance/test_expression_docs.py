@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 from tests.conformance.agreement import Bench, equal, is_inexact
 
 from australis.algebra.expr import FUNCTIONS, WINDOW_FUNCTIONS, Call, Expr, parse, walk
-from australis.algebra.expr.operands import RESERVED
-from australis.algebra.expr.window import INTERPOLATIONS
+from australis.algebra.expr.parsing.operands import RESERVED
+from australis.algebra.expr.window_functions import INTERPOLATIONS
 from australis.algebra.schema import parse_schema
 from australis.reference.expressions import evaluate
 

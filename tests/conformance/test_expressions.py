@@ -21,9 +21,9 @@ from tests.conformance.values import ZONES, rows, schemas
 import australis.kernels.expressions as kernels
 import australis.reference.expressions as reference
 from australis.algebra.expr import FUNCTIONS, Call, Cast, Expr, parse, text_of, walk
-from australis.algebra.functions import register_function
 from australis.algebra.schema import Schema, parse_schema
-from australis.compile.expressions import CALLS, column
+from australis.algebra.user_functions import register_function
+from australis.engine.spark.columns import CALLS, column
 from australis.errors import ExpressionError
 
 BATCH, ROWS = 120, 50

@@ -17,8 +17,8 @@ from tests.conformance.agreement import sample, setting, table_of
 from tests.conformance.values import rows, schemas
 
 from australis.algebra.types import DataType, parse_type
-from australis.kernels.columns import column
-from australis.kernels.hashing import partitions, spark_hash
+from australis.kernels.arrays.columns import column
+from australis.kernels.arrays.hashing import partitions, spark_hash
 
 ROWS = 300
 

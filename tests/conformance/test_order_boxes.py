@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from tests.conformance.events import Batch, batch_of, kernels, reference, rows_of
 
 from australis.algebra.boxes import Aggregate, Box, BSort, Drop, Slide, Tumble, WSort, XSection
-from australis.algebra.functions import register_aggregate
 from australis.algebra.order import Order
 from australis.algebra.schema import TS, TUP, Schema, parse_schema
-from australis.kernels import open_windows
+from australis.algebra.user_functions import register_aggregate
 from australis.kernels.kernel import CAUSE
 from australis.kernels.make import kernel_for
+from australis.kernels.windows import open_windows
 
 FUNCTIONS = (
     "count(*)",

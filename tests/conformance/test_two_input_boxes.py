@@ -24,7 +24,7 @@ from australis.algebra.order import Order
 from australis.algebra.schema import TS
 from australis.kernels.make import kernel_for
 from australis.kernels.state import pack, unpack
-from australis.reference.join import JoinMachine
+from australis.reference.boxes.join import JoinMachine
 from australis.reference.machines import machine_of
 from australis.reference.row import Tuple
 

@@ -17,9 +17,9 @@ from australis.algebra.schema import TS, Schema, parse_schema
 from australis.kernels.kernel import CAUSE, REASON, Kernel, Step
 from australis.kernels.make import kernel_for
 from australis.kernels.state import pack, unpack
-from australis.reference.join import JoinMachine
+from australis.reference.boxes.join import JoinMachine
+from australis.reference.boxes.resample import ResampleMachine
 from australis.reference.machines import machine_of
-from australis.reference.resample import ResampleMachine
 from australis.reference.row import Item, Rejected, Tuple
 
 Event = tuple[int, list[Tuple]]

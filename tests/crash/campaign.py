@@ -25,7 +25,7 @@ from tests.crash.kills import Kill, first_kills, kills
 from tests.crash.processes import kill_all, left_of
 from tests.crash.scenarios import SCENARIOS, UNORDERED
 
-from australis.engine.faults import POINTS
+from australis.engine.crash_points import POINTS
 
 
 @dataclass

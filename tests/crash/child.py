@@ -22,10 +22,10 @@ import pyarrow.parquet as pq
 from tests.crash.scenarios import CAME, FLUSH, TICK, Scenario, scenario
 
 from australis import Node
-from australis.engine import compaction
-from australis.engine.history import keeping
-from australis.engine.session import LIGHT_JAVA_OPTIONS
+from australis.engine.history import organisation as keeping
+from australis.engine.maintain import compaction
 from australis.engine.sinks import TextFileSink, write_out
+from australis.engine.spark.session import LIGHT_JAVA_OPTIONS
 
 READY, WORKING = "ready", "working"
 SOURCE, READER = "feed", "reader"

@@ -18,7 +18,7 @@ from tests.crash.child import READY, WORKING
 from tests.crash.kills import DAEMON, DRIVER, JVM, START, WORKER, Kill
 from tests.crash.processes import daemons, jvms, kill, kill_all, workers
 
-from australis.engine.faults import LOG_VARIABLE, VARIABLE
+from australis.engine.crash_points import LOG_VARIABLE, VARIABLE
 
 SECONDS_MOST = 300.0
 """A child that takes longer hangs."""

@@ -9,7 +9,7 @@ from itertools import count
 
 from tests.crash.child import READY, WORKING
 
-from australis.engine.faults import POINTS
+from australis.engine.crash_points import POINTS
 
 DRIVER, JVM, DAEMON, WORKER, START = "driver", "jvm", "daemon", "worker", "start"
 MOMENTS = (DRIVER, JVM, DAEMON, WORKER, START)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from australis.engine.faults import LOG_VARIABLE
+from australis.engine.crash_points import LOG_VARIABLE
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from tests.crash.comparing import compare
 from tests.crash.handling import Child
 from tests.crash.kills import Kill
 
-from australis.engine.faults import POINTS
+from australis.engine.crash_points import POINTS
 
 EVENTS = 80
 

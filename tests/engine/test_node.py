@@ -15,7 +15,7 @@ from australis import Node
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
-from australis.engine.trains import Train
+from australis.engine.train.trains import Train
 from australis.errors import EngineError
 from australis.kernels.run import PipelineRun
 

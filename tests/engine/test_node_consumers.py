@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from australis import Node
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
-from australis.engine.storage.root import SEGMENTS, STATES
+from australis.engine.store.root import SEGMENTS, STATES
 from australis.errors import EngineError
 
 

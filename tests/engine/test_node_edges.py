@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from australis import Network, NetworkBuilder, Node, Order
-from australis.engine import compaction
 from australis.engine.files.rows import Rejected
-from australis.engine.storage.segments import Segment
+from australis.engine.maintain import compaction
+from australis.engine.store.segments import Segment
 from australis.errors import EngineError
 
 pytestmark = pytest.mark.spark
@@ -146,7 +146,7 @@ def test_an_interrupt_behind_the_commit_of_a_push_leaves_a_node_that_goes_on(
     with Node(tmp_path / "root") as node:
         node.deploy(two_outputs_of_one_stream())
         with monkeypatch.context() as patched:
-            patched.setattr("australis.engine.ingest.crash_point", _interrupted)
+            patched.setattr("australis.engine.ingest.log.crash_point", _interrupted)
             with pytest.raises(KeyboardInterrupt):
                 node.push("x", pa.table({"a": [1]}))
         node.push("x", pa.table({"a": [2]}))

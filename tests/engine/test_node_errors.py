@@ -18,11 +18,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from australis import Node
-from australis.algebra import functions
+from australis.algebra import user_functions as functions
 from australis.algebra.builder import NetworkBuilder
-from australis.algebra.functions import register_function
 from australis.algebra.network import Network
 from australis.algebra.order import Order
+from australis.algebra.user_functions import register_function
 from australis.errors import AustralisError, EngineError
 
 

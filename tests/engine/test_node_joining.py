@@ -12,9 +12,9 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality
-from australis.engine.trains import Train
-from australis.policy.shed import DropBox
-from australis.policy.shedder import Insert
+from australis.engine.train.trains import Train
+from australis.policy.shed.drop_boxes import DropBox
+from australis.policy.shed.shedder import Insert
 
 PATIENT = Quality(delay=((3600, 1), (7200, 0)), loss=((0, 0), (1, 1)))
 

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from australis.algebra.builder import NetworkBuilder
-from australis.compile.superboxes import Discipline, plan
-from australis.engine.delays import bucket, histogram, middle_us, quantile_us
-from australis.engine.moments import moments
-from australis.engine.queues import ALL, Queues, _last_tuples
-from australis.engine.storage.catalog import Catalog, Event, Head
-from australis.engine.storage.segments import Segment
+from australis.engine.ledger.catalog import Catalog, Event, Head
+from australis.engine.ledger.delays import bucket, histogram, middle_us, quantile_us
+from australis.engine.ledger.queues import ALL, Queues, _last_tuples
+from australis.engine.store.segments import Segment
+from australis.engine.train.moments import moments
+from australis.plan.superboxes import Discipline, plan
 
 
 def arrivals(arc: str, first: int, rows: int, newest: int = 0) -> Segment:

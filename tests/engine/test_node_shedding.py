@@ -17,10 +17,10 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality, ValueGraph
-from australis.engine.delivered import DELIVERED
+from australis.engine.deliver.fraction import DELIVERED
 from australis.errors import EngineError
-from australis.policy.shed import DropBox
-from australis.policy.shedder import Command, Insert, Withdraw
+from australis.policy.shed.drop_boxes import DropBox
+from australis.policy.shed.shedder import Command, Insert, Withdraw
 
 SECOND = 1_000_000
 TOLERANT = Quality(delay=((1, 1), (4, 0)), loss=((0, 0), (1, 1)))

@@ -9,13 +9,13 @@ from pathlib import Path
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.quality import Quality, ValueGraph
-from australis.compile.superboxes import Discipline, Plan, plan
-from australis.engine import recents
-from australis.engine.delays import bucket
-from australis.engine.queues import Queues
-from australis.engine.recents import Recent
-from australis.engine.storage.catalog import Catalog, Event
-from australis.engine.storage.segments import Segment
+from australis.engine.ledger import recent as recents
+from australis.engine.ledger.catalog import Catalog, Event
+from australis.engine.ledger.delays import bucket
+from australis.engine.ledger.queues import Queues
+from australis.engine.ledger.recent import Recent
+from australis.engine.store.segments import Segment
+from australis.plan.superboxes import Discipline, Plan, plan
 
 SECOND = 1_000_000
 NOW = 1_000 * SECOND

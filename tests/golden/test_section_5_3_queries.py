@@ -11,11 +11,11 @@ import pytest
 from tests.golden.engines import Engine, Trace
 
 from australis.algebra.builder import NetworkBuilder, Stream
-from australis.algebra.functions import register_aggregate
 from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.schema import TUP
 from australis.algebra.spans import microseconds
+from australis.algebra.user_functions import register_aggregate
 
 SCHEMA = "Sid int, Time int, Pos int"
 BORDER = 30  # k

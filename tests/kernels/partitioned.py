@@ -11,11 +11,11 @@ from tests.kernels.running import rows_of
 
 from australis.algebra.boxes import Box
 from australis.algebra.schema import Schema
-from australis.kernels.columns import rows_of as taken
-from australis.kernels.hashing import partitions
+from australis.kernels.arrays.columns import rows_of as taken
+from australis.kernels.arrays.hashing import partitions
+from australis.kernels.arrays.numbered_rows import PortKeys
 from australis.kernels.kernel import CAUSE, REASON, Kernel, State, Step
 from australis.kernels.make import kernel_for
-from australis.kernels.numbered import PortKeys
 from australis.kernels.repartition import repartition
 from australis.kernels.state import pack, unpack
 

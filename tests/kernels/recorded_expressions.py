@@ -127,6 +127,6 @@ def _entry_text(entry: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    from australis.engine.session import local_session
+    from australis.engine.spark.session import local_session
 
     record(local_session("record"))

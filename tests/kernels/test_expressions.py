@@ -11,12 +11,12 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.kernels.recorded_expressions import Group, groups, plain, read, spark_values
 
+from australis.algebra.expr.functions import FUNCTIONS
 from australis.algebra.expr.parse import parse
-from australis.algebra.expr.table import FUNCTIONS
 from australis.algebra.expr.tree import Attribute, Call, Expr, Literal, UserCall, Value, walk
-from australis.algebra.functions import register_function
 from australis.algebra.schema import Schema, parse_schema
 from australis.algebra.types import DOUBLE, INT, LONG, STRING
+from australis.algebra.user_functions import register_function
 from australis.errors import AlgebraError, KernelError
 from australis.kernels import expressions as kernels
 from australis.reference import expressions as reference

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from australis.algebra.expr import WindowCall, parse_window
-from australis.algebra.functions import register_aggregate
 from australis.algebra.schema import parse_schema
+from australis.algebra.user_functions import register_aggregate
 from australis.errors import KernelError
 from australis.kernels.expressions import evaluate
 from australis.kernels.functions import apply, opened, stored_types

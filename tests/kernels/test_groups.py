@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from australis.kernels.groups import encode
+from australis.kernels.arrays.groups import encode
 
 NAN, NEGATIVE_NAN = math.nan, math.copysign(math.nan, -1.0)
 

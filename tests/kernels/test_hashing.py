@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from australis.errors import KernelError
-from australis.kernels.hashing import SEED, partitions, spark_hash
+from australis.kernels.arrays.hashing import SEED, partitions, spark_hash
 
 RECORDED: list[tuple[pa.DataType, Any, int]] = [
     (pa.int32(), 0, 933211791),

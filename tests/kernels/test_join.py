@@ -10,8 +10,8 @@ from tests.kernels.running import Run
 
 from australis.algebra.boxes import Join
 from australis.algebra.order import Order
-from australis.algebra.rendering import order_reason
-from australis.kernels import keys, pairs
+from australis.algebra.quarantine_text import order_reason
+from australis.kernels.pairing import keys, pairs
 
 LEFT, RIGHT = "t long, k string, x int", "t long, k string, y int"
 

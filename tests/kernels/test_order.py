@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from australis.kernels.kernel import REASON
-from australis.kernels.order import NOTHING, from_sort_keys, place, release, sort_keys
+from australis.kernels.ordering.order import NOTHING, from_sort_keys, place, release, sort_keys
 
 
 def test_values_without_a_place_are_rejected() -> None:

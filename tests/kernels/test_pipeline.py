@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from australis.algebra.builder import NetworkBuilder
+from australis.algebra.counters import Counters
 from australis.algebra.network import Network, Ref
 from australis.algebra.order import Order
-from australis.algebra.running import Counters
 from australis.algebra.schema import TS
 from australis.errors import AlgebraError
 from australis.kernels.pipeline import Pipeline

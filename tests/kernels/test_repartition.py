@@ -14,12 +14,12 @@ from tests.kernels.partitioned import Partitions
 from tests.kernels.running import table
 
 from australis.algebra.boxes import Aggregate, Box, BSort, Drop, Filter, Join, Resample, Tumble, WSort
-from australis.algebra.functions import register_aggregate
 from australis.algebra.order import Order
 from australis.algebra.schema import TUP, Schema, parse_schema
+from australis.algebra.user_functions import register_aggregate
 from australis.errors import KernelError
+from australis.kernels.arrays.numbered_rows import PortKeys
 from australis.kernels.make import kernel_for
-from australis.kernels.numbered import PortKeys
 from australis.kernels.repartition import repartition
 
 SCHEMA = parse_schema("at long, g string, h double, n int, b boolean")

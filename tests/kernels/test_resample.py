@@ -9,7 +9,7 @@ from tests.kernels.running import Run
 
 from australis.algebra.boxes import Resample
 from australis.algebra.order import Order
-from australis.kernels import results
+from australis.kernels.pairing import resample_results as results
 
 HEARTBEATS, REPORTS = "t long", "t long, sid int, pos double"
 

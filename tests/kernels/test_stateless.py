@@ -6,7 +6,7 @@ import pyarrow as pa
 from tests.kernels.running import Run
 
 from australis.algebra.boxes import Filter, Map, Union
-from australis.algebra.functions import register_function
+from australis.algebra.user_functions import register_function
 
 SOLDIERS = "sid int, pos long"
 

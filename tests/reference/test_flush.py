@@ -21,8 +21,8 @@ from australis.algebra.boxes import (
     XSection,
 )
 from australis.algebra.builder import NetworkBuilder
+from australis.algebra.counters import Counters
 from australis.algebra.order import Order
-from australis.algebra.running import Counters
 from australis.algebra.schema import TUP
 from australis.reference.network import ReferenceRun
 

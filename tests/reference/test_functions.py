@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from australis.algebra.expr import parse_window
-from australis.algebra.functions import register_aggregate
 from australis.algebra.schema import parse_schema
+from australis.algebra.user_functions import register_aggregate
 from australis.reference.functions import window_value
 
 NAN, INF = float("nan"), float("inf")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from australis.algebra.builder import NetworkBuilder
+from australis.algebra.counters import Counters
 from australis.algebra.network import QUARANTINE
 from australis.algebra.order import Order
-from australis.algebra.running import Counters
 from australis.reference.network import Emission, ReferenceRun
 
 SECOND = 1_000_000

@@ -6,7 +6,7 @@ import pytest
 
 from australis.algebra.boxes import Drop, Filter, Map, Union
 from australis.algebra.schema import parse_schema
-from australis.reference.drop import fraction
+from australis.reference.boxes.drop import fraction
 from australis.reference.machines import machine_of
 from australis.reference.row import Tuple
 

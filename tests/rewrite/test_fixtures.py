@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.rewrite.equality import differences, random_story
 
-from australis.algebra.documents import parse_yaml
-from australis.algebra.form import from_json
+from australis.algebra.form.documents import parse_yaml
+from australis.algebra.form.form import from_json
 from australis.algebra.network import Network
 from australis.algebra.schema import parse_schema
 from australis.rewrite.improve import RULES, Improved, improve

@@ -8,8 +8,8 @@ import pytest
 
 from australis import NetworkBuilder, Order
 from australis.algebra.boxes import Filter
-from australis.algebra.functions import register_aggregate, register_function
 from australis.algebra.network import Network, Ref
+from australis.algebra.user_functions import register_aggregate, register_function
 from australis.rewrite.improve import RULES, improve
 from australis.rewrite.rewrite import kept
 from australis.rewrite.statistics import Measure, Statistics, cost

@@ -24,17 +24,25 @@ class Place(NamedTuple):
 
 
 COMMANDS = {
-    "check": Place("australis.app.check", "Say whether a network is valid, and what is wrong with it."),
-    "explain": Place("australis.app.explain", "Show a network: as a tree, a picture, Mermaid or JSON."),
-    "run": Place("australis.app.run", "Run streams of tuples through a network."),
-    "deploy": Place("australis.app.deploy", "Run another network on a root, while it runs."),
-    "query": Place("australis.app.query", "Ask a running stream about its past, and what comes."),
-    "detach": Place("australis.app.detach", "Take an ad hoc query away."),
-    "refresh": Place("australis.app.refresh", "Read a stored table again, now."),
-    "history": Place("australis.app.history", "Print what a connection point keeps."),
-    "stats": Place("australis.app.stats", "Print what a root tells of boxes, queues and delays."),
-    "forget": Place("australis.app.forget", "Keep nothing any more for a consumer that will not come back."),
-    "simulate": Place("australis.app.simulate", "Hold distributed policies against the papers' numbers."),
+    "check": Place(
+        "australis.app.commands.check", "Say whether a network is valid, and what is wrong with it."
+    ),
+    "explain": Place(
+        "australis.app.commands.explain", "Show a network: as a tree, a picture, Mermaid or JSON."
+    ),
+    "run": Place("australis.app.commands.run", "Run streams of tuples through a network."),
+    "deploy": Place("australis.app.commands.deploy", "Run another network on a root, while it runs."),
+    "query": Place("australis.app.commands.query", "Ask a running stream about its past, and what comes."),
+    "detach": Place("australis.app.commands.detach", "Take an ad hoc query away."),
+    "refresh": Place("australis.app.commands.refresh", "Read a stored table again, now."),
+    "history": Place("australis.app.commands.history", "Print what a connection point keeps."),
+    "stats": Place("australis.app.commands.stats", "Print what a root tells of boxes, queues and delays."),
+    "forget": Place(
+        "australis.app.commands.forget", "Keep nothing any more for a consumer that will not come back."
+    ),
+    "simulate": Place(
+        "australis.app.commands.simulate", "Hold distributed policies against the papers' numbers."
+    ),
     "demo": Place("australis.app.demo.story", "Watch a network find intruders in a stream of connections."),
 }
 

@@ -14,40 +14,40 @@ from typing import Self
 import pyarrow as pa
 
 from australis.algebra.network import Network
-from australis.compile.superboxes import Discipline
-from australis.engine.assembly import Running, assembled
-from australis.engine.attached import Attached
-from australis.engine.change import Change
+from australis.engine.change.deploy import deploy
+from australis.engine.change.difference import Change
+from australis.engine.change.loading import load, switched
+from australis.engine.change.optimiser import Optimiser, redrawn
+from australis.engine.change.switch import Switching
 from australis.engine.clock import never_back, wall_clock
-from australis.engine.consumers import ROWS_MOST
 from australis.engine.control.server import ControlServer
-from australis.engine.deployment import deploy
-from australis.engine.dropboxes import Entry, ledger
+from australis.engine.deliver.attached import Attached
+from australis.engine.deliver.consumers import ROWS_MOST
 from australis.engine.files.rows import Rejected
-from australis.engine.ground import Ground
 from australis.engine.history.question import Instant, instant_us, question
 from australis.engine.history.reading import recall
-from australis.engine.ingest import Ingest, Position
-from australis.engine.live import live
-from australis.engine.loading import load, switched
-from australis.engine.metrics import Metrics
-from australis.engine.monitor import WINDOW_S, QualityReport, monitor
-from australis.engine.opened import OpenRoot
-from australis.engine.optimising import Optimiser, redrawn
-from australis.engine.queues import Queues
-from australis.engine.recents import Recent, recent, whole
-from australis.engine.record import Record
-from australis.engine.runners import Runners
-from australis.engine.session import GONE, is_running, local_session
+from australis.engine.ingest.log import Ingest, Position
+from australis.engine.ledger.catalog import DISK, NETWORK
+from australis.engine.ledger.open_root import OpenRoot
+from australis.engine.ledger.queues import Queues
+from australis.engine.ledger.recent import Recent, recent, whole
+from australis.engine.ledger.record import Record
+from australis.engine.observe.live_network import live
+from australis.engine.observe.metrics import Metrics
+from australis.engine.observe.quality import WINDOW_S, QualityReport, monitor
+from australis.engine.observe.statistics import Statistics, statistics
+from australis.engine.running import Running, assembled
 from australis.engine.settings import NodeSettings, Way
-from australis.engine.statistics import Statistics, statistics
-from australis.engine.storage.catalog import DISK, NETWORK
-from australis.engine.storage.root import Root, catalog_folder
-from australis.engine.switching import Switching
-from australis.engine.tables.keeper import Keeper
-from australis.engine.trains import Train
+from australis.engine.shared import Ground
+from australis.engine.spark.runners import Runners
+from australis.engine.spark.session import GONE, is_running, local_session
+from australis.engine.steer.drop_boxes import Entry, ledger
+from australis.engine.store.root import Root, catalog_folder
+from australis.engine.tables.refresh import Keeper
+from australis.engine.train.trains import Train
 from australis.errors import EngineError, Problem
-from australis.policy.schedules import Scheduling
+from australis.plan.superboxes import Discipline
+from australis.policy.schedule.schedules import Scheduling
 
 
 class Node:

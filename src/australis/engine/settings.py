@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from australis.algebra.network import Network
-from australis.compile.superboxes import Discipline
 from australis.errors import EngineError, Problem
-from australis.policy.schedules import Scheduling
+from australis.plan.superboxes import Discipline
+from australis.policy.schedule.schedules import Scheduling
 
 BOX_TRAIN = 1_000
 """The tuples of a train under the discipline `box`."""

@@ -19,17 +19,17 @@ from australis.algebra.boxes import (
     WSort,
 )
 from australis.algebra.schema import Schema
-from australis.kernels.aggregate import AggregateKernel
-from australis.kernels.bsort import BSortKernel
-from australis.kernels.drop import DropKernel
-from australis.kernels.join import JoinKernel
+from australis.kernels.boxes.aggregate import AggregateKernel
+from australis.kernels.boxes.bsort import BSortKernel
+from australis.kernels.boxes.drop import DropKernel
+from australis.kernels.boxes.join import JoinKernel
+from australis.kernels.boxes.lookup_join import Ask, LookupJoinKernel
+from australis.kernels.boxes.resample import ResampleKernel
+from australis.kernels.boxes.stateless import FilterKernel, MapKernel, UnionKernel
+from australis.kernels.boxes.table_join import TableJoinKernel
+from australis.kernels.boxes.tumble import TumbleKernel
+from australis.kernels.boxes.wsort import WSortKernel
 from australis.kernels.kernel import Kernel
-from australis.kernels.lookup_join import Ask, LookupJoinKernel
-from australis.kernels.resample import ResampleKernel
-from australis.kernels.stateless import FilterKernel, MapKernel, UnionKernel
-from australis.kernels.table_join import TableJoinKernel
-from australis.kernels.tumble import TumbleKernel
-from australis.kernels.wsort import WSortKernel
 
 Schemas = tuple[Schema, ...]
 

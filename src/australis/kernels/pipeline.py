@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from australis.algebra.counters import BEHIND, Counters
 from australis.algebra.network import QUARANTINE, Network, Ref
-from australis.algebra.running import BEHIND, Counters
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
 from australis.errors import AlgebraError, KernelError, Problem
+from australis.kernels.arrays.columns import column, stacked
 from australis.kernels.arrivals import Taken, take
+from australis.kernels.boxes.lookup_join import Ask
 from australis.kernels.causes import NOBODY, by_cause, caused
-from australis.kernels.columns import column, stacked
 from australis.kernels.kernel import CAUSE, Kernel, State, empty_output
-from australis.kernels.lookup_join import Ask
 from australis.kernels.make import kernel_for
 from australis.kernels.quarantine import QUARANTINE_ARROW, admitted, quarantined
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.network import QUARANTINE_SCHEMA
-from australis.algebra.rendering import null_reason, tuple_as_json
+from australis.algebra.quarantine_text import null_reason, tuple_as_json
 from australis.algebra.schema import TS, Schema
 from australis.kernels.expressions.arrays import nulls
 from australis.kernels.functions.user import plain

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from australis.errors import KernelError, Problem
-from australis.kernels.columns import Indexes, column, numbers, rows_of, stacked
+from australis.kernels.arrays.columns import Indexes, column, numbers, rows_of, stacked
+from australis.kernels.arrays.groups import encode
+from australis.kernels.arrays.hashing import partitions
+from australis.kernels.arrays.numbered_rows import Numbered, PortKeys
 from australis.kernels.functions.loops import arrange
-from australis.kernels.groups import encode
-from australis.kernels.hashing import partitions
 from australis.kernels.kernel import Kernel, State
-from australis.kernels.numbered import Numbered, PortKeys
 
 
 def repartition(kernel: Kernel, states: Sequence[State], keys: PortKeys, count: int) -> tuple[State, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from australis.algebra.counters import Counters
 from australis.algebra.network import Network
-from australis.algebra.running import Counters
 from australis.kernels.kernel import CAUSE
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 from australis.kernels.state import pack, unpack

@@ -9,8 +9,8 @@ from typing import Any
 
 from australis.algebra.expr import WindowCall
 from australis.algebra.expr.tree import Value
-from australis.algebra.functions import user_aggregate
 from australis.algebra.types import DataType
+from australis.algebra.user_functions import user_aggregate
 from australis.reference.expressions import evaluate, plain
 from australis.reference.order import ascending, comparable
 from australis.reference.row import Row

@@ -18,14 +18,14 @@ from australis.algebra.boxes import (
     WSort,
 )
 from australis.algebra.schema import Schema
-from australis.reference.aggregate import AggregateMachine
-from australis.reference.drop import DropMachine
-from australis.reference.join import JoinMachine
+from australis.reference.boxes.aggregate import AggregateMachine
+from australis.reference.boxes.drop import DropMachine
+from australis.reference.boxes.join import JoinMachine
+from australis.reference.boxes.resample import ResampleMachine
+from australis.reference.boxes.sort import BSortMachine, WSortMachine
+from australis.reference.boxes.stateless import FilterMachine, MapMachine, UnionMachine
+from australis.reference.boxes.tumble import TumbleMachine
 from australis.reference.machine import Machine
-from australis.reference.resample import ResampleMachine
-from australis.reference.sort import BSortMachine, WSortMachine
-from australis.reference.stateless import FilterMachine, MapMachine, UnionMachine
-from australis.reference.tumble import TumbleMachine
 
 MACHINES: dict[type[Box], Any] = {
     Filter: FilterMachine,

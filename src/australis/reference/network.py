@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from australis.algebra.counters import BEFORE, BEHIND, Counters
 from australis.algebra.expr.tree import Value
 from australis.algebra.network import QUARANTINE, Network, Ref
-from australis.algebra.rendering import null_reason, tuple_as_json
-from australis.algebra.running import BEFORE, BEHIND, Counters
+from australis.algebra.quarantine_text import null_reason, tuple_as_json
 from australis.algebra.schema import Schema
 from australis.errors import KernelError
-from australis.reference.join import JoinMachine
+from australis.reference.boxes.join import JoinMachine
 from australis.reference.machine import Machine
 from australis.reference.machines import machine_of
 from australis.reference.row import Item, Rejected, Row, Tuple

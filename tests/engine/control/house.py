@@ -14,7 +14,7 @@ import pyarrow as pa
 from australis import NetworkBuilder
 from australis.algebra.grafting import output_names
 from australis.algebra.network import Network
-from australis.app.engines import Engine, start
+from australis.app.running.engines import Engine, start
 from australis.engine.control.client import Control, reach
 from australis.engine.control.server import ControlServer
 from australis.errors import EngineError, Problem

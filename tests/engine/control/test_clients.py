@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from tests.engine.control.house import House, bare, cars, fast, reached
 
+from australis.engine.control.address import FILE, VERSION, Place
 from australis.engine.control.channel import Channel
 from australis.engine.control.client import Control, reach
-from australis.engine.control.place import FILE, VERSION, Place
 from australis.engine.control.server import ControlServer
 from australis.errors import EngineError
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.engine.control.house import House, reached, running
 
+from australis.engine.control.address import FILE, VERSION, Place
 from australis.engine.control.client import reach
-from australis.engine.control.place import FILE, VERSION, Place
 from australis.engine.control.server import ControlServer
 from australis.errors import EngineError
 
@@ -38,7 +38,7 @@ def test_a_long_path_to_temporary_files(
 
 
 def test_no_place_for_a_socket(house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("australis.engine.control.place.ADDRESS_MOST", 5)
+    monkeypatch.setattr("australis.engine.control.address.ADDRESS_MOST", 5)
     with pytest.raises(
         EngineError, match="control: no socket for the control channel can be made: no folder"
     ):

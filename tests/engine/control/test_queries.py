@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 from tests.engine.control.house import House, bare, both, cars, fast, reached
 
+from australis.engine.control.address import FILE
 from australis.engine.control.client import Control, reach
-from australis.engine.control.guests import FILE as GUESTS
-from australis.engine.control.guests import Guests
-from australis.engine.control.place import FILE
 from australis.engine.control.server import ControlServer
 from australis.engine.control.streams import End
+from australis.engine.control.temporary_queries import FILE as GUESTS
+from australis.engine.control.temporary_queries import Guests
 from australis.errors import EngineError, Problem
 
 

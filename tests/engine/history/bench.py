@@ -12,21 +12,21 @@ import pyarrow as pa
 
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
-from australis.compile.superboxes import Discipline, plan
-from australis.engine.deployment import deploy
-from australis.engine.ground import Ground
+from australis.engine.change.deploy import deploy
 from australis.engine.history.gathering import Gathering
 from australis.engine.history.question import question
 from australis.engine.history.reading import recall
-from australis.engine.ingest import Ingest
-from australis.engine.opened import OpenRoot
-from australis.engine.queues import Queues
+from australis.engine.ingest.log import Ingest
+from australis.engine.ledger.catalog import Head
+from australis.engine.ledger.open_root import OpenRoot
+from australis.engine.ledger.queues import Queues
 from australis.engine.settings import NodeSettings
-from australis.engine.steering import Steering
-from australis.engine.storage.catalog import Head
-from australis.engine.storage.root import Root
-from australis.engine.storage.segments import Segment, write_segment
-from australis.engine.trains import Settings, Trains
+from australis.engine.shared import Ground
+from australis.engine.steer.steering import Steering
+from australis.engine.store.root import Root
+from australis.engine.store.segments import Segment, write_segment
+from australis.engine.train.trains import Settings, Trains
+from australis.plan.superboxes import Discipline, plan
 
 SECOND = 1_000_000
 SCHEMA = "k int, v double, note string"

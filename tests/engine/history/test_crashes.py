@@ -12,15 +12,16 @@ import pyarrow.parquet as pq
 import pytest
 from tests.engine.history.bench import SECOND, Bench, network, opened, tuples
 
-from australis.engine.faults import POINTS, VARIABLE
-from australis.engine.history import keeping, read_history
+from australis.engine.crash_points import POINTS, VARIABLE
+from australis.engine.history import organisation as keeping
+from australis.engine.history import read_history
 
 GATHER = """
 import sys
 from pathlib import Path
 from tests.engine.history.bench import opened
 from tests.engine.history.test_crashes import feed
-from australis.engine.history import keeping
+from australis.engine.history import organisation as keeping
 keeping.RUN_ROWS_MOST = 20
 with opened(Path(sys.argv[1])) as bench:
     feed(bench)

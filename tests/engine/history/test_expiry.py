@@ -8,7 +8,7 @@ import pytest
 from tests.engine.history.bench import SECOND, Bench, network, opened, tuples
 
 from australis.algebra.builder import NetworkBuilder
-from australis.engine.history import keeping
+from australis.engine.history import organisation as keeping
 
 
 def live(bench: Bench, seconds: int, rows: int = 10) -> None:

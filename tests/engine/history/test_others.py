@@ -18,7 +18,8 @@ from australis import Node
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
-from australis.engine.history import keeping, read_history
+from australis.engine.history import organisation as keeping
+from australis.engine.history import read_history
 
 COUNTED = 'count(*), count(distinct "#seq"), coalesce(sum(v), 0)'
 

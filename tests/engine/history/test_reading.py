@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine.history.bench import SECOND, Bench, network, opened, tuples
 
-from australis.engine.history import keeping, question, read_history, reading, runs
+from australis.engine.history import organisation as keeping
+from australis.engine.history import question, read_history, reading, runs
 from australis.engine.history.question import instant_us
 from australis.engine.history.reading import recall
 from australis.engine.history.runs import staged

@@ -16,13 +16,14 @@ from tests.engine.history.bench import SCHEMA, SECOND, Bench, network, opened, t
 
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.types import TIMESTAMP
-from australis.engine.compaction import Compaction
-from australis.engine.history import keeping, runs, runs_of
+from australis.engine.history import organisation as keeping
+from australis.engine.history import runs, runs_of
 from australis.engine.history.gathering import cuts, full_batch
-from australis.engine.history.keeping import Keeping
+from australis.engine.history.organisation import Keeping
 from australis.engine.history.pieces import pieces
-from australis.engine.storage.catalog import Head
-from australis.engine.storage.segments import SEQ, Segment, read_segment
+from australis.engine.ledger.catalog import Head
+from australis.engine.maintain.compaction import Compaction
+from australis.engine.store.segments import SEQ, Segment, read_segment
 
 
 @pytest.fixture(autouse=True)
@@ -218,7 +219,7 @@ def test_points_of_one_arc_share_runs_by_the_first_key(tmp_path: Path) -> None:
 
 
 def test_compaction_leaves_runs_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("australis.engine.compaction.RUN_LEAST", 3)
+    monkeypatch.setattr("australis.engine.maintain.compaction.RUN_LEAST", 3)
     with opened(tmp_path) as bench:
         filled(bench, pushes=15)
         bench.gather()

@@ -18,16 +18,17 @@ from tests.engine.history.bench import Bench, opened, tuples
 from australis.algebra.builder import NetworkBuilder, Stream
 from australis.algebra.network import Network
 from australis.algebra.order import Order
-from australis.engine.frames import SparkRunner
-from australis.engine.history import keeping, runs
-from australis.engine.history.allowed import EVERYTHING
-from australis.engine.history.let_through import let_through
-from australis.engine.plans import write_plan
-from australis.engine.storage.catalog import Head
-from australis.engine.storage.segments import read_segment
-from australis.engine.tasks import Task
-from australis.engine.trains import Trains
-from australis.engine.waybills import Waybill
+from australis.engine.history import organisation as keeping
+from australis.engine.history import runs
+from australis.engine.history.allowed_values import EVERYTHING
+from australis.engine.history.passing_values import let_through
+from australis.engine.ledger.catalog import Head
+from australis.engine.spark.sql_runner import SparkRunner
+from australis.engine.store.segments import read_segment
+from australis.engine.train.trains import Trains
+from australis.engine.worker.plan_files import write_plan
+from australis.engine.worker.task import Task
+from australis.engine.worker.waybill import Waybill
 
 ROWS = 400
 HOSTS = pa.table({"id": pa.array([3, 5, None], pa.int32()), "name": ["three", "five", "none"]})

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from australis.algebra.schema import TS, parse_schema
-from australis.engine.storage.segments import SEQ
+from australis.engine.store.segments import SEQ
 
 SCHEMA = parse_schema("n long, word string, half double")
 

@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.engine.sinks.through_node import OUTPUTS, run, write_inputs
 
-from australis.engine.faults import VARIABLE
+from australis.engine.crash_points import VARIABLE
 
 ROOT = Path(__file__).parents[3]
 

@@ -10,7 +10,8 @@ import pytest
 from tests.engine.sources.virtual import Ledger, VirtualWaiter, run
 
 from australis.algebra.schema import parse_schema
-from australis.engine.sources import GeneratorSource, Options, Rate, columns, generator, parse_source
+from australis.engine.sources import GeneratorSource, Options, Rate, parse_source
+from australis.engine.sources.generator import columns, generator
 from australis.errors import EngineError
 
 SCHEMA = parse_schema("sid int, at timestamp, time long, v double, m decimal(8,2), word string, b boolean")

@@ -19,7 +19,7 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network, Ref
 from australis.algebra.order import Order
 from australis.algebra.store import Pull, Store
-from australis.engine.faults import VARIABLE
+from australis.engine.crash_points import VARIABLE
 from australis.errors import EngineError
 
 pytestmark = pytest.mark.timeout(240)

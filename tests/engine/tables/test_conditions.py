@@ -17,9 +17,9 @@ from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.store import Store
 from australis.engine.tables.conditions import condition
+from australis.engine.tables.needed_rows import join_keys, wanted
 from australis.engine.tables.opening import open_store
 from australis.engine.tables.stored import Stored
-from australis.engine.tables.wanted import join_keys, wanted
 from australis.kernels.expressions import evaluate
 from australis.kernels.expressions.arrays import truths
 

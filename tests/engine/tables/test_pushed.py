@@ -15,7 +15,7 @@ from tests.engine.tables.test_nodes import awaited
 
 from australis import Node
 from australis.algebra.store import Store
-from australis.engine.faults import VARIABLE
+from australis.engine.crash_points import VARIABLE
 from australis.errors import EngineError
 
 pytestmark = pytest.mark.timeout(240)

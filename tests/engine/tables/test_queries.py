@@ -15,7 +15,8 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.store import Pull, Store
-from australis.engine.history import keeping, runs
+from australis.engine.history import organisation as keeping
+from australis.engine.history import runs
 from australis.errors import EngineError, NetworkError
 
 TRIPS = "car int not null, at long not null"

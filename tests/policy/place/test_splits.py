@@ -23,9 +23,9 @@ from tests.rewrite.networks import random_queries
 
 from australis.algebra.boxes import Aggregate, Filter, Join, Map, Tumble, Union, WSort
 from australis.algebra.builder import NetworkBuilder
-from australis.algebra.functions import register_aggregate
 from australis.algebra.network import Network, Ref
 from australis.algebra.order import Order
+from australis.algebra.user_functions import register_aggregate
 from australis.errors import PolicyError
 from australis.policy.place.split import Assumed, Parting, Same, part
 from australis.reference.network import ReferenceRun

@@ -4,9 +4,9 @@ In comes the text of a predicate, a map or a window function; `parse` refuses wh
 `bind` fits it to a schema, and out goes the tree of `tree.py` that every evaluator reads. No text does.
 """
 
+from australis.algebra.expr.functions import FUNCTIONS
 from australis.algebra.expr.parse import Parsed, parse
 from australis.algebra.expr.substitute import substituted
-from australis.algebra.expr.table import FUNCTIONS
 from australis.algebra.expr.text import text_of
 from australis.algebra.expr.tree import (
     Attribute,
@@ -21,7 +21,7 @@ from australis.algebra.expr.tree import (
     children,
     walk,
 )
-from australis.algebra.expr.window import (
+from australis.algebra.expr.window_functions import (
     INTERPOLATIONS,
     WINDOW_FUNCTIONS,
     ParsedWindow,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
-from australis.algebra.expr.literals import decimal_type_of, interval_text, timestamp_text
-from australis.algebra.expr.operands import RESERVED
-from australis.algebra.expr.syntax import CHAINED
-from australis.algebra.expr.table import OPERATORS
+from australis.algebra.expr.functions import OPERATORS
+from australis.algebra.expr.parsing.literals import decimal_type_of, interval_text, timestamp_text
+from australis.algebra.expr.parsing.operands import RESERVED
+from australis.algebra.expr.parsing.syntax import CHAINED
 from australis.algebra.expr.tree import Attribute, Call, Case, Cast, Expr, Literal, UserCall
 from australis.algebra.types import DataType
 

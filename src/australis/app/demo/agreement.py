@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from australis.algebra.network import Network, Output, Ref
-from australis.app.engines import start
+from australis.app.running.engines import start
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,16 @@ from rich.console import Console
 from rich.table import Table
 
 from australis.algebra.network import QUARANTINE, Network
-from australis.app import shown
-from australis.app.conductor import Conductor, Taker
 from australis.app.demo.replay import TableSource
-from australis.app.progress import Sample, announced, live
-from australis.app.quiet import quietly
-from australis.app.stopping import Stop
+from australis.app.running.conductor import Conductor, Taker
+from australis.app.running.quiet_start import quietly
+from australis.app.running.stopping import Stop
+from australis.app.showing import statistics_tables as shown
+from australis.app.showing.progress import Sample, announced, live
 from australis.engine.node import Node
-from australis.engine.session import is_running, local_session
+from australis.engine.observe.statistics import Statistics
 from australis.engine.sources import Delivery, Rate
-from australis.engine.statistics import Statistics
+from australis.engine.spark.session import is_running, local_session
 
 _WARMING = 1_000
 """So many tuples go through before, for workers that have everything loaded."""

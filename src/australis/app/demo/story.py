@@ -19,7 +19,7 @@ from australis.app.demo.agreement import Compared, engines_agree, results_agree
 from australis.app.demo.network import network as demo_network
 from australis.app.demo.stream import BEACON, HOME, SCANNER, WORM_NET, connections
 from australis.app.pictures.tree import network_tree
-from australis.app.stopping import Stop, stoppable
+from australis.app.running.stopping import Stop, stoppable
 from australis.engine.sources.rates import parse_rate
 from australis.errors import EngineError
 

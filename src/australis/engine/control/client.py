@@ -12,11 +12,11 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from australis.algebra.form import from_json, to_json
+from australis.algebra.form.form import from_json, to_json
 from australis.algebra.network import Network
+from australis.engine.control.address import Place
 from australis.engine.control.channel import Channel, Message, slices
 from australis.engine.control.messages import answered, greet, network_of
-from australis.engine.control.place import Place
 from australis.engine.control.streams import End
 from australis.errors import EngineError, Problem
 

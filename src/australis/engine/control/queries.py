@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from australis.algebra.network import Network
-from australis.engine.attached import Attached
-from australis.engine.control.guests import Guests
-from australis.engine.control.served import Change, Served
+from australis.engine.control.node_protocol import Change, Served
+from australis.engine.control.temporary_queries import Guests
+from australis.engine.deliver.attached import Attached
 from australis.errors import AustralisError, EngineError, Problem
 
 _NAME = "query"

@@ -7,11 +7,11 @@ import threading
 import time
 from pathlib import Path
 
+from australis.engine.control.address import listen
 from australis.engine.control.channel import Channel, is_readable
 from australis.engine.control.messages import AUSTRALIS
-from australis.engine.control.place import listen
+from australis.engine.control.node_protocol import Served
 from australis.engine.control.queries import Queries
-from australis.engine.control.served import Served
 from australis.engine.control.session import Session
 from australis.errors import EngineError, Problem
 

@@ -6,7 +6,7 @@ the rows that do not fit, each with its line and the reason. Written files appea
 
 from australis.engine.files.blocks import STANDARD_STREAM
 from australis.engine.files.formats import FORMATS, format_of, open_reader, open_writer
-from australis.engine.files.live import Ended
+from australis.engine.files.growing import Ended
 from australis.engine.files.reader import Reader
 from australis.engine.files.rows import Batch, Mark, Rejected
 from australis.engine.files.writers import Writer

@@ -17,7 +17,7 @@ from typing import IO, BinaryIO, cast
 import numpy as np
 import numpy.typing as npt
 
-from australis.engine.files.live import GrowingInput, Idle, LiveInput
+from australis.engine.files.growing import GrowingInput, Idle, LiveInput
 from australis.engine.files.rows import Mark
 from australis.errors import EngineError, Problem
 

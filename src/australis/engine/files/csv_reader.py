@@ -12,7 +12,7 @@ import pyarrow.csv as pacsv
 
 from australis.algebra.schema import Schema
 from australis.engine.files.blocks import RECORD_BYTES_MAX, cut_records
-from australis.engine.files.live import Idle
+from australis.engine.files.growing import Idle
 from australis.engine.files.reader import TextReader, check_columns
 from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, one_chunk, shown, without
 from australis.engine.files.texts import convert

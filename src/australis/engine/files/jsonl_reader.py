@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.json as pajson
 
-from australis.algebra.rendering import null_reason
+from australis.algebra.quarantine_text import null_reason
 from australis.algebra.schema import Field, Schema
 from australis.algebra.types import DataType
 from australis.engine.files.blocks import cut_lines
-from australis.engine.files.live import Idle
+from australis.engine.files.growing import Idle
 from australis.engine.files.reader import TextReader, ignored
 from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, one_chunk, shown
 from australis.engine.files.texts import convert, parse_value

@@ -9,7 +9,7 @@ from typing import Self
 
 from australis.algebra.schema import Schema
 from australis.engine.files.blocks import TextSource
-from australis.engine.files.live import Idle
+from australis.engine.files.growing import Idle
 from australis.engine.files.rows import Batch, Mark
 from australis.errors import EngineError, Problem
 

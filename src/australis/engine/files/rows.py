@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.algebra.rendering import null_reason
+from australis.algebra.quarantine_text import null_reason
 from australis.algebra.schema import Schema
 
 _SHOWN_CHARACTERS = 60

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from australis.algebra.schema import Schema
-from australis.compile.superboxes import Plan
-from australis.engine.faults import crash_point
-from australis.engine.ground import Ground
-from australis.engine.history.keeping import Keeping, keepings
+from australis.engine.crash_points import crash_point
+from australis.engine.history.organisation import Keeping, keepings
 from australis.engine.history.pieces import Piece, pieces
 from australis.engine.history.runs import (
     described,
@@ -20,7 +18,9 @@ from australis.engine.history.runs import (
     staged,
     stamped,
 )
-from australis.engine.storage.segments import Segment, merged, read_segment
+from australis.engine.shared import Ground
+from australis.engine.store.segments import Segment, merged, read_segment
+from australis.plan.superboxes import Plan
 
 
 class Gathering:

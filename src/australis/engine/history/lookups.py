@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from australis.compile.superboxes import Superbox
-from australis.engine.history.allowed import as_lookup
-from australis.engine.history.keeping import keepings
-from australis.engine.history.let_through import let_through
-from australis.engine.queues import Queues, Rows, rows_between
-from australis.engine.storage.cache import Cache
-from australis.engine.storage.lookup import Lookup, Zone, zones
-from australis.engine.storage.root import Root
-from australis.engine.storage.segments import Segment, read_metadata
+from australis.engine.history.allowed_values import as_lookup
+from australis.engine.history.organisation import keepings
+from australis.engine.history.passing_values import let_through
+from australis.engine.ledger.queues import Queues, Rows, rows_between
+from australis.engine.store.cache import Cache
+from australis.engine.store.root import Root
+from australis.engine.store.segments import Segment, read_metadata
+from australis.engine.store.zones import Lookup, Zone, zones
 from australis.errors import EngineError
+from australis.plan.superboxes import Superbox
 
 ZONES_BUDGET, ZONE_BYTES = 64 << 20, 300
 """What may be remembered of footers, and about what a row group takes of it."""

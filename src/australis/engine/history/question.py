@@ -14,15 +14,15 @@ from australis.algebra.expr import Expr, attributes
 from australis.algebra.network import Network
 from australis.algebra.schema import TS, Schema
 from australis.algebra.spans import microseconds
-from australis.compile.superboxes import Plan
-from australis.engine.history.allowed import lookup_of
+from australis.engine.history.allowed_values import lookup_of
 from australis.engine.history.runs import run_schema, stamped
-from australis.engine.storage.lookup import Lookup
-from australis.engine.storage.root import Root
-from australis.engine.storage.segments import SEQ, Segment, merged, read_segment
+from australis.engine.store.root import Root
+from australis.engine.store.segments import SEQ, Segment, merged, read_segment
+from australis.engine.store.zones import Lookup
 from australis.errors import EngineError, Problem
 from australis.kernels.expressions import evaluate
 from australis.kernels.expressions.arrays import truths
+from australis.plan.superboxes import Plan
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from australis.engine.graveyard import Graveyard
-from australis.engine.ground import Ground
 from australis.engine.history.pieces import Piece, pieces
 from australis.engine.history.question import Question, arc_of, question
 from australis.engine.history.runs import staged
-from australis.engine.looking import CatalogView, known_catalog, known_plan
-from australis.engine.queues import ALL
-from australis.engine.storage.root import Root, catalog_folder
-from australis.engine.storage.segments import Segment
+from australis.engine.ledger.garbage import Graveyard
+from australis.engine.ledger.queues import ALL
+from australis.engine.observe.inspect import CatalogView, known_catalog, known_plan
+from australis.engine.shared import Ground
+from australis.engine.store.root import Root, catalog_folder
+from australis.engine.store.segments import Segment
 from australis.errors import EngineError
 
 CHUNK_ROWS = 100_000

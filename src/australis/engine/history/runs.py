@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from australis.algebra.schema import TS, Schema
-from australis.engine.storage.root import HISTORY, SEGMENTS, Root
-from australis.engine.storage.segments import SEQ, TIE, Segment, checksum
+from australis.engine.store.root import HISTORY, SEGMENTS, Root
+from australis.engine.store.segments import SEQ, TIE, Segment, checksum
 
 GROUP_ROWS = 1 << 13
 """The tuples of a row group: what a lookup reads at the least."""

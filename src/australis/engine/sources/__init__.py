@@ -7,9 +7,9 @@ committed position. Settings (`FileSource`, `FolderSource`, `GeneratorSource`) a
 
 from australis.engine.sources.delivery import Adoption, Delivery, Inlet, Running, Source, hand_over
 from australis.engine.sources.feed import feed, in_turns, parse_source
-from australis.engine.sources.folder import FolderSource
-from australis.engine.sources.generator import GeneratorSource, parse_generator
-from australis.engine.sources.one_file import FileSource
+from australis.engine.sources.files.folder import FolderSource
+from australis.engine.sources.files.one_file import FileSource
+from australis.engine.sources.generator.generator import GeneratorSource, parse_generator
 from australis.engine.sources.options import Options, parse_replay
 from australis.engine.sources.pacing import Rate, Speed
 from australis.engine.sources.rates import parse_rate, parse_speed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from australis.algebra.network import Network
 from australis.algebra.store import Pull, Store
+from australis.engine.tables.needed_rows import join_keys
 from australis.engine.tables.stored import Stored
-from australis.engine.tables.wanted import join_keys
 
 ROWS_LOADED_MOST = 50_000
 """A table of more rows is looked up, if it can be (docs/decisions/0011-stored-tables.md)."""

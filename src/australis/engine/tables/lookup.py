@@ -17,8 +17,8 @@ from australis.algebra.schema import Schema
 from australis.engine.tables.opening import open_store
 from australis.engine.tables.stored import Stored
 from australis.errors import EngineError
-from australis.kernels.columns import Indexes
-from australis.kernels.groups import encode
+from australis.kernels.arrays.columns import Indexes
+from australis.kernels.arrays.groups import encode
 
 Names = tuple[str, ...]
 

@@ -21,8 +21,8 @@ from australis.algebra.store import Store
 from australis.algebra.types import DataType
 from australis.engine.files.rows import Batch
 from australis.engine.tables.conditions import Column, condition
+from australis.engine.tables.python_values import columns_of
 from australis.engine.tables.stored import Stored, resolved
-from australis.engine.tables.values import columns_of
 
 ROWS_AT_ONCE = 65_536
 VALUES_MOST = 30_000

@@ -8,10 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.types import TIMESTAMP
-from australis.kernels.expressions import doubles, moments, readings, times
+from australis.kernels.expressions import doubles, times
+from australis.kernels.expressions import text_to_numbers as readings
+from australis.kernels.expressions import text_to_timestamps as moments
 from australis.kernels.expressions.arrays import Numbers, Site, arrow, either, nulls, raw
 from australis.kernels.expressions.fixed_point import decimals, longs, magnitude, raised, rescaled, unscaled
-from australis.kernels.expressions.writings import timestamp_text
+from australis.kernels.expressions.timestamps_to_text import timestamp_text
 
 _INT, _LONG, _DOUBLE, _TIMESTAMP = pa.int32(), pa.int64(), pa.float64(), TIMESTAMP.arrow
 

@@ -26,7 +26,7 @@ from australis.kernels.expressions.arrays import (
     raw,
     spread,
 )
-from australis.kernels.expressions.points import Texts, gather, points_before, strings_of, texts
+from australis.kernels.expressions.code_points import Texts, gather, points_before, strings_of, texts
 
 
 def starts_with(_: Site, value: Datum, needle: Datum) -> pa.Array:

@@ -20,7 +20,7 @@ from australis.kernels.expressions.arrays import (
     raw,
     spread,
 )
-from australis.kernels.expressions.points import cut, texts
+from australis.kernels.expressions.code_points import cut, texts
 
 _INT_MAX = 2**31 - 1
 _SPACES = pa.scalar(" ")

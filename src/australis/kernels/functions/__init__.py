@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
-from australis.kernels.columns import Indexes
+from australis.kernels.arrays.columns import Indexes
 from australis.kernels.functions.accumulator import Accumulator
 from australis.kernels.functions.choices import First, Greatest, Last, Least
 from australis.kernels.functions.collected import CountDistinct, Median

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
-from australis.kernels.columns import Indexes, Mask, Numbers, grown, numbers, present
+from australis.kernels.arrays.columns import Indexes, Mask, Numbers, grown, numbers, present
 from australis.kernels.expressions.arrays import arrow
 
 

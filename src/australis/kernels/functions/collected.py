@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
-from australis.kernels.columns import Indexes, joined, numbers
+from australis.kernels.arrays.columns import Indexes, joined, numbers
+from australis.kernels.arrays.groups import dense, first_rows, normalised
 from australis.kernels.expressions.arrays import arrow
 from australis.kernels.functions.accumulator import Accumulator
 from australis.kernels.functions.loops import arrange, medians
-from australis.kernels.groups import dense, first_rows, normalised
 
 
 class Collected(Accumulator):

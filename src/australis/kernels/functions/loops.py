@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from australis.kernels.columns import Indexes, Mask, Numbers
+from australis.kernels.arrays.columns import Indexes, Mask, Numbers
 
 
 @njit(cache=True, nogil=True)

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
 from australis.algebra.expr.tree import Value
-from australis.algebra.functions import user_aggregate
+from australis.algebra.user_functions import user_aggregate
 from australis.errors import KernelError, Problem
-from australis.kernels.columns import Indexes
+from australis.kernels.arrays.columns import Indexes
 from australis.kernels.functions.accumulator import Accumulator
 
 

@@ -8,7 +8,7 @@ from australis.algebra.boxes import Aggregate, Box, BSort, Join, Tumble, equalit
 from australis.algebra.boxes.box import predicate
 from australis.algebra.expr import Attribute, Expr, attributes, substituted, text_of
 from australis.algebra.order import Order
-from australis.algebra.rendering import ORDER_LIMIT
+from australis.algebra.quarantine_text import ORDER_LIMIT
 from australis.algebra.schema import TUP, Field, Schema
 from australis.algebra.types import DOUBLE, LONG
 from australis.errors import PolicyError, Problem

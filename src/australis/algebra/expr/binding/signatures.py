@@ -1,0 +1,203 @@
+"""Signature rules: from the types of a call's arguments to the casts put in and the result's type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from australis.algebra.expr.binding.coerce import (
+    convert,
+    literal_as_decimal,
+    wider,
+    widest,
+)
+from australis.algebra.expr.tree import Expr, Literal
+from australis.algebra.types import (
+    BOOLEAN,
+    DOUBLE,
+    INT,
+    INTERVAL,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    DataType,
+)
+
+Args = tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A call that fits: its arguments with the casts they need, its type, and whether it may be NULL."""
+
+    args: Args
+    type: DataType
+    nullable: bool
+
+
+Rule = Callable[[Args], Signature]
+
+
+class Mismatch(Exception):
+    """A call that does not fit; `index` is the offending argument, or None for the call as a whole."""
+
+    def __init__(self, index: int | None, what: str, expected: str) -> None:
+        super().__init__(what)
+        self.index, self.what, self.expected = index, what, expected
+
+
+def takes(*types: DataType, returns: DataType, optional: int = 0, may_be_null: bool = False) -> Rule:
+    """A function of fixed types, the last `optional` of which may be left out."""
+
+    def rule(args: Args) -> Signature:
+        counted(args, len(types) - optional, len(types))
+        fitted = tuple(fitting(args, index, type_) for index, type_ in enumerate(types[: len(args)]))
+        return Signature(fitted, returns, may_be_null or any_nullable(fitted))
+
+    return rule
+
+
+def strings(args: Args) -> Signature:
+    """CONCAT: one or more strings."""
+    counted(args, 1, None)
+    fitted = tuple(fitting(args, index, STRING) for index in range(len(args)))
+    return Signature(fitted, STRING, any_nullable(fitted))
+
+
+def nan_test(args: Args) -> Signature:
+    """ISNAN: a NULL is not a NaN."""
+    signature = takes(DOUBLE, returns=BOOLEAN)(args)
+    return Signature(signature.args, BOOLEAN, False)
+
+
+def fitting(args: Args, index: int, type_: DataType) -> Expr:
+    """An argument in the type that a function takes there, if nothing is lost on the way."""
+    found = args[index].type
+    if found != NULL and (wider(found, type_) != type_ and not (type_ == DOUBLE and found.is_numeric)):
+        raise Mismatch(index, f"{found} instead of {type_}", f"{type_}; {cast_hint(found, type_)}")
+    return convert(args[index], type_)
+
+
+def cast_hint(found: DataType, wanted: DataType) -> str:
+    """What to write where two types do not meet."""
+    if wanted == TIMESTAMP and found == STRING:
+        return "write TIMESTAMP '...' or CAST(... AS timestamp)"
+    return f"write CAST(... AS {wanted})"
+
+
+def counted(args: Args, least: int, most: int | None) -> None:
+    """Refuse a wrong number of arguments."""
+    if len(args) < least or (most is not None and len(args) > most):
+        wanted = str(least) if most == least else f"{least} or more" if most is None else f"{least} to {most}"
+        raise Mismatch(None, f"{len(args)} arguments", wanted)
+
+
+def any_nullable(args: Args) -> bool:
+    """NULL in, NULL out."""
+    return any(arg.nullable for arg in args)
+
+
+# --- operators
+
+
+def comparison(never_null: bool = False) -> Rule:
+    """Two values of one ordered type."""
+
+    def rule(args: Args) -> Signature:
+        counted(args, 2, 2)
+        met = meeting_of(args, compares=True)
+        return Signature(met, BOOLEAN, not never_null and any_nullable(met))
+
+    return rule
+
+
+def meeting_of(args: Args, compares: bool = False) -> Args:
+    """The arguments in the one type in which they all meet."""
+    types = [arg.type for arg in args]
+    for index, type_ in enumerate(types):
+        if type_ == INTERVAL:
+            raise Mismatch(index, "an interval", "an interval only added to or taken from a timestamp")
+        if widest(types[: index + 1]) is None:
+            before = widest(types[:index]) or types[0]
+            raise Mismatch(
+                index, f"{before} and {type_} do not meet", f"one type; {cast_hint(type_, before)}"
+            )
+    if compares and any(type_.is_decimal for type_ in types) and DOUBLE not in types:
+        types = [literal_as_decimal(arg).type for arg in args]
+    # Two NULLs meet as booleans: every type has a NULL, so any would do.
+    meeting = widest(types)
+    return tuple(convert(arg, BOOLEAN if meeting in (NULL, None) else meeting) for arg in args)
+
+
+def common(least: int) -> Rule:
+    """Any number of values of one type, which is the result's; NULL only if all are NULL."""
+
+    def rule(args: Args) -> Signature:
+        counted(args, least, None)
+        met = meeting_of(args)
+        return Signature(met, met[0].type, all(arg.nullable for arg in met))
+
+    return rule
+
+
+def membership(args: Args) -> Signature:
+    """IN: a value and the members it may equal."""
+    counted(args, 2, None)
+    met = meeting_of(args)
+    return Signature(met, BOOLEAN, any_nullable(met))
+
+
+# --- literals that must be known when the expression is read
+
+
+def literal_int(args: Args, index: int, allowed: range) -> int:
+    """The value of an argument that must be an integer literal."""
+    arg = args[index]
+    if isinstance(arg, Literal) and arg.type == INT and isinstance(arg.value, int) and arg.value in allowed:
+        return arg.value
+    raise Mismatch(index, "no literal in its range", f"an integer literal from {allowed[0]} to {allowed[-1]}")
+
+
+def with_literal_int(rule: Rule, index: int, allowed: range) -> Rule:
+    """A rule whose argument `index` must be an integer literal."""
+
+    def checked(args: Args) -> Signature:
+        signature = rule(args)
+        literal_int(args, index, allowed)
+        return signature
+
+    return checked
+
+
+def with_unit(rule: Rule, units: tuple[str, ...]) -> Rule:
+    """A rule whose first argument must be the literal name of a unit; it is written in upper case."""
+
+    def checked(args: Args) -> Signature:
+        signature = rule(args)
+        unit = args[0]
+        name = str(unit.value).upper() if isinstance(unit, Literal) else ""
+        if name not in units:
+            raise Mismatch(0, f"no unit {name!r}" if name else "no literal", f"one of {', '.join(units)}")
+        return Signature((Literal(name, STRING), *signature.args[1:]), signature.type, signature.nullable)
+
+    return checked
+
+
+def like(args: Args) -> Signature:
+    r"""LIKE: a string and a literal pattern, in which a backslash stands only before %, _ or itself."""
+    signature = takes(STRING, STRING, returns=BOOLEAN)(args)
+    pattern = args[1]
+    if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
+        raise Mismatch(1, "a pattern that is no literal", "a string literal")
+    rest = pattern.value.replace("\\\\", "").replace("\\%", "").replace("\\_", "")
+    if "\\" in rest:
+        raise Mismatch(1, "a backslash that escapes nothing", r"\%, \_ or \\ in the pattern")
+    return signature
+
+
+def null_test(args: Args) -> Signature:
+    """IS NULL: anything."""
+    counted(args, 1, 1)
+    if args[0].type == INTERVAL:
+        raise Mismatch(0, "an interval", "an attribute or a value of its type")
+    return Signature((convert(args[0], BOOLEAN) if args[0].type == NULL else args[0],), BOOLEAN, False)

@@ -1,0 +1,263 @@
+"""The JSON and YAML form of networks, version 1: problems are named, and what is written reads back equal.
+
+In: a text or a file. Out: a `Network`, and back. The published JSON Schema is `json_schema()`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from australis.algebra.boxes import BOXES
+from australis.algebra.form.codecs import (
+    ATTRIBUTES,
+    BOX_CODECS,
+    FLAG,
+    HISTORY,
+    IMPORTANCE,
+    QUALITY,
+    STORE,
+    TEXT,
+    Codec,
+    Json,
+    expect,
+    object_schema,
+    read_fields,
+    record,
+)
+from australis.algebra.form.documents import parse_json, parse_yaml, write_json, write_yaml
+from australis.algebra.guards import shown
+from australis.algebra.network import (
+    NAME_PATTERN,
+    PATH_PATTERN,
+    QUARANTINE,
+    ConnectionPoint,
+    Group,
+    Input,
+    Network,
+    Node,
+    Output,
+    Ref,
+)
+from australis.errors import AlgebraError, FormError, Problem
+
+VERSION = 1
+SUFFIXES = (".json", ".yaml", ".yml")
+
+REF = Codec(
+    {"type": "string"}, lambda v: Ref.parse(expect(v, str, "a stream such as 'pos' or 'route.1'")), str
+)
+
+
+def _read_refs(value: Json) -> tuple[Ref, ...]:
+    texts = [value] if isinstance(value, str) else expect(value, list, "a stream or a list of streams")
+    return tuple(REF.read(text) for text in texts)
+
+
+def _write_refs(refs: tuple[Ref, ...]) -> Json:
+    return str(refs[0]) if len(refs) == 1 else [str(ref) for ref in refs]
+
+
+def _refs_schema(arity: tuple[int, int | None]) -> dict[str, Json]:
+    """As many streams as a box takes; one may stand without brackets."""
+    least, most = arity
+    items = {"type": "array", "items": {"type": "string"}, "minItems": least}
+    several = items if most is None else {**items, "maxItems": most}
+    return several if least > 1 else {**several, "type": ["string", "array"]}
+
+
+REFS = Codec(_refs_schema((1, None)), _read_refs, _write_refs)
+INPUT = record(
+    Input,
+    {"schema": ATTRIBUTES, "table": FLAG, "store": STORE, "description": TEXT},
+    "a stream or a stored table",
+)
+OUTPUT = record(Output, {"source": REF, "quality": QUALITY, "description": TEXT}, "a stream to applications")
+POINT = record(
+    ConnectionPoint,
+    {"at": REF, "history": HISTORY, "key": TEXT, "description": TEXT, "importance": IMPORTANCE},
+    "an arc that keeps history",
+)
+GROUP = record(Group, {"tag": TEXT, "description": TEXT}, "a named part of the network")
+_PLACE = {"box": TEXT, "from": REFS, "tag": TEXT, "description": TEXT}
+_SECTIONS = ("inputs", "boxes", "connection_points", "groups", "outputs")
+_TEXTS = {"name": TEXT, "description": TEXT, "timezone": TEXT}
+_NAME, _PATH = {"pattern": f"^{NAME_PATTERN}$"}, {"pattern": f"^{PATH_PATTERN}$"}
+_KEYS: dict[str, Json] = {
+    "inputs": _NAME,
+    "boxes": _PATH,
+    "connection_points": _NAME,
+    "groups": _PATH,
+    "outputs": {**_NAME, "not": {"const": QUARANTINE}},
+}
+"""What the ids of each section look like."""
+
+
+def load(path: str | Path) -> Network:
+    """The network in a .json, .yaml or .yml file."""
+    file = Path(path)
+    _check_suffix(file.suffix, str(path))
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormError(Problem(str(path), f"cannot be read: {error}", "a text file in UTF-8")) from error
+    return loads(text, file.suffix)
+
+
+def _check_suffix(suffix: str, path: str) -> None:
+    if suffix.lower() not in SUFFIXES:
+        raise FormError(Problem(path, "is no network file", f"a name that ends in {', '.join(SUFFIXES)}"))
+
+
+def loads(text: str, suffix: str = ".json") -> Network:
+    """The network in a text.
+
+    >>> loads('{"australis": 2}')
+    Traceback (most recent call last):
+    australis.errors.FormError: australis: version 2 of the form is not known here; expected 1
+    """
+    _check_suffix(suffix, suffix)
+    try:
+        return from_json(parse_json(text) if suffix.lower() == ".json" else parse_yaml(text))
+    except RecursionError:
+        raise FormError(Problem("", "is nested too deeply", "a network")) from None
+
+
+def dumps(network: Network, suffix: str = ".json") -> str:
+    """The network as a text that `loads` takes back to an equal network."""
+    _check_suffix(suffix, suffix)
+    if suffix.lower() == ".json":
+        return write_json(to_json(network))
+    return write_yaml(to_json(network))
+
+
+def from_json(document: Json, *, system: bool = False) -> Network:
+    """The network that a parsed document describes; `system` admits the boxes that only Australis puts in."""
+    _check_version(document)
+    rest = {key: value for key, value in document.items() if key != "australis"}
+    sections: dict[str, Callable[[Json], Any]] = {
+        "inputs": INPUT.read,
+        "boxes": lambda value: _read_node(value, system),
+        "connection_points": POINT.read,
+        "groups": GROUP.read,
+        "outputs": _read_output,
+    }
+    problems: list[Problem] = []
+    codecs = {name: Codec({}, _collecting(sections[name], name, problems)) for name in _SECTIONS}
+    found = read_fields(rest, {**_TEXTS, **codecs}, ["name"])
+    if problems:
+        raise FormError(problem.under(found["name"]) for problem in problems)
+    return Network(**{"inputs": {}, "boxes": {}, "outputs": {}, **found})
+
+
+def to_json(network: Network) -> dict[str, Json]:
+    """The document of a network; what has its default value is left out."""
+    texts = {"name": network.name, "description": network.description, "timezone": network.timezone}
+    shown = {key: value for key, value in texts.items() if value and (key, value) != ("timezone", "UTC")}
+    writers: dict[str, Callable[[Any], Json]] = {
+        "inputs": INPUT.write,
+        "boxes": _write_node,
+        "connection_points": POINT.write,
+        "groups": GROUP.write,
+        "outputs": _write_output,
+    }
+    sections = {name: {k: writers[name](v) for k, v in getattr(network, name).items()} for name in _SECTIONS}
+    return {"australis": VERSION, **shown, **{name: items for name, items in sections.items() if items}}
+
+
+def json_schema() -> dict[str, Json]:
+    """The JSON Schema of version 1, made from the codecs that read it."""
+    boxes = [_node_schema(kind) for kind, box in BOXES.items() if not box.system]
+    output = {
+        ("from" if key == "source" else key): value for key, value in OUTPUT.schema["properties"].items()
+    }
+    items = {
+        "inputs": INPUT.schema,
+        "boxes": {"oneOf": boxes},
+        "connection_points": POINT.schema,
+        "groups": GROUP.schema,
+        "outputs": object_schema(output, ["from"], OUTPUT.schema["title"]),
+    }
+    properties: dict[str, Json] = {
+        "australis": {"const": VERSION},
+        **{k: c.schema for k, c in _TEXTS.items()},
+    }
+    properties["name"] = {**TEXT.schema, **_NAME}
+    properties |= {
+        name: {"type": "object", "propertyNames": _KEYS[name], "additionalProperties": item}
+        for name, item in items.items()
+    }
+    whole = object_schema(properties, ["australis", "name"], "An Australis network")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole}
+
+
+def _check_version(document: Json) -> None:
+    expect(document, dict, "an object: a network")
+    if "australis" not in document:
+        raise FormError(Problem("australis", "is missing", f"the version of the form, {VERSION}"))
+    if document["australis"] != VERSION or isinstance(document["australis"], bool):
+        what = f"version {shown(document['australis'])} of the form is not known here"
+        raise FormError(Problem("australis", what, str(VERSION)))
+
+
+def _collecting(read: Callable[[Json], Any], section: str, problems: list[Problem]) -> Callable[[Json], Any]:
+    """Read all items of a section, gathering the problems of each instead of stopping at the first."""
+
+    def read_all(value: Json) -> dict[str, Any]:
+        found = {}
+        for key, item in expect(value, dict, "an object").items():
+            try:
+                found[key] = read(item)
+            except AlgebraError as error:
+                place = key if section == "boxes" else f"{section}.{key}"
+                problems.extend(error.under(place).problems)
+        return found
+
+    return read_all
+
+
+def _read_node(value: Json, system: bool) -> Node:
+    expect(value, dict, "an object: a box")
+    kind = value.get("box")
+    known = isinstance(kind, str) and kind in BOXES
+    if not known or (BOXES[kind].system and not system):
+        reason = "is a system box, which only load shedding puts in"
+        what = f"{kind!r} {reason}" if known else f"unknown box {shown(kind)}"
+        kinds = ", ".join(k for k, box in BOXES.items() if not box.system)
+        raise FormError(Problem("box", what, f"one of {kinds}"))
+    place = read_fields({k: v for k, v in value.items() if k in _PLACE}, _PLACE, ["box"])
+    box = BOX_CODECS[kind].read({k: v for k, v in value.items() if k not in _PLACE})
+    return Node(box, place.get("from", ()), place.get("tag", ""), place.get("description", ""))
+
+
+def _write_node(node: Node) -> Json:
+    texts = {"tag": node.tag, "description": node.description}
+    head = {"box": node.box.kind, "from": REFS.write(node.sources)}
+    return {**head, **BOX_CODECS[node.box.kind].write(node.box), **{k: v for k, v in texts.items() if v}}
+
+
+def _read_output(value: Json) -> Output:
+    expect(value, dict, "an object: an output")
+    if "source" in value:
+        raise FormError(Problem("source", "unknown field", "'from'"))
+    renamed: Output = OUTPUT.read({("source" if key == "from" else key): item for key, item in value.items()})
+    return renamed
+
+
+def _write_output(output: Output) -> Json:
+    return {("from" if key == "source" else key): item for key, item in OUTPUT.write(output).items()}
+
+
+def _node_schema(kind: str) -> dict[str, Json]:
+    box = BOX_CODECS[kind].schema
+    sources = _refs_schema(BOXES[kind].arity)
+    place = {"box": {"const": kind}, "from": sources, "tag": TEXT.schema, "description": TEXT.schema}
+    required = ["box", "from", *box.get("required", ())]
+    return object_schema({**place, **box["properties"]}, required, box["title"])
+
+
+def schema_text() -> str:
+    """The published JSON Schema as a text."""
+    return json.dumps(json_schema(), indent=2) + "\n"

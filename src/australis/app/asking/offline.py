@@ -1,0 +1,73 @@
+"""A query where no node runs: the history of its connection points, through the kernels in this process."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+
+import click
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from australis.algebra.network import QUARANTINE, Network
+from australis.algebra.schema import TS
+from australis.app.options.roots import Place
+from australis.app.running.engines import start
+from australis.engine.store.segments import SEQ
+from australis.errors import EngineError, Problem
+
+
+def over_history(place: Place, query: Network) -> Iterator[tuple[str, pa.Table]]:
+    """What a query makes of the history that a root keeps, as pairs of an output and a table."""
+    for name in (name for name, given in query.inputs.items() if given.table):
+        what = f"{name!r} is a stored table, which only a node can read"
+        raise EngineError(Problem(place.root, what, "`australis run` of its network first"))
+    read = importlib.import_module("australis.engine.history").read_history
+    engine = start("kernels", query)
+    tables = {point: read(place.root, point, catalog=place.catalog) for point in query.inputs}
+    quarantined = 0
+    for point, table in in_sequence(tables):
+        moment = pc.max(table[TS].cast(pa.int64())).as_py()
+        found = engine.push(point, table.select(list(query.inputs[point].schema.names)), moment)
+        quarantined += found[QUARANTINE].num_rows
+        yield from ((output, found[output]) for output in query.outputs if found[output].num_rows)
+    if quarantined:
+        click.echo(f"australis: {quarantined:,} tuples could not be processed", err=True)
+
+
+def in_sequence(tables: dict[str, Iterator[pa.Table]]) -> Iterator[tuple[str, pa.Table]]:
+    """Tables of several streams, cut so that the tuples of all come in the order of their numbers.
+
+    >>> one = iter([pa.table({"#seq": [1, 4, 5]})])
+    >>> other = iter([pa.table({"#seq": [2, 3]}), pa.table({"#seq": [9]})])
+    >>> [(name, table["#seq"].to_pylist()) for name, table in in_sequence({"a": one, "b": other})]
+    [('a', [1]), ('b', [2, 3]), ('a', [4, 5]), ('b', [9])]
+    """
+    heads = {name: table for name, found in tables.items() if (table := next(found, None)) is not None}
+    while heads:
+        # What comes behind the first of these ends is not known of every stream so far.
+        reach = min(table[SEQ][-1].as_py() for table in heads.values())
+        ready = {name: table.filter(pc.less_equal(table[SEQ], reach)) for name, table in heads.items()}
+        yield from _merged(ready)
+        for name in list(heads):
+            rest = heads[name].slice(ready[name].num_rows)
+            following = rest if rest.num_rows else next(tables[name], None)
+            heads = {key: table for key, table in heads.items() if key != name} | (
+                {} if following is None else {name: following}
+            )
+
+
+def _merged(ready: dict[str, pa.Table]) -> Iterator[tuple[str, pa.Table]]:
+    """Runs of tuples of one stream that have no tuple of another between them."""
+    names = list(ready)
+    numbers = np.concatenate([ready[name][SEQ].to_numpy() for name in names])
+    streams = np.repeat(np.arange(len(names)), [ready[name].num_rows for name in names])
+    ordered = streams[np.argsort(numbers, kind="stable")]
+    cuts = np.flatnonzero(np.diff(ordered)) + 1
+    taken = dict.fromkeys(names, 0)
+    for begin, end in zip([0, *cuts.tolist()], [*cuts.tolist(), len(ordered)], strict=True):
+        if end > begin:
+            name = names[ordered[begin]]
+            yield name, ready[name].slice(taken[name], end - begin)
+            taken[name] += end - begin

@@ -1,0 +1,95 @@
+"""The static analysis behind `australis check --rate`: from its arguments to an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import click
+
+from australis.algebra.network import Network
+from australis.app.checking.analysis_options import Question
+from australis.app.checking.rates import input_rates, machine_cores, read_costs, sample_files
+from australis.app.checking.static_shedding import shed_statically
+from australis.engine.calibrate.calibration import Calibration, calibrate
+from australis.engine.calibrate.known_costs import known_costs
+from australis.engine.calibrate.samples import sample
+from australis.engine.observe.inspect import look
+from australis.plan.spread import SpreadKind
+from australis.plan.superboxes import plan
+from australis.policy.analysis import Analysis, Costs, Machine, Verdict, analyse
+from australis.policy.shed.drop_boxes import Shedding
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An analysis, the costs that it rests on, and what the shedder would do if there is too much load."""
+
+    network: Network
+    analysis: Analysis
+    costs: Costs
+    shedding: Shedding | None
+    notes: tuple[str, ...]
+
+    @property
+    def is_overloaded(self) -> bool:
+        return self.analysis.verdict is Verdict.OVERLOADED
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, for `--json`."""
+        found = self.analysis
+        loads = {part: getattr(found, part) for part in ("inputs", "boxes", "outputs")}
+        return {
+            "verdict": found.verdict.value,
+            "capacity": found.machine.capacity,
+            "headroom": found.machine.headroom,
+            "min_cap": found.min_cap,
+            "excess": found.excess,
+            "shed": found.shed,
+            "bottleneck": found.bottleneck,
+            "crowded": found.crowded,
+            **{
+                part: {
+                    name: asdict(load) | {"cores": load.cores, "selectivity": load.selectivity}
+                    for name, load in each.items()
+                }
+                for part, each in loads.items()
+            },
+            "delays": [asdict(delay) | {"feasible": delay.is_feasible} for delay in found.delays],
+            "shedding": asdict(self.shedding) if self.shedding else None,
+            "costs": asdict(self.costs),
+            "notes": self.notes,
+        }
+
+
+def answered(network: Network, question: Question) -> Answer:
+    """Measure or look up the costs of a network, and analyse it."""
+    expected = input_rates(network, question.rate)
+    measured = _measured(network, question, expected)
+    costs = measured.costs
+    if question.train_ms is not None:
+        costs = Costs(costs.boxes, costs.inputs_us, costs.outputs_us, question.train_ms * 1000)
+    capacity = question.capacity or machine_cores()
+    found = analyse(network, expected, costs, Machine(capacity, question.headroom, _single(network)))
+    shedding = shed_statically(network, costs, found) if found.excess > 0 else None
+    return Answer(network, found, costs, shedding, measured.notes)
+
+
+def _measured(network: Network, question: Question, rates: Mapping[str, float]) -> Calibration:
+    ways = {"--calibrate": question.calibrate, "--root": question.root, "--costs": question.costs}
+    given = [name for name, value in ways.items() if value]
+    if len(given) > 1:
+        raise click.UsageError(f"{' and '.join(given)} both tell the costs: choose one")
+    if question.costs is not None:
+        return Calibration(read_costs(question.costs, network), 0, ())
+    if question.root is not None:
+        return known_costs(network, look(question.root))
+    files = sample_files(network, question.calibrate)
+    return calibrate(network, sample(network, files, rates, question.tuples))
+
+
+def _single(network: Network) -> tuple[tuple[str, ...], ...]:
+    """The boxes that run together in one partition."""
+    superboxes = plan(network).superboxes.values()
+    return tuple(each.boxes for each in superboxes if each.spread.kind is SpreadKind.ONE)

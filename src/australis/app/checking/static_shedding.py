@@ -1,0 +1,58 @@
+"""What the load shedder would do about rates that a machine cannot take (Aurora 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from australis.algebra.network import Network, Ref
+from australis.plan.superboxes import Discipline, Plan, Superbox, outputs_of, plan
+from australis.policy.analysis import Analysis, Costs, rates
+from australis.policy.load import Goal, Situation, Stage
+from australis.policy.shed.drop_boxes import Shedding, shed
+from australis.policy.shed.flow import Flow
+
+Rates = Mapping[Ref, float]
+
+
+def shed_statically(network: Network, costs: Costs, found: Analysis) -> Shedding:
+    """The drop boxes that recover what is missing, in a network whose queues stand at its split points."""
+    made = plan(network, Discipline.BRANCH)
+    inputs = {name: load.received for name, load in found.inputs.items()}
+    streams = rates(network, inputs, costs.boxes)
+    stages = {name: _stage(made, each, found, streams) for name, each in made.superboxes.items()}
+    ways = made.ways()
+    goals = {
+        name: Goal(name, output.quality, tuple(ways[name]))
+        for name, output in network.outputs.items()
+        if output.quality is not None
+    }
+    return shed(Flow(Situation(0, stages, goals)), found.excess)
+
+
+def _stage(made: Plan, superbox: Superbox, found: Analysis, streams: Rates) -> Stage:
+    """A superbox under the load that is expected; what is dropped at its mouth has been read by then."""
+    arcs = superbox.streams.values()
+    rate = sum(streams[Ref.parse(arc)] for arc in arcs)
+    direct = sum(streams[Ref.parse(arc)] for arc in arcs if made.arcs[arc].writer is None)
+    written = [name for name, arc in made.outputs.items() if made.arcs[arc].writer == superbox.id]
+    cores = sum(found.boxes[box].cores for box in superbox.boxes)
+    cores += sum(found.outputs[name].cores for name in written if name in found.outputs)
+    behind = outputs_of(made.network)
+    return Stage(
+        superbox.id,
+        {name: fed / rate for name, fed in _fed(made, superbox, streams).items()} if rate else {},
+        frozenset().union(*(behind[box] for box in superbox.boxes)),
+        rate=rate,
+        direct=direct,
+        tuple_us=cores * 1e6 / rate if rate else 0.0,
+    )
+
+
+def _fed(made: Plan, superbox: Superbox, streams: Rates) -> dict[str, float]:
+    """The tuples a second that other superboxes get from one."""
+    fed: dict[str, float] = {}
+    for reader in made.superboxes.values():
+        for arc in reader.streams.values():
+            if made.arcs[arc].writer == superbox.id:
+                fed[reader.id] = fed.get(reader.id, 0.0) + streams[Ref.parse(arc)]
+    return fed

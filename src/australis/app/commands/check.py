@@ -1,0 +1,112 @@
+"""`australis check`: is a network valid, what is wrong with it, and can a machine take its load."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from australis.algebra.network import Network
+from australis.app.checking.analysis_options import Question, analysis_options
+from australis.app.cli import OVERLOADED, REFUSED
+from australis.app.options.networks import find_network, network_arguments
+from australis.errors import AlgebraError, Problem
+
+if TYPE_CHECKING:
+    from australis.app.checking.capacity import Answer
+
+
+@click.command()
+@network_arguments
+@click.option("--json", "as_json", is_flag=True, help="Print valid, problems and warnings as JSON.")
+@analysis_options
+@click.pass_context
+def command(
+    ctx: click.Context, /, net: str, function_files: tuple[str, ...], as_json: bool, **options: Any
+) -> None:
+    """Say whether a network is valid, and what is wrong with it.
+
+    Prints one line for a valid network, and a warning for what is allowed but probably not meant. Otherwise
+    prints every problem found, with its path, its position in the text, and what was expected there, and
+    exits with 2.
+
+    With --rate for every input it says as well whether a machine can take the load: what each box gets,
+    emits, costs and needs, which one is the bottleneck, how much would have to be shed, and whether each
+    output can be in the good zone of its delay graph. It exits with 3 if the network is overloaded. What
+    boxes cost is measured here, with tuples that are made up or those of a file (--calibrate), or known
+    from a node (--root).
+
+    \b
+    Examples:
+      australis check examples/soldiers.yaml
+      australis check examples/intrusion.py:network --json
+      australis check examples/soldiers.yaml --rate reports=20000/s
+      australis check examples/soldiers.yaml --rate reports=1M/min --capacity 2 --headroom 0.8
+      australis check soldiers.yaml --rate reports=20k/s --calibrate reports=reports.parquet
+      australis check soldiers.yaml --rate reports=20k/s --root root --json
+    """
+    question = Question.asked(ctx, options)
+    try:
+        network = find_network(net, function_files)
+        warnings = network.warnings()
+    except AlgebraError as error:
+        _report(error.problems, (), as_json)
+        ctx.exit(REFUSED)
+    except Exception as error:
+        if as_json:
+            _report([Problem(net, f"failed: {type(error).__name__}: {error}")], (), as_json)
+        raise
+    answer = _answer(network, question) if question else None
+    if not as_json:
+        click.echo(_summary(network))
+    _report((), warnings, as_json, answer)
+    if answer and answer.is_overloaded:
+        ctx.exit(OVERLOADED)
+
+
+def _answer(network: Network, question: Question) -> Answer:
+    # Loaded when it is asked for: the kernels take their time.
+    found: Answer = importlib.import_module("australis.app.checking.capacity").answered(network, question)
+    return found
+
+
+def _report(
+    problems: Iterable[Problem], warnings: Iterable[Problem], as_json: bool, answer: Answer | None = None
+) -> None:
+    problems, warnings = tuple(problems), tuple(warnings)
+    if as_json:
+        said = {
+            "valid": not problems,
+            "problems": [problem.as_dict() for problem in problems],
+            "warnings": [warning.as_dict() for warning in warnings],
+            **({"analysis": answer.as_dict()} if answer else {}),
+        }
+        # Escapes, since a text may hold half a surrogate pair, and the terminal have an encoding of its own.
+        click.echo(json.dumps(said, indent=2))
+        return
+    for problem in problems:
+        click.echo(problem, err=True)
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
+    if answer:
+        importlib.import_module("australis.app.showing.capacity").show(answer)
+
+
+def _summary(network: Network) -> str:
+    parts = (
+        _counted(sum(not given.table for given in network.inputs.values()), "input"),
+        _counted(sum(given.table for given in network.inputs.values()), "stored table"),
+        _counted(len(network.boxes), "box", "boxes"),
+        _counted(len(network.outputs), "output"),
+        _counted(len(network.connection_points), "connection point"),
+    )
+    return f"{network.name} is valid: {', '.join(part for part in parts if part)}"
+
+
+def _counted(count: int, noun: str, plural: str = "") -> str:
+    if not count:
+        return ""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"

@@ -1,0 +1,90 @@
+"""`australis deploy`: another network in the place of the one that runs, which goes on meanwhile."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+import pyarrow as pa
+
+from australis.algebra.network import Network
+from australis.app.options.files import named_files
+from australis.app.options.networks import find_network
+from australis.app.options.roots import Place, root_options
+from australis.app.running.whole_files import reading
+from australis.errors import EngineError, Problem
+
+
+@click.command()
+@click.argument("net", metavar="NEW")
+@root_options
+@click.option("--dry-run", is_flag=True, help="Show what it would change, and change nothing.")
+@click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="The rows of a stored table that is new, or that a join needs again. Repeatable.",
+)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask, also where something is lost.")
+@click.option("--json", "as_json", is_flag=True, help="Print the difference as JSON.")
+def command(
+    net: str, dry_run: bool, tables: tuple[str, ...], yes: bool, as_json: bool, **options: Any
+) -> None:
+    """Run another network on a root from now on: boxes that are the same go on with their state.
+
+    The node that runs there goes on: what is to change is held and drained, and swapped between two trains.
+    Where none runs, the root is opened and changed. An invalid network, or one that cannot be, alters
+    nothing.
+
+    The next `australis run` on this root is that of the new network.
+
+    \b
+    Examples:
+      australis deploy new.yaml --root root --dry-run
+      australis deploy new.yaml --root root
+      australis deploy new.yaml --root root --table names=names.csv --yes --json
+    """
+    place = Place.taken(options)
+    network = find_network(net)
+    stored = [name for name, given in network.inputs.items() if given.table and given.store is None]
+    found = _tables(network, named_files(tables, stored, "table"))
+    with place.served() as node:
+        change = node.difference(network)
+        if not as_json:
+            click.echo("\n".join(change.lines()))
+        if not dry_run:
+            _confirm(change.as_dict()["lost"], place.root, yes=yes)
+            change = node.change(network, tables=found)
+    if as_json:
+        known = {"applied": not dry_run, **change.as_dict()}
+        click.echo(json.dumps(known, indent=2, ensure_ascii=False))
+    elif not dry_run:
+        click.echo(f"{network.name} runs on {place.root} now")
+
+
+def _tables(network: Network, files: Mapping[str, str]) -> dict[str, pa.Table]:
+    """The rows of stored tables; all of them must fit."""
+    found = {}
+    with reading(network, files, "csv") as readers:
+        for name, reader in readers.items():
+            batches = list(reader.batches())
+            bad = [row for batch in batches for row in batch.rejected]
+            if bad:
+                what = f"{len(bad):,} rows do not fit, the first: {bad[0].reason}"
+                raise EngineError(Problem(files[name], what, f"rows of ({network.inputs[name].schema})"))
+            empty = network.inputs[name].schema.arrow.empty_table()
+            found[name] = pa.concat_tables([empty, *(batch.table for batch in batches)])
+    return found
+
+
+def _confirm(lost: Sequence[str], root: str, *, yes: bool) -> None:
+    """Ask before something is lost; where nobody can be asked, it must have been said."""
+    if yes or not lost:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"on {root} would be lost: {'; '.join(lost)}. Add --yes if that is meant")
+    click.confirm("Change it, and lose that?", abort=True, err=True)

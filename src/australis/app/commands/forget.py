@@ -1,0 +1,47 @@
+"""`australis forget`: a consumer will not come back, so a root keeps nothing for it any more."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from australis.app.options.networks import functions_option, import_python
+
+if TYPE_CHECKING:
+    from australis.engine.deliver.forget import Forgotten
+
+
+@click.command()
+@click.argument("root", metavar="ROOT")
+@click.argument("consumer", metavar="CONSUMER")
+@click.option("--output", metavar="NAME", help="Of this output only. Default: of all that it reads.")
+@click.option(
+    "--catalog",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The folder of the catalogue of a root that is a URI.",
+)
+@functions_option
+def command(
+    root: str, consumer: str, output: str | None, catalog: Path | None, function_files: tuple[str, ...]
+) -> None:
+    """Forget a consumer of a root: what was kept for it alone is deleted.
+
+    CONSUMER is a file that `australis run --root` wrote, or the name that a subscriber gave. An output whose
+    last consumer is forgotten keeps everything again. No node may have the root open.
+
+    \b
+    Examples:
+      australis forget root alarms.csv
+      australis forget root dashboard --output alarms
+    """
+    for name in function_files:
+        import_python(name)
+    found: list[Forgotten] = importlib.import_module("australis.engine.deliver.forget").forget(
+        root, consumer, output=output, catalog=catalog
+    )
+    for each in found:
+        click.echo(f"{consumer} is forgotten as a consumer of {each.output}: {each.tuples:,} tuples deleted")

@@ -1,0 +1,127 @@
+"""`australis history`: what a connection point keeps."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import click
+import pyarrow as pa
+
+from australis.algebra.schema import Schema
+from australis.algebra.spans import microseconds
+from australis.app.asking.delivery import deliver, delivery
+from australis.app.options.queries import point_schema
+from australis.app.options.roots import Place, root_options
+from australis.app.running.stopping import stoppable
+from australis.engine.clock import wall_clock
+from australis.engine.files import STANDARD_STREAM, format_of
+from australis.engine.store.root import Root
+from australis.errors import AlgebraError
+
+
+@click.command()
+@click.argument("point", metavar="NAME")
+@root_options
+@click.option("--where", metavar="EXPRESSION", help="Only tuples that satisfy this predicate.")
+@click.option("--since", metavar="TIME", help="Only what arrived since: 2h ago, or 2026-03-01T12:00.")
+@click.option("--until", metavar="TIME", help="Only what arrived before.")
+@click.option("--columns", metavar="A,B", help="Only these attributes.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="The first N tuples.")
+@click.option("--output", "-o", metavar="FILE", help=".csv, .tsv, .jsonl or .parquet; '-' is JSON lines.")
+@click.option("--files", is_flag=True, help="Print the Parquet files instead, for DuckDB, pandas or Spark.")
+@click.option("--json", "as_json", is_flag=True, help="JSON lines, also on a terminal.")
+def command(
+    point: str,
+    where: str | None,
+    since: str | None,
+    until: str | None,
+    columns: str | None,
+    limit: int | None,
+    output: str | None,
+    files: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Print what a connection point keeps, in the order in which it came. A node may have the root open.
+
+    A TIME is so long ago (90s, 2h, 3d), or a moment; one without a zone is of the network's time zone. A
+    predicate on the storage key, and times, are looked up; any other predicate reads all.
+
+    \b
+    Examples:
+      australis history pos --since 2h --root root
+      australis history pos --where "car = 17 AND speed > 80" --columns car,speed --root root
+      australis history pos --since 1d --output yesterday.parquet --root root
+      australis history pos --files --root root
+    """
+    place = Place.taken(options)
+    network = place.network()
+    schema = point_schema(network, point)
+    if output is not None and output != STANDARD_STREAM:
+        format_of(output)
+    if files:
+        click.echo("\n".join(_files(place, point)) or "No file holds history of it so far.")
+        return
+    names = _columns(columns, schema)
+    now, zone = wall_clock(), ZoneInfo(network.timezone)
+    with stoppable() as stop:
+        try:
+            tables: Iterator[pa.Table] = importlib.import_module("australis.engine.history").read_history(
+                place.root,
+                point,
+                catalog=place.catalog,
+                where=where,
+                since_us=_moment(since, now, zone),
+                until_us=_moment(until, now, zone),
+                columns=names,
+                limit=limit,
+            )
+            kept = schema if names is None else Schema(tuple(schema[name] for name in names))
+            with delivery({point: kept}, output, limit, as_json=as_json) as target:
+                deliver(((point, table) for table in tables), target, stop)
+        except KeyboardInterrupt:
+            return
+
+
+def _columns(columns: str | None, schema: Schema) -> list[str] | None:
+    if columns is None:
+        return None
+    names = [name.strip() for name in columns.split(",")]
+    for name in names:
+        if name not in schema:
+            raise click.UsageError(f"--columns: there is no {name!r}; there is {', '.join(schema.names)}")
+    return names
+
+
+def _moment(text: str | None, now_us: int, zone: ZoneInfo) -> int | None:
+    """A time in microseconds since 1970, said as how long ago or as a moment.
+
+    >>> berlin = ZoneInfo("Europe/Berlin")
+    >>> _moment("2s", 5_000_000, berlin), _moment("1970-01-01T01:00:01", 0, berlin)
+    (3000000, 1000000)
+    """
+    if text is None:
+        return None
+    try:
+        return now_us - microseconds(text)
+    except AlgebraError:
+        pass
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.UsageError(f"{text!r} is no time: try 90s, 2h, 3d or 2026-03-01T12:00") from None
+    since = (found if found.tzinfo else found.replace(tzinfo=zone)) - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def _files(place: Place, point: str) -> list[str]:
+    """The files of a connection point's history, in the order of their tuples."""
+    root = Root.of(place.root)
+    runs: list[str] = importlib.import_module("australis.engine.history").runs_of(
+        place.root, point, catalog=place.catalog
+    )
+    return [root.path(run) for run in runs]

@@ -1,0 +1,179 @@
+"""`australis query`: asks a running stream about its past, and goes on with what comes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import click
+from click.core import ParameterSource
+from rich.console import Console
+
+from australis.algebra.network import Network
+from australis.app.asking.delivery import Delivery, deliver, delivery
+from australis.app.asking.offline import over_history
+from australis.app.options.queries import Asked, expressions
+from australis.app.options.roots import Place, root_options
+from australis.app.running.stopping import Stop, stoppable
+from australis.app.showing import statistics_tables as shown
+from australis.engine.control.client import Control, RemoteQuery
+from australis.engine.control.streams import End
+from australis.engine.files import STANDARD_STREAM, format_of
+
+
+@click.command()
+@click.argument("point", metavar="[POINT]", required=False)
+@click.argument("expression", metavar="[EXPRESSION]", required=False)
+@root_options
+@click.option("--net", metavar="NET", help="The query as a network, whose streams are connection points.")
+@click.option(
+    "--map",
+    "maps",
+    multiple=True,
+    metavar="NAME=EXPRESSION",
+    help="Show this instead of the attributes. Repeatable.",
+)
+@click.option("--name", metavar="NAME", help="The name of the query. Default: one that is free.")
+@click.option("--keep", is_flag=True, help="Leave it attached; --name NAME alone reads on.")
+@click.option(
+    "--follow/--no-follow",
+    default=True,
+    show_default=True,
+    help="Go on with what comes, or end with what has arrived by now.",
+)
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="End behind so many tuples.")
+@click.option("--output", "-o", metavar="FILE", help=".csv, .tsv, .jsonl or .parquet; '-' is JSON lines.")
+@click.option("--list", "listed", is_flag=True, help="List the queries that are attached.")
+@click.option("--json", "as_json", is_flag=True, help="JSON lines, also on a terminal.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    point: str | None,
+    expression: str | None,
+    net: str | None,
+    maps: tuple[str, ...],
+    name: str | None,
+    keep: bool,
+    follow: bool,
+    limit: int | None,
+    output: str | None,
+    listed: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Ask a connection point of a running network: its history first, then what comes, until Ctrl-C.
+
+    EXPRESSION is a predicate on the tuples of POINT. With --net the query is a network of boxes whose inputs
+    are connection points. It runs as a part of the node, and goes when this command ends, unless it is kept.
+
+    Where no node has the root open, the answer is that of the history alone.
+
+    \b
+    Examples:
+      australis query pos "speed > 80" --root root
+      australis query pos "speed > 80" --map car=car --map mph="speed / 1.609" --limit 10 --root root
+      australis query pos --net averages.yaml --no-follow --output averages.csv --root root
+      australis query pos "speed > 80" --name speeders --keep --root root
+      australis query --name speeders --root root
+      australis query --list --root root
+    """
+    place, asked = Place.taken(options), Asked(point, expression, net, expressions(maps))
+    _check(asked, name, listed)
+    with stoppable() as stop, suppress(KeyboardInterrupt):
+        wanted = Wanted(output, limit, as_json, stop)
+        reached = place.node()
+        if listed:
+            _list(place.record().queries if reached is None else _attached(reached), as_json)
+        elif reached is None:
+            _refuse_offline(ctx, place.root)
+            wanted.history(place, asked.network(place.network()))
+        elif asked.is_nothing:
+            with reached:
+                wanted.read(reached.join(name or "", follow=follow), keep=True)
+        else:
+            with reached:
+                query = asked.network(reached.network())
+                wanted.read(reached.attach(query, name=name, keep=keep, follow=follow), keep=keep)
+
+
+def _check(asked: Asked, name: str | None, listed: bool) -> None:
+    """Refuse words that do not go together."""
+    if listed and not (asked.is_nothing and name is None):
+        raise click.UsageError("--list is for itself: it names all queries that are attached")
+    if not listed and asked.is_nothing and name is None:
+        raise click.UsageError("what is asked? A connection point, --net NET, --name NAME or --list")
+    asked.check()
+
+
+def _refuse_offline(ctx: click.Context, root: str) -> None:
+    """Say what only a node can do, where none runs."""
+    for option in ("keep", "name", "follow"):
+        given = ctx.get_parameter_source(option) is ParameterSource.COMMANDLINE
+        if given and ctx.params[option]:
+            raise click.UsageError(f"--{option}: no node answers on {root}, which that is for")
+    click.echo(f"australis: no node answers on {root}: this is its history alone", err=True)
+
+
+class Wanted:
+    """What is to be shown of a query, and where."""
+
+    def __init__(self, output: str | None, limit: int | None, as_json: bool, stop: Stop) -> None:
+        if output not in (None, STANDARD_STREAM):
+            format_of(output or "")
+        self._output, self._limit, self._as_json, self._stop = output, limit, as_json, stop
+
+    def _delivery(self, query: Network) -> Delivery:
+        if self._output not in (None, STANDARD_STREAM) and len(query.outputs) != 1:
+            names = ", ".join(query.outputs)
+            raise click.UsageError(f"--output {self._output} is one file, but the query has {names}")
+        schemas = {name: query.output_schema(name) for name in query.outputs}
+        return delivery(schemas, self._output, self._limit, as_json=self._as_json)
+
+    def history(self, place: Place, query: Network) -> None:
+        """Show what the query makes of the history that a root keeps."""
+        with self._delivery(query) as target:
+            deliver(over_history(place, query), target, self._stop)
+
+    def read(self, query: RemoteQuery, *, keep: bool) -> None:
+        """Show what a query delivers, and leave it behind as was wanted."""
+        with query:
+            _say_on_terminal(f"{query.name} is attached; Ctrl-C ends it")
+            with suppress(KeyboardInterrupt), self._delivery(query.network) as target:
+                deliver(query, target, self._stop)
+        if query.end is End.STOPPED:
+            click.echo("australis: the node has ended", err=True)
+        elif query.end is End.DETACHED:
+            click.echo(f"australis: {query.name} was detached by somebody else", err=True)
+        elif keep:
+            click.echo(f"{query.name} stays attached: --name {query.name} reads on", err=True)
+
+
+def _say_on_terminal(text: str) -> None:
+    if sys.stderr.isatty():
+        click.echo(text, err=True)
+
+
+def _attached(reached: Control) -> dict[str, Network]:
+    with reached:
+        return reached.attached()
+
+
+def _list(queries: Mapping[str, Network], as_json: bool) -> None:
+    if as_json:
+        told = {
+            name: {"points": list(query.inputs), "outputs": list(query.outputs)}
+            for name, query in queries.items()
+        }
+        click.echo(json.dumps(told, indent=2))
+    elif queries:
+        table = shown.columns("query", "reads", "boxes", "outputs", names=4)
+        for name, query in queries.items():
+            parts = (query.inputs, query.boxes, query.outputs)
+            table.add_row(name, *(", ".join(each) or shown.NOTHING for each in parts))
+        Console(highlight=False).print(table)
+    else:
+        click.echo("No query is attached.")

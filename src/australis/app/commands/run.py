@@ -1,0 +1,149 @@
+"""`australis run`: streams of tuples through a network."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from typing import Any
+
+import click
+
+from australis.algebra.network import QUARANTINE
+from australis.app.cli import INTERRUPTED
+from australis.app.options.files import check_files, named_files
+from australis.app.options.networks import find_network, network_arguments
+from australis.app.options.node_options import NodeOptions, node_options, refuse_elsewhere
+from australis.app.running.engines import ENGINES, SPARK
+from australis.app.running.in_process import Job, run_in_process
+from australis.app.running.stopping import Stop, stoppable
+from australis.app.running.turns import stopped_clock
+from australis.app.showing.summary import Summary
+from australis.engine.clock import wall_clock
+from australis.engine.sources.options import DEFAULT_BATCH
+
+
+@click.command()
+@network_arguments
+@click.option(
+    "--input",
+    "-i",
+    "inputs",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="A file for an input, on spark also a folder or generator:OPTIONS. Repeatable.",
+)
+@click.option(
+    "--output", "-o", "outputs", multiple=True, metavar="NAME=FILE", help="A file for an output. Repeatable."
+)
+@click.option(
+    "--engine",
+    type=click.Choice([SPARK, *ENGINES]),
+    default=SPARK,
+    show_default=True,
+    help="spark runs continuously and loses nothing; kernels is the same in this process, for small files; "
+    "reference takes tuple by tuple, and says what is right.",
+)
+@click.option("--flush", is_flag=True, help="At the end close all windows and empty all buffers, in order.")
+@click.option(
+    "--batch",
+    type=click.IntRange(min=1),
+    default=DEFAULT_BATCH,
+    show_default=True,
+    help="How many tuples an input brings when it is its turn.",
+)
+@click.option(
+    "--clock",
+    type=click.Choice(["wall", "stopped"]),
+    default="wall",
+    show_default=True,
+    help="Local time, for timeouts: that of this machine, or none passes and no timeout fires.",
+)
+@click.option(
+    "--format",
+    "stream_format",
+    type=click.Choice(["csv", "tsv", "jsonl"]),
+    default="csv",
+    show_default=True,
+    help="The format of '-', standard input and output.",
+)
+@click.option("--strict", is_flag=True, help="Fail at the first row that would be quarantined.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON to standard output.")
+@node_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    net: str,
+    function_files: tuple[str, ...],
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    engine: str,
+    clock: str,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Run streams of tuples through a network.
+
+    The name of a file tells its format: .csv and .tsv with a header, .jsonl, .ndjson and .json with one
+    object a line, .parquet; the text formats also as .gz. '-' is standard input or output. A timestamp
+    without a zone is a local time of the network's time zone; an empty field of a CSV file is NULL, and "" is
+    an empty string.
+
+    Stored tables are read first; inputs with a store need no --input. Then the inputs take turns in the order
+    in which the network declares them, each with --batch tuples; a pipe brings what is there, at most so
+    many. Rows that do not fit go to the output `quarantine`, with the line and the reason.
+
+    Without --root the outputs appear under their names when the run is over, or not at all. With it they grow
+    as the run goes on, and the next run goes on where this one was, each tuple once, however this one ended.
+    Ctrl-C ends a run with --root behind the trains on their way; twice, at once.
+
+    \b
+    Examples:
+      australis run soldiers.yaml -i reports=reports.csv -o alarms=alarms.csv --flush
+      australis run soldiers.yaml -i reports=incoming/ --follow --root root -o alarms=alarms.csv
+      australis run soldiers.yaml -i reports=generator:seed=7,tuples=1m,sid=key(50) --rate 5000/s -o alarms=-
+      zcat reports.csv.gz | australis run soldiers.yaml -i reports=- -o alarms=- --format csv > alarms.csv
+      australis run rules.json --functions my_functions.py -i events=events.csv -o found=found.csv --json
+    """
+    network = find_network(net, function_files)
+    sources = named_files(inputs, list(network.inputs), "input")
+    targets = named_files(outputs, [*network.outputs, QUARANTINE], "output")
+    check_files(network, sources, targets, as_json)
+    node = NodeOptions.taken(options)
+    if engine != SPARK:
+        refuse_elsewhere(ctx, engine, network, sources)
+    now = wall_clock if clock == "wall" else stopped_clock()
+    job = Job(network, sources, targets, now=now, is_timed=clock == "wall", **options)
+    with stoppable() as stop:
+        try:
+            summary = _run(job, engine, node, stop, as_json)
+        except KeyboardInterrupt:
+            click.echo(f"australis: interrupted; {_what_is_left(node)}", err=True)
+            ctx.exit(INTERRUPTED)
+    _tell(summary, as_json, in_one_line=node.follow)
+    if summary.node is not None and summary.node.interrupted:
+        click.echo(f"australis: interrupted; {_what_is_left(node)}", err=True)
+        ctx.exit(stop.code)
+
+
+def _run(job: Job, engine: str, node: NodeOptions, stop: Stop, as_json: bool) -> Summary:
+    if engine != SPARK:
+        return run_in_process(job, engine, stop)
+    summary: Summary = importlib.import_module("australis.app.running.on_node").run_on_node(
+        job, node, stop, as_json=as_json
+    )
+    return summary
+
+
+def _what_is_left(node: NodeOptions) -> str:
+    if node.root is None:
+        return "no output was written"
+    return f"what came in is safe in {node.root}, and the same command goes on from there"
+
+
+def _tell(summary: Summary, as_json: bool, *, in_one_line: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(summary.as_dict(), indent=None if in_one_line else 2, ensure_ascii=False))
+        return
+    for line in summary.lines():
+        click.echo(line, err=True)

@@ -1,0 +1,123 @@
+"""`australis stats`: what the catalogue of a root tells of boxes, queues and outputs."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shutil
+import sys
+import threading
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from australis.app.options.networks import functions_option, import_python
+from australis.app.showing import statistics_tables as shown
+
+if TYPE_CHECKING:
+    from australis.engine.observe.statistics import Statistics
+    from australis.engine.steer.drop_boxes import Entry
+
+_WIDTH_OF_FILES = 120
+
+
+@click.command()
+@click.argument("root", metavar="ROOT", type=click.Path(path_type=Path))
+@functions_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; with --watch, a line for each look.")
+@click.option("--watch", is_flag=True, help="Look again every second, until Ctrl-C.")
+@click.option(
+    "--every", type=click.FloatRange(min=0.1), default=1.0, show_default=True, help="For --watch: seconds."
+)
+@click.option("--shed", is_flag=True, help="All drop boxes that ever stood, and what each has shed.")
+def command(
+    root: Path, function_files: tuple[str, ...], as_json: bool, watch: bool, every: float, shed: bool
+) -> None:
+    """Print the statistics of a root: what went through each box, what waits, how late outputs are.
+
+    Where outputs have graphs it also tells what they got in the last seconds and what that is worth, and
+    which drop boxes stand where.
+
+    ROOT is the folder of `australis run --root`, or of --catalog. It may be in use: nothing is locked, and
+    what is shown is what was committed by then. A network that names functions of yours needs --functions.
+
+    \b
+    Examples:
+      australis stats root
+      australis stats root --json | jq .outputs
+      australis stats root --watch
+      australis stats root --shed
+    """
+    if shed and watch:
+        raise click.UsageError("--shed is a list of all that was, and not for --watch")
+    for name in function_files:
+        import_python(name)
+    if shed:
+        _tell_shed(root, as_json)
+    elif watch:
+        _watch(root, as_json, every)
+    elif as_json:
+        click.echo(json.dumps(_look(root).as_dict(), indent=2))
+    else:
+        _console().print(_picture(_look(root)))
+
+
+def _look(root: Path) -> Statistics:
+    found: Statistics = importlib.import_module("australis.engine.observe.inspect").look(root)
+    return found
+
+
+def _tell_shed(root: Path, as_json: bool) -> None:
+    entries: list[Entry] = importlib.import_module("australis.engine.observe.inspect").shed(root)
+    if as_json:
+        click.echo(json.dumps([asdict(each) for each in entries], indent=2))
+    elif entries:
+        _console().print(shown.dropboxes(entries, ended=True))
+    else:
+        click.echo("Nothing was ever shed.")
+
+
+def _console() -> Console:
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH_OF_FILES
+    return Console(highlight=False, width=width)
+
+
+def _watch(root: Path, as_json: bool, seconds: float) -> None:
+    """Look until Ctrl-C, which is the way to end it and no error."""
+    pause = threading.Event()
+    try:
+        if as_json or not sys.stdout.isatty():
+            while True:
+                found = _look(root)
+                click.echo(json.dumps(found.as_dict())) if as_json else _console().print(_picture(found))
+                pause.wait(seconds)
+        with Live(_picture(_look(root)), console=_console(), auto_refresh=False) as view:
+            while not pause.wait(seconds):
+                view.update(_picture(_look(root)), refresh=True)
+    except KeyboardInterrupt:
+        return
+
+
+def _picture(statistics: Statistics) -> RenderableType:
+    waiting = sum(each.queue for each in statistics.superboxes.values())
+    parts: list[RenderableType] = [Text.assemble((statistics.network, "bold"), f": {waiting:,} tuples wait")]
+    room = shown.room(statistics)
+    if room is not None:
+        parts.append(room)
+    parts += [Text(f"{name}: {state}") for name, state in statistics.tables.items()]
+    if statistics.quality is not None:
+        parts += [Text(), shown.utility(statistics.quality), shown.qualities(statistics.quality)]
+    if statistics.standing:
+        parts += [Text(), shown.dropboxes(statistics.standing)]
+    tables = [
+        shown.boxes(statistics.boxes),
+        shown.outputs(statistics.outputs, shed=statistics.shed),
+        shown.superboxes(statistics),
+        *([shown.arcs(statistics.arcs)] if any(statistics.arcs.values()) else []),
+    ]
+    return Group(*parts, *(each for table in tables for each in (Text(), table)))

@@ -1,0 +1,57 @@
+"""Many simulated worlds at once: on processes of this machine, or as tasks of Spark."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from typing import Protocol, TypeVar
+
+Job = TypeVar("Job")
+Outcome = TypeVar("Outcome")
+
+
+class Mapper(Protocol):
+    """Runs jobs somewhere: here, in processes, on a cluster; outcomes come in the order of jobs."""
+
+    def __call__(self, function: Callable[[Job], Outcome], jobs: Sequence[Job], /) -> Iterable[Outcome]: ...
+
+
+def mapper(processes: int, master: str | None = None) -> Mapper:
+    """Jobs spread over processes, or over the Spark of a master; with one process, they run here."""
+    if master is not None:
+        sweeps = importlib.import_module("australis.engine.spark.jobs")
+        return partial(sweeps.on_spark, master)
+    if processes == 1:
+        return here
+
+    def spread(function: Callable[[Job], Outcome], jobs: Sequence[Job], /) -> Iterator[Outcome]:
+        # Spawned, not forked: what else this process has open is not theirs.
+        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+            yield from pool.map(function, jobs)
+
+    return spread
+
+
+def seeds_of(first: int, count: int, chunk: int = 50) -> list[range]:
+    """Seeds, some to a job: a world that takes some hundredths of a second is not worth one of its own.
+
+    >>> seeds_of(7, 120)
+    [range(7, 57), range(57, 107), range(107, 127)]
+    """
+    seeds = range(first, first + count)
+    return [seeds[place : place + chunk] for place in range(0, count, chunk)]
+
+
+def here(function: Callable[[Job], Outcome], jobs: Sequence[Job], /) -> Iterator[Outcome]:
+    """Jobs one after the other, in this process."""
+    return map(function, jobs)
+
+
+def counted(outcomes: Iterable[Outcome], done: Callable[[int], object]) -> Iterator[Outcome]:
+    """The same outcomes, each told when it is there."""
+    for outcome in outcomes:
+        done(1)
+        yield outcome

@@ -1,0 +1,75 @@
+"""`australis simulate eddies`: tuples that are routed between the operators of distributed plans."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from australis.app.papers.experiments import ending_options, hand_out, progress, spread_options
+
+if TYPE_CHECKING:
+    from australis.app.papers.route.report import Report
+
+TABLES = ("model", "4.10", "4.11", "4.12", "4.13", "4.14", "5.2", "5.3", "5.4", "5.5", "5.6")
+
+
+@click.command(short_help="Distributed eddies: routing tuples between operators.")
+@click.option(
+    "--table",
+    type=click.Choice([*TABLES, "all"]),
+    default="model",
+    show_default=True,
+    help="`model`: the optima of the queueing model for the plans S3, J3 and DS3. The others are simulated, "
+    "with six routing policies: the response times of S3 (4.10) and of DS3 (5.2); response times and maximum "
+    "data rates of plans drawn at random, alone (4.11, 4.12) and twenty together (4.13, 4.14), and of the "
+    "same where operators are split and moved (5.4, 5.3; 5.5, 5.6).",
+)
+@click.option(
+    "--plans",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="How many plans are drawn; where twenty run together, at least these.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of a simulation's chance."
+)
+@spread_options("worlds")
+@ending_options("pictures of simulated tables")
+def command(
+    table: str,
+    plans: int,
+    seed: int,
+    processes: int,
+    spark: str | None,
+    as_json: bool,
+    plot: Path | None,
+) -> None:
+    """Distributed eddies: what routing tuples between operators can reach, and what it does reach.
+
+    \b
+    Examples:
+      australis simulate eddies --table model
+      australis simulate eddies --table model --json | jq .s3_mdr
+      australis simulate eddies --table 4.10 --seed 7
+      australis simulate eddies --table 5.3 --plans 20 --plot pictures
+      australis simulate eddies --table all --plans 100
+    """
+    # Loaded when it is asked for: scipy and numba take their time.
+    if table == "model":
+        model = importlib.import_module("australis.app.papers.route.model")
+        hand_out(model.computed(), model, as_json=as_json, plot=plot)
+        return
+    work, told = (
+        importlib.import_module(f"australis.app.papers.{name}") for name in ("jobs", "route.report")
+    )
+    tables = TABLES if table == "all" else (table,)
+    every = told.jobs(tables, seed, plans)
+    with progress(len(every)) as bar:
+        # One job is not worth a process of its own.
+        outcomes = work.mapper(processes if len(every) > 1 else 1, spark)(told.done, every)
+        report: Report = told.reported(tables, work.counted(outcomes, bar.update))
+    hand_out(report, told, as_json=as_json, plot=plot)

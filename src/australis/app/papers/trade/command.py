@@ -1,0 +1,79 @@
+"""`australis simulate market`: load that participants trade by contracts."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from australis.app.papers.experiments import ending_options, hand_out, progress, spread_options
+
+if TYPE_CHECKING:
+    from australis.app.papers.trade.report import Report
+
+PRICES = ("fixed", "bounded", "random", "random-bounded")
+CONTRACTS = (1, 3, 5, 7, 9, 10)
+
+
+@click.command(short_help="Contracts: participants that trade load.")
+@click.option(
+    "--contracts",
+    type=click.IntRange(min=1),
+    multiple=True,
+    default=CONTRACTS,
+    show_default=True,
+    help="The least contracts of a node; may be given several times.",
+)
+@click.option(
+    "--prices",
+    type=click.Choice(PRICES),
+    multiple=True,
+    default=PRICES,
+    show_default=True,
+    help="One price in all contracts, or a small range; the same for all nodes, or by chance. Several times.",
+)
+@click.option(
+    "--spread",
+    type=click.Choice(["chance", "even"]),
+    default="chance",
+    show_default=True,
+    help="How operators are spread over nodes that are not crowded, of which the paper gives the mean.",
+)
+@click.option("--nodes", type=click.IntRange(min=4), default=995, show_default=True, help="Participants.")
+@click.option("--runs", type=click.IntRange(min=1), default=9, show_default=True, help="To take means over.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of chance.")
+@spread_options("runs")
+@ending_options("Figures 8 to 11")
+def command(
+    contracts: tuple[int, ...],
+    prices: tuple[str, ...],
+    spread: str,
+    nodes: int,
+    runs: int,
+    seed: int,
+    processes: int,
+    spark: str | None,
+    as_json: bool,
+    plot: Path | None,
+) -> None:
+    """Contracts: participants that trade load, and how near they come to an acceptable allocation.
+
+    \b
+    Examples:
+      australis simulate market --contracts 10 --runs 3
+      australis simulate market --prices fixed --json | jq '.results[] | {contracts, excess_moved}'
+      australis simulate market --plot pictures
+    """
+    # Loaded when it is asked for: numpy and scipy take their time.
+    market, work, told = (
+        importlib.import_module(f"australis.{name}")
+        for name in ("sim.trade.experiments", "app.papers.jobs", "app.papers.trade.report")
+    )
+    even = spread == "even"
+    every = market.jobs(prices, sorted(set(contracts)), nodes=nodes, runs=runs, seed=seed, even=even)
+    with progress(len(every)) as bar:
+        outcomes = work.mapper(processes, spark)(market.measured, every)
+        report: Report = told.reported(every, work.counted(outcomes, bar.update))
+    hand_out(report, told, as_json=as_json, plot=plot)

@@ -1,0 +1,145 @@
+"""The market of the paper on contracts, simulated: its numbers beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+
+import click
+
+from australis.app.papers.trade.charts import figures
+from australis.app.showing.number_tables import print_table
+from australis.sim.trade.configurations import VARIANTS
+from australis.sim.trade.experiments import (
+    NODES,
+    PAPER_GRAPHS,
+    Graphs,
+    Job,
+    Outcome,
+    Result,
+    measured,
+    summed_up,
+    table_1,
+)
+from australis.sim.trade.stability import LARGE, SMALL, Shift, shifted
+
+TRACED = 5
+"""The least contracts in Figure 10."""
+PAPER_EXCESS = {
+    ("fixed", 10): "> 99 %",
+    ("bounded", 7): "all",
+    ("bounded", 10): "all",
+    ("random", 10): "94 %",
+}
+PAPER_CAPACITY = {("fixed", 10): "> 95 %", ("bounded", 10): "> 98 %"}
+NOTES = """\
+Excess moved: of what nodes have above 14 operators, underloaded. Capacity used: of the room, overloaded.
+15 s: the part of the fall in cost within 15 s of the first movement; nearly all of it in the paper."""
+SHIFT_NOTE = """\
+Operators moved when 100 (30 %) or 50 (15 %) more come to 10 of 50 nodes, and when these end again."""
+
+
+@dataclass(frozen=True)
+class Stability:
+    """Operators that are moved when load comes and goes: means over runs."""
+
+    variant: str
+    extra: int
+    """Operators for each of ten nodes."""
+    moved_more: float
+    moved_after: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that is told of the market."""
+
+    nodes: int
+    runs: int
+    seed: int
+    results: list[Result]
+    graphs: list[Graphs]
+    stability: list[Stability]
+
+    def as_dict(self) -> dict[str, object]:
+        """For `--json`."""
+        return {**asdict(self), "graphs": [each._asdict() for each in self.graphs]}
+
+
+def reported(every: Sequence[Job], outcomes: Iterable[Outcome]) -> Report:
+    """All of it, of what became of jobs."""
+    variants, least = ({getattr(job, name): None for job in every} for name in ("variant", "least"))
+    nodes, seed, runs = every[0].nodes, every[0].seed, 1 + max(job.run for job in every)
+    return Report(
+        nodes,
+        runs,
+        seed,
+        summed_up(outcomes),
+        [table_1(each, nodes=nodes, runs=runs, seed=seed) for each in least],
+        [stability(variant, extra, runs, seed) for variant in variants for extra in (LARGE, SMALL)],
+    )
+
+
+def stability(variant: str, extra: int, runs: int, seed: int) -> Stability:
+    """Figure 11, over some runs."""
+    answers = [shifted(Shift(variant, extra, run, seed)) for run in range(runs)]
+    more, after = fmean(each.more for each in answers), fmean(each.after for each in answers)
+    return Stability(variant, extra, more, after)
+
+
+def plots(report: Report) -> dict[str, str]:
+    """Figures 8 to 11 as SVG, by the names of their files."""
+    seed, nodes = report.seed, report.nodes
+    shown = dict.fromkeys(each.variant for each in report.results)
+    traces = [measured(Job(name, "underload", TRACED, 0, seed, nodes, traced=True)) for name in shown]
+    answers = {
+        "(a) 30 % more, bounded prices": shifted(Shift("bounded", LARGE, 0, seed)),
+        "(b) 15 % more, bounded prices": shifted(Shift("bounded", SMALL, 0, seed)),
+        "(c) 30 % more, fixed prices": shifted(Shift("fixed", LARGE, 0, seed)),
+    }
+    return figures(report.results, traces, answers)
+
+
+def printed(report: Report) -> None:
+    """All of it as tables."""
+    click.echo(f"{report.nodes} nodes, means over {report.runs} runs, seed {report.seed}\n")
+    headers = ["least contracts", "most: paper", "ours", "diameter: paper", "ours", "longest way"]
+    # The paper's are of its 995 nodes.
+    paper = PAPER_GRAPHS if report.nodes == NODES else {}
+    print_table(headers, (_graph_row(row, *paper.get(row.least, ("", ""))) for row in report.graphs), names=0)
+    click.echo()
+    print_table(
+        ["prices", "least", "excess moved", "paper", "capacity used", "paper", "15 s"],
+        (_result_row(row, report.nodes == NODES) for row in report.results),
+        names=1,
+    )
+    click.echo(f"\n{NOTES}\n")
+    print_table(["prices", "30 %: moved", "ended", "15 %: moved", "ended"], _shift_rows(report), names=1)
+    click.echo(f"\n{SHIFT_NOTE}")
+
+
+def _graph_row(row: Graphs, most: int | str, diameter: int | str) -> list[str]:
+    ours = (f"{row.diameter:.1f}", f"{row.longest:.1f}")
+    return [f"{row.least}", f"{most}", f"{row.most:.1f}", f"{diameter}", *ours]
+
+
+def _result_row(row: Result, beside: bool) -> list[str]:
+    key = (row.variant, row.contracts) if beside else ("", 0)
+    return [
+        row.variant,
+        f"{row.contracts}",
+        f"{row.excess_moved:.1%}",
+        PAPER_EXCESS.get(key, ""),
+        f"{row.capacity_used:.1%}",
+        PAPER_CAPACITY.get(key, ""),
+        f"{row.soon:.0%}",
+    ]
+
+
+def _shift_rows(report: Report) -> Iterable[list[str]]:
+    for variant in VARIANTS:
+        own = {each.extra: each for each in report.stability if each.variant == variant}
+        if own:
+            told = [(own[extra].moved_more, own[extra].moved_after) for extra in (LARGE, SMALL)]
+            yield [variant, *(f"{moved:.1f}" for pair in told for moved in pair)]

@@ -1,0 +1,45 @@
+"""The engines that a network can run on; those in this process have one face: Arrow tables in and out."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from australis.algebra.network import Network
+
+ENGINES = {
+    "kernels": ("australis.kernels.run", "PipelineRun"),
+    "reference": ("australis.app.running.reference_engine", "ReferenceEngine"),
+}
+"""Where each engine of this process is: loaded when it is chosen, since numba takes its time."""
+SPARK = "spark"
+"""The engine that is a node on Spark; it runs by itself, so it has another face."""
+
+
+class Engine(Protocol):
+    """A running network. Each event gives the new tuples of every output, `quarantine` included."""
+
+    def load(self, name: str, rows: pa.Table) -> dict[str, pa.Table]:
+        """Read rows of a stored table, before the first event."""
+
+    def push(self, name: str, batch: pa.Table, now: int) -> dict[str, pa.Table]:
+        """Tuples arrive together on an input."""
+
+    def tick(self, now: int) -> dict[str, pa.Table]:
+        """Time passes."""
+
+    def flush(self, now: int) -> dict[str, pa.Table]:
+        """All streams end."""
+
+    def counters(self) -> Mapping[str, Any]:
+        """What went through each box so far."""
+
+
+def start(name: str, network: Network) -> Engine:
+    """A network on the engine of that name, before its first tuple."""
+    module, engine = ENGINES[name]
+    started: Engine = getattr(importlib.import_module(module), engine)(network)
+    return started

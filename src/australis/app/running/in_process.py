@@ -1,0 +1,77 @@
+"""A run on an engine of this process: files in turns through the network, with a bar on a terminal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from australis.algebra.network import Network
+from australis.app.running.engines import start
+from australis.app.running.stopping import Stop
+from australis.app.running.turns import Plan, run
+from australis.app.running.whole_files import reading, writing
+from australis.app.showing.summary import Summary
+from australis.engine.files import Reader
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be run, on whichever engine."""
+
+    network: Network
+    sources: Mapping[str, str]
+    targets: Mapping[str, str]
+    batch: int
+    flush: bool
+    strict: bool
+    stream_format: str
+    now: Callable[[], int]
+    is_timed: bool = True
+    """Whether the clock goes, so that delays can be told."""
+
+
+def run_in_process(job: Job, engine: str, stop: Stop) -> Summary:
+    """Run a job on an engine of this process."""
+    ordered = {name: job.sources[name] for name in job.network.inputs}
+    with reading(job.network, ordered, job.stream_format) as readers:
+        started = start(engine, job.network)
+        with writing(job.network, job.targets, job.stream_format, stop) as writers:
+            plan = Plan(job.network, started, readers, writers, job.batch, job.flush, job.strict, job.now)
+            return _run(plan, engine, job.targets, stop)
+
+
+def _run(plan: Plan, engine: str, targets: Mapping[str, str], stop: Stop) -> Summary:
+    began = time.perf_counter()
+    with _progress(plan.readers) as progressed:
+
+        def heard(tuples: int) -> None:
+            stop.check()
+            progressed(tuples)
+
+        tally = run(plan, heard)
+    notes = tuple(note for reader in plan.readers.values() for note in reader.notes)
+    seconds = time.perf_counter() - began
+    return Summary(plan.network, engine, seconds, tally, targets, plan.engine.counters(), plan.flush, notes)
+
+
+@contextmanager
+def _progress(readers: Mapping[str, Reader]) -> Iterator[Callable[[int], None]]:
+    """A bar on the terminal, by how much of the files was read; nothing where there is no terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda tuples: None
+        return
+    known = all(reader.size is not None for reader in readers.values())
+    columns = (BarColumn(), TextColumn("{task.fields[tuples]:,} tuples"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("run", total=len(readers) if known else None, tuples=0)
+        yield lambda tuples: progress.update(task, completed=_fraction(readers), tuples=tuples)
+
+
+def _fraction(readers: Mapping[str, Reader]) -> float:
+    return sum(reader.position() / reader.size for reader in readers.values() if reader.size)

@@ -1,0 +1,320 @@
+"""A run on a node: on Spark, over a root that stays or one that goes with the run."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+import click
+import pyarrow as pa
+import pyarrow.compute as pc
+from rich.console import Console
+
+from australis.algebra.network import QUARANTINE
+from australis.app.options.node_options import NodeOptions, is_endless
+from australis.app.running.conductor import Conductor, Taker
+from australis.app.running.in_process import Job
+from australis.app.running.quiet_start import quietly
+from australis.app.running.stopping import Stop
+from australis.app.running.turns import Tally
+from australis.app.running.whole_files import reading, writing
+from australis.app.showing.losses import losses
+from australis.app.showing.progress import Sample, announced, live
+from australis.app.showing.served_quality import Service
+from australis.app.showing.summary import NodeSummary, Summary
+from australis.engine.files import STANDARD_STREAM, Batch, Writer, open_reader
+from australis.engine.ledger.delays import quantile_us
+from australis.engine.ledger.recent import Recent
+from australis.engine.node import Node
+from australis.engine.observe.inspect import holds_tables
+from australis.engine.observe.statistics import BoxStatistics, Statistics
+from australis.engine.sinks import parse_sink
+from australis.engine.sources import Adoption, Delivery, FileSource, Options, Source
+from australis.engine.steer.drop_boxes import Entry
+from australis.engine.store.segments import SEQ
+from australis.errors import EngineError, Problem
+
+_ALL = 1 << 62
+"""The sequence number behind every tuple."""
+_NOBODY = "nobody"
+
+
+@dataclass(frozen=True)
+class _Before:
+    """What was known of a node when the run began."""
+
+    statistics: Statistics
+    seen: Recent
+    shed: list[Entry]
+
+
+def run_on_node(job: Job, options: NodeOptions, stop: Stop, *, as_json: bool) -> Summary:
+    """Run a job on a node; an end that was asked for is in the summary."""
+    sources = _sources(job, options)
+    _check(job, options, sources)
+    run = _NodeRun(job, options, sources, Tally.of(job.network), Console(stderr=True, highlight=False))
+    return run.run(stop, as_json)
+
+
+def _sources(job: Job, options: NodeOptions) -> list[Source]:
+    shared = Options(batch=job.batch, timezone=job.network.timezone, stream_format=job.stream_format)
+    inputs = {name: given for name, given in job.network.inputs.items() if given.store is None}
+    streams = {name: given for name, given in inputs.items() if not given.table}
+    return [options.source(name, job.sources[name], streams[name].schema, shared) for name in streams]
+
+
+def _check(job: Job, options: NodeOptions, sources: list[Source]) -> None:
+    """Find what cannot work before Spark is started."""
+    files = [path for path in job.targets.values() if path != STANDARD_STREAM]
+    endless = [source.input for source in sources if is_endless(source)]
+    if options.root is None and endless and files:
+        what = f"the input {endless[0]} has no end, so {files[0]} would never appear whole"
+        raise click.UsageError(f"{what}: add --root DIR, or write to '-'")
+    if options.root is not None and job.strict:
+        raise click.UsageError("--strict takes a whole run back, which --root does not: use one of the two")
+    for path in files:
+        if not Path(path).resolve().parent.is_dir():
+            raise EngineError(Problem(path, "cannot be written", "a folder that is there"))
+    for source in sources:
+        if isinstance(source, FileSource) and not source.is_stream:
+            open_reader(source.path, source.schema, timezone=job.network.timezone).close()
+
+
+class _NodeRun:
+    def __init__(
+        self, job: Job, options: NodeOptions, sources: list[Source], tally: Tally, console: Console
+    ) -> None:
+        self._job, self._options, self._sources = job, options, sources
+        self._tally, self._console = tally, console
+        self._is_endless = any(is_endless(source) for source in sources)
+
+    @property
+    def _is_kept(self) -> bool:
+        return self._options.root is not None
+
+    @property
+    def _may_draw(self) -> bool:
+        """Whether tuples do not go to the terminal that progress would be drawn on."""
+        return STANDARD_STREAM not in self._job.targets.values() or not sys.stdout.isatty()
+
+    def run(self, stop: Stop, as_json: bool) -> Summary:
+        job = self._job
+        tables = dict(self._tables())
+        with ExitStack() as stack:
+            targets = {} if self._is_kept else job.targets
+            writers = stack.enter_context(writing(job.network, targets, job.stream_format, stop))
+            with announced(self._console, "Starting Spark") as started:
+                node = stack.enter_context(self._node())
+            stop.listen()
+            node.deploy(
+                job.network,
+                tables={name: batch.table for name, batch in tables.items()},
+                rejected={name: batch.rejected for name, batch in tables.items()},
+            )
+            summary = self._conducted(node, stack, writers, stop, as_json)
+        assert summary.node is not None
+        return replace(summary, node=replace(summary.node, start_seconds=started[0]))
+
+    @contextmanager
+    def _node(self) -> Iterator[Node]:
+        options = self._options
+        local = Path(options.root) if options.root and "://" not in options.root else None
+        with quietly(local):
+            node = Node(
+                options.root,
+                master=options.master,
+                discipline=options.discipline,
+                schedule=options.schedule,
+                shed=options.shed,
+                headroom=options.headroom,
+                optimise=options.optimise,
+                disk=options.disk,
+                metrics=options.metrics,
+                control=options.control and options.root is not None,
+                way=options.way,
+                partitions=options.partitions,
+                train=options.train,
+                catalog=options.catalog,
+                clock=self._job.now,
+            )
+        with node:
+            if node.metrics is not None:
+                click.echo(f"australis: metrics at {node.metrics.url}", err=True)
+            _warm(node)
+            yield node
+
+    def _tables(self) -> Iterator[tuple[str, Batch]]:
+        """The stored tables, unless the root has them already."""
+        inputs = self._job.network.inputs.items()
+        names = [name for name, given in inputs if given.table and given.store is None]
+        place = self._options.catalog or self._options.root
+        if place is not None and "://" not in place and holds_tables(Path(place), names):
+            return
+        files = {name: self._job.sources[name] for name in names}
+        with reading(self._job.network, files, self._job.stream_format) as readers:
+            for name, reader in readers.items():
+                batches = list(reader.batches())
+                empty = self._job.network.inputs[name].schema.arrow.empty_table()
+                table = pa.concat_tables([empty, *(batch.table for batch in batches)])
+                rejected = tuple(row for batch in batches for row in batch.rejected)
+                self._tally.read[name], self._tally.rejected[name] = table.num_rows, len(rejected)
+                yield name, Batch(table, rejected)
+
+    # --- on its way
+
+    def _conducted(
+        self, node: Node, stack: ExitStack, writers: Mapping[str, Writer], stop: Stop, as_json: bool
+    ) -> Summary:
+        before, began = _Before(node.statistics(), node.seen(), node.shed()), time.perf_counter()
+        takers = list(self._sinks(node, stack) if self._is_kept else self._written(node, writers))
+        conductor = Conductor(node, self._sources, takers, flush=self._job.flush, heard=self._took)
+
+        def sample() -> Sample:
+            return Sample(time.perf_counter() - began, self._tally.read, node.statistics())
+
+        with live(self._console, sample) if self._may_draw else nullcontext():
+            if self._is_kept or self._is_endless:
+                with stop.gently(conductor.ask):
+                    is_whole = conductor.run(
+                        lambda: _line(sample()) if as_json and self._is_endless else None
+                    )
+            else:
+                is_whole = conductor.run(stop.check)
+        after = node.statistics()
+        if self._is_kept and QUARANTINE not in self._job.targets:
+            self._tally_quarantine(node, before.statistics.log_end)
+        summary = self._summary(
+            before.statistics, after, time.perf_counter() - began, conductor.notes, is_whole
+        )
+        return replace(summary, service=self._service(node, before, after, summary.seconds))
+
+    def _service(self, node: Node, before: _Before, after: Statistics, seconds: float) -> Service | None:
+        """How outputs with graphs were served; without a clock there are no delays to tell by."""
+        if after.quality is None or not self._job.is_timed:
+            return None
+        lost = losses(before.shed, node.shed(), after.superboxes)
+        return Service(node.quality_since(before.seen, seconds), lost)
+
+    def _took(self, delivery: Delivery) -> None:
+        content = delivery.content
+        self._tally.read[delivery.input] += (
+            content.num_rows if isinstance(content, Adoption | pa.Table) else 0
+        )
+        self._tally.rejected[delivery.input] += len(delivery.rejected)
+
+    def _written(self, node: Node, writers: Mapping[str, Writer]) -> Iterator[Taker]:
+        """Outputs into files that appear at the end; what nobody asked for is not kept."""
+        for name in self._job.network.outputs:
+            if name in writers:
+                yield self._taker(name, f"run:{name}", writers[name].write)
+            else:
+                node.acknowledge(_NOBODY, name, _ALL)
+        write = writers[QUARANTINE].write if QUARANTINE in writers else lambda table: None
+        yield self._taker(QUARANTINE, f"run:{QUARANTINE}", write)
+
+    def _sinks(self, node: Node, stack: ExitStack) -> Iterator[Taker]:
+        """Outputs into files that grow; others stay in the root."""
+        for name, path in self._job.targets.items():
+            schema = self._job.network.output_schema(name)
+            sink = parse_sink(name, path, schema, stream_format=self._job.stream_format)
+            running = stack.enter_context(sink.start(node))
+            yield self._taker(name, sink.consumer, running.take)
+
+    def _taker(self, name: str, consumer: str, write: Callable[[pa.Table], None]) -> Taker:
+        def take(table: pa.Table) -> None:
+            if name == QUARANTINE:
+                self._tally.quarantine(table, strict=self._job.strict)
+            else:
+                self._tally.written[name] += table.num_rows
+            write(table)
+
+        return Taker(name, consumer, take)
+
+    # --- behind it
+
+    def _tally_quarantine(self, node: Node, log_end: int) -> None:
+        """What was quarantined in this run, and stays in the root."""
+        table = node.read(QUARANTINE)
+        self._tally.quarantine(table.filter(pc.greater_equal(table[SEQ], log_end)))
+
+    def _summary(
+        self, before: Statistics, after: Statistics, seconds: float, notes: tuple[str, ...], is_whole: bool
+    ) -> Summary:
+        # What was not there before has come by a change while it ran.
+        boxes = {
+            name: _since(before.boxes.get(name, BoxStatistics()), box) for name, box in after.boxes.items()
+        }
+        for name, output in after.outputs.items():
+            if name not in self._job.targets and name != QUARANTINE:
+                known = before.outputs.get(name)
+                self._tally.written[name] = output.tuples - (known.tuples if known else 0)
+        about = NodeSummary(
+            0.0,
+            self._options.root,
+            sum(each.trains - _trains(before, name) for name, each in after.superboxes.items()),
+            sum(each.queue for each in after.superboxes.values()),
+            dict(_delays(before, after)) if self._job.is_timed else {},
+            {name: box.cost_us for name, box in boxes.items() if box.cost_us is not None},
+            not is_whole,
+        )
+        flushed = self._job.flush and is_whole
+        return Summary(
+            self._job.network, "spark", seconds, self._tally, self._job.targets, boxes, flushed, notes, about
+        )
+
+
+def _warm(node: Node) -> None:
+    """Let the workers start, so that the first tuples do not wait for them."""
+    context = node.spark.sparkContext
+    context.parallelize(range(context.defaultParallelism), context.defaultParallelism).count()
+
+
+def _since(before: BoxStatistics, after: BoxStatistics) -> BoxStatistics:
+    """What went through a box between two moments."""
+    return BoxStatistics(*(getattr(after, f.name) - getattr(before, f.name) for f in fields(BoxStatistics)))
+
+
+def _trains(known: Statistics, superbox: str) -> int:
+    """The trains that a superbox had, if it was there."""
+    return known.superboxes[superbox].trains if superbox in known.superboxes else 0
+
+
+def _delays(before: Statistics, after: Statistics) -> Iterator[tuple[str, tuple[float, float]]]:
+    """The delays of what left between two moments, by output."""
+    for name, output in after.outputs.items():
+        known = before.outputs.get(name)
+        seen = known.delay_buckets if known else {}
+        buckets = {index: tuples - seen.get(index, 0) for index, tuples in output.delay_buckets.items()}
+        p50, p95 = (quantile_us(buckets, fraction) for fraction in (0.5, 0.95))
+        if p50 is not None and p95 is not None and any(buckets.values()):
+            yield name, (round(p50 / 1000, 2), round(p95 / 1000, 2))
+
+
+def _line(sample: Sample) -> None:
+    """A line of JSON about a run that is under way."""
+    known = {
+        "seconds": round(sample.seconds, 1),
+        "inputs": dict(sample.read),
+        "outputs": sample.written,
+        "waiting": sample.queue,
+        **_quality_of(sample.statistics),
+    }
+    click.echo(json.dumps(known))
+
+
+def _quality_of(statistics: Statistics) -> dict[str, object]:
+    """How outputs with graphs are served at this moment, and whether inputs wait for room."""
+    known: dict[str, object] = {}
+    if statistics.quality is not None:
+        report = statistics.quality
+        known["utility"] = round(report.utility, 4)
+        known["delivered"] = {name: round(each.fraction, 4) for name, each in report.outputs.items()}
+        known["shed"] = dict(statistics.shed)
+    if statistics.disk is not None:
+        known["held_back"] = statistics.held_back
+    return known

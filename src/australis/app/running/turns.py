@@ -1,0 +1,172 @@
+"""Runs files through a network: stored tables first, then the inputs in turns, then the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+import pyarrow as pa
+
+from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Network
+from australis.app.running.engines import Engine
+from australis.engine.clock import never_back, wall_clock
+from australis.engine.files import Batch, Reader, Rejected, Writer
+from australis.errors import EngineError, Problem
+
+_REASONS_KEPT = 3
+
+
+@dataclass
+class Tally:
+    """What came in, what went out, and what was quarantined for which first reasons."""
+
+    read: dict[str, int]
+    rejected: dict[str, int]
+    written: dict[str, int]
+    quarantined: int = 0
+    reasons: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, network: Network) -> Tally:
+        """The tally of a run that has not begun."""
+        names, outputs = network.inputs, (*network.outputs, QUARANTINE)
+        return cls(dict.fromkeys(names, 0), dict.fromkeys(names, 0), dict.fromkeys(outputs, 0))
+
+    def quarantine(self, table: pa.Table, *, strict: bool = False) -> None:
+        """Count rows that were quarantined, and keep the first reasons; one is an error if strict."""
+        room = _REASONS_KEPT - len(self.reasons)
+        for row in table.slice(0, max(room, 0)).to_pylist():
+            self.reasons.append(f"{row['path']}: {row['reason']}")
+        if strict:
+            raise EngineError(Problem("", f"{self.reasons[0]} (--strict)"))
+        self.quarantined += table.num_rows
+        self.written[QUARANTINE] += table.num_rows
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that a run needs."""
+
+    network: Network
+    engine: Engine
+    readers: Mapping[str, Reader]
+    writers: Mapping[str, Writer]
+    batch: int
+    flush: bool
+    strict: bool
+    now: Callable[[], int]
+
+
+def stopped_clock() -> Callable[[], int]:
+    """A clock that shows the time at which it was made."""
+    moment = wall_clock()
+    return lambda: moment
+
+
+def run(plan: Plan, progressed: Callable[[int], None]) -> Tally:
+    """Run a plan; `progressed` hears of every turn how many tuples came in so far."""
+    return _Turns(plan, progressed).run()
+
+
+class _Turns:
+    def __init__(self, plan: Plan, progressed: Callable[[int], None]) -> None:
+        self._plan, self._progressed = plan, progressed
+        self._now = never_back(plan.now)
+        self._tally = Tally.of(plan.network)
+
+    def run(self) -> Tally:
+        inputs = self._plan.network.inputs
+        for name in (name for name, given in inputs.items() if given.table):
+            for batch in self._batches(name):
+                self._take(name, batch, partial(self._plan.engine.load, name))
+        turns = [(name, self._batches(name)) for name in self._streams()]
+        for name in self._streams():
+            self._plan.readers[name].while_waiting(self._wait)
+        while turns:
+            turns = [(name, batches) for name, batches in turns if self._turn(name, batches)]
+        if self._plan.flush:
+            self._emit(self._plan.engine.flush(self._now()))
+        return self._tally
+
+    def _streams(self) -> Iterator[str]:
+        return (name for name, given in self._plan.network.inputs.items() if not given.table)
+
+    def _batches(self, name: str) -> Iterator[Batch]:
+        reader = self._plan.readers[name]
+        return (_cut if reader.is_live else _sized)(reader.batches(), self._plan.batch)
+
+    def _wait(self) -> None:
+        """Timeouts fall due while an input has nothing to bring."""
+        self._emit(self._plan.engine.tick(self._now()))
+        self._progressed(sum(self._tally.read.values()))
+
+    def _turn(self, name: str, batches: Iterator[Batch]) -> bool:
+        batch = next(batches, None)
+        if batch is None:
+            return False
+        self._take(name, batch, lambda table: self._plan.engine.push(name, table, self._now()))
+        return True
+
+    def _take(self, name: str, batch: Batch, event: Callable[[pa.Table], dict[str, pa.Table]]) -> None:
+        self._tally.read[name] += batch.table.num_rows
+        self._tally.rejected[name] += len(batch.rejected)
+        if batch.rejected:
+            self._quarantine(_quarantined(batch.rejected, f"{self._plan.network.name}.{name}"))
+        if batch.table.num_rows:
+            self._emit(event(batch.table))
+        self._progressed(sum(self._tally.read.values()))
+
+    def _emit(self, outputs: Mapping[str, pa.Table]) -> None:
+        for name, table in outputs.items():
+            if not table.num_rows:
+                continue
+            if name == QUARANTINE:
+                self._quarantine(table)
+                continue
+            self._tally.written[name] += table.num_rows
+            if name in self._plan.writers:
+                self._plan.writers[name].write(table)
+
+    def _quarantine(self, table: pa.Table) -> None:
+        self._tally.quarantine(table, strict=self._plan.strict)
+        if QUARANTINE in self._plan.writers:
+            self._plan.writers[QUARANTINE].write(table)
+
+
+def _quarantined(rows: tuple[Rejected, ...], path: str) -> pa.Table:
+    columns = [[path] * len(rows), [row.reason for row in rows], [row.tuple for row in rows]]
+    return pa.Table.from_arrays(
+        [pa.array(column, pa.string()) for column in columns], schema=QUARANTINE_SCHEMA.arrow
+    )
+
+
+def _cut(batches: Iterator[Batch], size: int) -> Iterator[Batch]:
+    """The same rows in batches of at most a size, none held back for rows that may never come."""
+    for batch in batches:
+        yield Batch(batch.table.slice(0, size), batch.rejected)
+        for start in range(size, batch.table.num_rows, size):
+            yield Batch(batch.table.slice(start, size))
+
+
+def _sized(batches: Iterator[Batch], size: int) -> Iterator[Batch]:
+    """The same rows in batches of a size; what was rejected goes with the first rows read after it."""
+    waiting: list[pa.Table] = []
+    rejected: tuple[Rejected, ...] = ()
+    count = 0
+    for batch in batches:
+        rejected += batch.rejected
+        waiting.append(batch.table)
+        count += batch.table.num_rows
+        if count >= size or len(rejected) >= size:
+            whole = pa.concat_tables(waiting)
+            for start in range(0, count - count % size, size):
+                yield Batch(whole.slice(start, size), rejected)
+                rejected = ()
+            count %= size
+            waiting = [whole.slice(whole.num_rows - count)]
+            if rejected:
+                yield Batch(whole.slice(0, 0), rejected)
+                rejected = ()
+    if count or rejected:
+        yield Batch(pa.concat_tables(waiting), rejected)

@@ -1,0 +1,47 @@
+"""Files of a whole run: inputs that are all open, outputs that all appear at the end, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+
+from australis.algebra.network import Network
+from australis.app.running.stopping import Stop
+from australis.engine.files import Reader, Writer, open_reader, open_writer
+
+
+@contextmanager
+def reading(network: Network, sources: Mapping[str, str], stream_format: str) -> Iterator[dict[str, Reader]]:
+    """The opened inputs; a file that is not there or lacks a column is found before anything runs."""
+    with ExitStack() as stack:
+        yield {
+            name: stack.enter_context(
+                open_reader(
+                    path, network.inputs[name].schema, timezone=network.timezone, stream_format=stream_format
+                )
+            )
+            for name, path in sources.items()
+        }
+
+
+@contextmanager
+def writing(
+    network: Network, targets: Mapping[str, str], stream_format: str, stop: Stop
+) -> Iterator[dict[str, Writer]]:
+    """The opened outputs, which all get their names at the end, or leave nothing behind."""
+    writers: dict[str, Writer] = {}
+    try:
+        for name, path in targets.items():
+            with stop.deferred():
+                writers[name] = open_writer(path, network.output_schema(name), stream_format=stream_format)
+        yield writers
+        for writer in writers.values():
+            writer.finish()
+        stop.too_late()
+        for writer in writers.values():
+            writer.publish()
+    except BaseException:
+        stop.too_late()
+        for writer in writers.values():
+            writer.discard()
+        raise

@@ -1,0 +1,4 @@
+"""What people see in a terminal: progress, tables, summaries, how a network would run.
+
+Statistics and reports come in; text goes out.
+"""

@@ -1,0 +1,195 @@
+"""Statistics of a node as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from australis.engine.observe.quality import QualityReport
+from australis.engine.observe.statistics import BoxStatistics, OutputStatistics, Statistics
+from australis.engine.steer.drop_boxes import Entry
+
+NOTHING = "-"
+_DELAYS = ("delay p50", "p95", "p99")
+
+
+def columns(*headers: str, names: int = 1) -> Table:
+    """An empty table: the first columns are names, the others numbers."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for index, header in enumerate(headers):
+        table.add_column(header, justify="left" if index < names else "right", no_wrap=index < names)
+    return table
+
+
+def count(number: float | None) -> str:
+    """A number of tuples."""
+    return NOTHING if number is None else f"{number:,.0f}"
+
+
+def milliseconds(delay_ms: float | None) -> str:
+    """A time in a unit that suits it.
+
+    >>> milliseconds(3.21), milliseconds(85.4), milliseconds(12_345.0), milliseconds(None)
+    ('3.2 ms', '85 ms', '12.3 s', '-')
+    """
+    if delay_ms is None:
+        return NOTHING
+    if delay_ms < 10:
+        return f"{delay_ms:.1f} ms"
+    return f"{delay_ms:,.0f} ms" if delay_ms < 1000 else f"{delay_ms / 1000:,.1f} s"
+
+
+def size(bytes_: float) -> str:
+    """A number of bytes in a unit that suits it.
+
+    >>> size(512), size(2_000_000), size(1_536_000_000)
+    ('512 B', '2 MB', '1.54 GB')
+    """
+    for unit, least in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if bytes_ >= least:
+            return f"{bytes_ / least:.3g} {unit}"
+    return f"{bytes_:.0f} B"
+
+
+def room(statistics: Statistics) -> Text | None:
+    """How much of the disk budget is used, and that inputs wait if it is used up; nothing without one."""
+    if statistics.disk is None:
+        return None
+    used = f"{size(statistics.bytes)} of {size(statistics.disk)} on disk"
+    if statistics.held_back:
+        return Text(f"inputs are held back: {used}", style="bold red")
+    return Text(used)
+
+
+def utility(report: QualityReport) -> Text:
+    """What all outputs together got, in a line."""
+    over = f" over the last {report.window_s} s"
+    if not report.most:
+        return Text(f"nothing was due{over}")
+    return Text.assemble((f"utility {report.utility:.2f} of {report.most:g}", "bold"), over)
+
+
+def boxes(statistics: Mapping[str, BoxStatistics]) -> Table:
+    """Box by box what came in and went out, and at what cost."""
+    table = columns("box", "in", "out", "selectivity", "cost per tuple", "late", "rejected")
+    for name, each in statistics.items():
+        selectivity = NOTHING if each.selectivity is None else f"{each.selectivity:.3f}"
+        cost = NOTHING if each.cost_us is None else f"{each.cost_us:.2f} µs"
+        table.add_row(
+            name,
+            count(each.received),
+            count(each.passed),
+            selectivity,
+            cost,
+            count(each.late),
+            count(each.rejected),
+        )
+    return table
+
+
+def outputs(
+    statistics: Mapping[str, OutputStatistics],
+    rates: Mapping[str, float] | None = None,
+    shed: Mapping[str, int] | None = None,
+) -> Table:
+    """Output by output what left, how fast, how late, and what was shed on the way if anything was."""
+    speed = [] if rates is None else ["per second"]
+    table = columns("output", "tuples", *speed, *(["shed", "delivered"] if shed else []), *_DELAYS)
+    for name, each in statistics.items():
+        delays = (each.delay_ms_p50, each.delay_ms_p95, each.delay_ms_p99)
+        table.add_row(
+            name,
+            count(each.tuples),
+            *(() if rates is None else (count(rates.get(name, 0.0)),)),
+            *((count(shed.get(name, 0)), f"{each.fraction:.1%}") if shed else ()),
+            *(milliseconds(delay) for delay in delays),
+        )
+    return table
+
+
+def qualities(report: QualityReport) -> Table:
+    """Output by output what it got in the last seconds, and what that is worth by which graph."""
+    table = columns("output", "utility", "delay", "loss", "value", "delivered", "p95", "waits")
+    for name, each in report.outputs.items():
+        waits = None if each.waiting_s is None else each.waiting_s * 1000
+        table.add_row(
+            name,
+            NOTHING if each.utility is None else f"{each.utility:.2f} of {each.weight:g}",
+            *(
+                NOTHING if part is None else f"{part:.2f}"
+                for part in (each.by_delay, each.by_loss, each.by_value)
+            ),
+            f"{each.fraction:.1%}",
+            milliseconds(each.delay_ms_p95),
+            milliseconds(waits),
+        )
+    return table
+
+
+def predicate(entry: Entry) -> str:
+    """Which tuples a drop box sheds."""
+    part = f"{entry.share:.1%} of " if entry.share < 1 else ""
+    return f"{part}{entry.where or 'all'}"
+
+
+def moment(at: int | None, form: str = "%H:%M:%S") -> str:
+    """A time in UTC, that of the day if nothing else is said."""
+    return NOTHING if at is None else datetime.fromtimestamp(at / 1e6, UTC).strftime(form)
+
+
+def dropboxes(entries: Sequence[Entry], *, ended: bool = False) -> Table:
+    """Drop boxes: where, since when (in UTC) and until when, by which predicate, and what they have shed."""
+    until, form = (["until"], "%Y-%m-%d %H:%M:%S") if ended else ([], "%H:%M:%S")
+    table = columns("no.", "drop box at", "sheds", "since", *until, "came", "shed", names=4 + len(until))
+    for each in entries:
+        table.add_row(
+            str(each.number),
+            f"{each.superbox} ({each.stream})",
+            predicate(each),
+            moment(each.since, form),
+            *([moment(each.until, form)] if ended else []),
+            count(each.arrived),
+            count(each.shed),
+        )
+    for column in table.columns[2:-2]:
+        column.no_wrap = False
+    for column in table.columns[-2:]:
+        column.no_wrap = True
+    return table
+
+
+def inputs(tuples: Mapping[str, int], rates: Mapping[str, float]) -> Table:
+    """Input by input what came in, and how fast."""
+    table = columns("input", "tuples", "per second")
+    for name, number in tuples.items():
+        table.add_row(name, count(number), count(rates.get(name, 0.0)))
+    return table
+
+
+def superboxes(statistics: Statistics) -> Table:
+    """Superbox by superbox what waits, and what its trains are like."""
+    table = columns("superbox", "boxes", "waiting", "trains", "tuples per train", "train p50", names=2)
+    for name, each in statistics.superboxes.items():
+        table.add_row(
+            name,
+            ", ".join(each.boxes) or NOTHING,
+            count(each.queue),
+            count(each.trains),
+            count(each.tuples_per_train),
+            milliseconds(each.train_ms_p50),
+        )
+    table.columns[1].no_wrap = False
+    return table
+
+
+def arcs(kept: Mapping[str, int]) -> Table:
+    """The tuples that arcs keep; those that keep none are left out."""
+    table = columns("arc", "tuples kept")
+    for name, number in kept.items():
+        if number:
+            table.add_row(name, count(number))
+    return table

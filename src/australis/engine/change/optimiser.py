@@ -1,0 +1,175 @@
+"""The run-time optimiser: from time to time what was measured is looked at, and the network rewritten by it.
+
+Rewrites are in `rewrite/`, the decision whether one pays is in `policy/`, and the switch is that of any other
+change: between two trains, with the state of every box that keeps one (Aurora 3.1).
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from australis.algebra.network import Network
+from australis.engine.change.box_costs import Measuring
+from australis.engine.change.switch import Switching
+from australis.engine.ledger.catalog import OPTIMISER, Catalog
+from australis.engine.ledger.record import Record
+from australis.errors import AustralisError
+from australis.policy.adapt import Adaptation, Seen, surprises
+from australis.rewrite.improve import BEGINNING, improve
+from australis.rewrite.rewrite import kept
+from australis.rewrite.statistics import Statistics, cost
+
+PERIOD_S = 2.0
+"""How often the optimiser looks."""
+
+
+def begun(network: Network, past: Collection[str] = ()) -> Network:
+    """The network that all later cycles start from, in which boxes with a past stay as they are."""
+    return improve(network, Statistics(running=past), BEGINNING).network
+
+
+def redrawn(record: Record, network: Network, *, optimise: bool) -> Record:
+    """What is recorded of another network: rewritten as the last one was, if more boxes keep their state so.
+
+    A box that reads less than was drawn, or stands for several, has a state that the drawn one cannot take.
+    """
+    first = begun(network, with_past(network)) if optimise else None
+    drawn = replace(record, network=network, begun=first, improved=None)
+    if record.improved is None:
+        return drawn
+    first = begun(
+        network, [box for box, node in network.boxes.items() if record.network.boxes.get(box) != node]
+    )
+    again = replace(record, network=network, begun=first, improved=first)
+    return max(again, drawn, key=lambda each: len(kept(record.whole, each.whole)))
+
+
+def with_past(network: Network) -> frozenset[str]:
+    """The boxes of a running network that have a state, or have emitted tuples that wait for consumers."""
+    delivering = {output.source.id for output in network.outputs.values()}
+    return frozenset(box for box, node in network.boxes.items() if node.box.ordered or box in delivering)
+
+
+class Optimiser:
+    """Looks at what runs, and switches to what is better."""
+
+    def __init__(self, switching: Switching, catalog: Catalog, period_s: float = PERIOD_S) -> None:
+        self._switching, self._catalog, self._period_s = switching, catalog, period_s
+        self._measuring = Measuring(catalog, switching.record.whole)
+        self._begin(switching.record.begun)
+        self._turn = threading.Lock()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="australis-optimiser", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _work(self) -> None:
+        while not self._ended.wait(self._period_s):
+            try:
+                self.cycle()
+            except AustralisError:
+                # A node that is paused, stopped or in trouble is not the time for it.
+                continue
+
+    def cycle(self) -> bool:
+        """Look once; gives whether another network runs now."""
+        with self._turn:
+            return self._cycle()
+
+    def _cycle(self) -> bool:
+        record = self._switching.record
+        if record.begun != self._begun:
+            self._begin(record.begun)
+        self._measuring.look(record.whole)
+        flow = self._measuring.flow()
+        if record.begun is None or not flow:
+            return False
+        running = record.improved or record.begun
+        surprise = self._surprise(running, record.begun)
+        if surprise is None:
+            return self._adapt(running, record.begun, flow)
+        self._begin_anew(running, record.begun, flow, surprise)
+        return True
+
+    def _begin(self, begun: Network | None) -> None:
+        """Expect nothing: what is on trial of one network says nothing of another."""
+        self._begun, self._adaptation = begun, Adaptation()
+        self._expected = Statistics()
+        """What the last switch was expected to lead to."""
+
+    def _adapt(self, running: Network, begun: Network, flow: Mapping[str, float]) -> bool:
+        """Switch to what should be better, or back from what was worse."""
+        found = improve(begun, self._measuring.of(begun, with_past(begun)))
+        expected = {**found.statistics.boxes, **self._measuring.of(found.network).boxes}
+        now_us = cost(running, self._measuring.of(running), flow)
+        then_us = cost(found.network, Statistics(expected), flow)
+        tuples = sum(flow.values())
+        seen = Seen(running, found.network, now_us, then_us, self._measuring.spent_us() / tuples, tuples)
+        choice = self._adaptation.decide(seen)
+        if choice is None:
+            return False
+        is_better = choice == found.network
+        self._expected = found.statistics if is_better else Statistics()
+        says = [rewrite.says for rewrite in found.applied] if is_better else [BACK]
+        self._switch(begun, choice, says, now_us, then_us)
+        return True
+
+    # --- boxes that were joined
+
+    def _surprise(self, running: Network, begun: Network) -> str | None:
+        """What a joined box does that its parts, when they were last seen, did not lead to expect."""
+        known, expected = self._measuring.of(running), self._expected
+        for box, node in running.boxes.items():
+            if box in begun.boxes and begun.boxes[box].box != node.box and known.knows(box):
+                passed, before = known.passed(running, box), expected.passed(running, box)
+                if expected.knows(box) and surprises(passed, before):
+                    return f"{box} lets {100 * passed:.3g} % through where {100 * before:.3g} % were expected"
+        return None
+
+    def _begin_anew(self, running: Network, begun: Network, flow: Mapping[str, float], surprise: str) -> None:
+        """Take joined boxes apart, to measure them one by one again."""
+        now_us = cost(running, self._measuring.of(running), flow)
+        self._measuring.keep(running)
+        self._begin(begun)
+        then_us = cost(begun, self._measuring.of(begun), flow)
+        self._switch(begun, begun, [f"{surprise}: its parts are measured anew"], now_us, then_us)
+
+    # --- what is told
+
+    def _switch(
+        self, begun: Network, network: Network, says: list[str], now_us: float, then_us: float
+    ) -> None:
+        """Run another network, and write down why, for everyone to see."""
+        began = time.perf_counter()
+        self._switching.to(
+            # Somebody may have changed the network meanwhile, and then this is none of it.
+            lambda known: replace(known, improved=network) if known.begun == begun else known
+        )
+        if self._switching.record.improved is not network:
+            return
+        self._measuring.keep(begun, network)
+        self._measuring.begin(self._switching.record.whole)
+        known = json.loads(self._catalog.meta(OPTIMISER) or "[]")
+        entry = {
+            "says": says,
+            "cost_before": round(now_us, 3),
+            "cost_after": round(then_us, 3),
+            "switch_ms": round(1000 * (time.perf_counter() - began), 1),
+        }
+        with self._catalog.transaction() as transaction:
+            transaction.set_meta(OPTIMISER, json.dumps([*known, entry][-KEPT:]))
+
+
+BACK = "back to what ran before, which was faster"
+KEPT = 50
+"""How many switches are remembered."""

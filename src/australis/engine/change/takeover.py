@@ -1,0 +1,276 @@
+"""Taking over: what of a plan goes on in another one, and how heads, states and segments get there.
+
+Superboxes that are alike in both go on untouched. The others have come to one number of the log: there the
+new ones begin, with the states of the boxes that stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from australis.algebra.network import Ref
+from australis.engine.ledger.catalog import Catalog, Head, StateFile, Transaction
+from australis.engine.ledger.queues import Queues
+from australis.engine.store.root import Root
+from australis.engine.store.segments import Segment
+from australis.engine.store.states import encode_state, read_state
+from australis.engine.tables.outdated import outdated
+from australis.engine.tables.reading import note_of
+from australis.kernels.make import kernel_for
+from australis.kernels.repartition import repartition
+from australis.plan.spread import SpreadKind, spread_of
+from australis.plan.superboxes import Arc, Plan, Superbox
+from australis.rewrite.rewrite import kept
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A plan, and in how many parts the states of its boxes are kept."""
+
+    plan: Plan
+    partitions: int
+
+    def parts(self, superbox: Superbox) -> int:
+        """In how many parts the states of a superbox are kept."""
+        return self.partitions if superbox.spread.kind is SpreadKind.KEYS else 1
+
+
+@dataclass(frozen=True)
+class Takeover:
+    """From an old plan to a new one."""
+
+    old: Cut
+    new: Cut
+
+    @cached_property
+    def same(self) -> frozenset[str]:
+        """The superboxes that are alike and deliver the same, and need not know."""
+        both = self.old.plan.superboxes.keys() & self.new.plan.superboxes.keys()
+        return frozenset(name for name in both if self._is_same(name))
+
+    def _is_same(self, name: str) -> bool:
+        mine, theirs = self.old.plan.superboxes[name], self.new.plan.superboxes[name]
+        alike = mine == theirs and self.old.parts(mine) == self.new.parts(theirs)
+        return alike and self._delivered(mine, self.old.plan) == self._delivered(theirs, self.new.plan)
+
+    def _delivered(self, superbox: Superbox, plan: Plan) -> set[tuple[str, str]]:
+        """Which outputs a superbox writes, and where, of those that both plans have."""
+        both = self.old.plan.outputs.keys() & self.new.plan.outputs.keys()
+        return {(output, plan.outputs[output]) for output in _outputs_of(superbox, plan) if output in both}
+
+    @cached_property
+    def held(self) -> tuple[str, ...]:
+        """The old superboxes that end: they have to come to one number first."""
+        return tuple(name for name in self.old.plan.superboxes if name not in self.same)
+
+    @cached_property
+    def fresh(self) -> tuple[Superbox, ...]:
+        """The new superboxes that begin."""
+        return tuple(each for name, each in self.new.plan.superboxes.items() if name not in self.same)
+
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """The boxes with a state that goes on."""
+        return kept(self.old.plan.network, self.new.plan.network)
+
+    def goes_on(self, superbox: Superbox) -> bool:
+        """Whether a fresh superbox goes on with what old ones did: it has boxes or outputs of theirs."""
+        return _has_part_of(superbox, self.new.plan, self.old.plan)
+
+    @cached_property
+    def drained(self) -> tuple[str, ...]:
+        """Of the superboxes that end those whose work others go on with; the rest is simply over.
+
+        Views that nobody wants computed stay where they are.
+        """
+        old, new = self.old.plan, self.new.plan
+        return tuple(
+            name
+            for name in self.held
+            if old.views.get(name) != 0 and _has_part_of(old.superboxes[name], old, new)
+        )
+
+    def begin(self, superbox: Superbox, queues: Queues, meeting: int) -> int:
+        """Where a fresh superbox begins: where those ended that it goes on with, or with the next tuple."""
+        if not self.goes_on(superbox):
+            return queues.log_end
+        boxes, old = set(superbox.boxes), self.old.plan.superboxes
+        left = [name for name in self.held if name not in self.drained and boxes & set(old[name].boxes)]
+        has_others = any(boxes & set(old[name].boxes) for name in self.drained)
+        return meeting if has_others or not left else min(queues.heads[name].seq for name in left)
+
+    # --- states
+
+    def states(self, root: Root, catalog: Catalog) -> dict[str, list[StateFile]]:
+        """The states that fresh superboxes begin with; what has to be in other parts is written anew."""
+        files: dict[str, list[StateFile]] = {}
+        for name in self.held:
+            for file in catalog.states(name):
+                files.setdefault(file.box, []).append(file)
+        return {each.id: list(self._taken(root, each, files)) for each in self.fresh}
+
+    def _taken(
+        self, root: Root, superbox: Superbox, files: Mapping[str, list[StateFile]]
+    ) -> Iterator[StateFile]:
+        for box in superbox.ordered:
+            found = sorted(files.get(box, ()), key=lambda file: file.partition)
+            if found and box in self.kept:
+                yield from found if self._fits(superbox, box) else self._parted(root, superbox, box, found)
+
+    def _fits(self, superbox: Superbox, box: str) -> bool:
+        """Whether the states of a box are in the parts that the new superbox wants."""
+        before = self._before(box)
+        count = self.new.parts(superbox)
+        return self.old.parts(before) == count and (count == 1 or _keys(before, box) == _keys(superbox, box))
+
+    def _before(self, box: str) -> Superbox:
+        """The superbox that a box was in."""
+        return next(each for each in self.old.plan.superboxes.values() if box in each.boxes)
+
+    def _parted(
+        self, root: Root, superbox: Superbox, box: str, files: list[StateFile]
+    ) -> Iterator[StateFile]:
+        network = superbox.network
+        kernel = kernel_for(network.boxes[box].box, network.input_schemas(box), network.timezone)
+        count = self.new.parts(superbox)
+        # To bring parts together, any keys do by which they were apart.
+        keys = _keys(superbox if count > 1 else self._before(box), box)
+        found = [read_state(root, file.name) for file in files]
+        for partition, state in enumerate(repartition(kernel, found, keys, count)):
+            name, data = encode_state(root, box, partition, state)
+            root.write(name, data)
+            yield StateFile(box, partition, name, len(data))
+
+    # --- the transaction
+
+    def write(
+        self,
+        transaction: Transaction,
+        queues: Queues,
+        states: Mapping[str, list[StateFile]],
+        begins: Mapping[str, int],
+    ) -> list[str]:
+        """Put the new superboxes in the place of the old ones; gives the files that nothing refers to now."""
+        heads = {each.id: self._head(each, queues, begins[each.id]) for each in self.fresh}
+        gone = {name for held in self.held for name in transaction.clear_states(held)}
+        transaction.forget_superboxes(self.held)
+        before = self.old.plan.network
+        for name in outdated(before, self.new.plan.network):
+            # So that a node that is killed before they are read again reads them when it begins.
+            transaction.drop_position(note_of(before, name))
+        for name, head in heads.items():
+            transaction.set_states(name, states[name])
+            transaction.set_head(name, head)
+        self._forget_counts(transaction)
+        gone -= {file.name for found in states.values() for file in found}
+        return [*sorted(gone), *self._segments(transaction, queues)]
+
+    def _forget_counts(self, transaction: Transaction) -> None:
+        """Forget what was counted of ad hoc queries that go: one of the same name is another one."""
+        old, stay = self.old.plan, (None, *self.new.plan.queries)
+        over = [each for name, each in old.superboxes.items() if old.query_of(name) not in stay]
+        nodes = {box: old.network.boxes[box].box for superbox in over for box in superbox.boxes}
+        transaction.forget_counts(
+            {
+                "id": nodes,
+                "ref": [str(Ref(name, port)) for name, box in nodes.items() for port in range(box.outputs)],
+                "output": [output for superbox in over for output in _outputs_of(superbox, old)],
+                "superbox": [superbox.id for superbox in over],
+            }
+        )
+
+    def _head(self, superbox: Superbox, queues: Queues, begin: int) -> Head:
+        old = self.old.plan.superboxes
+        before = [queues.heads[name] for name in self.held if set(old[name].ordered) & set(superbox.ordered)]
+        due = [head.deadline for head in before if head.deadline is not None]
+        # A superbox that has run does not load stored tables again, unless a new box wants them.
+        has_run = self.goes_on(superbox) and all(
+            box in self.kept for box in superbox.boxes if _reads_table(superbox, box)
+        )
+        return Head(begin, 1 if has_run else 0, min(due, default=None))
+
+    def _segments(self, transaction: Transaction, queues: Queues) -> list[str]:
+        """Move what is unread of outputs that others write now, and drop what does not stay."""
+        moved = {
+            replace(segment, arc=behind)
+            for output, (before, behind) in self.moved_outputs.items()
+            for segment in unread_of(queues, before, output)
+        }
+        present = {segment for found in queues.segments.values() for segment in found}
+        transaction.add_segments(moved - present)
+        return transaction.drop_segments({s for s in present - moved if not self.keeps(s.arc)})
+
+    def keeps(self, arc: str) -> bool:
+        """Whether the tuples of an arc of the old plan stay where they are."""
+        old, new = self.old.plan.arcs, self.new.plan.arcs
+        taken = any(arc == behind for _, behind in self.moved_outputs.values())
+        return arc in new and new[arc].schema.takes(old[arc].schema) and not taken
+
+    def stays(self, output: str) -> bool:
+        """Whether what is unread of an output of the old plan can still be read."""
+        arc = self.old.plan.outputs[output]
+        is_there = self.new.plan.outputs.get(output) == arc and self.keeps(arc)
+        return is_there or output in self.moved_outputs
+
+    @cached_property
+    def moved_outputs(self) -> dict[str, tuple[str, str]]:
+        """Outputs whose unread tuples go to another arc, from and to."""
+        old, new = self.old.plan, self.new.plan
+        return {
+            output: (before, new.outputs[output])
+            for output, before in old.outputs.items()
+            if output in new.outputs
+            and new.outputs[output] != before
+            and self._is_free(new.outputs[output])
+            and new.arcs[new.outputs[output]].schema.takes(old.arcs[before].schema)
+        }
+
+    def _is_free(self, arc: str) -> bool:
+        """Whether nobody goes on with what an arc of the new plan has had so far, if it was there."""
+        before, behind = self.old.plan.arcs.get(arc), self.new.plan.arcs[arc]
+        if before is None:
+            return True
+        remembers = _remembers(self.old.plan, before) and _remembers(self.new.plan, behind)
+        return not (remembers or set(before.outputs) & set(behind.outputs) or self.same & set(behind.readers))
+
+
+def _has_part_of(superbox: Superbox, own: Plan, other: Plan) -> bool:
+    """Whether boxes of a superbox, or outputs that it writes or passes on, are in another plan as well."""
+    return (
+        superbox.id in other.superboxes
+        or any(box in other.network.boxes for box in superbox.boxes)
+        or any(output in other.outputs for output in _outputs_of(superbox, own))
+    )
+
+
+def _outputs_of(superbox: Superbox, plan: Plan) -> Iterator[str]:
+    """The outputs that a superbox of a plan writes."""
+    return (output for arc in superbox.writes.values() for output in plan.arcs[arc].outputs)
+
+
+def _remembers(plan: Plan, arc: Arc) -> bool:
+    """Whether an arc keeps history."""
+    return any(plan.network.connection_points[point].history for point in arc.points)
+
+
+def unread_of(queues: Queues, arc: str, output: str) -> list[Segment]:
+    """The segments of an arc that a consumer of an output has not read to their ends; all if none has."""
+    seen = [seq for (_, each), seq in queues.consumers.items() if each == output]
+    least = min(seen, default=0)
+    return [segment for segment in queues.segments[arc] if segment.end > least]
+
+
+def _keys(superbox: Superbox, box: str) -> tuple[tuple[str, ...], ...]:
+    """By which attributes of its sources the state of a box is in parts."""
+    network = superbox.network
+    # A box by itself might be spread by more than the component that it is part of.
+    known = {**spread_of(network, network.order).keys, **superbox.spread.keys}
+    return tuple(known.get(source, ()) for source in network.boxes[box].sources)
+
+
+def _reads_table(superbox: Superbox, box: str) -> bool:
+    network = superbox.network
+    tables = {Ref(name) for name in superbox.tables}
+    return bool(tables & set(network.boxes[box].sources))

@@ -1,0 +1,123 @@
+"""Where a node can be reached: a file beside its catalogue, which only its user can read."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import stat
+import tempfile
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from australis.engine.store.root import unwritable
+from australis.errors import EngineError, Problem
+
+FILE = "control.json"
+VERSION = 1
+"""The version of the channel: which requests there are, and what they say."""
+ADDRESS_MOST = 100
+"""The bytes of a path to a socket; the system takes 107, and others less."""
+_FOLDER = "australis-"
+_SOCKET = "control"
+
+
+@dataclass(frozen=True)
+class Place:
+    """The socket of a node, the key to it, and who answers there."""
+
+    address: str
+    key: str
+    process: int
+    australis: str
+    version: int = VERSION
+
+    def write(self, directory: Path) -> None:
+        """Say in a folder how the node is reached, to its user only, and whole or not at all."""
+        path = directory / FILE
+        part = path.with_name(f".{FILE}.part")
+        try:
+            part.unlink(missing_ok=True)
+            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                json.dump(asdict(self), file)
+            os.replace(part, path)
+        except OSError as error:
+            raise unwritable(str(path), error) from error
+
+    @classmethod
+    def read(cls, directory: Path) -> Place | None:
+        """What a folder says of its node; None if nothing is said."""
+        path = directory / FILE
+        try:
+            told = json.loads(path.read_text())
+            check_version(str(directory), told["version"], told["australis"])
+            return cls(**told)
+        except FileNotFoundError:
+            return None
+        except PermissionError:
+            what = "cannot be read: the node belongs to another user"
+            raise EngineError(Problem(str(path), what, "the user who started the node")) from None
+        except (ValueError, TypeError, KeyError, OSError) as error:
+            what = f"does not say how the node is reached: {error}"
+            raise EngineError(Problem(str(path), what, "the file that the node has written")) from None
+
+    def remove(self, directory: Path | None = None) -> None:
+        """Take away the socket, and with a folder what it says of it."""
+        address = Path(self.address)
+        with suppress(OSError):
+            if stat.S_ISSOCK(address.lstat().st_mode):
+                address.unlink()
+            address.parent.rmdir()
+        if directory is not None:
+            with suppress(OSError):
+                (directory / FILE).unlink()
+
+
+def check_version(who: str, version: object, australis: object) -> None:
+    """Refuse somebody who speaks another version of the channel."""
+    if version != VERSION:
+        what = f"speaks version {version} of the control channel, and this is version {VERSION}"
+        raise EngineError(Problem(who, what, f"the same australis on both sides: that one is {australis}"))
+
+
+def listen(directory: Path, australis: str) -> tuple[socket.socket, Place]:
+    """Listen for clients of the node whose catalogue is in a folder, which this process has locked.
+
+    What a node that was killed has left there is taken away.
+    """
+    with suppress(EngineError):
+        if (stale := Place.read(directory)) is not None:
+            stale.remove()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        place = Place(_bound(listener), secrets.token_hex(32), os.getpid(), australis)
+        listener.listen(16)
+        listener.setblocking(False)
+        place.write(directory)
+    except BaseException:
+        listener.close()
+        raise
+    return listener, place
+
+
+def _bound(listener: socket.socket) -> str:
+    """Bind to a short path in a folder of this user's own, wherever one can be made."""
+    reason = f"no folder has a path of less than {ADDRESS_MOST} bytes"
+    for where in dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp")):
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=_FOLDER, dir=where))
+        except OSError as error:
+            reason = str(error)
+            continue
+        address = str(folder / _SOCKET)
+        try:
+            if len(os.fsencode(address)) < ADDRESS_MOST:
+                listener.bind(address)
+                return address
+        except OSError as error:
+            reason = str(error)
+        folder.rmdir()
+    what = f"no socket for the control channel can be made: {reason}"
+    raise EngineError(Problem("control", what, "a TMPDIR with a short path, or a node without control"))

@@ -1,0 +1,44 @@
+"""Queries that go with their clients: they are written down, since a node that is killed takes none away."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from australis.engine.store.root import unwritable
+
+FILE = "guests.json"
+
+
+class Guests:
+    """The names of such queries, in a file beside the catalogue."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / FILE
+        self.names: set[str] = set()
+        # What cannot be read tells of nobody; the queries can still be detached by name.
+        with suppress(OSError, ValueError):
+            self.names.update(map(str, json.loads(self._path.read_text())))
+
+    def add(self, name: str) -> None:
+        """Note a query, before it is attached."""
+        self.names.add(name)
+        self._write()
+
+    def remove(self, name: str) -> None:
+        """Strike a query out, once it is detached."""
+        self.names.discard(name)
+        self._write()
+
+    def _write(self) -> None:
+        part = self._path.with_name(f".{FILE}.part")
+        try:
+            if self.names:
+                part.write_text(json.dumps(sorted(self.names)))
+                os.replace(part, self._path)
+            else:
+                self._path.unlink(missing_ok=True)
+        except OSError as error:
+            raise unwritable(str(self._path), error) from error

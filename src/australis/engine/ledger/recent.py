@@ -1,0 +1,127 @@
+"""What outputs got and mouths let in: all of it summed up, and the last minutes second by second.
+
+It is committed with the trains, so whoever looks into the catalogue sees what the node sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from australis.engine.ledger.catalog import Catalog, Transaction
+from australis.qos.histograms import Counts
+
+KEPT_S = 600
+"""How many seconds are kept."""
+
+
+@dataclass(frozen=True)
+class Mouthful:
+    """What came to a stream of a superbox, and what of it was shed."""
+
+    arrived: int = 0
+    shed: int = 0
+
+    def __add__(self, other: Mouthful) -> Mouthful:
+        return Mouthful(self.arrived + other.arrived, self.shed + other.shed)
+
+    def __sub__(self, other: Mouthful) -> Mouthful:
+        return Mouthful(self.arrived - other.arrived, self.shed - other.shed)
+
+    @property
+    def kept(self) -> float:
+        """The fraction that was let in; 1 where nothing came."""
+        return 1.0 - self.shed / self.arrived if self.arrived else 1.0
+
+
+@dataclass(frozen=True)
+class Recent:
+    """What happened in some time."""
+
+    delays: dict[str, dict[int, int]] = field(default_factory=dict)
+    """Tuples of each output by bucket of their delay."""
+    values: dict[str, dict[int, int]] = field(default_factory=dict)
+    """Tuples of each output by the bin of its value graph."""
+    mouths: dict[tuple[str, str], Mouthful] = field(default_factory=dict)
+    """By superbox and stream."""
+
+    def counts(self, output: str, bins: int) -> Counts:
+        """The value histogram of an output."""
+        found = np.zeros(bins, np.int64)
+        for index, tuples in self.values.get(output, {}).items():
+            found[index] = tuples
+        return found
+
+    def since(self, before: Recent) -> Recent:
+        """What has happened since less had happened."""
+        mouths = {key: each - before.mouths.get(key, Mouthful()) for key, each in self.mouths.items()}
+        return Recent(_less(self.delays, before.delays), _less(self.values, before.values), mouths)
+
+
+def whole(catalog: Catalog) -> Recent:
+    """All that ever happened on a root."""
+    return _read(catalog, "", "")
+
+
+def recent(catalog: Catalog, since: int, until: int) -> Recent:
+    """What happened from one second up to another."""
+    return _read(catalog, "recent_", "where second >= ? and second < ?", since, until)
+
+
+def _read(catalog: Catalog, kind: str, where: str, *values: int) -> Recent:
+    found = Recent()
+    tail = f"{where} group by 1, 2"
+    query = f"select output, bucket, sum(tuples) from {kind}delay {tail}"
+    for output, bucket, tuples in catalog.rows(query, *values):
+        found.delays.setdefault(output, {})[bucket] = tuples
+    query = f"select output, bin, sum(tuples) from {kind}value {tail}"
+    for output, index, tuples in catalog.rows(query, *values):
+        found.values.setdefault(output, {})[index] = tuples
+    query = f"select superbox, stream, sum(arrived), sum(shed) from {kind}mouth {tail}"
+    for superbox, stream, arrived, shed in catalog.rows(query, *values):
+        found.mouths[superbox, stream] = Mouthful(arrived, shed)
+    return found
+
+
+def note(transaction: Transaction, now: int, seen: Recent) -> None:
+    """Add what a train did to the sums and to the second that it was committed in; forget old seconds.
+
+    The sum of delays is not kept here: outputs that no train writes have delays, too.
+    """
+    second = now // 1_000_000
+    mouths = [(*key, each.arrived, each.shed) for key, each in seen.mouths.items()]
+    rows: dict[str, Sequence[tuple[str | int, ...]]]
+    rows = {"delay": _rows(seen.delays), "value": _rows(seen.values), "mouth": mouths}
+    for table in ("value", "mouth"):
+        _add(transaction, table, _KEYS[table], rows[table])
+    for table, found in rows.items():
+        _add(transaction, f"recent_{table}", f"second, {_KEYS[table]}", [(second, *row) for row in found])
+        transaction.change(f"delete from recent_{table} where second < ?", [(second - KEPT_S,)])
+
+
+def _rows(found: Mapping[str, Mapping[int, int]]) -> list[tuple[str, int, int]]:
+    return [(output, index, tuples) for output, each in found.items() for index, tuples in each.items()]
+
+
+_KEYS = {"delay": "output, bucket", "value": "output, bin", "mouth": "superbox, stream"}
+
+
+def _add(transaction: Transaction, table: str, key: str, rows: Sequence[tuple[str | int, ...]]) -> None:
+    """Add numbers to those that a table has under their keys."""
+    sums = ("arrived", "shed") if table.endswith("mouth") else ("tuples",)
+    marks = ", ".join("?" for _ in (*key.split(", "), *sums))
+    grown = ", ".join(f"{name} = {name} + excluded.{name}" for name in sums)
+    transaction.change(
+        f"insert into {table} values ({marks}) on conflict ({key}) do update set {grown}", rows
+    )
+
+
+def _less(
+    after: Mapping[str, Mapping[int, int]], before: Mapping[str, Mapping[int, int]]
+) -> dict[str, dict[int, int]]:
+    return {
+        output: {index: tuples - before.get(output, {}).get(index, 0) for index, tuples in found.items()}
+        for output, found in after.items()
+    }

@@ -1,0 +1,94 @@
+"""The record of a root: the network that it holds, the queries that are attached, and how both are cut."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+
+from australis.algebra.form.form import from_json, to_json
+from australis.algebra.grafting import grafted
+from australis.algebra.network import Network
+from australis.errors import EngineError, Problem
+from australis.plan.superboxes import Discipline, Plan, plan
+from australis.rewrite.improve import BEGINNING, improve
+
+
+@lru_cache(maxsize=1024)
+def _best(query: Network) -> Network:
+    """A query as it runs: filters first, which can be looked up, and without what nobody reads."""
+    return improve(query, rules=BEGINNING).network
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a root remembers of what runs on it."""
+
+    network: Network
+    """As it was deployed."""
+    discipline: Discipline
+    partitions: int
+    queries: Mapping[str, Network] = field(default_factory=dict)
+    """The ad hoc queries by name."""
+    begun: Network | None = None
+    """What the optimiser starts from: the network, with all that had to be done before its first tuple."""
+    improved: Network | None = None
+    """What runs in the place of the network, and does the same."""
+
+    @cached_property
+    def whole(self) -> Network:
+        """The network as it runs, with the queries in it, each in its best form."""
+        return grafted(self.improved or self.network, {name: _best(q) for name, q in self.queries.items()})
+
+    @cached_property
+    def drawn(self) -> Network:
+        """The network as its users drew it, with the queries in it."""
+        return grafted(self.network, self.queries)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """How the whole is cut into superboxes."""
+        return plan(self.whole, self.discipline, self.queries)
+
+    def attached(self, name: str, query: Network) -> Record:
+        """With one more query."""
+        if name in self.queries:
+            known = ", ".join(self.queries)
+            raise EngineError(Problem(name, f"is attached already; so far there are {known}", "another name"))
+        return replace(self, queries={**self.queries, name: query})
+
+    def detached(self, name: str) -> Record:
+        """Without a query."""
+        if name not in self.queries:
+            known = ", ".join(self.queries)
+            expected = f"one of {known}" if known else "a query that is attached"
+            raise EngineError(Problem(name, "is no query that is attached", expected))
+        return replace(self, queries={each: q for each, q in self.queries.items() if each != name})
+
+    def to_json(self) -> str:
+        known = {
+            "network": to_json(self.network),
+            "discipline": self.discipline,
+            "partitions": self.partitions,
+            "queries": {name: to_json(query) for name, query in self.queries.items()},
+            "begun": None if self.begun is None else to_json(self.begun),
+            "improved": None if self.improved is None else to_json(self.improved),
+        }
+        return json.dumps(known)
+
+    @classmethod
+    def from_json(cls, text: str) -> Record:
+        known = json.loads(text)
+        begun, improved = (
+            None if known[name] is None else from_json(known[name], system=True)
+            for name in ("begun", "improved")
+        )
+        return cls(
+            from_json(known["network"], system=True),
+            Discipline(known["discipline"]),
+            known["partitions"],
+            {name: from_json(query) for name, query in known["queries"].items()},
+            begun,
+            improved,
+        )

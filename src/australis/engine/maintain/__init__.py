@@ -1,0 +1,4 @@
+"""Background maintenance of arcs: compaction, and history gathered into runs.
+
+Arcs that trains have read or written come in; fewer, larger files go out.
+"""

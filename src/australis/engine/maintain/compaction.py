@@ -1,0 +1,77 @@
+"""Compaction: many small segments of an arc become one, so that whoever reads it opens few files."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+from australis.engine.crash_points import crash_point
+from australis.engine.shared import Ground
+from australis.engine.store.segments import Segment, merged, read_segment, write_segment
+
+SMALL_ROWS = 20_000
+"""A segment with fewer tuples is small."""
+RUN_LEAST = 64
+"""How many small segments are worth a compaction."""
+RUN_ROWS_MOST = 500_000
+"""How many tuples are decoded at a time."""
+
+
+class Compaction:
+    """Compacts arcs. What it replaces stays until those are done who read it."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._root, self._catalog, self._graveyard = ground.root, ground.catalog, ground.graveyard
+        self._queues, self._changed = ground.queues, ground.changed
+
+    def compact(self, arcs: Iterable[str]) -> int:
+        """Compact what is worth it in some arcs; gives how many files went."""
+        return sum(self._compact(arc) for arc in arcs)
+
+    def _compact(self, arc: str) -> int:
+        with self._graveyard.reading():
+            with self._changed:
+                run = small_run(self._queues.segments.get(arc, ()))
+                columns = self._queues.plan.arcs[arc].schema.names if run else ()
+            if not run:
+                return 0
+            made = self._joined(arc, run, columns)
+            return self._swapped(arc, run, made)
+
+    def _joined(self, arc: str, run: list[Segment], columns: Sequence[str]) -> Segment:
+        """One segment of several that one task after another has written."""
+        tables = [read_segment(self._root, each, columns, each.base, each.end, threads=False) for each in run]
+        return write_segment(self._root, arc, merged(tables), writer=run[0].writer, part=run[0].part)
+
+    def _swapped(self, arc: str, run: list[Segment], made: Segment) -> int:
+        """Put the new segment in the place of the old ones, unless these are gone by now."""
+        crash_point("compaction.swapping")
+        with self._changed:
+            if not all(segment in self._queues.segments.get(arc, ()) for segment in run):
+                self._root.delete(made.name)
+                return 0
+            with self._catalog.transaction() as transaction:
+                buried = transaction.drop_segments(run)
+                transaction.add_segments([made])
+            crash_point("compaction.swapped")
+            self._queues.remove(run)
+            self._queues.add([made])
+        self._graveyard.bury(buried)
+        return len(run)
+
+
+def small_run(segments: Iterable[Segment]) -> list[Segment]:
+    """Small segments of one writer and part, by number, if there are enough; else none."""
+    found: dict[tuple[str, int], list[Segment]] = {}
+    for segment in segments:
+        if segment.rows < SMALL_ROWS and not (segment.adopted or segment.is_run):
+            found.setdefault((segment.writer, segment.part), []).append(segment)
+    runs = (sorted(run, key=lambda each: each.base) for run in found.values() if len(run) >= RUN_LEAST)
+    return _bounded(next(runs, []))
+
+
+def _bounded(run: list[Segment]) -> list[Segment]:
+    """The first segments of a run, as far as they may be decoded together."""
+    ends = list(accumulate(segment.rows for segment in run))
+    return run[: bisect_right(ends, RUN_ROWS_MOST)]

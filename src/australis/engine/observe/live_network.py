@@ -1,0 +1,66 @@
+"""The network as it runs: with the drop boxes that stand in it, where everyone can see them (Aurora 4.5)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from australis.algebra.boxes import Box, Drop, Filter
+from australis.algebra.network import Network, Node, Output, Ref
+from australis.engine.worker.waybill import Mouth
+from australis.plan.superboxes import Plan, Superbox
+
+TAG = "shed"
+"""The tag of drop boxes, by which pictures know them."""
+
+
+def live(
+    plan: Plan, standing: Mapping[str, Mapping[str, Mouth]], remarks: Mapping[int, str] = MappingProxyType({})
+) -> Network:
+    """The network of a plan with a drop box in each stream that one stands in.
+
+    `standing` has the drop boxes of each superbox by stream, `remarks` what there is to say of some numbers.
+    """
+    network = plan.network
+    boxes, outputs = dict(network.boxes), dict(network.outputs)
+    for name, mouths in standing.items():
+        superbox = plan.superboxes[name]
+        for stream, mouth in mouths.items():
+            source = Ref.parse(superbox.reads[stream])
+            drop_id = _free(f"drop_{mouth.number}", network)
+            boxes[drop_id] = Node(
+                _box(mouth, name), (source,), TAG, _told(mouth) + remarks.get(mouth.number, "")
+            )
+            behind = Ref(drop_id, 1 if mouth.where else 0)
+            for box_id in superbox.boxes:
+                sources = tuple(behind if each == source else each for each in boxes[box_id].sources)
+                boxes[box_id] = replace(boxes[box_id], sources=sources)
+            outputs |= dict(_passed(superbox, outputs, behind))
+    return replace(network, boxes=boxes, outputs=outputs)
+
+
+def _box(mouth: Mouth, superbox: str) -> Box:
+    """What a drop box does, as a box: those that a predicate names go, or a part of all."""
+    if mouth.where:
+        return Filter((mouth.where,))
+    return Drop(mouth.share, zlib.crc32(superbox.encode()))
+
+
+def _told(mouth: Mouth) -> str:
+    part = "" if mouth.share == 1 else f"{mouth.share:.1%} of "
+    return f"sheds {part}those with {mouth.where}" if mouth.where else f"sheds {part}all"
+
+
+def _passed(superbox: Superbox, outputs: Mapping[str, Output], behind: Ref) -> Iterator[tuple[str, Output]]:
+    """The output of a superbox that only passes an input on."""
+    if not superbox.boxes:
+        name = superbox.id.removeprefix("=")
+        yield name, replace(outputs[name], source=behind)
+
+
+def _free(name: str, network: Network) -> str:
+    while name in network.boxes or name in network.inputs:
+        name += "_"
+    return name

@@ -1,0 +1,197 @@
+"""Metrics for Prometheus: what the statistics of a node tell, asked for when somebody scrapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from australis.engine.ledger.delays import BUCKETS_PER_OCTAVE, middle_us
+from australis.engine.observe.statistics import Statistics
+from australis.errors import AustralisError, EngineError, Problem
+
+HOST = "127.0.0.1"
+"""Where nobody else can ask, if no other place is said."""
+_STEP = BUCKETS_PER_OCTAVE // 2
+_EDGES = range(10 * BUCKETS_PER_OCTAVE, 27 * BUCKETS_PER_OCTAVE + 1, _STEP)
+"""The buckets of delays that end those for Prometheus: two an octave, from 1 ms to 134 s."""
+
+Sample = tuple[tuple[str, ...], float]
+"""The values of labels, and a number."""
+
+
+class Metrics:
+    """Answers scrapes over HTTP until it is closed; port 0 is any that is free."""
+
+    def __init__(self, take: Callable[[], Statistics | None], place: int | str) -> None:
+        host, port = address(place)
+        registry = CollectorRegistry()
+        registry.register(_NodeCollector(take))
+        try:
+            self._server, self._thread = start_http_server(port, host, registry)
+        except OSError as error:
+            what = f"cannot listen on {host}:{port}: {error.strerror or error}"
+            raise EngineError(Problem("metrics", what, "another port; 0 is any that is free")) from error
+        self.url = f"http://{host}:{self._server.server_port}/metrics"
+
+    def close(self) -> None:
+        """Answer no more."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def address(place: int | str) -> tuple[str, int]:
+    """The host and the port that `[HOST:]PORT` names.
+
+    >>> address(9464), address("0.0.0.0:9464")
+    (('127.0.0.1', 9464), ('0.0.0.0', 9464))
+    """
+    host, _, port = str(place).rpartition(":")
+    if not port.isascii() or not port.isdecimal() or int(port) > 65535:
+        raise EngineError(Problem("metrics", f"{place!r} is no place to listen on", "[HOST:]PORT, as 9464"))
+    return host or HOST, int(port)
+
+
+class _NodeCollector(Collector):
+    """Makes metrics of a node's statistics; none while it runs nothing."""
+
+    def __init__(self, take: Callable[[], Statistics | None]) -> None:
+        self._take = take
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            statistics = self._take()
+        except AustralisError:
+            # The node is on its way to its end.
+            return
+        if statistics is not None:
+            yield from metrics(statistics)
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing, so that to register asks the node nothing."""
+        return ()
+
+
+def metrics(known: Statistics) -> Iterator[Metric]:
+    """The statistics of a node as metrics."""
+    yield _gauge("node_info", "The network that the node runs.", ("network",), [((known.network,), 1)])
+    yield from _boxes(known)
+    yield from _superboxes(known)
+    yield from _dropboxes(known)
+    yield from _outputs(known)
+    yield from _quality(known)
+    yield from _room(known)
+
+
+def _boxes(known: Statistics) -> Iterator[Metric]:
+    counted = {
+        "received": "Tuples that came to a box.",
+        "emitted": "Tuples that a box emitted, on all ports.",
+        "late": "Tuples that came too late for the order of a box.",
+        "rejected": "Tuples that a box could not process, and that were quarantined.",
+    }
+    boxes = known.boxes.items()
+    for name, told in counted.items():
+        samples = [((box,), float(getattr(each, name))) for box, each in boxes]
+        yield _counter(f"box_{name}_tuples", told, ("box",), samples)
+    costs = [((box,), each.nanoseconds / 1e9) for box, each in boxes]
+    yield _counter("box_cost_seconds", "Time that a box took, over all tasks.", ("box",), costs)
+
+
+def _superboxes(known: Statistics) -> Iterator[Metric]:
+    superboxes = known.superboxes.items()
+    waiting = [((name,), float(each.queue)) for name, each in superboxes]
+    yield _gauge("superbox_queue_tuples", "Tuples that wait for a superbox.", ("superbox",), waiting)
+    trains = [((name,), float(each.trains)) for name, each in superboxes]
+    yield _counter("superbox_trains", "Trains that went through a superbox.", ("superbox",), trains)
+    mouths = [((name, stream), got) for name, each in superboxes for stream, got in each.mouths.items()]
+    labels = ("superbox", "stream")
+    arrived = [(key, float(got.arrived)) for key, got in mouths]
+    yield _counter("superbox_arrived_tuples", "Tuples that came to a stream of a superbox.", labels, arrived)
+    shed = [(key, float(got.shed)) for key, got in mouths]
+    told = "Tuples that drop boxes at a stream of a superbox shed."
+    yield _counter("superbox_shed_tuples", told, labels, shed)
+
+
+def _dropboxes(known: Statistics) -> Iterator[Metric]:
+    """Only those that stand: over the months there are too many for Prometheus."""
+    labels = ("number", "superbox", "stream", "predicate")
+    standing = [((str(e.number), e.superbox, e.stream, e.where), e) for e in known.standing]
+    shares = [(key, each.share) for key, each in standing]
+    told = "The part of the tuples on which its predicate is true that a drop box sheds, while it stands."
+    yield _gauge("dropbox_share_ratio", told, labels, shares)
+    told = "Tuples that a drop box has shed, while it stands."
+    yield _counter("dropbox_shed_tuples", told, labels, [(key, float(each.shed)) for key, each in standing])
+
+
+def _outputs(known: Statistics) -> Iterator[Metric]:
+    delays = HistogramMetricFamily(
+        "australis_output_delay_seconds",
+        "Time from the arrival of the oldest tuple that was used to the delivery.",
+        labels=("output",),
+    )
+    for name, each in known.outputs.items():
+        total = sum(middle_us(index) * tuples for index, tuples in each.delay_buckets.items()) / 1e6
+        delays.add_metric((name,), _cumulative(each.delay_buckets), total)
+    yield delays
+    shed = [((name,), float(known.shed.get(name, 0))) for name in known.outputs]
+    yield _counter("output_shed_tuples", "Tuples shed on the way to an output.", ("output",), shed)
+    fractions = [((name,), each.fraction) for name, each in known.outputs.items()]
+    told = "Of the tuples that an output should have got since the root was made, those that were not shed."
+    yield _gauge("output_delivered_ratio", told, ("output",), fractions)
+
+
+def _cumulative(buckets: Mapping[int, int]) -> list[tuple[str, float]]:
+    """How many delays are no longer than each edge, and how many there are."""
+    edges = [(f"{2 ** (edge / BUCKETS_PER_OCTAVE) / 1e6:.6g}", edge) for edge in _EDGES]
+    counts = [(le, sum(n for index, n in buckets.items() if index < edge)) for le, edge in edges]
+    return [*((le, float(tuples)) for le, tuples in counts), ("+Inf", float(sum(buckets.values())))]
+
+
+def _quality(known: Statistics) -> Iterator[Metric]:
+    """What outputs with graphs got in the last seconds, and what it was worth; nothing where none was due."""
+    if known.quality is None:
+        return
+    over = f"over the last {known.quality.window_s} s"
+    outputs = known.quality.outputs.items()
+    told = {
+        "utility": f"What an output got {over} is worth, weight included.",
+        "weight": "How much an output counts, which is the highest utility that it can have.",
+        "fraction": f"Of the tuples that an output should have got {over}, those that were not shed.",
+        "waiting_s": "For how long the oldest tuple has waited that is on its way to an output.",
+    }
+    names = {"fraction": "recently_delivered_ratio", "waiting_s": "oldest_waiting_seconds"}
+    for field, text in told.items():
+        values = {name: getattr(each, field) for name, each in outputs}
+        samples = [((name,), value) for name, value in values.items() if value is not None]
+        yield _gauge(f"output_{names.get(field, field)}", text, ("output",), samples)
+    yield _gauge("utility", f"What all outputs got {over} is worth.", (), [((), known.quality.utility)])
+    most = "The utility if all outputs to which something was due had all of it in time."
+    yield _gauge("utility_most", most, (), [((), known.quality.most)])
+
+
+def _room(known: Statistics) -> Iterator[Metric]:
+    yield _gauge("disk_bytes", "What segments take on disk, without adopted files.", (), [((), known.bytes)])
+    if known.disk is not None:
+        told = "What segments may take before inputs are held back."
+        yield _gauge("disk_budget_bytes", told, (), [((), known.disk)])
+    held = float(known.held_back)
+    yield _gauge("inputs_held_back", "1 while inputs wait for room on disk.", (), [((), held)])
+
+
+def _gauge(name: str, told: str, labels: tuple[str, ...], samples: Iterable[Sample]) -> Metric:
+    family = GaugeMetricFamily(f"australis_{name}", told, labels=labels)
+    for values, number in samples:
+        family.add_metric(values, number)
+    return family
+
+
+def _counter(name: str, told: str, labels: tuple[str, ...], samples: Iterable[Sample]) -> Metric:
+    """A counter; to its name `_total` is added."""
+    family = CounterMetricFamily(f"australis_{name}", told, labels=labels)
+    for values, number in samples:
+        family.add_metric(values, number)
+    return family

@@ -1,0 +1,127 @@
+"""The QoS monitor: what each output got over the last seconds, and what that is worth (Aurora 4.4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from australis.algebra.boxes import Join
+from australis.algebra.quality import Quality
+from australis.engine.ledger.delays import middle_us, quantile_us
+from australis.engine.ledger.queues import Queues
+from australis.engine.ledger.recent import Mouthful, Recent
+from australis.plan.superboxes import Plan, Superbox
+from australis.qos.histograms import bins_of
+from australis.qos.utility import Delivery, Worth, total, worth
+
+WINDOW_S = 10
+"""Over how many seconds the monitor looks back, if nothing else is asked for."""
+WITHOUT_GRAPHS = Quality()
+
+
+@dataclass(frozen=True)
+class OutputQuality:
+    """What an output got over a window, and what that is worth; None where nothing was due."""
+
+    tuples: int
+    delay_ms_p50: float | None
+    delay_ms_p95: float | None
+    delay_ms_p99: float | None
+    fraction: float
+    """Of the tuples that it should have got, those that were not shed."""
+    waiting_s: float | None
+    """For how long the oldest tuple has waited that is on its way to it."""
+    values: tuple[int, ...] | None
+    """The value histogram, in the bins of its value graph."""
+    utility: float | None
+    by_delay: float | None
+    by_loss: float | None
+    by_value: float | None
+    weight: float
+
+
+@dataclass(frozen=True)
+class QualityReport:
+    """The outputs of a node over a window."""
+
+    window_s: int
+    outputs: Mapping[str, OutputQuality]
+    utility: float
+    most: float
+    """The utility if all outputs to which something was due had all of it in time."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def monitor(plan: Plan, queues: Queues, seen: Recent, now: int, window_s: int = WINDOW_S) -> QualityReport:
+    """The quality of every output, from what happened in a window that ends now."""
+    ways, fractions = plan.ways(), fractions_kept(plan, seen.mouths)
+    outputs: dict[str, OutputQuality] = {}
+    worths: list[Worth | None] = []
+    for name, output in plan.network.outputs.items():
+        quality = output.quality or WITHOUT_GRAPHS
+        waiting = _waiting(plan, queues, ways[name], now)
+        buckets = seen.delays.get(name, {})
+        counts = seen.counts(name, len(bins_of(quality.value))) if quality.value else None
+        delays = {middle_us(bucket) / 1e6: tuples for bucket, tuples in buckets.items()}
+        found = worth(quality, Delivery(delays, fractions[name], counts, waiting))
+        worths.append(found)
+        values = None if counts is None else tuple(int(each) for each in counts)
+        outputs[name] = _quality(buckets, fractions[name], waiting, values, quality, found)
+    most = sum(each.weight for each in worths if each is not None)
+    return QualityReport(window_s, outputs, total(worths), most)
+
+
+def _quality(
+    buckets: Mapping[int, int],
+    fraction: float,
+    waiting: float | None,
+    values: tuple[int, ...] | None,
+    quality: Quality,
+    found: Worth | None,
+) -> OutputQuality:
+    quantiles = (quantile_us(buckets, each) for each in (0.5, 0.95, 0.99))
+    p50, p95, p99 = (None if each is None else round(each / 1000, 2) for each in quantiles)
+    return OutputQuality(
+        sum(buckets.values()),
+        p50,
+        p95,
+        p99,
+        fraction,
+        waiting,
+        values,
+        utility=None if found is None else found.utility,
+        by_delay=None if found is None else found.delay,
+        by_loss=None if found is None else found.loss,
+        by_value=None if found is None else found.value,
+        weight=quality.weight,
+    )
+
+
+def fractions_kept(plan: Plan, mouths: Mapping[tuple[str, str], Mouthful]) -> dict[str, float]:
+    """The fraction that each output gets: what drop boxes behind one another let in multiplies."""
+    kept = {name: kept_by(superbox, mouths) for name, superbox in plan.superboxes.items()}
+    return {output: math.prod(kept[name] for name in way) for output, way in plan.ways().items() if output}
+
+
+def kept_by(superbox: Superbox, mouths: Mapping[tuple[str, str], Mouthful]) -> float:
+    """The fraction that a superbox's drop boxes let in: of all tuples, or of all pairs that could join."""
+    each = [mouths.get((superbox.id, stream), Mouthful()) for stream in superbox.streams]
+    if any(isinstance(node.box.core, Join) for node in superbox.network.boxes.values()):
+        return math.prod(mouthful.kept for mouthful in each)
+    return sum(each, Mouthful()).kept
+
+
+def _waiting(plan: Plan, queues: Queues, way: list[str], now: int) -> float | None:
+    """How long the oldest tuple has waited that leads to an output."""
+    oldest = [queues.oldest(plan.superboxes[name]) for name in way]
+    known = [each for each in oldest if each is not None]
+    return max(0.0, (now - min(known)) / 1e6) if known else None
+
+
+def is_observed(plan: Plan) -> bool:
+    """Whether any output says what its quality is worth."""
+    return any(output.quality is not None for output in plan.network.outputs.values())

@@ -1,0 +1,194 @@
+"""Statistics of a node: what went through each box at what cost, what waits, how late each output is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from australis.engine.ledger.catalog import DISK, Catalog
+from australis.engine.ledger.delays import quantile_us
+from australis.engine.ledger.queues import Queues
+from australis.engine.ledger.recent import Mouthful, Recent, recent, whole
+from australis.engine.observe.quality import WINDOW_S, QualityReport, fractions_kept, is_observed, monitor
+from australis.engine.steer.drop_boxes import Entry, ledger
+from australis.engine.tables.table_states import TableState, table_states
+from australis.plan.superboxes import Plan
+
+WITHDRAWN_SHOWN = 20
+"""How many drop boxes that are gone are among the statistics; `Node.shed` has all of them."""
+
+
+@dataclass(frozen=True)
+class BoxStatistics:
+    """What went through a box so far."""
+
+    received: int = 0
+    emitted: int = 0
+    late: int = 0
+    ignored: int = 0
+    rejected: int = 0
+    unread: int = 0
+    """Of the tuples emitted, those on ports that nobody reads."""
+    nanoseconds: int = 0
+    trains: int = 0
+
+    @property
+    def passed(self) -> int:
+        """The tuples emitted that somebody reads."""
+        return self.emitted - self.unread
+
+    @property
+    def selectivity(self) -> float | None:
+        """Tuples that somebody reads for each tuple in."""
+        return self.passed / self.received if self.received else None
+
+    @property
+    def cost_us(self) -> float | None:
+        """Microseconds for each tuple in."""
+        return self.nanoseconds / 1000 / self.received if self.received else None
+
+
+@dataclass(frozen=True)
+class OutputStatistics:
+    """What left on an output, and how late."""
+
+    tuples: int
+    delay_ms_p50: float | None
+    delay_ms_p95: float | None
+    delay_ms_p99: float | None
+    delay_buckets: Mapping[int, int]
+    fraction: float = 1.0
+    """Of the tuples that it should have got so far, those that were not shed."""
+
+
+@dataclass(frozen=True)
+class SuperboxStatistics:
+    """How far a superbox has come, and what its last trains were like."""
+
+    boxes: tuple[str, ...]
+    queue: int
+    head: int
+    trains: int
+    tuples_per_train: float | None
+    train_ms_p50: float | None
+    outputs: tuple[str, ...] = ()
+    """Those that it leads to."""
+    mouths: Mapping[str, Mouthful] = field(default_factory=dict)
+    """What came to each of its streams so far, and what of it was shed."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Everything that is known of a node at a moment."""
+
+    network: str
+    log_end: int
+    boxes: Mapping[str, BoxStatistics]
+    outputs: Mapping[str, OutputStatistics]
+    superboxes: Mapping[str, SuperboxStatistics]
+    arcs: Mapping[str, int]
+    """Tuples that each arc keeps."""
+    bytes: int = 0
+    """What segments take on disk, without adopted files."""
+    disk: int | None = None
+    """The bytes that they may take before inputs are held back; None for no limit."""
+    quality: QualityReport | None = None
+    """What outputs got in the last seconds; None where none has graphs."""
+    dropboxes: tuple[Entry, ...] = ()
+    """The drop boxes that stand, and those that were withdrawn last."""
+    shed: Mapping[str, int] = field(default_factory=dict)
+    """Tuples shed on the way to each output that lost any."""
+    ports: Mapping[str, int] = field(default_factory=dict)
+    """Tuples that boxes emitted on each port that somebody reads."""
+    tables: Mapping[str, TableState] = field(default_factory=dict)
+    """How the inputs with a store stand."""
+
+    @property
+    def held_back(self) -> bool:
+        """Whether whoever pushes has to wait, since the disk budget is used up."""
+        return self.disk is not None and self.bytes >= self.disk
+
+    @property
+    def standing(self) -> list[Entry]:
+        """The drop boxes that stand."""
+        return [each for each in self.dropboxes if each.until is None]
+
+    def as_dict(self) -> dict[str, Any]:
+        found = asdict(self) | {"held_back": self.held_back}
+        for name, box in self.boxes.items():
+            found["boxes"][name] |= {"selectivity": box.selectivity, "cost_us": box.cost_us}
+        return found
+
+
+def statistics(plan: Plan, queues: Queues, catalog: Catalog, now: int | None = None) -> Statistics:
+    """The statistics of a node, as they were committed; quality is that of the seconds before `now`.
+
+    Without `now` it is that of the seconds before the last thing that happened.
+    """
+    seen, ways = whole(catalog), plan.ways()
+    known = {row[0]: BoxStatistics(*row[1:]) for row in catalog.rows("select * from box")}
+    return Statistics(
+        plan.network.name,
+        queues.log_end,
+        {box: known.get(box, BoxStatistics()) for box in plan.network.order},
+        _outputs(plan, seen),
+        {name: _superbox(name, ways, seen, queues, catalog) for name in plan.superboxes},
+        {arc: sum(segment.rows for segment in found) for arc, found in queues.segments.items()},
+        queues.bytes,
+        int(catalog.meta(DISK) or 0) or None,
+        _quality(plan, queues, catalog, now),
+        tuple(ledger(catalog, withdrawn=WITHDRAWN_SHOWN)),
+        _shed(plan, ways, seen),
+        ports=dict(catalog.rows("select ref, tuples from port")),
+        tables=table_states(plan.network, catalog),
+    )
+
+
+def _quality(plan: Plan, queues: Queues, catalog: Catalog, now: int | None) -> QualityReport | None:
+    if not is_observed(plan):
+        return None
+    if now is None:
+        (last,) = catalog.rows("select coalesce(max(at), 0) from train")[0]
+        now = max(last, catalog.log_now())
+    second = now // 1_000_000
+    return monitor(plan, queues, recent(catalog, second - WINDOW_S + 1, second + 1), now)
+
+
+def _shed(plan: Plan, ways: Mapping[str, Sequence[str]], seen: Recent) -> dict[str, int]:
+    """What was shed at the mouths of the superboxes that lead to each output."""
+    mouths = seen.mouths.items()
+    found = {
+        name: sum(mouthful.shed for (superbox, _), mouthful in mouths if superbox in ways[name])
+        for name in plan.network.outputs
+    }
+    return {name: tuples for name, tuples in found.items() if tuples}
+
+
+def _outputs(plan: Plan, seen: Recent) -> dict[str, OutputStatistics]:
+    fractions = fractions_kept(plan, seen.mouths)
+    return {name: _output(seen.delays.get(name, {}), fractions[name]) for name in plan.outputs}
+
+
+def _output(buckets: Mapping[int, int], fraction: float) -> OutputStatistics:
+    quantiles = (quantile_us(buckets, each) for each in (0.5, 0.95, 0.99))
+    p50, p95, p99 = (None if each is None else round(each / 1000, 2) for each in quantiles)
+    return OutputStatistics(sum(buckets.values()), p50, p95, p99, buckets, fraction)
+
+
+def _superbox(
+    name: str, ways: Mapping[str, Sequence[str]], seen: Recent, queues: Queues, catalog: Catalog
+) -> SuperboxStatistics:
+    superbox, head = queues.plan.superboxes[name], queues.heads[name]
+    recent = catalog.rows("select received, run_us from train where superbox = ? order by id", name)
+    times = sorted(run_us for _, run_us in recent)
+    return SuperboxStatistics(
+        superbox.boxes,
+        queues.waiting(superbox),
+        head.seq,
+        head.version,
+        sum(received for received, _ in recent) / len(recent) if recent else None,
+        times[len(times) // 2] / 1000 if times else None,
+        tuple(output for output, way in ways.items() if output and name in way),
+        {stream: seen.mouths.get((name, stream), Mouthful()) for stream in superbox.streams},
+    )

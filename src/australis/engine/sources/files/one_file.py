@@ -1,0 +1,160 @@
+"""One file: read in batches, replayed, followed while it grows, or adopted as a segment."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from australis.algebra.schema import Schema
+from australis.engine.files import STANDARD_STREAM, Ended, Reader, format_of, open_reader
+from australis.engine.sources.delivery import Adoption, Delivery, Positions
+from australis.engine.sources.files.adopting import adoptable_rows
+from australis.engine.sources.files.batches import Piece, Taking
+from australis.engine.sources.files.fingerprint import Fingerprint, fingerprint
+from australis.engine.sources.files.positions import Place, read_place
+from australis.engine.sources.options import AS_IT_IS, Options
+from australis.engine.sources.pacing import Pacer, Speed
+from australis.engine.sources.waiting import Waiter, check, pause
+
+_NOT_KNOWN_AGAIN = Fingerprint(0, 0, 0)
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """A file for an input: CSV, TSV or JSON lines, packed or not, Parquet, a pipe, standard input.
+
+    A file is known by its path: under the same one the next run goes on where the last one was committed. A
+    pipe and standard input cannot be read again, so they begin anew with what they bring.
+    """
+
+    input: str
+    path: str
+    schema: Schema
+    options: Options = AS_IT_IS
+
+    def __post_init__(self) -> None:
+        if isinstance(self.options.replay, Speed):
+            self.options.replay.check(self.schema)
+
+    @property
+    def id(self) -> str:
+        path = self.path if self.path == STANDARD_STREAM else str(Path(self.path).resolve())
+        return f"{self.input}={path}"
+
+    @property
+    def at_rest(self) -> bool:
+        return self.options.replay is None and not self.options.follow and not self.is_stream
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the file is one that can be read only once."""
+        return self.path == STANDARD_STREAM or _is_pipe(self.path)
+
+    def start(self, positions: Positions, waiter: Waiter) -> RunningFile:
+        return RunningFile(self, None if self.is_stream else positions(self.id), waiter)
+
+
+class RunningFile:
+    """A file that is being read."""
+
+    def __init__(self, source: FileSource, position: str | None, waiter: Waiter) -> None:
+        self._source, self._waiter = source, waiter
+        self._is_parquet = format_of(source.path, source.options.stream_format) == "parquet"
+        self._place = self._known(position)
+        self.notes: tuple[str, ...] = ()
+
+    @property
+    def turn(self) -> int:
+        return self._place.turn
+
+    def deliveries(self, pacer: Pacer | None = None) -> Iterator[Delivery]:
+        """What is left of the file; a replay of several files has one pacer for all."""
+        if self._place.complete and not self._has_grown():
+            return
+        rows = self._adoptable_rows()
+        if rows is not None:
+            yield from self._adoption(rows)
+            return
+        try:
+            yield from self._read(pacer or self._pacer())
+        except Ended:
+            return
+
+    def _known(self, position: str | None) -> Place:
+        """The committed place in this very file, or its beginning."""
+        if self._source.is_stream:
+            return Place(_NOT_KNOWN_AGAIN)
+        if position is None:
+            return Place(fingerprint(self._source.path, whole=self._is_parquet))
+        place = read_place(position, self._source.path)
+        place.file.check(self._source.path)
+        return place
+
+    def _has_grown(self) -> bool:
+        return Path(self._source.path).stat().st_size > self._place.file.size
+
+    def _adoptable_rows(self) -> int | None:
+        """The rows of a Parquet file nothing of which is taken yet, if it can be a segment as it is."""
+        options = self._source.options
+        if not self._is_parquet or options.replay or options.follow or self._place != Place(self._place.file):
+            return None
+        return adoptable_rows(self._source.path, self._source.schema)
+
+    def _adoption(self, rows: int) -> Iterator[Delivery]:
+        if rows:
+            self._place = self._place.delivered(complete=True)
+            content = Adoption(str(Path(self._source.path).resolve()), rows)
+            yield Delivery(self._source.input, content, self._source.id, self._place.text)
+
+    def _pacer(self) -> Pacer | None:
+        options = self._source.options
+        return Pacer(options.replay, self._waiter, options.batch) if options.replay else None
+
+    def _read(self, pacer: Pacer | None) -> Iterator[Delivery]:
+        with self._opened() as reader:
+            taking = Taking(reader, self._place, self._source.options.batch)
+            for piece in _pieces(reader, taking, pacer):
+                self._place = piece.place
+                self.notes = reader.notes
+                yield self._delivery(piece)
+            self.notes = reader.notes
+
+    def _opened(self) -> Reader:
+        options = self._source.options
+        is_growing = options.follow and not self._source.is_stream
+        reader = open_reader(
+            self._source.path,
+            self._source.schema,
+            timezone=options.timezone,
+            stream_format=options.stream_format,
+            growing=(lambda: pause(self._waiter, options.poll_seconds)) if is_growing else None,
+        )
+        if not is_growing:
+            reader.while_waiting(lambda: check(self._waiter))
+        return reader
+
+    def _delivery(self, piece: Piece) -> Delivery:
+        text = self._grown(piece.place).text
+        return Delivery(self._source.input, piece.table, self._source.id, text, piece.rejected)
+
+    def _grown(self, place: Place) -> Place:
+        """The place in a file as long as it is by now, if it is one that grows."""
+        if self._source.is_stream or not self._source.options.follow:
+            return place
+        return replace(place, file=replace(place.file, size=Path(self._source.path).stat().st_size))
+
+
+def _pieces(reader: Reader, taking: Taking, pacer: Pacer | None) -> Iterator[Piece]:
+    if pacer is not None:
+        return taking.paced(pacer)
+    return taking.as_it_comes() if reader.is_live else taking.whole()
+
+
+def _is_pipe(path: str) -> bool:
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

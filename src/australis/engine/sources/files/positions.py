@@ -1,0 +1,52 @@
+"""The position of a file: which file it is, and how many of its rows are taken, as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+
+from australis.engine.files import Mark
+from australis.engine.sources.files.fingerprint import Fingerprint
+from australis.errors import EngineError, Problem
+
+
+@dataclass(frozen=True)
+class Place:
+    """How far a file is taken: so many rows, and rejected rows, behind a mark, in so many turns.
+
+    >>> place = Place(Fingerprint(100, 100, 7), Mark(12, 2, 88), rows=3)
+    >>> read_place(place.text, "a.csv") == place
+    True
+    """
+
+    file: Fingerprint
+    mark: Mark = field(default_factory=Mark)
+    rows: int = 0
+    rejected: int = 0
+    turn: int = 0
+    complete: bool = False
+
+    @property
+    def text(self) -> str:
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    def behind(self, mark: Mark, rows: int, rejected: int) -> Place:
+        """The place behind further rows of the block that begins at a mark."""
+        # What counts is where a block begins: one that the end of the file cut short may be longer now.
+        if mark.offset == self.mark.offset:
+            rows, rejected = self.rows + rows, self.rejected + rejected
+        return replace(self, mark=mark, rows=rows, rejected=rejected)
+
+    def delivered(self, complete: bool) -> Place:
+        """The place behind one more delivery, which may be the last one of the file."""
+        return replace(self, turn=self.turn + 1, complete=complete)
+
+
+def read_place(text: str, path: str) -> Place:
+    """The place that a position text tells."""
+    try:
+        found = json.loads(text)
+        known = Fingerprint(**found.pop("file"))
+        return Place(known, Mark(**found.pop("mark")), **found)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise EngineError(Problem(path, f"the position {text!r} is none of a file")) from None

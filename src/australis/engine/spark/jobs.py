@@ -1,0 +1,42 @@
+"""Jobs that have nothing to do with each other, as tasks of one Spark job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from australis.engine.spark.session import is_running, local_session
+from australis.errors import AustralisError
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+def on_spark(master: str, function: Callable[[Job], Result], jobs: Sequence[Job]) -> list[Result]:
+    """What a function makes of each job, in their order; Spark ends then, if it began for them.
+
+    The function and the jobs are pickled: workers need to be able to import what they are made of.
+    """
+    before = is_running()
+    session = local_session("australis-sweep", master=master, light=True)
+    try:
+        tasks = session.sparkContext.parallelize(jobs, len(jobs))
+        return [_got(each) for each in tasks.map(partial(_attempted, function)).collect()]
+    finally:
+        if not before:
+            session.stop()
+
+
+def _attempted(function: Callable[[Job], Result], job: Job) -> Result | AustralisError:
+    """An error of ours is an outcome: Spark would try again, and bury it in a traceback of its own."""
+    try:
+        return function(job)
+    except AustralisError as error:
+        return error
+
+
+def _got(outcome: Result | AustralisError) -> Result:
+    if isinstance(outcome, AustralisError):
+        raise outcome
+    return outcome

@@ -1,0 +1,148 @@
+"""The leading boxes of a superbox: filters and maps that Spark can run before tuples come to Python.
+
+From each input they are the longest chain of boxes without a memory that nobody else reads from. What Spark
+cannot do for them stays behind: functions of users, and maps of an input some of whose tuples may yet have to
+be quarantined as they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import and_
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from australis.algebra.boxes import Box, Filter, Map
+from australis.algebra.expr import Expr, UserCall, walk
+from australis.algebra.network import Input, Network, Node, Ref
+from australis.algebra.schema import Schema
+from australis.engine.spark.columns import column
+from australis.plan.spread import Spread, spread_of
+from australis.plan.superboxes import Superbox
+
+
+@dataclass(frozen=True)
+class Link:
+    """A box of a chain, and its output port that the chain goes on from."""
+
+    box: str
+    port: int
+
+
+@dataclass(frozen=True)
+class Led:
+    """A superbox cut in two: chains of leading boxes by input, and the rest, which reads what they emit."""
+
+    chains: Mapping[str, tuple[Link, ...]]
+    rest: Superbox
+
+
+def led(superbox: Superbox) -> Led:
+    """Cut the leading boxes off a superbox.
+
+    >>> from australis.algebra.builder import NetworkBuilder
+    >>> from australis.algebra.order import Order
+    >>> from australis.plan.superboxes import plan
+    >>> net = NetworkBuilder("n")
+    >>> some = net.input("x", "at long, a int").filter("a > 1", as_="some").map({"at": "at"}, as_="times")
+    >>> _ = some.aggregate({"n": "count(*)"}, Order("at"), size=10, as_="count").output("n")
+    >>> cut = led(next(iter(plan(net.build()).superboxes.values())))
+    >>> cut.chains, cut.rest.boxes
+    ({'x': (Link(box='some', port=0), Link(box='times', port=0))}, ('count',))
+    """
+    network = superbox.network
+    chains = {name: tuple(_chain(network, name)) for name in superbox.streams}
+    heads = {Ref(links[-1].box, links[-1].port): Ref(name) for name, links in chains.items() if links}
+    gone = {link.box for links in chains.values() for link in links}
+    boxes = {
+        box: replace(node, sources=tuple(heads.get(source, source) for source in node.sources))
+        for box, node in network.boxes.items()
+        if box not in gone
+    }
+    outputs = {
+        name: replace(out, source=heads.get(out.source, out.source)) for name, out in network.outputs.items()
+    }
+    inputs = {name: _input(network, name, chains.get(name, ())) for name in network.inputs}
+    rest = Network(network.name, inputs, boxes, outputs, timezone=network.timezone)
+    return Led(chains, replace(superbox, network=rest, spread=_spread(superbox, network, heads)))
+
+
+def _chain(network: Network, name: str) -> Iterator[Link]:
+    stream = Ref(name)
+    checked = any(not field.nullable for field in network.inputs[name].schema)
+    while (reader := _only_reader(network, stream)) is not None:
+        node = network.boxes[reader]
+        if not _can_lead(node, network, reader, checked):
+            return
+        ports = [port for port in range(node.box.outputs) if _readers(network, Ref(reader, port))]
+        if len(ports) != 1:
+            return
+        yield Link(reader, ports[0])
+        stream = Ref(reader, ports[0])
+
+
+def _only_reader(network: Network, stream: Ref) -> str | None:
+    """The box that reads a stream, if nobody else does."""
+    boxes = network.consumers[stream]
+    return boxes[0][0] if len(boxes) == 1 and _readers(network, stream) == 1 else None
+
+
+def _readers(network: Network, stream: Ref) -> int:
+    outputs = sum(out.source == stream for out in network.outputs.values())
+    return len(network.consumers[stream]) + outputs
+
+
+def _can_lead(node: Node, network: Network, box: str, checked: bool) -> bool:
+    if not (isinstance(node.box, Filter) or (isinstance(node.box, Map) and not checked)):
+        return False
+    expressions = _expressions(node.box, network.input_schemas(box)[0])
+    return not any(isinstance(part, UserCall) for each in expressions for part in walk(each))
+
+
+def _expressions(box: Box, schema: Schema) -> tuple[Expr, ...]:
+    if isinstance(box, Map):
+        return tuple(box.bind(schema).values())
+    assert isinstance(box, Filter)
+    return box.bind(schema)
+
+
+def _input(network: Network, name: str, links: tuple[Link, ...]) -> Input:
+    if not links:
+        return network.inputs[name]
+    return replace(network.inputs[name], schema=network.schemas[Ref(links[-1].box, links[-1].port)])
+
+
+def _spread(superbox: Superbox, network: Network, heads: Mapping[Ref, Ref]) -> Spread:
+    """The spread of the rest: its inputs are what the chains emit."""
+    kind, known = superbox.spread.kind, superbox.spread.keys
+    traced = spread_of(network, network.order).keys if known and heads else {}
+    return Spread(kind, {**known, **{Ref(to.id): traced[of] for of, to in heads.items() if of in traced}})
+
+
+# --- as data frames
+
+
+def applied(frame: DataFrame, network: Network, name: str, link: Link, hidden: tuple[str, ...]) -> DataFrame:
+    """What a leading box lets through of a data frame; `hidden` columns go along."""
+    box, schema = network.boxes[link.box].box, network.input_schemas(link.box)[0]
+    if isinstance(box, Map):
+        computed = [column(expr).alias(target) for target, expr in box.bind(schema).items()]
+        return frame.select(*computed, *(F.col(f"`{each}`") for each in hidden))
+    assert isinstance(box, Filter)
+    return frame.filter(_through(box.bind(schema), link.port) | _misfit(network.inputs[name].schema))
+
+
+def _through(predicates: tuple[Expr, ...], port: int) -> Column:
+    """Whether a tuple goes to a port of a Filter: its predicate holds and none before it does."""
+    holds = [F.coalesce(column(each), F.lit(False)) for each in predicates]
+    conditions = [~each for each in holds[:port]] + holds[port : port + 1]
+    return reduce(and_, conditions)
+
+
+def _misfit(schema: Schema) -> Column:
+    """Whether a tuple has a NULL where none may be; it goes on to where it will be quarantined."""
+    missing = [F.col(f"`{field.name}`").isNull() for field in schema if not field.nullable]
+    return reduce(lambda one, other: one | other, missing, F.lit(False))

@@ -1,0 +1,202 @@
+"""Trains by way of Spark: it reads the segments, runs the leading boxes and brings each partition together.
+
+The other way, fused, is faster where the tuples fit the tasks of one machine. This one lets Spark split the
+scan of many segments over a cluster, each of them read once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from functools import reduce
+
+import numpy as np
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark import TaskContext
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from australis.algebra.counters import Counters
+from australis.algebra.network import Ref
+from australis.algebra.schema import TS, Schema
+from australis.engine.spark.fused import FusedRunner, describe, failed
+from australis.engine.spark.leading import Led, applied, led
+from australis.engine.spark.types import spark_type
+from australis.engine.store.root import Root
+from australis.engine.store.segments import SEQ, Segment, check_segment
+from australis.engine.store.segments import TIE as SORTED_TIE
+from australis.engine.worker.plan_files import write_plan
+from australis.engine.worker.task import WAYBILL_PROPERTY, Task, answer, manifest_of, ready_for
+from australis.engine.worker.waybill import Manifest, Share, Waybill
+from australis.kernels.kernel import CAUSE
+from australis.plan.spread import SpreadKind
+from australis.plan.superboxes import Plan
+
+TIE, INPUT, PARTITION = "#tie", "#input", "#partition"
+"""Hidden columns: the place of a tuple among those of its number, its input, its partition."""
+HIDDEN = (TS, SEQ, TIE)
+_MARKER = -1
+"""The input of the row that every partition has, so that time passes also where no tuple is."""
+_ROWS_BITS = 40
+_COUNT = "count"
+_Observed = dict[str, tuple[Observation, Observation]]
+"""The counts before and behind each leading box."""
+
+
+class SparkRunner:
+    """Trains whose leading boxes are Spark expressions."""
+
+    def __init__(self, session: SparkSession, group: str, root: Root, plan: Plan) -> None:
+        session.conf.set("spark.sql.session.timeZone", plan.network.timezone)
+        self._session, self._group, self._root, self._plan = session, group, root, plan
+        self._fused = FusedRunner(session, group)
+        self._led = {name: led(superbox) for name, superbox in plan.superboxes.items()}
+        self._file = write_plan(root, {name: each.rest for name, each in self._led.items()})
+
+    def run(self, waybill: Waybill) -> list[Manifest]:
+        """Run a train."""
+        observed: _Observed = {}
+        if waybill.mouths:
+            # Drop boxes come before all else, and what they shed is counted: the other way does that.
+            return self._fused.run(waybill)
+        frame = self._frame(waybill, observed)
+        for segments in waybill.streams.values():
+            for segment in segments:
+                check_segment(self._root, segment)
+        try:
+            describe(self._session.sparkContext, self._group, replace(waybill, plan=self._file))
+            rows = frame.mapInArrow(serve_rows, "answer binary").collect()
+        except (Py4JError, PySparkException, OSError) as error:
+            raise failed(waybill, error) from error
+        return [
+            *(manifest_of(bytes(row.answer)) for row in rows),
+            self._led_counts(waybill.superbox, observed),
+        ]
+
+    # --- the frame that comes to Python
+
+    def _frame(self, waybill: Waybill, observed: _Observed) -> DataFrame:
+        """The tuples of all inputs, each with its input and partition, every partition in one task."""
+        cut = self._led[waybill.superbox]
+        partitions = self._partitions(waybill)
+        markers = self._session.range(partitions, numPartitions=1).select(
+            F.col("id").cast("int").alias(PARTITION), F.lit(_MARKER).alias(INPUT)
+        )
+        frames = [
+            self._placed(self._chained(waybill, cut, name, observed), waybill, cut, name)
+            for name in cut.rest.streams
+            if waybill.streams.get(name)
+        ]
+        whole = reduce(
+            lambda one, other: one.unionByName(other, allowMissingColumns=True), [markers, *frames]
+        )
+        return whole.repartition(partitions, F.col(f"`{PARTITION}`"))
+
+    def _partitions(self, waybill: Waybill) -> int:
+        """In how many parts a train goes: those of the state, or one for each task."""
+        is_keyed = self._led[waybill.superbox].rest.spread.kind is SpreadKind.KEYS
+        return waybill.partitions if is_keyed else len(waybill.shares)
+
+    def _chained(self, waybill: Waybill, cut: Led, name: str, observed: _Observed) -> DataFrame:
+        """What the leading boxes of an input let through."""
+        network = self._plan.superboxes[waybill.superbox].network
+        lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
+        schema = network.inputs[name].schema
+        scans = [self._scan(each, place, schema) for place, each in enumerate(waybill.streams[name])]
+        number = F.col(f"`{SEQ}`")
+        frame = reduce(DataFrame.unionAll, scans).filter((number >= lo) & (number < hi))
+        for link in cut.chains[name]:
+            before, behind = observed[link.box] = Observation(), Observation()
+            frame = frame.observe(before, F.count(F.lit(1)).alias(_COUNT))
+            frame = applied(frame, network, name, link, HIDDEN)
+            frame = frame.observe(behind, F.count(F.lit(1)).alias(_COUNT))
+        return frame
+
+    def _scan(self, segment: Segment, place: int, schema: Schema) -> DataFrame:
+        """A segment with its hidden columns; ties are by the segment's place, then by row."""
+        fields = [spark.StructField(field.name, spark_type(field.type)) for field in schema]
+        row = F.col("_metadata.row_index")
+        ts, seq = F.col(f"`{TS}`"), F.col(f"`{SEQ}`")
+        tie = F.lit(place << _ROWS_BITS) + (F.col(f"`{SORTED_TIE}`") if segment.has_ties else row)
+        if segment.ts is None:
+            fields.append(spark.StructField(TS, spark.TimestampType()))
+        else:
+            ts = F.timestamp_micros(F.lit(segment.ts).cast("bigint"))
+        if segment.first is None:
+            fields.append(spark.StructField(SEQ, spark.LongType()))
+        else:
+            seq = F.lit(segment.first) + row
+        if segment.has_ties:
+            fields.append(spark.StructField(SORTED_TIE, spark.IntegerType()))
+        uri = segment.name if segment.adopted else self._root.uri_of(segment.name)
+        reader = self._session.read.option("parquet.page.verify-checksum.enabled", not segment.adopted)
+        read = reader.schema(spark.StructType(fields)).parquet(uri)
+        hidden = (ts.alias(TS), seq.cast("bigint").alias(SEQ), tie.cast("bigint").alias(TIE))
+        return read.select(*(F.col(f"`{name}`") for name in schema.names), *hidden)
+
+    def _placed(self, frame: DataFrame, waybill: Waybill, cut: Led, name: str) -> DataFrame:
+        """The tuples of an input under names of their own, with their partition."""
+        inputs = list(cut.rest.streams)
+        names = (*cut.rest.network.inputs[name].schema.names, *HIDDEN)
+        columns = [F.col(f"`{each}`").alias(f"{name}/{each}") for each in names]
+        place = self._place(waybill, cut, name).cast("int")
+        return frame.select(*columns, place.alias(PARTITION), F.lit(inputs.index(name)).alias(INPUT))
+
+    def _place(self, waybill: Waybill, cut: Led, name: str) -> Column:
+        spread = cut.rest.spread
+        if spread.kind is SpreadKind.KEYS:
+            keys = [F.col(f"`{key}`") for key in spread.keys[Ref(name)]]
+            return F.pmod(F.hash(*keys), F.lit(waybill.partitions))
+        lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
+        return F.floor((F.col(f"`{SEQ}`") - lo) * len(waybill.shares) / (hi - lo))
+
+    def _led_counts(self, superbox: str, observed: _Observed) -> Manifest:
+        """The counters of the leading boxes: every tuple leaves; Spark tells no costs."""
+        boxes, ports = {}, {}
+        links = {link.box: link for chain in self._led[superbox].chains.values() for link in chain}
+        for box, observations in observed.items():
+            received, passed = (each.get[_COUNT] for each in observations)
+            counters = asdict(Counters(received, received))
+            boxes[box] = {**counters, "unread": received - passed, "nanoseconds": 0}
+            ports[str(Ref(box, links[box].port))] = passed
+        return Manifest((), (), boxes, {}, None, ports=ports)
+
+
+# --- what runs in a Python worker
+
+
+def serve_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """A task of a train: its tuples come from Spark, one answer for each partition among them goes back."""
+    context = TaskContext.get()
+    assert context is not None
+    waybill = Waybill.from_json(context.getLocalProperty(WAYBILL_PROPERTY) or "")
+    arrived = list(batches)
+    if not arrived:
+        return
+    whole = pa.Table.from_batches(arrived)
+    superbox = ready_for(Root(waybill.root), waybill).superbox
+    places = whole[PARTITION].to_numpy()
+    for partition in np.unique(places).tolist():
+        rows = whole.filter(pa.array(places == partition))
+        found = enumerate(superbox.streams)
+        streams = {n: _stream(rows, i, n) for i, n in found if f"{n}/{SEQ}" in rows.column_names}
+        yield _answered(waybill, partition, streams)
+
+
+def _answered(waybill: Waybill, partition: int, streams: Mapping[str, pa.Table]) -> pa.RecordBatch:
+    share = Share((partition if waybill.partitions > 1 else 0,))
+    data = answer(lambda: Task(waybill, share, partition).run(streams))
+    return pa.RecordBatch.from_pydict({"answer": pa.array([data], pa.binary())})
+
+
+def _stream(rows: pa.Table, index: int, name: str) -> pa.Table:
+    """The tuples of an input in the order of their numbers."""
+    prefix = f"{name}/"
+    own = rows.filter(pa.array(rows[INPUT].to_numpy() == index))
+    own = own.select([each for each in own.column_names if each.startswith(prefix)])
+    own = own.rename_columns([each.removeprefix(prefix) for each in own.column_names])
+    order = np.lexsort((own[TIE].to_numpy(), own[SEQ].to_numpy()))
+    return own.take(pa.array(order)).drop_columns([TIE]).combine_chunks().rename_columns({SEQ: CAUSE})

@@ -1,0 +1,4 @@
+"""From measurements to decisions: costs, lags, trials, and the drop boxes that stand.
+
+What trains reported comes in; the next choice of the policies goes out.
+"""

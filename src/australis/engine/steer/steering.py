@@ -1,0 +1,211 @@
+"""Steering: measurements go to the policies, and what these decide becomes trains and drop boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from australis.algebra.quality import Points, Quality
+from australis.engine.ledger.delays import quantile_us
+from australis.engine.ledger.recent import Mouthful, Recent, recent
+from australis.engine.observe.quality import kept_by
+from australis.engine.settings import NodeSettings, Way
+from australis.engine.shared import Ground
+from australis.engine.steer.costs import Paces
+from australis.engine.steer.drop_boxes import DropBoxes
+from australis.engine.steer.lags import Lags
+from australis.engine.steer.trials import Laboratory
+from australis.engine.train.account import Account
+from australis.engine.worker.waybill import Mouth
+from australis.plan.superboxes import Discipline, Plan, Superbox
+from australis.policy.load import Goal, Situation, Stage
+from australis.policy.schedule.construction import constructed
+from australis.policy.schedule.schedule import Choice
+from australis.policy.schedule.schedules import Scheduling, schedule
+from australis.policy.schedule.views import next_view, without_views
+from australis.policy.shed.semantic import value_curve
+from australis.policy.shed.shedder import Shedder
+from australis.qos.histograms import bins_of
+
+LOOK_US = 200_000
+"""How often outputs are looked at, and drop boxes decided on."""
+WINDOW_S = 2
+"""Over how many seconds outputs are looked at for decisions."""
+
+
+@dataclass
+class _Seen:
+    """What was seen of the outputs at the last look."""
+
+    at: int = -LOOK_US
+    recent: Recent = field(default_factory=Recent)
+    delays: dict[str, float | None] = field(default_factory=dict)
+
+
+class Steering:
+    """Chooses trains and drop boxes. Who calls it holds the node's lock."""
+
+    def __init__(self, ground: Ground, settings: NodeSettings) -> None:
+        self._queues, self._catalog = ground.queues, ground.catalog
+        self._workers, self._headroom = settings.in_flight, settings.headroom
+        self._kind = settings.schedule or Scheduling.ROUND_ROBIN
+        branches = settings.discipline is Discipline.BRANCH and settings.way is Way.FUSED
+        # Through what a train goes on is chosen by the graphs of outputs.
+        self._joins = branches and self._kind.follows_graphs
+        self._laboratory = Laboratory(ground.root, ground.queues)
+        self.by_value = self._laboratory.by_value
+        self._shedder = Shedder(by_value=self.by_value) if settings.shed else None
+        self.paces: Paces = ground.queues.paces
+        self.dropboxes = DropBoxes(ground.catalog, ground.queues, ground.clock())
+        self._lags = Lags()
+        self._worths: dict[str, Points] = {}
+        self._seen = _Seen()
+        self.switch()
+
+    @property
+    def _plan(self) -> Plan:
+        return self._queues.plan
+
+    def switch(self) -> None:
+        """Another plan runs: who leads to what, and whose turn it is, begins anew."""
+        self._ways = self._plan.ways()
+        self._behind = _outputs_behind(self._plan, self._ways)
+        self._schedule = schedule(self._kind, self._ways)
+        self._laboratory.switch()
+
+    # --- what is decided
+
+    def choose(self, now: int, waiting: Mapping[str, int], busy: Collection[str], most: int) -> Choice | None:
+        """The superbox to run next, and the most tuples of its train; drop boxes may come and go."""
+        situation = self.situation(now, waiting, busy)
+        choice = self._schedule.choose(without_views(situation), most)
+        if choice is None:
+            return next_view(situation, most)
+        return constructed(choice, situation) if self._joins else choice
+
+    def mouths(self, superbox: str) -> Mapping[str, Mouth]:
+        """The drop boxes that the next train of a superbox goes through, by stream."""
+        return self.dropboxes.at(superbox)
+
+    def situation(self, now: int, waiting: Mapping[str, int], busy: Collection[str]) -> Situation:
+        """Everything that policies may look at."""
+        looked = now - self._seen.at >= LOOK_US
+        if looked:
+            self._look(now)
+        stages = {s.id: self._stage(s, waiting.get(s.id, 0), now) for s in self._plan.superboxes.values()}
+        goals = {name: self._goal(name, now) for name in self._plan.network.outputs}
+        found = Situation(now, stages, goals, self._workers, self._headroom, frozenset(busy))
+        if looked and self._shedder is not None:
+            commands = self._shedder.decide(found, values=self._curves())
+            if commands:
+                self.dropboxes.obey(commands, now)
+        return found
+
+    def _curves(self) -> dict[str, Points]:
+        """What is left of the values of outputs without a loss graph, by the fraction that they get.
+
+        Delivered values tell what all are like only while none are shed: as long as some are, what was known
+        before has to do.
+        """
+        for name, output in self._plan.network.outputs.items():
+            value = output.quality.value if output.quality else None
+            whole = not any(self.dropboxes.at(superbox) for superbox in self._ways[name])
+            if value is not None and whole and name in self._seen.recent.values:
+                counts = self._seen.recent.counts(name, len(bins_of(value)))
+                self._worths[name] = value_curve(value, counts)
+        return self._worths
+
+    # --- what is known
+
+    def ran(self, account: Account) -> None:
+        """A train was committed; of superboxes that were joined, each has its part of the cost."""
+        parts = account.parts()
+        for member, part in parts.items():
+            came, own_us = account.mouth(member), account.tasks_us * part
+            taken, rest_us = came.arrived - came.shed, (account.run_us - account.tasks_us) / len(parts)
+            self.paces.ran(member, taken, came.shed, own_us, own_us + rest_us)
+            given = account.given(member)
+            self.paces.passed(member, taken, given)
+            for arc in given.keys() - set(account.superbox.writes.values()):
+                self.paces.came(arc, given[arc], account.now)
+        newest = [each.newest for found in account.waybill.streams.values() for each in found]
+        if newest:
+            waited_us = account.now - account.run_us - max(newest)
+            self._learn_lags(account.seen.delays, waited_us, account.now)
+
+    def _learn_lags(self, delays: Mapping[str, Mapping[int, int]], waited_us: int, now: int) -> None:
+        """How much later outputs are than the newest tuples of the train that they came with."""
+        for output, buckets in delays.items():
+            least = quantile_us(buckets, 0.05)
+            if least is not None:
+                self._lags.learn(output, max(0.0, least - waited_us) / 1e6, now)
+
+    def _look(self, now: int) -> None:
+        second = now // 1_000_000
+        found = recent(self._catalog, second - WINDOW_S + 1, second + 1)
+        late = {name: quantile_us(buckets, 0.95) for name, buckets in found.delays.items()}
+        delays = {name: None if each is None else each / 1e6 for name, each in late.items()}
+        self._seen = _Seen(now, found, delays)
+
+    def _stage(self, superbox: Superbox, waiting: int, now: int) -> Stage:
+        cost, rates, arcs = self.paces.costs[superbox.id], self.paces.rates, superbox.streams.values()
+        each = {arc: rates[arc].per_second(now) for arc in arcs}
+        mouths = self._seen.recent.mouths
+        return Stage(
+            superbox.id,
+            self._feeds(superbox),
+            self._behind[superbox.id],
+            waiting,
+            self._queues.oldest(superbox) if waiting else None,
+            rate=sum(each.values()),
+            direct=sum(rate for arc, rate in each.items() if self._plan.arcs[arc].writer is None),
+            tuple_us=cost.tuple_us,
+            train_us=cost.train_us,
+            kept=sum((came for (name, _), came in mouths.items() if name == superbox.id), Mouthful()).kept,
+            sheds=self._sheds(superbox.id),
+            shed_us=self.paces.readings[superbox.id].each_us,
+            head=self._queues.heads[superbox.id].seq,
+            view=self._view(superbox.id),
+            joins=self._joins and self._is_inner(superbox) and self._is_open(superbox.id),
+        )
+
+    def _view(self, superbox: str) -> float | None:
+        """How important a view is; one that a change waits for is as any other stage."""
+        return None if superbox in self._queues.held else self._plan.views.get(superbox)
+
+    def _sheds(self, superbox: str) -> float:
+        ordered = self.dropboxes.ordered.get(superbox)
+        return 0.0 if ordered is None else ordered.rate
+
+    def _is_open(self, superbox: str) -> bool:
+        """Whether neither a drop box nor a change that is to come stands before a superbox."""
+        return not self.dropboxes.at(superbox) and superbox not in self._queues.held
+
+    def _is_inner(self, superbox: Superbox) -> bool:
+        """Whether all that a superbox reads is written by others."""
+        return bool(superbox.boxes) and all(self._plan.arcs[a].writer for a in superbox.reads.values())
+
+    def _feeds(self, superbox: Superbox) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for arc in superbox.writes.values():
+            for reader in self._plan.arcs[arc].readers:
+                found[reader] = found.get(reader, 0.0) + self.paces.yields(superbox.id, arc)
+        return found
+
+    def _goal(self, name: str, now: int) -> Goal:
+        quality = self._plan.network.outputs[name].quality or Quality()
+        way = tuple(self._ways[name])
+        tuples = sum(self._seen.recent.delays.get(name, {}).values()) / WINDOW_S
+        kept = 1.0
+        for superbox in way:
+            kept *= kept_by(self._plan.superboxes[superbox], self._seen.recent.mouths)
+        return Goal(name, quality, way, self._seen.delays.get(name), self._lags.of(name, now), tuples, kept)
+
+
+def _outputs_behind(plan: Plan, ways: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
+    """The outputs that each superbox leads to."""
+    named = {output: way for output, way in ways.items() if output in plan.network.outputs}
+    return {
+        superbox: frozenset(output for output, way in named.items() if superbox in way)
+        for superbox in plan.superboxes
+    }

@@ -1,0 +1,151 @@
+"""The laboratory: tuples that wait are sampled, and predicates tried on them (Aurora 4.5).
+
+It serves semantic shedding: which tuples at a mouth lead to the values of an output that matter least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from australis.algebra.network import Ref
+from australis.engine.ledger.queues import Queues
+from australis.engine.store.root import Root
+from australis.engine.store.segments import SEQ, merged, read_segment
+from australis.engine.worker import waybill as waybills
+from australis.engine.worker.shedding import let_in
+from australis.engine.worker.value_counts import binned
+from australis.kernels.kernel import CAUSE
+from australis.kernels.pipeline import Pipeline
+from australis.plan.superboxes import Plan, Superbox
+from australis.policy.shed.drop_boxes import DropBox
+from australis.policy.shed.semantic import Mouth, Trial
+from australis.policy.shed.trials import Samples, by_value
+
+SAMPLE = 4_000
+"""How many tuples of a stream are looked at."""
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """A superbox that writes one output, ready for trials."""
+
+    superbox: Superbox
+    pipeline: Pipeline
+    mouth: Mouth
+    written: str
+    """The output of the superbox that is the output of the network."""
+
+
+class Laboratory:
+    """Makes drop boxes that go by values, for superboxes that lead to one output with a value graph."""
+
+    def __init__(self, root: Root, queues: Queues) -> None:
+        self._root, self._queues = root, queues
+        self._benches: dict[str, _Bench | None] = {}
+
+    def switch(self) -> None:
+        """Another plan runs; what is the same in it stays warm."""
+        plan, known = self._queues.plan, self._benches
+        self._benches = {}
+        for name, superbox in plan.superboxes.items():
+            before = known.get(name)
+            same = before is not None and before.superbox == superbox
+            self._benches[name] = before if same else self._warm(_bench(plan, superbox))
+
+    def _warm(self, bench: _Bench | None) -> _Bench | None:
+        """Run a bench once: that loads the kernels, which takes longer than all trials."""
+        if bench is not None:
+            self._tried(bench, {})
+        return bench
+
+    def by_value(self, superbox: str, rate: float) -> DropBox | None:
+        """A drop box for a fraction of what comes to a superbox; None where values cannot tell."""
+        bench = self._benches[superbox]
+        if bench is None:
+            return None
+        sample = {name: self._sample(bench.superbox, name) for name in bench.superbox.streams}
+        sample = {name: table for name, table in sample.items() if table.num_rows}
+        return by_value(
+            bench.mouth, rate, lambda box: self._trial(bench, sample, box), _columns(bench, sample)
+        )
+
+    def _sample(self, superbox: Superbox, stream: str) -> pa.Table:
+        """Tuples of the last segment of a stream."""
+        arc = superbox.streams[stream]
+        last = max(self._queues.segments[arc], key=lambda each: each.end, default=None)
+        if last is None:
+            return pa.table({})
+        columns = list(superbox.network.inputs[stream].schema.names)
+        lo = max(last.base, last.end - SAMPLE) if last.first is not None else last.base
+        table = merged([read_segment(self._root, last, columns, lo, last.end)])
+        return table.slice(max(0, table.num_rows - SAMPLE)).rename_columns({SEQ: CAUSE}).combine_chunks()
+
+    def _trial(self, bench: _Bench, sample: Mapping[str, pa.Table], box: DropBox) -> Trial:
+        whole = sum(table.num_rows for table in sample.values())
+        left = {name: _let_in(bench.superbox, name, table, box) for name, table in sample.items()}
+        kept = sum(table.num_rows for table in left.values())
+        return Trial(1 - kept / whole if whole else 0.0, self._tried(bench, left))
+
+    def _tried(self, bench: _Bench, streams: Mapping[str, pa.Table]) -> npt.NDArray[np.int64]:
+        """The values that come out, by bin, if the streams end behind the sample."""
+        passage = bench.pipeline.advance(bench.pipeline.start(), streams, 0, ending=True)
+        bins = bench.mouth.bins
+        assert bins is not None
+        return binned(bins, passage.outputs[bench.written])
+
+
+def _bench(plan: Plan, superbox: Superbox) -> _Bench | None:
+    """What is needed for trials of a superbox; None if it leads to more than one output, or has no values."""
+    outputs = [
+        (name, output)
+        for name, arc in superbox.writes.items()
+        for output in plan.arcs[arc].outputs
+        if not plan.arcs[arc].readers
+    ]
+    if len(outputs) != 1 or len(superbox.writes) != 1 or superbox.tables:
+        return None
+    written, output = outputs[0]
+    quality = plan.network.outputs[output].quality
+    if quality is None or quality.value is None:
+        return None
+    mouth = Mouth(plan.network, output, tuple(superbox.streams.values()))
+    return _Bench(superbox, Pipeline(superbox.network), mouth, written)
+
+
+def _let_in(superbox: Superbox, stream: str, table: pa.Table, box: DropBox) -> pa.Table:
+    """What a drop box at the mouth would let in of a stream."""
+    where = box.where.get(superbox.streams[stream], "")
+    if box.where and not where:
+        return table
+    network = superbox.network
+    return let_in(
+        waybills.Mouth(0, box.share, where),
+        superbox.id,
+        table,
+        network.inputs[stream].schema,
+        network.timezone,
+    )
+
+
+def _columns(bench: _Bench, sample: Mapping[str, pa.Table]) -> Samples:
+    """The values of a sample by stream and attribute, for those who try."""
+    found: dict[str, dict[str, npt.NDArray[Any]]] = {}
+    for stream, table in sample.items():
+        arc = str(Ref.parse(bench.superbox.streams[stream]))
+        names = bench.superbox.network.inputs[stream].schema.names
+        found[arc] = {name: _values(table[name]) for name in names}
+    return found
+
+
+def _values(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    known = column.drop_null()
+    if pa.types.is_timestamp(known.type):
+        known = known.cast(pa.int64())
+    values: npt.NDArray[Any] = known.to_numpy()
+    return values[~np.isnan(values)] if values.dtype.kind == "f" else values

@@ -1,0 +1,315 @@
+"""Segments: immutable Parquet files of an arc's tuples, with their sequence numbers and arrival times.
+
+What is the same for all tuples of a segment, one arrival time, or sequence numbers without gaps, is in its
+description and not in the file. So a Parquet file from elsewhere can be a segment as it is. Pages carry
+checksums, and the description has one of the footer.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from australis.algebra.schema import TS
+from australis.algebra.types import TIMESTAMP
+from australis.engine.store.root import HISTORY, SEGMENTS, Root
+from australis.engine.store.zones import Lookup, zones
+from australis.errors import EngineError, Problem
+
+SEQ = "#seq"
+"""The column with the sequence number of the tuple that caused each tuple."""
+TIE = "#tie"
+"""The column with the place of each tuple among those of its number, where a file is not in their order."""
+_TAIL = 8
+"""The bytes behind a Parquet footer: its length and a mark."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """The description of a segment, as the catalogue keeps it."""
+
+    arc: str
+    name: str
+    """Relative to the root; an adopted file has a URI."""
+    base: int
+    end: int
+    """All sequence numbers in it are from `base` up to, not including, `end`."""
+    rows: int
+    bytes: int
+    footer: int
+    """The checksum of the Parquet footer."""
+    first: int | None = None
+    """The number of the first tuple, if they have no gaps; else there is a column of them."""
+    ts: int | None = None
+    """The arrival time of all tuples, if it is one; else there is a column of them."""
+    writer: str = ""
+    part: int = 0
+    """Where several tasks or superboxes wrote tuples of one sequence number, they come by writer and part."""
+    newest: int = 0
+    """The latest arrival time."""
+    key: str = ""
+    """The attribute by which the tuples are sorted, and then by number; empty where it is by number alone."""
+
+    @property
+    def adopted(self) -> bool:
+        return "://" in self.name
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it is history that is organised for lookups."""
+        return self.name.startswith(f"{HISTORY}/")
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether the file tells the order of tuples of one number, which it does not have them in."""
+        return bool(self.key and self.writer)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def encode(table: pa.Table) -> pa.Buffer:
+    """A table as the bytes of a segment.
+
+    Texts repeat, so they have dictionaries; for numbers these cost more time than they save space. Numbers
+    and times of arrival ascend, so their differences are kept.
+    """
+    sink = pa.BufferOutputStream()
+    texts = [field.name for field in table.schema if pa.types.is_string(field.type)]
+    ascending = [name for name in (TS, SEQ) if name in table.column_names]
+    pq.write_table(
+        table,
+        sink,
+        compression="snappy",
+        use_dictionary=texts,
+        column_encoding=dict.fromkeys(ascending, "DELTA_BINARY_PACKED"),
+        write_page_checksum=True,
+        write_statistics=False,
+    )
+    return sink.getvalue()
+
+
+def encode_segment(
+    root: Root, arc: str, table: pa.Table, *, ts: int | None = None, writer: str = "", part: int = 0
+) -> tuple[Segment, pa.Buffer]:
+    """A new segment of derived tuples, which have a column SEQ that ascends, and what its file is to hold."""
+    numbers = table[SEQ]
+    if TS in table.column_names:
+        oldest, newest = _times(table)
+        table, ts = (table.drop_columns([TS]), newest) if oldest == newest else (table, None)
+    else:
+        newest = ts or 0
+    data = encode(table)
+    name = root.new_name(SEGMENTS, arc, ".parquet")
+    base, end = numbers[0].as_py(), numbers[-1].as_py() + 1
+    size, footer, rows = data.size, checksum(data), table.num_rows
+    return Segment(arc, name, base, end, rows, size, footer, None, ts, writer, part, newest), data
+
+
+def write_segment(
+    root: Root, arc: str, table: pa.Table, *, ts: int | None = None, writer: str = "", part: int = 0
+) -> Segment:
+    """Write a segment of derived tuples."""
+    segment, data = encode_segment(root, arc, table, ts=ts, writer=writer, part=part)
+    root.write(segment.name, data)
+    return segment
+
+
+def write_arrivals(root: Root, arc: str, table: pa.Table, first: int, ts: int | None) -> Segment:
+    """Write tuples as they came in, the first with the number `first`."""
+    data = encode(table)
+    name = root.new_name(SEGMENTS, arc, ".parquet")
+    root.write(name, data)
+    rows, newest = table.num_rows, _times(table)[1] if ts is None else ts
+    return Segment(arc, name, first, first + rows, rows, data.size, checksum(data), first, ts, newest=newest)
+
+
+def _times(table: pa.Table) -> tuple[int, int]:
+    """The first and the last time of arrival."""
+    found = pc.min_max(table[TS].cast(pa.int64())).as_py()
+    return found["min"], found["max"]
+
+
+def checksum(data: pa.Buffer | bytes) -> int:
+    """The checksum of the footer at the end of a Parquet file."""
+    view = memoryview(data)
+    return zlib.crc32(view[-_TAIL - _footer_length(view[-_TAIL:]) :])
+
+
+def _footer_length(tail: memoryview | bytes) -> int:
+    length: int = struct.unpack("<I4s", tail)[0]
+    return length
+
+
+def read_segment(
+    root: Root,
+    segment: Segment,
+    columns: Sequence[str],
+    lo: int,
+    hi: int,
+    lookup: Lookup | None = None,
+    *,
+    threads: bool = True,
+) -> pa.Table:
+    """The tuples of a segment from sequence number `lo` up to `hi`, in their order: columns, then TS and SEQ.
+
+    With a lookup, only those of row groups that may have what it asks for. Without `threads` one processor
+    has to do, and others go on.
+    """
+    with root.open(segment.name) as source:
+        try:
+            return _read(source, segment, columns, lo, hi, lookup, threads)
+        except (pa.ArrowException, OSError, struct.error, ValueError) as error:
+            raise damaged(segment, str(error)) from error
+
+
+def damaged(segment: Segment, why: str) -> EngineError:
+    """The error of a segment that is not what was committed."""
+    text = " ".join(why.split())
+    return EngineError(
+        Problem(segment.name, f"is damaged: {text}", "the file as it was committed; restore it")
+    )
+
+
+def _read(
+    source: pa.NativeFile,
+    segment: Segment,
+    columns: Sequence[str],
+    lo: int,
+    hi: int,
+    lookup: Lookup | None,
+    threads: bool,
+) -> pa.Table:
+    file = _opened(source, segment)
+    hidden = [name for name, known in ((TS, segment.ts), (SEQ, segment.first)) if known is None]
+    if segment.first is not None:
+        start, stop = max(lo - segment.first, 0), min(hi - segment.first, segment.rows)
+        return _rows(file, segment, [*columns, *hidden], start, stop, threads)
+    if segment.has_ties:
+        hidden.append(TIE)
+    groups = _groups(file.metadata, lo, hi, lookup)
+    found = file.read_row_groups(groups, columns=[*columns, *hidden], use_threads=threads)
+    if segment.key:
+        return _completed(_by_number(found, lo, hi), segment, 0)
+    return _between(_completed(found, segment, 0), lo, hi)
+
+
+def _opened(source: pa.NativeFile, segment: Segment) -> pq.ParquetFile:
+    _check_footer(source, segment)
+    file = pq.ParquetFile(source, page_checksum_verification=not segment.adopted, pre_buffer=False)
+    if file.metadata.num_rows != segment.rows:
+        raise ValueError(f"{file.metadata.num_rows} rows instead of {segment.rows}")
+    return file
+
+
+def _groups(metadata: pq.FileMetaData, lo: int, hi: int, lookup: Lookup | None) -> list[int]:
+    """The row groups that may have numbers from `lo` up to `hi`, and what is looked up."""
+    found = Lookup(SEQ, "long", ((lo, hi - 1),)).groups(zones(metadata, SEQ, "long"))
+    if lookup is None:
+        return found
+    wanted = set(lookup.groups(zones(metadata, lookup.attribute, lookup.type)))
+    return [group for group in found if group in wanted]
+
+
+def read_metadata(root: Root, segment: Segment) -> pq.FileMetaData:
+    """What a segment's file tells of its row groups."""
+    with root.open(segment.name) as source:
+        try:
+            return _opened(source, segment).metadata
+        except (pa.ArrowException, OSError, struct.error, ValueError) as error:
+            raise damaged(segment, str(error)) from error
+
+
+def check_segment(root: Root, segment: Segment) -> None:
+    """Refuse a file that has another size or footer than the one that was committed."""
+    with root.open(segment.name) as source:
+        try:
+            _check_footer(source, segment)
+        except (OSError, struct.error, ValueError) as error:
+            raise damaged(segment, str(error)) from error
+
+
+def _check_footer(source: pa.NativeFile, segment: Segment) -> None:
+    size = source.size()
+    if size != segment.bytes:
+        raise ValueError(f"{size} bytes instead of {segment.bytes}")
+    length = _footer_length(source.read_at(_TAIL, size - _TAIL)) + _TAIL
+    if length > size or zlib.crc32(source.read_at(length, size - length)) != segment.footer:
+        raise ValueError("the checksum of its footer differs")
+
+
+def _rows(
+    file: pq.ParquetFile, segment: Segment, columns: list[str], start: int, stop: int, threads: bool
+) -> pa.Table:
+    """Some rows of a file, from the row groups that have them."""
+    ends = np.cumsum([file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)])
+    begins = ends - np.diff(ends, prepend=0)
+    groups = np.flatnonzero((ends > start) & (begins < stop)).tolist()
+    skipped = int(begins[groups[0]]) if groups else 0
+    table = file.read_row_groups(groups, columns=columns, use_threads=threads)
+    return _completed(table.slice(start - skipped, stop - start), segment, start)
+
+
+def _completed(table: pa.Table, segment: Segment, start: int) -> pa.Table:
+    """A table with the hidden columns that the file does not have."""
+    if segment.ts is not None:
+        table = table.append_column(TS, pa.repeat(pa.scalar(segment.ts, TIMESTAMP.arrow), table.num_rows))
+    if segment.first is not None:
+        first = segment.first + start
+        table = table.append_column(SEQ, pa.array(np.arange(first, first + table.num_rows)))
+    return _alike(table)
+
+
+def _alike(table: pa.Table) -> pa.Table:
+    """The hidden columns last and of one form, whether the file had them or not; anything may be NULL."""
+    fields = [pa.field(field.name, field.type) for field in table.schema if field.name not in (TS, SEQ)]
+    target = pa.schema([*fields, pa.field(TS, TIMESTAMP.arrow, False), pa.field(SEQ, pa.int64())])
+    return table.select(target.names).cast(target)
+
+
+def _between(table: pa.Table, lo: int, hi: int) -> pa.Table:
+    numbers = table[SEQ].to_numpy()
+    start, stop = np.searchsorted(numbers, [lo, hi])
+    return table.slice(start, stop - start)
+
+
+def _by_number(table: pa.Table, lo: int, hi: int) -> pa.Table:
+    """The tuples of a file that is sorted by something else, from `lo` up to `hi`, by number."""
+    numbers = table[SEQ].to_numpy()
+    within = np.flatnonzero((numbers >= lo) & (numbers < hi))
+    # A stable sort: without ties every number is there once.
+    keys = (table[TIE].to_numpy()[within],) if TIE in table.column_names else ()
+    order = within[np.lexsort((*keys, numbers[within]))]
+    return table.drop_columns([TIE] if keys else []).take(pa.array(order))
+
+
+def merged(tables: Iterable[pa.Table]) -> pa.Table:
+    """Tables of one arc, given by writer and part, as one by sequence number."""
+    whole = pa.concat_tables(tables)
+    numbers = whole[SEQ].to_numpy()
+    if np.all(numbers[1:] >= numbers[:-1]):
+        return whole
+    return whole.take(pa.array(np.argsort(numbers, kind="stable")))
+
+
+def adopt(root: Root, arc: str, uri: str, first: int, ts: int) -> tuple[Segment, pa.Schema]:
+    """Describe a Parquet file as a segment, and say what it holds; the file is not copied or changed."""
+    with root.open(uri) as source:
+        try:
+            size = source.size()
+            length = min(_footer_length(source.read_at(_TAIL, size - _TAIL)) + _TAIL, size)
+            footer = zlib.crc32(source.read_at(length, size - length))
+            file = pq.ParquetFile(source)
+        except (pa.ArrowException, OSError, struct.error, ValueError) as error:
+            raise EngineError(Problem(uri, f"is no Parquet file: {error}", "a Parquet file")) from error
+        rows = file.metadata.num_rows
+        found = Segment(arc, uri, first, first + rows, rows, size, footer, first, ts, newest=ts)
+        return found, file.schema_arrow

@@ -1,0 +1,182 @@
+"""The keeper: reads stores for the first time, and again when it is time or somebody asks.
+
+What is read becomes an event of the log, in one transaction with a note that it has: a new version of a table
+between two tuples, or more tuples of a stream. So another cut of trains, or a restart, gives the same result.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from australis.algebra.network import Network
+from australis.algebra.store import Pull, Store
+from australis.engine.ingest.log import Ingest
+from australis.engine.shared import Ground
+from australis.engine.tables.outdated import outdated, place
+from australis.engine.tables.reading import Found, note_of, read
+from australis.engine.tables.table_states import TableState, table_states
+from australis.engine.train.moments import LOAD
+from australis.errors import EngineError, Problem
+
+WAIT_MOST_S = 3600.0
+
+
+class Keeper:
+    """Keeps what a network has of its stores fresh."""
+
+    def __init__(self, ground: Ground, ingest: Ingest) -> None:
+        self._ground, self._ingest, self._tables = ground, ingest, ground.tables
+        self._catalog, self._changed = ground.catalog, ground.changed
+        self._has_room: Callable[[str], None] = lambda path: None
+        self._reading = threading.Lock()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._stopping = False
+
+    @property
+    def _network(self) -> Network:
+        return self._ground.plan.network
+
+    # --- life
+
+    def begin(self, given: Collection[str]) -> None:
+        """Read every store that was not read on this root, but those whose rows are `given`."""
+        self._tables.states |= table_states(self._network, self._catalog)
+        for name in _stores(self._network):
+            note = self._catalog.position(note_of(self._network, name))
+            if note is None and name not in given:
+                self._take(self._found(self._network, name, anew=True))
+            elif self._network.inputs[name].table:
+                # The note is of the event itself; the state may lack what a crash has cut off.
+                known = self._tables.states.get(name, TableState())
+                self._tables.states[name] = replace(known, how=note or Pull.LOAD.value)
+
+    def start(self, has_room: Callable[[str], None]) -> None:
+        """Refresh from now on what is to be refreshed; `has_room` waits until the disk has."""
+        self._has_room = has_room
+        self._look_again()
+
+    def stop(self) -> None:
+        """Read no more; what is being read comes to nothing."""
+        with self._changed:
+            self._stopping = True
+        self._wake.set()
+
+    # --- on request
+
+    def refresh(self, name: str) -> int:
+        """Read a store again, now; gives the end of the log, behind which what was read counts."""
+        stores = _stores(self._network)
+        if name not in stores:
+            what, known = f"{name!r} is no input with a store", ", ".join(stores) or "none"
+            raise EngineError(Problem(self._network.name, what, f"one of {known}"))
+        try:
+            return self._take(self._found(self._network, name))
+        except EngineError as error:
+            self._failed(name, error)
+            raise
+
+    def foreseen(self, network: Network, given: Collection[str]) -> list[Found]:
+        """What another network needs to be read before it runs: new stores, and what is outdated in it."""
+        stores, before = _stores(network), _stores(self._network)
+        again = outdated(self._network, network)
+        wanted = [name for name in stores if name not in given and (name not in before or name in again)]
+        return [
+            self._found(network, name, anew=place(stores[name]) != place(before.get(name))) for name in wanted
+        ]
+
+    def take(self, foreseen: list[Found]) -> None:
+        """Log what was read for a network that runs from now on."""
+        for found in foreseen:
+            self._log(found)
+        self._look_again()
+
+    # --- when
+
+    def _look_again(self) -> None:
+        """Mind the schedules as they are now, if there are any."""
+        if self._thread is None and any(store.refresh for store in _stores(self._network).values()):
+            self._thread = threading.Thread(target=self._keep, name="australis-tables", daemon=True)
+            self._thread.start()
+        self._wake.set()
+
+    def _keep(self) -> None:
+        while not self._stopping:
+            for name in self._due():
+                try:
+                    self._take(self._found(self._network, name))
+                except Exception as error:
+                    self._failed(name, error)
+            self._wake.wait(self._pause_s())
+            self._wake.clear()
+
+    def _due(self) -> list[str]:
+        now = self._tables.clock()
+        return [name for name, store in _stores(self._network).items() if self._at(name, store) <= now]
+
+    def _at(self, name: str, store: Store) -> float:
+        """When a store is to be read next."""
+        every, state = store.refresh_us, self._tables.states.get(name, TableState())
+        return float("inf") if every is None else max(every + (state.read or 0), state.next_try or 0)
+
+    def _pause_s(self) -> float:
+        due = min((self._at(*each) for each in _stores(self._network).items()), default=float("inf"))
+        return min(max(0.0, (due - self._tables.clock()) / 1e6), WAIT_MOST_S)
+
+    def _failed(self, name: str, error: Exception) -> None:
+        """Note what went wrong; also what nobody foresaw must not end the thread without a word."""
+        path = f"{self._network.name}.{name}"
+        known = error.problem if isinstance(error, EngineError) else Problem(path, repr(error))
+        with self._changed:
+            if not self._stopping:
+                self._tables.failed(replace(known, path=path), self._catalog)
+                self._changed.notify_all()
+
+    # --- what
+
+    def _found(self, network: Network, name: str, *, anew: bool = False) -> Found:
+        """What a store has now; how a table is pulled is decided where it is read `anew`."""
+        with self._reading:
+            position = None if anew else self._catalog.position(note_of(network, name))
+            how = None if anew else self._tables.states.get(name, TableState()).how
+            return read(network, name, position, how)
+
+    def _take(self, found: Found) -> int:
+        """Log what was read, once there is room for it."""
+        if found.is_news:
+            self._has_room(found.path)
+        return self._log(found)
+
+    def _log(self, found: Found) -> int:
+        """Log what was read, unless there is nothing new."""
+        if found.is_news:
+            moment = self._ground.clock()
+            segment = self._ingest.store(found.name, found.batch.table, 0 if found.kind == LOAD else moment)
+        with self._changed:
+            if self._stopping:
+                raise EngineError(Problem(found.path, "was read while the node ended"))
+            if found.is_news:
+                self._ingest.append(
+                    found.name,
+                    segment,
+                    moment,
+                    kind=found.kind,
+                    rejected=found.batch.rejected,
+                    position=found.position,
+                )
+            self._note(found)
+            self._changed.notify_all()
+            return self._catalog.log_end()
+
+    def _note(self, found: Found) -> None:
+        before = self._tables.states.get(found.name, TableState())
+        version = before.version + found.is_news
+        rows = found.rows if found.is_news else before.rows
+        state = TableState(found.how, version, rows, self._tables.clock())
+        self._tables.set(found.name, state, self._catalog)
+
+
+def _stores(network: Network) -> dict[str, Store]:
+    return {name: each.store for name, each in network.inputs.items() if each.store is not None}

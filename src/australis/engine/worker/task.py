@@ -1,0 +1,351 @@
+"""What runs in a Python worker: a share of a train, from segments to segments.
+
+The task reads the tuples of its share, lets them through the kernels of the superbox, and writes the states
+and output segments, all to new files. Nothing of it can be seen before the driver commits its manifest.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from pyspark import TaskContext
+
+from australis.algebra.counters import BEFORE, BEHIND, Counters
+from australis.algebra.network import QUARANTINE, Ref
+from australis.algebra.schema import TS, Schema
+from australis.engine.crash_points import crash_point
+from australis.engine.store.cache import Cache
+from australis.engine.store.root import Root
+from australis.engine.store.segments import SEQ, Segment, encode_segment, merged, read_segment
+from australis.engine.store.states import encode_state, read_state
+from australis.engine.tables.lookup import lookups, renew
+from australis.engine.worker.intake import Intake, are_tuples, narrowed, parts
+from australis.engine.worker.plan_files import read_plan
+from australis.engine.worker.shedding import let_in
+from australis.engine.worker.value_counts import binned
+from australis.engine.worker.waybill import Manifest, Moment, Share, Waybill, WrittenState
+from australis.errors import AustralisError
+from australis.kernels.arrays.hashing import partitions
+from australis.kernels.boxes.lookup_join import Ask
+from australis.kernels.kernel import CAUSE, State
+from australis.kernels.pipeline import Passage, Pipeline, PipelineState
+from australis.plan.spread import SpreadKind
+from australis.plan.superboxes import QUARANTINE_ARC, Superbox
+from australis.qos.histograms import bins_of
+
+WAYBILL_PROPERTY = "australis.waybill"
+"""The local property of a Spark job that holds a train's waybill."""
+MANIFEST, FAILURE = b"M", b"F"
+ARRIVAL_STEP_US = 1000
+"""Arrival times are told in steps of this, so that a manifest stays small."""
+
+PIPELINES_MOST = 1_000
+"""How many superboxes a worker keeps ready; those of plans that are gone would pile up."""
+
+
+class Ready(NamedTuple):
+    """A superbox and its kernels, and those for streams with fewer attributes where these are enough."""
+
+    superbox: Superbox
+    whole: Pipeline
+    narrow: Pipeline | None
+
+
+_ready: dict[tuple[str, str], Ready] = {}
+_states: Cache[State] = Cache()
+
+
+def ready_for(root: Root, waybill: Waybill) -> Ready:
+    """The superbox of a train and its kernels, made once in a worker."""
+    key = (root.uri_of(waybill.plan), waybill.superbox)
+    if key not in _ready:
+        if len(_ready) > PIPELINES_MOST:
+            _ready.clear()
+        for each in read_plan(root, waybill.plan).values():
+            asks = lookups(root.uri, each.network, waybill.asked)
+            _ready[key[0], each.id] = _made_ready(each, asks)
+    return _ready[key]
+
+
+def _made_ready(superbox: Superbox, asks: Mapping[str, Ask]) -> Ready:
+    whole, narrow = superbox.network, narrowed(superbox)
+    made = [Pipeline(each, time.perf_counter_ns, asks) for each in (whole, narrow) if each is not None]
+    return Ready(superbox, made[0], made[1] if narrow is not None else None)
+
+
+def serve(index: int, rows: Iterable[int]) -> Iterable[bytes]:
+    """A task of a Spark job: what it is to do is in the job's local properties."""
+    del rows
+    context = TaskContext.get()
+    assert context is not None
+    waybill = Waybill.from_json(context.getLocalProperty(WAYBILL_PROPERTY) or "")
+    yield answer(lambda: Task(waybill, waybill.shares[index], index).run())
+
+
+def answer(run: Callable[[], Manifest]) -> bytes:
+    """What a task sends back: a manifest, or the error that stopped it, which no retry would mend."""
+    try:
+        return MANIFEST + run().to_json()
+    except AustralisError as error:
+        return FAILURE + pickle.dumps(error)
+
+
+def manifest_of(data: bytes) -> Manifest:
+    """The manifest that a task sent; raises its error."""
+    if data[:1] == FAILURE:
+        raise pickle.loads(data[1:])
+    return Manifest.from_json(data[1:])
+
+
+@dataclass
+class _Done:
+    """What a share has done so far."""
+
+    outputs: dict[str, list[pa.Table]] = field(default_factory=dict)
+    boxes: dict[str, Counters] = field(default_factory=dict)
+    costs: dict[str, int] = field(default_factory=dict)
+    unread: dict[str, int] = field(default_factory=dict)
+    ports: dict[str, int] = field(default_factory=dict)
+    received: dict[str, int] = field(default_factory=dict)
+    """The tuples of each input that were let through."""
+    shed: dict[str, int] = field(default_factory=dict)
+
+    def add(self, passage: Passage, moment: Moment) -> None:
+        for name, table in passage.outputs.items():
+            if table.num_rows:
+                self.outputs.setdefault(name, []).append(_numbered(table, moment))
+        for box, counted in passage.counters.items():
+            self.boxes[box] = self.boxes.get(box, Counters()) + counted
+            self.costs[box] = self.costs.get(box, 0) + passage.costs[box]
+            self.unread[box] = self.unread.get(box, 0) + passage.unread.get(box, 0)
+        for ref, tuples in passage.ports.items():
+            self.ports[str(ref)] = self.ports.get(str(ref), 0) + tuples
+
+    def take(self, streams: Mapping[str, pa.Table]) -> None:
+        """Count tuples that are let through."""
+        for name, table in streams.items():
+            self.received[name] = self.received.get(name, 0) + table.num_rows
+
+    def mouths(self) -> dict[str, tuple[int, int]]:
+        """For each input what came, and what of it was shed."""
+        shed = {name: self.shed.get(name, 0) for name in self.received}
+        return {name: (kept + shed[name], shed[name]) for name, kept in self.received.items()}
+
+    def counted(self) -> dict[str, dict[str, int]]:
+        """What a manifest says of each box."""
+        more = {box: {"unread": self.unread[box], "nanoseconds": self.costs[box]} for box in self.boxes}
+        return {box: {**asdict(counters), **more[box]} for box, counters in self.boxes.items()}
+
+
+class Task:
+    """A share of a train."""
+
+    def __init__(self, waybill: Waybill, share: Share, part: int) -> None:
+        self._waybill, self._share, self._part = waybill, share, part
+        self._root = Root(waybill.root)
+        self._ready = ready_for(self._root, waybill)
+        self._superbox, self._pipeline = self._ready.superbox, self._ready.whole
+        parts.budget = _states.budget = waybill.cache // 2
+        renew(self._root.uri, self._superbox.network, waybill.asked, waybill.cache // 4)
+        self._versions: dict[str, int] = {}
+        """The number of the version of each stored table that was loaded here."""
+
+    def run(self, given: Mapping[str, pa.Table] | None = None) -> Manifest:
+        """Read, compute, write; `given` are the tuples of the one partition, if Spark has read them."""
+        began = time.perf_counter_ns()
+        done, states = _Done(), {}
+        streams = self._let_in(self._read(), done) if given is None else given
+        crash_point("task.read")
+        for partition, tuples in self._partitioned(streams, divided=given is not None):
+            done.take(tuples)
+            before = self._state(partition, done)
+            states[partition] = (before, self._advance(before, tuples, done))
+        outputs = dict(self._outputs(done))
+        written = self._write(states, outputs)
+        deadlines = [self._pipeline.deadline(after) for _, after in states.values()]
+        return Manifest(
+            *written,
+            done.counted(),
+            {self._arc(name): _arrivals(table) for name, table in outputs.items()},
+            min((each for each in deadlines if each is not None), default=None),
+            done.mouths(),
+            done.ports,
+            dict(self._values(outputs)),
+            (time.perf_counter_ns() - began) // 1000,
+        )
+
+    # --- in
+
+    def _read(self) -> dict[str, pa.Table]:
+        """The tuples of the streams, whole if a drop box looks at them or one of them has to be shown."""
+        intake, narrow = Intake(self._root, self._waybill, self._share), self._ready.narrow
+        if narrow is not None and not self._waybill.mouths:
+            streams = intake.read(narrow.network)
+            if are_tuples(streams, narrow.network):
+                self._pipeline = narrow
+                return streams
+        return intake.read(self._superbox.network)
+
+    def _let_in(self, streams: dict[str, pa.Table], done: _Done) -> dict[str, pa.Table]:
+        """What the drop boxes at the superbox's mouth let in."""
+        # Tasks with partitions of their own all read the whole train: the first one says what was shed.
+        counts = self._superbox.spread.kind is SpreadKind.ROWS or self._part == 0
+        network = self._superbox.network
+        for name, mouth in self._waybill.mouths.items():
+            if name in streams:
+                schema, came = network.inputs[name].schema, streams[name].num_rows
+                streams[name] = let_in(mouth, self._superbox.id, streams[name], schema, network.timezone)
+                done.shed[name] = came - streams[name].num_rows if counts else 0
+        return streams
+
+    def _partitioned(
+        self, streams: Mapping[str, pa.Table], divided: bool
+    ) -> Iterator[tuple[int, Mapping[str, pa.Table]]]:
+        """The tuples of each partition of the share, unless they are divided already."""
+        spread = self._superbox.spread
+        if divided or spread.kind is not SpreadKind.KEYS or self._waybill.partitions == 1:
+            yield self._share.partitions[0], streams
+            return
+        count = self._waybill.partitions
+        owners = {name: partitions(t, spread.keys[Ref(name)], count) for name, t in streams.items()}
+        for partition in self._share.partitions:
+            mine = {name: streams[name].filter(pa.array(owners[name] == partition)) for name in streams}
+            yield partition, mine
+
+    # --- through
+
+    def _state(self, partition: int, done: _Done) -> PipelineState:
+        self._versions.clear()
+        start = self._loaded(done) if self._waybill.unloaded else self._pipeline.start()
+        return {box: self._kept(box, partition, start[box]) for box in self._pipeline.kernels}
+
+    def _kept(self, box: str, partition: int, start: State) -> State:
+        name = self._waybill.states.get(f"{box}/{partition}")
+        if name is None:
+            return start
+        return _states.get(name, lambda: read_state(self._root, name), _size)
+
+    def _loaded(self, done: _Done) -> PipelineState:
+        """The state before the first train, with the first versions of the stored tables."""
+        state = self._pipeline.start()
+        for name, segments in self._waybill.tables.items():
+            logged = [moment.lo + 1 for moment in self._waybill.moments if moment.load == name]
+            base = min(logged or (segment.base for segment in segments), default=0)
+            state = self._renewed(state, name, base, done)
+        return state
+
+    def _renewed(self, state: PipelineState, name: str, base: int, done: _Done) -> PipelineState:
+        """The state with the version of a stored table whose rows begin with a number, unless it has it."""
+        is_known = self._versions.get(name) == base
+        # States that others have left may have another version.
+        if name in self._waybill.asked or (is_known and not self._waybill.states):
+            return state
+        self._versions[name] = base
+        columns = list(self._superbox.network.inputs[name].schema.names)
+        found = [each for each in self._waybill.tables.get(name, ()) if each.base == base]
+        tables = [read_segment(self._root, each, columns, each.base, each.end) for each in found]
+        rows = tables[0] if tables else _no_rows(self._superbox.network.inputs[name].schema)
+        passage = self._pipeline.load(state, name, rows.rename_columns({SEQ: CAUSE}), anew=True)
+        if not is_known:
+            done.add(passage, Moment(base, base + rows.num_rows, 0, base))
+        return passage.state
+
+    def _advance(self, state: PipelineState, streams: Mapping[str, pa.Table], done: _Done) -> PipelineState:
+        for moment in self._waybill.moments:
+            if moment.load:
+                state = self._renewed(state, moment.load, moment.lo + 1, done)
+            arrivals = {name: _between(table, moment) for name, table in streams.items()}
+            passage = self._pipeline.advance(state, arrivals, moment.now, ending=moment.ending)
+            done.add(passage, moment)
+            state = passage.state
+        return state
+
+    # --- out
+
+    def _write(
+        self, states: Mapping[int, tuple[PipelineState, PipelineState]], outputs: Mapping[str, pa.Table]
+    ) -> tuple[tuple[Segment, ...], tuple[WrittenState, ...]]:
+        """Write what changed of the states, and the outputs, all together."""
+        files: dict[str, bytes | pa.Buffer] = {}
+        written = []
+        for partition, (before, after) in states.items():
+            for box in self._superbox.ordered:
+                known = self._waybill.states.get(f"{box}/{partition}")
+                if known is None or after[box] is not before[box]:
+                    name, data = encode_state(self._root, box, partition, after[box])
+                    files[name] = data
+                    written.append(WrittenState(box, partition, name, len(data)))
+                    _states.put(name, after[box], _size(after[box]))
+                    _states.drop(known or "")
+        segments = dict(self._encoded(name, table) for name, table in outputs.items())
+        files |= {segment.name: data for segment, data in segments.items()}
+        crash_point("task.writing")
+        self._root.write_all(files)
+        crash_point("task.written")
+        return tuple(segments), tuple(written)
+
+    def _outputs(self, done: _Done) -> Iterator[tuple[str, pa.Table]]:
+        """The tuples that somebody waits for, by output."""
+        for name, tables in done.outputs.items():
+            if name == QUARANTINE or name in self._superbox.writes:
+                table = self._own_rejects(merged(tables)) if name == QUARANTINE else merged(tables)
+                if table.num_rows:
+                    yield name, table
+
+    def _values(self, outputs: Mapping[str, pa.Table]) -> Iterator[tuple[str, list[int]]]:
+        """The value histograms of the network's outputs that ask for one."""
+        for name, graphs in self._waybill.watched.items():
+            for output, graph in graphs.items():
+                if name in outputs:
+                    yield output, binned(bins_of(graph), outputs[name]).tolist()
+
+    def _encoded(self, name: str, table: pa.Table) -> tuple[Segment, pa.Buffer]:
+        arc = self._arc(name)
+        writer = self._superbox.writers.get(arc, self._superbox.id)
+        return encode_segment(self._root, arc, table, writer=writer, part=self._part)
+
+    def _arc(self, name: str) -> str:
+        return QUARANTINE_ARC if name == QUARANTINE else self._superbox.writes[name]
+
+    def _own_rejects(self, table: pa.Table) -> pa.Table:
+        """Without what another superbox that reads the same input has quarantined."""
+        network = self._superbox.network
+        others = {f"{network.name}.{name}" for name in network.inputs if name not in self._superbox.admits}
+        kept = [path not in others for path in table["path"].to_pylist()]
+        return table.filter(pa.array(kept, pa.bool_()))
+
+
+def _no_rows(schema: Schema) -> pa.Table:
+    return schema.arrow_with_ts.append(pa.field(SEQ, pa.int64())).empty_table()
+
+
+def _between(table: pa.Table, moment: Moment) -> pa.Table:
+    if table.num_rows == 0:
+        return table
+    start, stop = np.searchsorted(table[CAUSE].to_numpy(), [moment.lo, moment.hi])
+    return table.slice(start, stop - start)
+
+
+def _numbered(table: pa.Table, moment: Moment) -> pa.Table:
+    """An output with the sequence numbers of its causes."""
+    causes = table[CAUSE].to_numpy()
+    if causes[0] == BEFORE or causes[-1] == BEHIND:
+        causes = np.where(causes == BEFORE, moment.before, causes)
+        causes = np.where(causes == BEHIND, moment.before + 1, causes)
+    return table.drop_columns([CAUSE]).append_column(SEQ, pa.array(causes))
+
+
+def _arrivals(table: pa.Table) -> list[tuple[int, int]]:
+    times = table[TS].cast(pa.int64()).to_numpy()
+    steps, counts = np.unique(times // ARRIVAL_STEP_US, return_counts=True)
+    return list(zip((steps * ARRIVAL_STEP_US).tolist(), counts.tolist(), strict=True))
+
+
+def _size(state: State) -> int:
+    return sum(table.nbytes for table in state.values())

@@ -1,0 +1,158 @@
+"""What a task of a train is told, and what it tells: a waybill in JSON comes in, a manifest goes out.
+
+Driver and tasks may be on different machines, so both are plain values; the network comes in a plan file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from australis.algebra.quality import ValueGraph
+from australis.engine.store.segments import Segment
+from australis.engine.store.zones import Lookup
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Sequence numbers that go through a superbox at one local time; with `ending`, the streams end behind.
+
+    What timeouts emit has the number `before`; what the end emits the one behind it. With `load`, there is a
+    new version of that stored table first.
+    """
+
+    lo: int
+    hi: int
+    now: int
+    before: int
+    ending: bool = False
+    load: str = ""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one task of a train does: some partitions, or some sequence numbers."""
+
+    partitions: tuple[int, ...] = (0,)
+    lo: int = 0
+    hi: int = 1 << 62
+
+
+@dataclass(frozen=True)
+class Mouth:
+    """A drop box at a stream: it sheds `share` of the tuples on which `where` is true, or of all."""
+
+    number: int
+    """By which the ledger of what was shed knows it."""
+    share: float
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Waybill:
+    """A train: which superbox, over which segments, from which states."""
+
+    root: str
+    plan: str
+    superbox: str
+    train: int
+    partitions: int
+    """How many the state is kept in."""
+    moments: tuple[Moment, ...]
+    shares: tuple[Share, ...]
+    streams: Mapping[str, tuple[Segment, ...]]
+    """The segments of each input of the superbox."""
+    tables: Mapping[str, tuple[Segment, ...]] = field(default_factory=dict)
+    """Stored tables: all versions that are there before the first train, then those that are new."""
+    states: Mapping[str, str] = field(default_factory=dict)
+    """The state files by `box/partition`; none before the first train."""
+    priorities: Mapping[str, float] = field(default_factory=dict)
+    """How much each input's queue deserves to be kept decoded."""
+    cache: int = 0
+    mouths: Mapping[str, Mouth] = field(default_factory=dict)
+    """The drop boxes that the tuples go through first, by input."""
+    watched: Mapping[str, Mapping[str, ValueGraph]] = field(default_factory=dict)
+    """The value graphs by which tuples are counted: by outputs of the superbox, and of the network."""
+
+    members: tuple[str, ...] = ()
+    """The superboxes of the plan that are joined in this one."""
+    lookups: Mapping[str, Lookup] = field(default_factory=dict)
+    """What the first boxes can let through of each input's history: no more need be read of it."""
+    asked: Mapping[str, int] = field(default_factory=dict)
+    """Stored tables that are looked up, each with its version: what is known of another one is forgotten."""
+    unloaded: bool = False
+    """Whether no train before this one has read the stored tables."""
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Waybill:
+        given = json.loads(text)
+        given["moments"] = tuple(Moment(**each) for each in given["moments"])
+        given["shares"] = tuple(
+            Share(tuple(each["partitions"]), each["lo"], each["hi"]) for each in given["shares"]
+        )
+        for name in ("streams", "tables"):
+            given[name] = {k: tuple(Segment(**each) for each in v) for k, v in given[name].items()}
+        given["members"] = tuple(given["members"])
+        given["mouths"] = {name: Mouth(**each) for name, each in given["mouths"].items()}
+        given["watched"] = {
+            name: {output: ValueGraph(**graph) for output, graph in graphs.items()}
+            for name, graphs in given["watched"].items()
+        }
+        given["lookups"] = {name: Lookup.from_dict(each) for name, each in given["lookups"].items()}
+        return cls(**given)
+
+
+@dataclass(frozen=True)
+class WrittenState:
+    """A state file that a task wrote."""
+
+    box: str
+    partition: int
+    name: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a task did."""
+
+    segments: tuple[Segment, ...]
+    states: tuple[WrittenState, ...]
+    boxes: Mapping[str, Mapping[str, int]]
+    """Counters and nanoseconds of each box."""
+    arrivals: Mapping[str, Sequence[tuple[int, int]]]
+    """For each arc written, arrival times (microseconds, in steps) and how many tuples have them."""
+    deadline: int | None
+    mouths: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """For each input the tuples that came, and those of them that were shed."""
+    ports: Mapping[str, int] = field(default_factory=dict)
+    """Tuples emitted on each port of each box."""
+    values: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """For each output of the network that has a value graph, its tuples by bin."""
+    task_us: int = 0
+    """How long the task took, from reading to writing."""
+
+    @property
+    def shed(self) -> int:
+        """Tuples that drop boxes have shed."""
+        return sum(shed for _, shed in self.mouths.values())
+
+    @property
+    def received(self) -> int:
+        """Tuples that were let through."""
+        return sum(arrived - shed for arrived, shed in self.mouths.values())
+
+    def to_json(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def from_json(cls, data: bytes) -> Manifest:
+        given: dict[str, Any] = json.loads(data)
+        given["segments"] = tuple(Segment(**each) for each in given["segments"])
+        given["states"] = tuple(WrittenState(**each) for each in given["states"])
+        return cls(**given)

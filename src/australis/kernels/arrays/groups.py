@@ -1,0 +1,130 @@
+"""Groups: the values of the attributes grouped by, numbered in the order in which they first arrive.
+
+In come the keys known from the state and a batch; out goes a dense number for every row of the batch. Keys
+are equal as in SQL's GROUP BY: NULL equals NULL, NaN equals NaN, -0.0 equals 0.0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+
+from australis.kernels.arrays.columns import Indexes, column, numbers
+from australis.kernels.expressions.arrays import arrow, nulls
+
+_SPARSE_MOST = 4
+"""Keys spread over at most this many times their count are numbered through a table; others are hashed."""
+_SPREAD_LEAST = 1 << 16
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The group of every row of a batch, and the keys of all groups known by then.
+
+    Numbers are dense and in the order of first arrival; those of the known keys stay what they were.
+    """
+
+    codes: Indexes
+    keys: pa.Table
+    """One row for each group, one column for each attribute grouped by; no rows if there are none."""
+    count: int
+
+
+def encode(known: pa.Table, count: int, batch: pa.Table) -> Groups:
+    """Number the groups of a batch's rows, behind the `count` groups whose keys are known already.
+
+    `known` has the attributes grouped by and no other columns; without any, all rows are in group 0.
+
+    >>> known = pa.table({"sid": ["b"]})
+    >>> found = encode(known, 1, pa.table({"sid": ["a", "b", None, "a", None]}))
+    >>> found.codes.tolist(), found.keys["sid"].to_pylist()
+    ([1, 0, 2, 1, 2], ['b', 'a', None])
+    """
+    rows, names = batch.num_rows, known.column_names
+    if not names:
+        return Groups(np.zeros(rows, np.int64), known, max(count, min(rows, 1)))
+    given = [normalised(column(batch, name)) for name in names]
+    codes = _codes([column(known, name) for name in names], given)
+    most = int(codes.max()) + 1 if rows else 0
+    if most <= count:
+        return Groups(codes, known, count)
+    firsts = pa.array(first_rows(codes, count, most))
+    new = pa.table([array.take(firsts) for array in given], schema=known.schema)
+    return Groups(codes, pa.concat_tables([known, new]).combine_chunks(), most)
+
+
+def normalised(keys: pa.Array) -> pa.Array:
+    """Keys with one zero and one NaN; only doubles have more of them."""
+    if not pa.types.is_floating(keys.type):
+        return keys
+    values = numbers(keys) + 0.0
+    values[np.isnan(values)] = np.nan
+    return arrow(values, keys.type, nulls(keys))
+
+
+def dense(*parts: pa.Array) -> Indexes:
+    """Dense numbers for the normalised keys in some arrays, one behind the other, by first occurrence."""
+    chunks = pa.chunked_array(list(parts)).dictionary_encode(null_encoding="encode").chunks
+    nothing = np.empty(0, np.int64)  # There are no chunks at all where all parts are empty.
+    return np.concatenate([nothing, *(chunk.indices.to_numpy() for chunk in chunks)])
+
+
+def _codes(known: list[pa.Array], given: list[pa.Array]) -> Indexes:
+    """The codes of the given rows; each list has one array for each attribute grouped by."""
+    if len(given) == 1:
+        quick = _table_codes(known[0], given[0])
+        return dense(known[0], given[0])[len(known[0]) :] if quick is None else quick
+    combined = dense(known[0], given[0])
+    for old, new in zip(known[1:], given[1:], strict=True):
+        codes = dense(old, new)
+        pairs = combined * (int(codes.max(initial=0)) + 1) + codes
+        # Dense again at once, so that a product of two counts of rows is the greatest number here.
+        combined = dense(pa.array(pairs))
+    return combined[len(known[0]) :]
+
+
+def _table_codes(known: pa.Array, given: pa.Array) -> Indexes | None:
+    """The codes by a table over all whole numbers from the least to the greatest key, if these are few."""
+    whole = pa.types.is_integer(given.type) or pa.types.is_timestamp(given.type)
+    if not whole or given.null_count or known.null_count or not len(given):
+        return None
+    old, new = numbers(known), numbers(given)
+    least = min(int(new.min()), int(old.min(initial=new[0])))
+    spread = max(int(new.max()), int(old.max(initial=new[0]))) - least + 1
+    if spread > max(_SPARSE_MOST * (len(old) + len(new)), _SPREAD_LEAST):
+        return None
+    table = np.full(spread, -1, np.int64)
+    table[old - least] = np.arange(len(old))
+    codes: Indexes = _number(new, least, table, len(old))
+    return codes
+
+
+@njit(cache=True, nogil=True)
+def _number(values: Indexes, least: int, table: Indexes, count: int) -> Indexes:
+    """Number values by first occurrence from `count` on; `table` has the numbers given so far."""
+    codes = np.empty(values.shape[0], np.int64)
+    for row in range(values.shape[0]):
+        code = table[values[row] - least]
+        if code < 0:
+            code = count
+            table[values[row] - least] = code
+            count += 1
+        codes[row] = code
+    return codes
+
+
+@njit(cache=True, nogil=True)
+def first_rows(codes: Indexes, known: int, count: int) -> Indexes:
+    """The first row of each code from `known` up to `count`; codes are numbered by first occurrence."""
+    firsts = np.empty(count - known, np.int64)
+    found = known
+    row = 0
+    while found < count:
+        if codes[row] == found:
+            firsts[found - known] = row
+            found += 1
+        row += 1
+    return firsts

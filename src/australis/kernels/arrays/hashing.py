@@ -1,0 +1,159 @@
+"""Spark's hash over Arrow: which partition a key belongs to, here as in a plan of Spark.
+
+It is Murmur3 (x86, 32 bits) with the seed 42: the hash of a column is the seed of the next one, and a NULL
+leaves it as it is. Doubles are hashed with one zero and one NaN, so that keys that GROUP BY takes for equal
+are in one partition. The Spark column that equals `partitions` is `pmod(hash(keys), count)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from numba import njit
+
+from australis.errors import KernelError, Problem
+from australis.kernels.arrays.columns import Indexes, Numbers, column, frozen, numbers
+from australis.kernels.arrays.groups import normalised
+from australis.kernels.expressions.arrays import nulls, raw, words
+
+SEED = 42
+LONG_DIGITS_MOST = 18
+"""A decimal of more digits is hashed by the bytes of its unscaled number, another one as that number."""
+
+Hashes = npt.NDArray[np.uint32]
+Ints = npt.NDArray[np.int32]
+Bytes = npt.NDArray[np.uint8]
+
+
+def partitions(batch: pa.Table, keys: Sequence[str], count: int) -> Indexes:
+    """The partition, of `count`, to which the keys of each row belong; without keys it is 0.
+
+    >>> partitions(pa.table({"sid": ["a", "b", None, "a"]}), ["sid"], 4).tolist()
+    [2, 1, 2, 2]
+    """
+    if not keys or count == 1:
+        return np.zeros(batch.num_rows, np.int64)
+    return spark_hash([column(batch, name) for name in keys]).astype(np.int64) % count
+
+
+def spark_hash(columns: Sequence[pa.Array]) -> Ints:
+    """What Spark's `hash(c1, c2, ...)` gives for each row of at least one column.
+
+    >>> spark_hash([pa.array(["Spark", None]), pa.array([1, 2])]).tolist()
+    [-660272343, -797927272]
+    """
+    hashes = np.full(len(columns[0]), SEED, np.uint32)
+    for array in columns:
+        hashed, missing = _hashed(array, frozen(hashes)), nulls(array)
+        hashes = hashed if missing is None else np.where(missing, hashes, hashed)
+    return hashes.view(np.int32)
+
+
+def _hashed(array: pa.Array, seeds: Hashes) -> Hashes:
+    """The hashes of values, each from the seed of its row; what a NULL gives is arbitrary."""
+    kind = array.type
+    if kind == pa.string():
+        return _strings(*_texts(array), seeds)
+    if pa.types.is_decimal128(kind) and kind.precision > LONG_DIGITS_MOST:
+        return _wide(*map(frozen, words(array)), seeds)
+    if kind == pa.bool_():
+        return _ints(frozen(numbers(array).astype(np.int32)), seeds)
+    return _ints(frozen(raw(array)), seeds) if kind == pa.int32() else _longs(_bits(array), seeds)
+
+
+def _bits(array: pa.Array) -> Indexes:
+    """The 64 bits that stand for a value; of a timestamp its microseconds."""
+    if array.type == pa.float64():
+        return frozen(raw(normalised(array)).view(np.int64))
+    if array.type == pa.int64() or pa.types.is_timestamp(array.type) or pa.types.is_decimal128(array.type):
+        return numbers(array)
+    expected = "an attribute's type: int, long, double, decimal, string, boolean or timestamp"
+    raise KernelError(Problem("", f"a key of Arrow's type {array.type} cannot be hashed", expected))
+
+
+def _texts(array: pa.Array) -> tuple[Ints, Bytes]:
+    """Where the texts of an array begin and end, and the bytes of them all."""
+    _, offsets, data = array.buffers()
+    if not len(array):
+        return frozen(np.zeros(1, np.int32)), frozen(np.zeros(0, np.uint8))
+    ends = np.frombuffer(offsets, np.int32, array.offset + len(array) + 1)[array.offset :]
+    return frozen(ends), frozen(np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8))
+
+
+# --- the loops; each product and sum is cut to 32 bits, since numba would widen it
+
+
+@njit(cache=True, nogil=True)
+def _mixed(seed: np.uint32, word: np.uint32) -> np.uint32:
+    """A hash with 32 more bits mixed into it."""
+    word = np.uint32(word * np.uint32(0xCC9E2D51))
+    word = np.uint32(np.uint32(word << np.uint32(15)) | (word >> np.uint32(17)))
+    word = seed ^ np.uint32(word * np.uint32(0x1B873593))
+    word = np.uint32(np.uint32(word << np.uint32(13)) | (word >> np.uint32(19)))
+    return np.uint32(np.uint32(word * np.uint32(5)) + np.uint32(0xE6546B64))
+
+
+@njit(cache=True, nogil=True)
+def _finished(seed: np.uint32, length: int) -> np.uint32:
+    """A hash after its last bits; `length` is that of the value in bytes."""
+    found = seed ^ np.uint32(length)
+    found = np.uint32((found ^ (found >> np.uint32(16))) * np.uint32(0x85EBCA6B))
+    found = np.uint32((found ^ (found >> np.uint32(13))) * np.uint32(0xC2B2AE35))
+    return np.uint32(found ^ (found >> np.uint32(16)))
+
+
+@njit(cache=True, nogil=True)
+def _ints(values: Ints, seeds: Hashes) -> Hashes:
+    found = np.empty(values.shape[0], np.uint32)
+    for row in range(values.shape[0]):
+        found[row] = _finished(_mixed(seeds[row], np.uint32(values[row])), 4)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _longs(values: Indexes, seeds: Hashes) -> Hashes:
+    found = np.empty(values.shape[0], np.uint32)
+    for row in range(values.shape[0]):
+        low, high = np.uint32(values[row]), np.uint32(values[row] >> 32)
+        found[row] = _finished(_mixed(_mixed(seeds[row], low), high), 8)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _strings(ends: Ints, data: Bytes, seeds: Hashes) -> Hashes:
+    """Of texts in UTF-8. Unlike in others' Murmur3, each byte of the tail is mixed in by itself, signed."""
+    found = np.empty(seeds.shape[0], np.uint32)
+    for row in range(seeds.shape[0]):
+        begin, end = np.uint64(ends[row]), np.uint64(ends[row + 1])
+        whole = begin + ((end - begin) & ~np.uint64(3))
+        seed, at = seeds[row], begin
+        while at < whole:
+            low = np.uint32(data[at]) | np.uint32(data[at + np.uint64(1)]) << np.uint32(8)
+            high = np.uint32(data[at + np.uint64(2)]) | np.uint32(data[at + np.uint64(3)]) << np.uint32(8)
+            seed = _mixed(seed, low | high << np.uint32(16))
+            at += np.uint64(4)
+        while at < end:
+            seed = _mixed(seed, np.uint32(np.int8(data[at])))
+            at += np.uint64(1)
+        found[row] = _finished(seed, end - begin)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _wide(lows: Numbers, highs: Indexes, seeds: Hashes) -> Hashes:
+    """Of numbers of 128 bits, as texts are: by the fewest bytes that hold them, the highest first."""
+    found, data = np.empty(seeds.shape[0], np.uint32), np.empty(16, np.uint8)
+    for row in range(seeds.shape[0]):
+        for place in range(8):
+            data[7 - place] = np.uint8(highs[row] >> (8 * place))
+            data[15 - place] = np.uint8(lows[row] >> np.uint64(8 * place))
+        begin, filling = 0, 0xFF if highs[row] < 0 else 0
+        # A byte that only repeats the sign of the one behind it can go.
+        while begin < 15 and data[begin] == filling and (data[begin + 1] ^ filling) < 0x80:
+            begin += 1
+        ends = np.array([begin, 16], np.int32)
+        found[row] = _strings(ends, data, seeds[row : row + 1])[0]
+    return found

@@ -1,0 +1,100 @@
+"""Filter, Map and Union: the order-agnostic boxes (Aurora 5.2.1), which remember nothing between batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from australis.algebra.boxes import Filter, Map, Union
+from australis.algebra.expr.tree import Expr, attributes
+from australis.algebra.schema import TS, Schema
+from australis.kernels.arrays.numbered_rows import Numbered, PortKeys
+from australis.kernels.expressions import evaluate, evaluate_all
+from australis.kernels.expressions.arrays import truths
+from australis.kernels.kernel import CAUSE, Kernel, State, Step, empty_output
+
+Rows = npt.NDArray[Any]
+"""Numbers of rows of a batch, ascending."""
+
+
+class Stateless(Kernel):
+    """A kernel whose state is always empty."""
+
+    def start(self) -> State:
+        return {}
+
+    def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
+        return ()
+
+
+class FilterKernel(Stateless):
+    """Routes each tuple to the output of the first predicate that it satisfies, or to the last output.
+
+    A predicate is evaluated only on the tuples that no earlier one has taken; what nobody reads is not made.
+    """
+
+    def __init__(self, box: Filter, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
+        self.output_schemas = box.output_schemas(*schemas)
+        self._predicates = box.bind(*schemas)
+        self._timezone = timezone
+
+    def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
+        batch = batch.combine_chunks()
+        rest: Rows = np.arange(batch.num_rows)
+        chosen = []
+        for predicate in self._predicates:
+            holds = self._holds(predicate, batch, rest)
+            chosen.append(rest[holds])
+            rest = rest[~holds]
+        chosen.append(rest)
+        unread = sum(len(chosen[port]) for port in self.unread_ports)
+        read = [rows[:0] if port in self.unread_ports else rows for port, rows in enumerate(chosen)]
+        return Step(state, tuple(_rows(batch, rows) for rows in read), unread=unread)
+
+    def _holds(self, predicate: Expr, batch: pa.Table, rows: Rows) -> npt.NDArray[np.bool_]:
+        if len(rows) == batch.num_rows:
+            return truths(evaluate(predicate, batch, self._timezone))
+        if len(rows) == 0:
+            return np.zeros(0, np.bool_)
+        # No predicate reads TS, but it tells the number of rows where a predicate reads no attribute at all.
+        read = batch.select([*sorted(attributes(predicate)), TS]).take(pa.array(rows))
+        return truths(evaluate(predicate, read, self._timezone))
+
+
+class MapKernel(Stateless):
+    """Computes the attributes of each output tuple from those of its input tuple."""
+
+    def __init__(self, box: Map, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
+        self.output_schemas = box.output_schemas(*schemas)
+        self._attributes = tuple(box.bind(*schemas).values())
+        self._timezone = timezone
+
+    def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
+        columns = evaluate_all(self._attributes, batch, self._timezone)
+        return Step(state, (_output(self.output_schemas[0], [*columns, batch[TS]]),))
+
+
+class UnionKernel(Stateless):
+    """Lets the tuples of every port through, in the order in which they arrive."""
+
+    def __init__(self, box: Union, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
+        self.output_schemas = box.output_schemas(*schemas)
+
+    def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
+        schema = self.output_schemas[0]
+        return Step(state, (_output(schema, [batch[name] for name in (*schema.names, TS)]),))
+
+
+def _rows(batch: pa.Table, rows: Rows) -> pa.Table:
+    """Some rows of a batch, each its own cause."""
+    taken = batch if len(rows) == batch.num_rows else batch.take(pa.array(rows))
+    return taken.append_column(pa.field(CAUSE, pa.int64(), False), pa.array(rows))
+
+
+def _output(schema: Schema, columns: list[pa.Array]) -> pa.Table:
+    """An output with one tuple for each tuple of the input."""
+    causes = pa.array(np.arange(len(columns[-1])))
+    return pa.Table.from_arrays([*columns, causes], schema=empty_output(schema).schema)

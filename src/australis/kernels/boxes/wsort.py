@@ -1,0 +1,108 @@
+"""WSort: a sort bounded by time (Aurora* 2.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from australis.algebra.boxes import WSort
+from australis.algebra.quarantine_text import order_reason
+from australis.algebra.schema import Schema
+from australis.algebra.spans import microseconds
+from australis.kernels.arrays.columns import Indexes, Mask, column, numbers, rows_of, stacked
+from australis.kernels.arrays.groups import normalised
+from australis.kernels.expressions.arrays import truths
+from australis.kernels.kernel import CAUSE, Kernel, State, Step, refused
+from australis.kernels.windows.layout import ARRIVED
+
+
+class WSortKernel(Kernel):
+    """Holds tuples back; one that has waited too long leaves, behind all that sort before it.
+
+    The state: `waiting`, the tuples held back in order of arrival; `last`, the sort attributes of the last
+    one that has left.
+    """
+
+    def __init__(self, box: WSort, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
+        schema = schemas[0]
+        self.output_schemas = box.output_schemas(schema)
+        self._by = list(box.by)
+        self._timeout = microseconds(box.timeout)
+        self._schema = schema.arrow_with_ts
+        self._last_schema = pa.schema([self._schema.field(name) for name in dict.fromkeys(box.by)])
+
+    def start(self) -> State:
+        waiting = self._schema.append(pa.field(ARRIVED, pa.int64()))
+        return {"waiting": waiting.empty_table(), "last": self._last_schema.empty_table()}
+
+    def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
+        fired = self.tick(state, now)
+        batch, rejected = self._placed(batch.select(self._schema.names))
+        late = self._before(batch, fired.state["last"])
+        fresh = rows_of(batch, np.flatnonzero(~late)) if late.any() else batch
+        arrived = pa.array(np.full(fresh.num_rows, now))
+        fresh = fresh.append_column(pa.field(ARRIVED, pa.int64()), arrived)
+        after = {**fired.state, "waiting": stacked([fired.state["waiting"], fresh])}
+        return Step(after, fired.outputs, rejected, int(late.sum()))
+
+    def tick(self, state: State, now: int) -> Step:
+        due = np.flatnonzero(numbers(column(state["waiting"], ARRIVED)) < now - self._timeout)
+        if not len(due):
+            return Step(state, self.nothing())
+        order = self._sorted(state["waiting"])
+        return self._leave(state, order[: int(np.flatnonzero(np.isin(order, due))[-1]) + 1])
+
+    def flush(self, state: State, now: int) -> Step:
+        left = self._leave(state, self._sorted(state["waiting"])) if state["waiting"].num_rows else None
+        return Step(self.start(), left.outputs if left else self.nothing())
+
+    def deadline(self, state: State) -> int | None:
+        arrived = numbers(column(state["waiting"], ARRIVED))
+        return int(arrived.min()) + self._timeout + 1 if len(arrived) else None
+
+    def _leave(self, state: State, leaving: Indexes) -> Step:
+        """Let some waiting tuples go, in the given order."""
+        waiting = state["waiting"]
+        left = rows_of(waiting.drop_columns([ARRIVED]), leaving)
+        staying = np.setdiff1d(np.arange(waiting.num_rows), leaving)
+        last = left.slice(left.num_rows - 1).select(self._last_schema.names)
+        after = {"waiting": rows_of(waiting, staying), "last": rows_of(last, np.zeros(1, np.int64))}
+        causes = pa.array(np.full(len(leaving), -1))
+        return Step(after, (left.append_column(pa.field(CAUSE, pa.int64(), False), causes),))
+
+    def _placed(self, batch: pa.Table) -> tuple[pa.Table, pa.Table | None]:
+        """The tuples without NULLs in the sort attributes, and the others with the reason."""
+        missing = [name for name in self._by if column(batch, name).null_count]
+        if not missing:
+            return batch, None
+        absent = np.stack([truths(column(batch, name).is_null()) for name in missing])
+        outside = np.flatnonzero(absent.any(axis=0))
+        reasons = [order_reason(missing[int(index)], None) for index in absent[:, outside].argmax(axis=0)]
+        return rows_of(batch, np.flatnonzero(~absent.any(axis=0))), refused(batch, outside, reasons)
+
+    def _sorted(self, rows: pa.Table) -> Indexes:
+        """The rows in ascending order of the sort attributes, ties by arrival."""
+        keys = {f"{index}": normalised(column(rows, name)) for index, name in enumerate(self._by)}
+        by = [(name, "ascending") for name in keys]
+        return pc.sort_indices(pa.table(keys), sort_keys=by).to_numpy().astype(np.int64)
+
+    def _before(self, batch: pa.Table, last: pa.Table) -> Mask:
+        """Which tuples sort strictly before the last one that has left."""
+        before, equal = np.zeros(batch.num_rows, np.bool_), np.ones(batch.num_rows, np.bool_)
+        if not last.num_rows:
+            return before
+        for name in self._by:
+            less, same = _compared(column(batch, name), column(last, name)[0])
+            before |= equal & less
+            equal &= same
+        return before
+
+
+def _compared(values: pa.Array, bound: pa.Scalar) -> tuple[Mask, Mask]:
+    """Where values are less than a bound and where they equal it; NaN equals NaN and is the greatest."""
+    less, same = truths(pc.less(values, bound)), truths(pc.equal(values, bound))
+    if pa.types.is_floating(values.type) and np.isnan(bound.as_py()):
+        same = np.isnan(numbers(values))
+        less = ~same
+    return less, same

@@ -1,0 +1,263 @@
+"""Order and slack (Aurora 5.2.2): which tuples have a place, which are late, when the others are released.
+
+In come a batch and what waits from before; out go the rows in the order of their release, each with the
+arrival that released it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+
+from australis.algebra.quarantine_text import GREATEST_ADVANCES, ORDER_LIMIT, order_reason
+from australis.algebra.types import DataType
+from australis.kernels.arrays.columns import (
+    Indexes,
+    Mask,
+    Numbers,
+    array_of,
+    column,
+    frozen,
+    numbers,
+    rows_of,
+)
+from australis.kernels.expressions.arrays import arrow, nulls
+from australis.kernels.kernel import refused
+
+NOTHING = -(2**63)
+"""What a group has passed, as a sort key, before anything is: less than every key."""
+SHIFTED_MOST = 64
+"""Buffers up to this size are sorted arrays, into which a row nearly in order is shifted; others heaps."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The tuples of a batch that have a place in an order, with their values; the others are rejected."""
+
+    batch: pa.Table
+    values: Numbers
+    """In the units of the type: int64, or float64 for doubles."""
+    rows: Indexes
+    """The row that each tuple had in the batch as it came."""
+    rejected: pa.Table | None
+
+
+def place(batch: pa.Table, on: str, advance: int | float | None = None) -> Placed:
+    """Look up the order values of a batch and reject the tuples without a place; `advance` is an Aggregate's.
+
+    >>> placed = place(pa.table({"at": [2.5, None, float("nan"), -1.0]}), "at")
+    >>> placed.values.tolist(), placed.rows.tolist(), placed.rejected["#reason"][1].as_py()
+    ([2.5, -1.0], [0, 3], "'at' is NaN, which has no place in an order")
+    """
+    array = column(batch, on)
+    values, missing = numbers(array), nulls(array)
+    if missing is None and _all_within(values, advance):
+        return Placed(batch, values, np.arange(len(values)), None)
+    within = _within(values, advance)
+    if missing is not None:
+        within &= ~missing
+    if within.all():
+        return Placed(batch, values, np.arange(len(values)), None)
+    rows, outside = np.flatnonzero(within), np.flatnonzero(~within)
+    reasons = [
+        order_reason(on, None if missing is not None and missing[row] else values[row].item(), advance)
+        for row in outside
+    ]
+    return Placed(rows_of(batch, rows), values[rows], rows, refused(batch, outside, reasons))
+
+
+def _all_within(values: Numbers, advance: int | float | None) -> bool:
+    """Whether all values have a place: if the least and the greatest one have. A NaN would be both."""
+    return not len(values) or bool(_within(np.array([values.min(), values.max()]), advance).all())
+
+
+def _within(values: Numbers, advance: int | float | None) -> Mask:
+    within: Mask = (values > -ORDER_LIMIT) & (values < ORDER_LIMIT)
+    if advance is not None and values.dtype == np.float64:
+        within &= np.abs(values) / advance <= GREATEST_ADVANCES
+    return within
+
+
+def sort_keys(values: Numbers) -> Indexes:
+    """Whole numbers that compare as the values do, so that one compiled loop serves all orders.
+
+    >>> sort_keys(np.array([1.0, -0.0, 0.0, -1.0])).argsort(kind="stable").tolist()
+    [3, 1, 2, 0]
+    """
+    if values.dtype == np.int64:
+        return values
+    bits = (values + 0.0).view(np.int64)
+    return bits ^ ((bits >> 63) & 0x7FFF_FFFF_FFFF_FFFF)
+
+
+def from_sort_keys(keys: Indexes, dtype: np.dtype[Any]) -> Numbers:
+    """The values that some sort keys stand for."""
+    if dtype == np.int64:
+        return keys
+    return (keys ^ ((keys >> 63) & 0x7FFF_FFFF_FFFF_FFFF)).view(np.float64)
+
+
+def passed_keys(stored: pa.Array) -> Indexes:
+    """The sort keys of what groups have passed, from a column of the state where NULL is nothing yet."""
+    keys = sort_keys(numbers(stored)).copy()
+    missing = nulls(stored)
+    if missing is not None:
+        keys[missing] = NOTHING
+    return keys
+
+
+def passed_array(keys: Indexes, order_type: DataType) -> pa.Array:
+    """What groups have passed as a column of the state: the inverse of `passed_keys`."""
+    stored = pa.float64() if order_type.name == "double" else pa.int64()
+    values = from_sort_keys(keys, np.dtype(np.float64 if stored == pa.float64() else np.int64))
+    return arrow(values, stored, keys == NOTHING)
+
+
+def order_array(values: Numbers, order_type: DataType) -> pa.Array:
+    """Order values in units as an array of the attribute's type; 0.0 stands for both zeros."""
+    return array_of(values + values.dtype.type(0), order_type.arrow)
+
+
+@dataclass(frozen=True)
+class Released:
+    """What the arrival of a batch releases, in order; every arrival releases at most one tuple.
+
+    `rows` are those that were waiting (in order of arrival) and then those of the batch, numbered from 0.
+    """
+
+    rows: Indexes
+    groups: Indexes
+    keys: Indexes
+    """The group and the sort key of each."""
+    causes: Indexes
+    """For each released row, the row of the batch whose arrival released it."""
+    late: int
+    """How many rows of the batch are late."""
+    waiting: Indexes
+    """The rows that still wait, in order of arrival."""
+    passed: Indexes
+    """The sort key of what each group has passed: that of its last released tuple that was not late."""
+
+
+def release(
+    codes: Indexes, keys: Indexes, waiting: int, passed: Indexes, slack: int, *, drop_late: bool
+) -> Released:
+    """Run waiting and new rows through each group's buffer of `slack` tuples, the greatest that it has seen.
+
+    The first `waiting` rows wait from before. `codes` are groups below `len(passed)`, `keys` sort keys.
+    When a tuple finds its group's buffer full, the least of them all leaves, of equals the first to arrive.
+    A late tuple is that itself; its group passes nothing by it.
+
+    >>> values = np.array([1, 3, 1, 2, 4, 4, 8, 3, 4, 4])  # the example of Aurora 5.2.2.1, slack 2
+    >>> found = release(np.zeros(10, np.int64), values, 0, np.array([NOTHING]), 2, drop_late=False)
+    >>> values[found.rows].tolist(), values[found.waiting].tolist(), found.late
+    ([1, 1, 2, 3, 4, 3, 4, 4], [8, 4], 1)
+    """
+    fresh, passed = len(codes) - waiting, passed.copy()
+    codes, keys = frozen(codes), frozen(keys)
+    used = np.minimum(np.bincount(codes, minlength=len(passed)), slack)
+    begins = np.concatenate([[0], np.cumsum(used)])
+    held = Held(begins, np.full(begins[-1], NOTHING), np.full(begins[-1], -1))
+    left = Left(*(np.empty(fresh, np.int64) for _ in Left._fields))
+    count, late = _release(codes, keys, waiting, passed, drop_late, held, left)
+    rows, groups, left_keys, causes = (values[:count] for values in left)
+    return Released(rows, groups, left_keys, causes, late, np.sort(held.rows[held.rows >= 0]), passed)
+
+
+class Held(NamedTuple):
+    """The buffers of all groups: that of group g is from `begins[g]` to `begins[g + 1]`, the least row first.
+
+    A buffer has no more room than its group has rows. Room that is free has the key NOTHING and the row -1.
+    """
+
+    begins: Indexes
+    keys: Indexes
+    rows: Indexes
+
+
+class Left(NamedTuple):
+    """What has left the buffers, as `Released` has it."""
+
+    rows: Indexes
+    groups: Indexes
+    keys: Indexes
+    causes: Indexes
+
+
+@njit(cache=True, nogil=True)
+def _release(
+    codes: Indexes, keys: Indexes, waiting: int, passed: Indexes, drop_late: bool, held: Held, left: Left
+) -> tuple[int, int]:
+    """Fill `left`; gives how many have left and how many are late.
+
+    Indexes are made unsigned: what cannot be negative needs no check for it.
+    """
+    count = late = 0
+    for row in range(codes.shape[0]):
+        group, key, leaves = np.uint64(codes[row]), keys[row], row
+        if key < passed[group]:
+            late += 1
+            if drop_late:
+                continue
+        else:
+            begin, end = held.begins[group], held.begins[group + np.uint64(1)]
+            if begin < end and held.keys[np.uint64(begin)] <= key:
+                leaves, least = held.rows[np.uint64(begin)], held.keys[np.uint64(begin)]
+                if end - begin <= SHIFTED_MOST:
+                    _shift_in(held, begin, end, key, row)
+                else:
+                    _sift_in(held, begin, end - begin, key, row)
+                if leaves < 0:
+                    continue
+                key = least
+            passed[group] = key
+        left.rows[count] = leaves
+        left.groups[count] = group
+        left.keys[count] = key
+        left.causes[count] = row - waiting
+        count += 1
+    return count, late
+
+
+@njit(cache=True, nogil=True)
+def _shift_in(held: Held, begin: int, end: int, key: int, row: int) -> None:
+    """Put a row into the place of the least one of a sorted buffer; it arrived after all of them."""
+    place = end - 1
+    while held.keys[np.uint64(place)] > key:
+        place -= 1
+    for lower in range(begin, place):
+        held.keys[np.uint64(lower)] = held.keys[np.uint64(lower + 1)]
+        held.rows[np.uint64(lower)] = held.rows[np.uint64(lower + 1)]
+    held.keys[np.uint64(place)] = key
+    held.rows[np.uint64(place)] = row
+
+
+@njit(cache=True, nogil=True)
+def _sift_in(held: Held, begin: int, size: int, key: int, row: int) -> None:
+    """Put a row into the place of the least one of a heap by (key, row); it arrived after all of them."""
+    place = 0
+    while True:
+        below = 2 * place + 1
+        if below >= size:
+            break
+        if below + 1 < size and _is_before(held, begin + below + 1, begin + below):
+            below += 1
+        if held.keys[begin + below] > key:
+            break
+        held.keys[begin + place] = held.keys[begin + below]
+        held.rows[begin + place] = held.rows[begin + below]
+        place = below
+    held.keys[begin + place] = key
+    held.rows[begin + place] = row
+
+
+@njit(cache=True, nogil=True)
+def _is_before(held: Held, one: int, other: int) -> bool:
+    """Whether one held row leaves before another."""
+    if held.keys[one] == held.keys[other]:
+        return bool(held.rows[one] < held.rows[other])
+    return bool(held.keys[one] < held.keys[other])

@@ -1,0 +1,89 @@
+"""The functions that only Resample has: the value at a place between a window's tuples (Aurora 5.2.2.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+import pyarrow as pa
+
+from australis.algebra.expr import WindowCall
+from australis.kernels.arrays.columns import Indexes, Numbers, numbers, present
+from australis.kernels.expressions.arrays import arrow
+
+INTERPOLATIONS = ("linear", "nearest", "last_value")
+
+
+@dataclass(frozen=True)
+class Points:
+    """Windows as an interpolation sees them, over tuples laid out by group and order value."""
+
+    rows: Indexes
+    """The row of the tuple at each place."""
+    laid_out: Numbers
+    """The order value at each place."""
+    lows: Indexes
+    highs: Indexes
+    splits: Indexes
+    """For each window the first place that is behind its position."""
+    positions: Numbers
+    """For each window the order value at which to interpolate."""
+
+
+def interpolate(call: WindowCall, argument: pa.Array, points: Points) -> pa.Array:
+    """The values of a call at the position of each window; NULLs of the argument are passed over."""
+    before, after = _neighbours(argument, points)
+    if call.function == "last_value":
+        return _at(argument, points.rows, before)
+    if call.function == "nearest":
+        return _at(argument, points.rows, _nearest(points, before, after))
+    values = numbers(argument)
+    line = _linear(values, points.rows, points.laid_out, points.positions, before, after)
+    return arrow(line, argument.type, (before < 0) & (after < 0))
+
+
+def _neighbours(argument: pa.Array, points: Points) -> tuple[Indexes, Indexes]:
+    """The last place with a value at or before each position, and the first one behind; -1 for none."""
+    filled = present(argument)
+    before, after = points.splits - 1, points.splits
+    if filled is not None:
+        places, count = np.arange(len(points.rows)), len(points.rows)
+        here = filled[points.rows]
+        last = np.maximum.accumulate(np.where(here, places, -1))
+        following = np.minimum.accumulate(np.where(here, places, count)[::-1])[::-1]
+        before = np.append(last, -1)[before]
+        after = np.append(following, count)[after]
+    return np.where(before >= points.lows, before, -1), np.where(after < points.highs, after, -1)
+
+
+def _nearest(points: Points, before: Indexes, after: Indexes) -> Indexes:
+    """The closer of the two places, the first if they are equally close."""
+    back = points.positions - points.laid_out[before]
+    ahead = points.laid_out[after] - points.positions
+    return np.where((before >= 0) & ((after < 0) | (back <= ahead)), before, after)
+
+
+@numba.njit(cache=True, nogil=True)
+def _linear(values: Any, rows: Any, laid_out: Any, positions: Any, before: Any, after: Any) -> Any:
+    """The values on straight lines between two places; at the only place, or the first if just there."""
+    line = np.zeros(len(positions), np.float64)
+    for window in range(len(positions)):
+        low, high, position = before[window], after[window], positions[window]
+        if low < 0 and high < 0:
+            continue
+        if low < 0:
+            line[window] = values[rows[high]]
+        elif high < 0 or laid_out[low] == position:
+            line[window] = values[rows[low]]
+        else:
+            first, second = values[rows[low]], values[rows[high]]
+            share = np.float64(position - laid_out[low]) / np.float64(laid_out[high] - laid_out[low])
+            line[window] = first + (second - first) * share
+    return line
+
+
+def _at(argument: pa.Array, rows: Indexes, places: Indexes) -> pa.Array:
+    """The argument at some places, NULL where there is none."""
+    return argument.take(arrow(np.where(places < 0, 0, rows[places]), pa.int64(), places < 0))

@@ -1,0 +1,115 @@
+"""The keys of a join: the attributes that its predicate equates, numbered for both sides alike.
+
+SQL's `=` decides: NULL equals nothing, so such a tuple has no code; NaN equals NaN and -0.0 equals 0.0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from australis.algebra.schema import Schema
+from australis.errors import KernelError, Problem
+from australis.kernels.arrays.columns import Indexes, column, grown, numbers
+from australis.kernels.arrays.groups import Groups, encode
+from australis.kernels.arrays.numbered_rows import Numbered, PortKeys
+from australis.kernels.expressions.arrays import nulls
+from australis.kernels.kernel import State
+from australis.kernels.ordering.sides import Passed, Side
+
+KEY = "#key"
+"""The column of kept tuples with the code of their key."""
+NO_KEY = -1
+"""The code of a tuple that equals none."""
+SPARE_KEYS = 1024
+"""How many keys may be remembered, beside one for each kept tuple, before those out of use are forgotten."""
+
+
+class Keys:
+    """Codes for keys. Without equalities there is one code, 0, for all tuples."""
+
+    def __init__(self, equated: list[tuple[str, str]], left: Schema) -> None:
+        self._names = (tuple(pair[0] for pair in equated), tuple(pair[1] for pair in equated))
+        self._fields = [pa.field(str(i), left[name].type.arrow) for i, name in enumerate(self._names[0])]
+
+    def start(self) -> pa.Table:
+        """The keys before the first tuple, one column for each equality."""
+        return pa.schema(self._fields).empty_table()
+
+    def count(self, known: pa.Table) -> int:
+        """How many codes there are."""
+        return int(known.num_rows) if self._fields else 1
+
+    def encode(self, known: pa.Table, port: int, batch: pa.Table) -> Groups:
+        """The codes of a batch of one side, and the keys with the new ones behind those that were known."""
+        arrays = [column(batch, name) for name in self._names[port]]
+        if not arrays:
+            return Groups(np.zeros(batch.num_rows, np.int64), known, 1)
+        found = encode(known, known.num_rows, pa.table(arrays, schema=known.schema))
+        missing = nulls(*arrays)
+        if missing is None:
+            return found
+        return Groups(np.where(missing, NO_KEY, found.codes), found.keys, found.count)
+
+    def asked(self, port: int, batch: pa.Table) -> pa.Table:
+        """The distinct keys of a batch of the other side without NULLs, under the names that a port has.
+
+        An attribute that equals two others has the values of the first one.
+        """
+        found = self.encode(self.start(), 1 - port, batch).keys
+        names = self._names[port]
+        once = [place for place, name in enumerate(names) if name not in names[:place]]
+        return found.drop_null().select(once).rename_columns([names[place] for place in once])
+
+    def passed(self, known: pa.Table, port: int, codes: Indexes, side: Side, state: State) -> Passed | None:
+        """What the other side has passed for tuples of a port with these key codes; None if nothing tells.
+
+        Where the other side's order has groups, a key must say in which of them its partners are. Where it
+        has none, one value stands for all tuples.
+        """
+        names = self._names[1 - port]
+        if not set(side.order.group_by) <= set(names):
+            return None
+        if not side.order.group_by:
+            return _by_group(side.passed(state), np.zeros(1, np.int64))
+        groups = side.keys(state)
+        columns = [known.column(names.index(name)) for name in side.order.group_by]
+        by_key = encode(groups, groups.num_rows, pa.table(columns, names=groups.column_names)).codes
+        return _by_group(side.passed(state), by_key[codes])
+
+    def kept_by(self, table: str, keys: PortKeys, *kept: str) -> Numbered:
+        """The keys in a table of the state, if the tuples of both sides are partitioned by some of them."""
+        names = tuple(field.name for field in self._fields)
+        partitioned_by = tuple(names[self._place(*pair)] for pair in zip(*keys, strict=True))
+        return Numbered(table, names, partitioned_by, dict.fromkeys(kept, KEY))
+
+    def _place(self, left: str, right: str) -> int:
+        """Which equality is that of two attributes."""
+        pairs = list(zip(*self._names, strict=True))
+        if (left, right) in pairs:
+            return pairs.index((left, right))
+        what = f"left.{left} and right.{right} need not be equal, so pairs cannot be partitioned by them"
+        raise KernelError(Problem("predicate", what, "attributes that the predicate equates"))
+
+    def compact(self, known: pa.Table, *tables: pa.Table) -> tuple[pa.Table, ...]:
+        """The keys without those that no table uses, once these are many; and the tables with their codes."""
+        if known.num_rows <= SPARE_KEYS + sum(table.num_rows for table in tables):
+            return (known, *tables)
+        used = np.zeros(known.num_rows, np.bool_)
+        for table in tables:
+            used[numbers(column(table, KEY))] = True
+        codes = np.cumsum(used) - 1
+        return (known.take(pa.array(np.flatnonzero(used))), *(_recoded(table, codes) for table in tables))
+
+
+def _by_group(passed: Passed, groups: Indexes) -> Passed:
+    """What some groups have passed; those behind the last one are not known."""
+    count = len(passed.values)
+    values, is_open = grown(passed.values, count + 1), grown(passed.open, count + 1, True)
+    groups = np.minimum(groups, count)
+    return Passed(values[groups], is_open[groups])
+
+
+def _recoded(table: pa.Table, codes: Indexes) -> pa.Table:
+    at = table.column_names.index(KEY)
+    return table.set_column(at, table.schema.field(at), pa.array(codes[numbers(column(table, KEY))]))

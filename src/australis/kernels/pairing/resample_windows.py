@@ -1,0 +1,116 @@
+"""The windows of a Resample: for each left tuple and right group, the right ones around it (Aurora 5.2.2.4).
+
+Left values lie in ascending order, right ones by group and in each group in ascending order. What a group has
+passed is then a number of left tuples that it is done with, so that no list of open windows is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+
+from australis.kernels.arrays.columns import Indexes, Numbers
+from australis.kernels.arrays.ranges import seek_behind, seek_near
+from australis.kernels.ordering.sides import Passed
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows that are not empty, each of a left tuple and a group, with the places of its right tuples."""
+
+    lefts: Indexes
+    groups: Indexes
+    lows: Indexes
+    highs: Indexes
+
+    def take(self, rows: Indexes | slice) -> Windows:
+        """Some of the windows, in this order."""
+        return Windows(self.lefts[rows], self.groups[rows], self.lows[rows], self.highs[rows])
+
+
+def done(lefts: Numbers, passed: Passed, size: int | float) -> Indexes:
+    """How many of the ascending left values each group is done with: what it has passed - value > size."""
+    return np.where(passed.open, 0, _done(lefts, passed.values, size))
+
+
+def windows(
+    lefts: Numbers, begins: Indexes, ends: Indexes, starts: Indexes, laid_out: Numbers, size: int | float
+) -> Windows:
+    """For each group its windows around the left values from `begins[group]` to `ends[group]`, in order."""
+    return Windows(*_windows(lefts, begins, ends, starts, laid_out, size))
+
+
+@numba.njit(cache=True, nogil=True)
+def _done(lefts: Any, passed: Any, size: Any) -> Any:
+    counts = np.empty(len(passed), np.int64)
+    guess = 0
+    for group in range(len(passed)):
+        guess = counts[group] = seek_near(lefts, 0, len(lefts), guess, passed[group], size)
+    return counts
+
+
+@numba.njit(cache=True, nogil=True)
+def _windows(lefts: Any, begins: Any, ends: Any, starts: Any, laid_out: Any, size: Any) -> Any:
+    """The left tuple, group, low and high of windows. Empty ones are leapt over: they cost nearly nothing."""
+    room, count = len(laid_out) + 1024, 0
+    at, of = np.empty(room, np.int64), np.empty(room, np.int64)
+    lows, highs = np.empty(room, np.int64), np.empty(room, np.int64)
+    for group in range(len(begins)):
+        left, end = begins[group], ends[group]
+        first, last = starts[group], starts[group + 1]
+        low = high = first
+        while left < end:
+            value = lefts[left]
+            low = seek_near(laid_out, first, last, low, value, size)
+            if low == last:
+                break
+            if laid_out[low] - value > size:
+                left = seek_near(lefts, begins[group], end, left, laid_out[low], size)
+                continue
+            high = seek_behind(laid_out, low, last, max(low, high), value, size)
+            if count == len(at):
+                at, of = np.concatenate((at, at)), np.concatenate((of, of))
+                lows, highs = np.concatenate((lows, lows)), np.concatenate((highs, highs))
+            at[count], of[count], lows[count], highs[count] = left, group, low, high
+            count += 1
+            left += 1
+    return at[:count], of[:count], lows[:count], highs[:count]
+
+
+@numba.njit(cache=True, nogil=True)
+def passed_by_all(
+    codes: Any, movers: Any, moved: Any, passed: Any, is_open: Any, known: int
+) -> tuple[Any, Any]:
+    """The most that all groups then known had passed together: before each new group came, and in the end.
+
+    `codes` are the groups of arriving tuples, of which `movers` move what their group has passed, to `moved`.
+    `passed` and `is_open` say what each group had passed before; the first `known` of them were known then.
+    The first result has a value for each new group and one for the end; the second says where there is none.
+    """
+    passed, is_open = passed.copy(), is_open.copy()
+    most = np.zeros(len(passed) - known + 1, passed.dtype)
+    none = np.ones(len(passed) - known + 1, np.bool_)
+    count, still_open, least, mover = known, is_open[:known].sum(), 0, 0
+    for row in range(len(codes) + 1):
+        if row == len(codes) or codes[row] == count:
+            at = count - known
+            if at:
+                most[at], none[at] = most[at - 1], none[at - 1]
+            # While the group that had passed least has not moved on, the others need not be asked.
+            if count and not still_open and (none[at] or passed[least] > most[at]):
+                least = int(np.argmin(passed[:count]))
+                if none[at] or passed[least] > most[at]:
+                    most[at], none[at] = passed[least], False
+            if row == len(codes):
+                break
+            count += 1
+            still_open += 1
+        if mover < len(movers) and movers[mover] == row:
+            still_open -= is_open[codes[row]]
+            is_open[codes[row]] = False
+            passed[codes[row]] = moved[mover]
+            mover += 1
+    return most, none

@@ -1,0 +1,297 @@
+"""The windows that are open during one event: who they are, when they began, what they have accumulated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from australis.kernels.arrays.columns import Indexes, Mask, Numbers, column, frozen, grown, joined, numbers
+from australis.kernels.expressions.arrays import arrow, nulls, truths
+from australis.kernels.functions import opened
+from australis.kernels.functions.loops import least
+from australis.kernels.ordering.order import sort_keys
+from australis.kernels.windows.layout import (
+    ARRIVED,
+    BEGAN,
+    FIRST_KNOWN,
+    FIRST_START,
+    GROUP,
+    NUMBER,
+    OLDEST,
+    OPENS,
+    START,
+    TAKEN,
+    TIMED_OUT,
+    VALUE,
+    Layout,
+)
+from australis.kernels.windows.windows import (
+    Flags,
+    Groups,
+    Laid,
+    Openings,
+    Pairs,
+    Releases,
+    Slots,
+    Steps,
+    lay_openings,
+    lay_steps,
+)
+
+PAIRS_MOST = 1 << 22
+"""Pairs of a window and a row that are laid at one time, so that memory stays bounded."""
+WIDE_LEAST = 1 << 12
+"""Where a value may be in this many windows, it is worth finding out in how many it can be."""
+NEVER = 2**63 - 1
+"""Later than any time: the oldest ts and the begin of a window without tuples."""
+_NO_FLAGS = np.empty(0, np.bool_)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What was laid at one time."""
+
+    releases: int
+    """How many of the released rows were laid."""
+    slots: Indexes
+    rows: Indexes
+    closed: Indexes
+    """The slots that were closed, those that have timed out included."""
+    closers: Indexes
+    """For each of them, the release that closed it."""
+    ignored: int
+
+
+@dataclass(frozen=True)
+class Results:
+    """Windows that leave: group, start, oldest ts, the functions' results, the release that closed each."""
+
+    group: Indexes
+    start: Numbers
+    oldest: Indexes
+    values: list[pa.Array]
+    releases: Indexes
+
+    def by_start(self) -> Results:
+        """The same by start, then by the first arrival of their group."""
+        order = np.lexsort((self.group, self.start))
+        values = [array.take(pa.array(order)) for array in self.values]
+        return Results(self.group[order], self.start[order], self.oldest[order], values, self.releases[order])
+
+
+def joined_results(parts: Sequence[Results]) -> Results:
+    """Results one behind the other."""
+    if len(parts) == 1:
+        return parts[0]
+    values = [joined(*arrays) for arrays in zip(*(part.values for part in parts), strict=True)]
+    group, start, oldest, releases = (
+        np.concatenate(arrays)
+        for arrays in zip(*((p.group, p.start, p.oldest, p.releases) for p in parts), strict=True)
+    )
+    return Results(group, start, oldest, values, releases)
+
+
+def groups_of(groups: pa.Table, count: int) -> Groups:
+    """The groups of a state, and new ones up to `count`, before their windows are chained."""
+    stored = column(groups, FIRST_START)
+    missing = nulls(stored)
+    begun = np.ones(len(stored), np.bool_) if missing is None else ~missing
+    first_start = grown(numbers(stored).copy(), count)
+    nothing = -(2**63) if first_start.dtype == np.int64 else -np.inf
+    return Groups(
+        head=np.full(count, -1, np.int64),
+        first_start=first_start,
+        begun=grown(begun, count, False),
+        first_row=np.full(count, -1, np.int64),
+        first_known=grown(numbers(column(groups, FIRST_KNOWN)).copy(), count),
+        until=np.full(count, nothing, first_start.dtype),
+    )
+
+
+def group_marks(groups: Groups, settled: Mask, number_type: pa.DataType) -> list[pa.Array]:
+    """The first starts of groups for the state, and when they were known; those not settled are NULL."""
+    first_start = arrow(groups.first_start, number_type, ~settled)
+    return [first_start, arrow(groups.first_known, pa.int64(), ~settled)]
+
+
+class OpenWindows:
+    """The open windows of an event, and the rows that are laid into them: first those that waited."""
+
+    def __init__(self, layout: Layout, windows: pa.Table, rows: pa.Table, groups: Groups) -> None:
+        self._layout = layout
+        self.groups = groups
+        self._flags = _flags(rows)
+        self._ts = numbers(column(rows, OLDEST))
+        self._arrived = None if layout.timeout is None else numbers(column(rows, ARRIVED))
+        self.count = windows.num_rows
+        self.slots = _slots(windows, layout.windows, groups)
+        self.oldest = numbers(column(windows, OLDEST)).copy()
+        self.began = numbers(column(windows, BEGAN)).copy()
+        self._accumulators = [
+            opened(call, layout.stored(windows, index), layout.arguments(rows, call))
+            for index, call in enumerate(layout.calls)
+        ]
+        self._chain()
+
+    def run(self, released: Releases) -> tuple[Results, int]:
+        """Lay released rows and forget the windows that close; gives their results and the rows ignored."""
+        parts: list[Results] = []
+        laid = ignored = 0
+        while not parts or laid < len(released.row):
+            chunk = self.lay(behind(released, laid))
+            lives = self.lives(chunk.closed)
+            parts.append(self.results(chunk.closed[lives], chunk.closers[lives] + laid))
+            self.keep(self.all_but(chunk.closed))
+            laid, ignored = laid + chunk.releases, ignored + chunk.ignored
+        return joined_results(parts), ignored
+
+    def lay(self, released: Releases, blanks: int = 0) -> Chunk:
+        """Lay as many released rows into windows as there is room for, and accumulate them.
+
+        Behind the windows that this makes are `blanks` more, without tuples.
+        """
+        found, laid = self._pass(released)
+        slots, rows = found.slot[: laid.pairs], found.row[: laid.pairs]
+        self.count = laid.slots + blanks
+        self.oldest, self.began = (grown(times, self.count, NEVER) for times in (self.oldest, self.began))
+        least(self.oldest, slots, rows, self._ts)
+        if self._arrived is not None:
+            self._note_begin(slots, rows, self._arrived)
+        for accumulator in self._accumulators:
+            accumulator.add(slots, rows, self.count)
+        closed, closers = found.closed[: laid.closed], found.closer[: laid.closed]
+        return Chunk(laid.releases, slots, rows, closed, closers, laid.ignored)
+
+    def _note_begin(self, slots: Indexes, rows: Indexes, arrived: Indexes) -> None:
+        """Note when the windows of some pairs began, and when first starts were known."""
+        if isinstance(self._layout.windows, Steps):
+            least(self.began, slots, rows, arrived)
+        else:
+            # A window that was opened begins with the tuple that opened it, which is the first of its pairs.
+            new = self.began[slots] == NEVER
+            self.began[slots[new][::-1]] = arrived[rows[new][::-1]]
+        first_row = self.groups.first_row
+        began = np.flatnonzero(first_row >= 0)
+        self.groups.first_known[began] = arrived[first_row[began]]
+
+    def begin(self, slots: Indexes) -> Indexes:
+        """When the computation of some windows began: not before the tuple came that gives their start."""
+        windows, began = self._layout.windows, self.began[slots]
+        if isinstance(windows, Openings) or windows.aligned:
+            return began
+        return np.maximum(began, self.groups.first_known[self.slots.group[slots]])
+
+    def _pass(self, released: Releases) -> tuple[Pairs, Laid]:
+        windows = self._layout.windows
+        widest = self._widest(released)
+        room = max(min(len(released.row) * widest, PAIRS_MOST), widest)
+        self.slots = _each(self.slots, lambda values: _with_room(values, self.count, self.count + room))
+        found = Pairs(*(np.empty(length, np.int64) for length in (room, room, *[self.count + room] * 2)))
+        where = (released, self._flags, self.groups, self.slots, self.count, found)
+        if isinstance(windows, Steps):
+            return found, lay_steps(windows, widest, *where)
+        return found, lay_openings(windows, *where)
+
+    def _widest(self, released: Releases) -> int:
+        """The most windows that any of the released rows is in."""
+        windows = self._layout.windows
+        if isinstance(windows, Openings):
+            return self.count + len(released.row) + 1
+        if windows.widest < WIDE_LEAST or windows.aligned or not len(released.row):
+            return windows.widest
+        values, first_starts = released.value, self.groups.first_start[self.groups.begun]
+        first = min(values.min(), first_starts.min(initial=values[0]))
+        return min(windows.widest, int((values.max() - first) / windows.advance) + 2)
+
+    def lives(self, slots: Indexes) -> Mask:
+        """Which of some windows have not timed out."""
+        living: Mask = ~self.slots.timed_out[slots]
+        return living
+
+    def results(self, slots: Indexes, releases: Indexes) -> Results:
+        """What some windows emit."""
+        values = [accumulator.finish(slots) for accumulator in self._accumulators]
+        return Results(self.slots.group[slots], self.slots.start[slots], self.oldest[slots], values, releases)
+
+    def all_but(self, closed: Indexes) -> Indexes:
+        """The slots of the windows that are still open, by group and start."""
+        still = np.ones(self.count, np.bool_)
+        still[closed] = False
+        slots = np.flatnonzero(still)
+        return slots[np.lexsort((self.slots.start[slots], self.slots.group[slots]))]
+
+    def keep(self, slots: Indexes) -> None:
+        """Forget all other windows; `slots` are by group and start."""
+        self.slots = _each(self.slots, lambda values: values[slots])
+        self.oldest, self.began, self.count = self.oldest[slots], self.began[slots], len(slots)
+        for accumulator in self._accumulators:
+            accumulator.keep(slots)
+        self._chain()
+
+    def _chain(self) -> None:
+        """Chain the windows of each group; they lie by group and start."""
+        group, following = self.slots.group[: self.count], self.slots.following
+        self.groups.head[:] = -1
+        firsts = np.flatnonzero(np.diff(group, prepend=-1))
+        self.groups.head[group[firsts]] = firsts
+        following[: self.count] = np.arange(1, self.count + 1)
+        following[firsts[1:] - 1] = -1
+        following[self.count - 1 : self.count] = -1
+
+    def table(self) -> pa.Table:
+        """The windows for the state, by group and start."""
+        slots = self.slots
+        known = (slots.group, slots.number, slots.start, self.oldest, self.began, slots.timed_out)
+        types = self._layout.windows_schema.types
+        columns = [arrow(values[: self.count], kind) for values, kind in zip(known, types, strict=False)]
+        columns += [array for accumulator in self._accumulators for array in accumulator.stored()]
+        return pa.Table.from_arrays(columns, schema=self._layout.windows_schema)
+
+
+def blank_window(layout: Layout, rows: pa.Table, groups: Groups) -> pa.Table:
+    """A table of one window without tuples; whose it is, is arbitrary."""
+    windows = OpenWindows(layout, layout.windows_schema.empty_table(), rows, groups)
+    windows.lay(in_order(rows.slice(0, 0)), blanks=1)
+    return windows.table()
+
+
+def in_order(rows: pa.Table) -> Releases:
+    """All rows of a table, as if they were released now: by order value, ties by arrival."""
+    values = numbers(column(rows, VALUE))
+    order = np.argsort(sort_keys(values), kind="stable")
+    return Releases(frozen(order), frozen(numbers(column(rows, GROUP))[order]), frozen(values[order]))
+
+
+def behind(released: Releases, count: int) -> Releases:
+    """What was released after the first `count`."""
+    return Releases(*(values[count:] for values in released))
+
+
+def _flags(rows: pa.Table) -> Flags:
+    present = (
+        truths(column(rows, name)) if name in rows.column_names else _NO_FLAGS for name in (OPENS, TAKEN)
+    )
+    return Flags(*map(frozen, present))
+
+
+def _each(slots: Slots, change: Callable[[Numbers], Numbers]) -> Slots:
+    return Slots(*map(change, slots))
+
+
+def _slots(windows: pa.Table, laid: Steps | Openings, groups: Groups) -> Slots:
+    group, number, start = (numbers(column(windows, name)) for name in (GROUP, NUMBER, START))
+    if isinstance(laid, Steps):
+        end = groups.first_start[group] + (number + laid.whole) * laid.advance + laid.rest
+    else:
+        end = start + laid.size
+    return Slots(group, number, start, end, truths(column(windows, TIMED_OUT)), np.empty_like(group))
+
+
+def _with_room(values: Numbers, used: int, room: int) -> Numbers:
+    """A copy with room for more values, which is not touched: only what is used takes memory."""
+    copy = np.empty(room, values.dtype)
+    copy[:used] = values[:used]
+    return copy

@@ -1,0 +1,79 @@
+"""Superboxes made as they are needed: through which stages a train is pushed at once (Aurora 4.3).
+
+The paper takes the boxes that lead to the chosen output, as long as their queues are in memory.
+Here a queue is a file, so a train goes on to stages whose queues are empty: to everything behind the first
+stage while there is time for all of it, and else along the way to one output alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from australis.policy.load import Goal, Situation, Stage
+from australis.policy.schedule.priorities import train_length
+from australis.policy.schedule.schedule import Choice, waited, work_us
+from australis.qos.graphs import delta
+
+IN_TIME = 0.5
+"""The part of an output's good zone that waiting, and working through all stages at once, may use up."""
+
+
+def constructed(choice: Choice, situation: Situation) -> Choice:
+    """The choice with the stages that its train can go on to.
+
+    >>> stages = {"parse": Stage("parse", {"count": 1.0, "log": 1.0}, waiting=9)}
+    >>> stages |= {name: Stage(name, joins=True) for name in ("count", "log")}
+    >>> constructed(Choice("parse", 100), Situation(0, stages, {})).stages
+    ('parse', 'count', 'log')
+    """
+    everything = tuple(_reached(choice.stage, situation))
+    if _is_in_time(choice, everything, situation):
+        return replace(choice, behind=everything)
+    goals = [goal for goal in situation.goals.values() if choice.stage in goal.way]
+    if not goals:
+        return choice
+    best = max(goals, key=lambda goal: (goal.quality.weight, -delta(goal.quality.delay)))
+    behind = tuple(_along(choice.stage, best, everything))
+    return replace(choice, behind=behind, most=_length(choice, behind, situation))
+
+
+def _length(choice: Choice, behind: tuple[str, ...], situation: Situation) -> int:
+    """The tuples of a train that goes through several stages: their costs add up."""
+    stages = [situation.stages[name] for name in (choice.stage, *behind)]
+    costs = {what: sum(getattr(each, what) for each in stages) for what in ("tuple_us", "train_us")}
+    return train_length(replace(stages[0], **costs), situation, choice.most)
+
+
+def _reached(first: str, situation: Situation) -> Iterator[str]:
+    """The stages behind one that a train can go on to: all that feeds them is on the train."""
+    aboard, stages = {first}, situation.stages
+    feeders = {s.id: {f.id for f in stages.values() if s.id in f.feeds} for s in stages.values()}
+    for stage in stages.values():
+        fed = feeders[stage.id]
+        if fed and fed <= aboard and _is_free(stage, stages[first], situation):
+            aboard.add(stage.id)
+            yield stage.id
+
+
+def _is_free(stage: Stage, first: Stage, situation: Situation) -> bool:
+    abreast = not stage.waiting and stage.head == first.head
+    return stage.joins and abreast and stage.id not in situation.busy
+
+
+def _is_in_time(choice: Choice, behind: tuple[str, ...], situation: Situation) -> bool:
+    """Whether all that waits at the first stage can go through all stages while outputs are well."""
+    stages = [situation.stages[name] for name in (choice.stage, *behind)]
+    first = stages[0]
+    work_s = sum(work_us(stage, first.waiting) for stage in stages) / 1e6
+    goals = (goal for goal in situation.goals.values() if first.id in goal.way)
+    allowed = min((delta(goal.quality.delay) - goal.lag for goal in goals), default=float("inf"))
+    return first.waiting <= choice.most and waited(first, situation) + work_s <= IN_TIME * allowed
+
+
+def _along(first: str, goal: Goal, reached: tuple[str, ...]) -> Iterator[str]:
+    """The stages from one to an output, as far as they are reached without a gap."""
+    for name in goal.way[goal.way.index(first) + 1 :]:
+        if name not in reached:
+            return
+        yield name

@@ -1,0 +1,67 @@
+"""Foresight: which outputs are late, and of which it can be told from their queues that they will be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+
+from australis.policy.load import Goal, Situation
+from australis.policy.schedule.schedule import waited
+from australis.policy.shed.flow import Flow, Fractions, allowed_s
+from australis.qos.graphs import delta
+
+
+def is_late(goal: Goal) -> bool:
+    """Whether an output is outside of its good zone, and shedding can help: windows alone do not use it up.
+
+    >>> from australis.algebra.quality import Quality
+    >>> quality = Quality(delay=((0, 1), (2, 1), (9, 0)))
+    >>> [is_late(Goal("a", quality, delay=3.0, lag=lag)) for lag in (0.5, 2.5)]
+    [True, False]
+    """
+    late = goal.delay is not None and goal.delay > delta(goal.quality.delay)
+    return late and allowed_s(goal) < math.inf
+
+
+def will_be_late(flow: Flow, kept: Fractions, part: float, inactive: Collection[str] = ()) -> bool:
+    """Whether what waits for an output that is served will use up more than a part of the time it has."""
+    situation = flow.situation
+    all_s = _all_s(flow, kept)
+    return any(
+        _delay_s(goal, flow, kept, all_s) > part * allowed_s(goal)
+        for name, goal in situation.goals.items()
+        if name not in inactive
+    )
+
+
+def _delay_s(goal: Goal, flow: Flow, kept: Fractions, all_s: float) -> float:
+    """The longest that a tuple waits, of those that are on their way to an output.
+
+    Of the tuples in a queue, the first has waited longest, and the last has all others before it: those of
+    its own way, one train at a time, and those of all outputs in a hurry, for all workers.
+    """
+    situation = flow.situation
+    delay_s = behind_s = 0.0
+    for name in reversed([name for name in goal.way if name in situation.stages]):
+        stage = situation.stages[name]
+        if stage.waiting:
+            work_s = stage.waiting * kept.get(name, 1.0) * flow.cost(name) / _worker(situation)
+            delay_s = max(delay_s, waited(stage, situation) + behind_s, work_s + behind_s, all_s)
+            behind_s += work_s
+    return delay_s
+
+
+def _all_s(flow: Flow, kept: Fractions) -> float:
+    """How long all workers need for what waits for outputs in a hurry."""
+    situation, costs = flow.situation, flow.costs(kept)
+    hurried = {name for name, goal in situation.goals.items() if allowed_s(goal) < math.inf}
+    work_s = (
+        stage.waiting * kept.get(stage.id, 1.0) * costs[stage.id]
+        for stage in situation.stages.values()
+        if stage.outputs & hurried
+    )
+    return sum(work_s) / max(situation.capacity, 1e-9)
+
+
+def _worker(situation: Situation) -> float:
+    return max(min(1, situation.workers) * situation.headroom, 1e-9)

@@ -1,0 +1,75 @@
+"""Applications that are drawn: tasks in a row, from one source or two, with branches that recombine."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from random import Random
+
+from australis.policy.hotspot.messages import Task
+from australis.sim.hotspot.overlay import Placed
+
+
+@dataclass(frozen=True)
+class Application:
+    """Tasks between sources and a receiver."""
+
+    sources: tuple[str, ...]
+    """Their streams."""
+    tasks: tuple[Task, ...]
+    out: str
+    """The stream of the receiver."""
+    paths: int
+    """How many ways a tuple takes."""
+
+    def without_state(self, tasks: Collection[str]) -> Application:
+        """The same with tasks that have no state; those that read several streams need one."""
+        plain = tuple(
+            task._replace(stateful=len(task.reads) > 1 or task.id not in tasks) for task in self.tasks
+        )
+        return replace(self, tasks=plain)
+
+    def placed(self, offers: dict[str, tuple[str, ...]], chance: Random) -> list[Placed]:
+        """An operator for each task, and a peer that offers it; the receiver is anywhere."""
+        found = []
+        for task in self.tasks:
+            peer = chance.choice([each for each in sorted(offers) if offers[each]])
+            found.append(Placed(chance.choice(offers[peer]), peer, task))
+        return [*found, Placed("receive", chance.choice(sorted(offers)), self.receive)]
+
+    @property
+    def receive(self) -> Task:
+        """What takes the tuples in the end."""
+        return Task(f"{self.out}:receive", (self.out,), ())
+
+
+def chain(name: str, length: int, sources: int = 1) -> Application:
+    """Tasks in a row.
+
+    >>> [(task.reads, task.writes) for task in chain("app", 2).tasks]
+    [(('app.in0',), ('app.0',)), (('app.0',), ('app.1',))]
+    """
+    inflow = tuple(f"{name}.in{number}" for number in range(sources))
+    tasks, reads = [], inflow
+    for stage in range(length):
+        writes = (f"{name}.{stage}",)
+        tasks.append(Task(writes[0], reads, writes))
+        reads = writes
+    return Application(inflow, tuple(tasks), reads[0], 1)
+
+
+def diamond(name: str, length: int, sources: int = 1) -> Application:
+    """Tasks in a row behind a branch that recombines."""
+    inflow = tuple(f"{name}.in{number}" for number in range(sources))
+    first = Task(f"{name}.split", inflow, (f"{name}.a", f"{name}.b"))
+    sides = [Task(f"{each}x", (each,), (f"{each}x",)) for each in first.writes]
+    rest = chain(name, length).tasks
+    joined = Task(rest[0].id, tuple(side.id for side in sides), rest[0].writes)
+    return Application(inflow, (first, *sides, joined, *rest[1:]), rest[-1].writes[0], 2)
+
+
+def drawn(name: str, chance: Random) -> Application:
+    """One or the other."""
+    make = diamond if chance.random() < 0.3 else chain
+    found = make(name, chance.randint(1, 3), chance.choice((1, 1, 2)))
+    return found.without_state([task.id for task in found.tasks if chance.random() < 0.5])

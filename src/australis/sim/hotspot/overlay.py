@@ -1,0 +1,141 @@
+"""All peers of a virtual world, the links between them, and what is to be known of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from random import Random
+from typing import Any, NamedTuple
+
+from australis.policy.hotspot import messages as m
+from australis.policy.hotspot.levels import Loads
+from australis.policy.hotspot.peer import Manners, Peer
+from australis.sim.hotspot.station import Station
+from australis.sim.kernel.clock import Clock
+from australis.sim.kernel.journal import Journal
+from australis.sim.kernel.links import Links, Net
+
+
+class Move(NamedTuple):
+    """A migration that was accepted: when, of what, from where to where, with which loads."""
+
+    time: float
+    migration: m.Migration
+    operator: str
+    tasks: tuple[str, ...]
+    target: str
+    source_loads: Loads
+    target_loads: Loads | None
+
+
+class Placed(NamedTuple):
+    """A task, and the peer whose component of an operator executes it."""
+
+    operator: str
+    peer: str
+    task: m.Task
+
+
+class Delivery(NamedTuple):
+    """A tuple at the receiver of its application."""
+
+    time: float
+    origin: Any
+    written: int
+    """The state of the task that wrote it."""
+
+
+class Overlay:
+    """Peers that send each other messages."""
+
+    def __init__(
+        self,
+        offers: Mapping[str, tuple[str, ...]],
+        costs: Mapping[str, float],
+        *,
+        manners: Manners,
+        links: Links,
+        chance: Random,
+        record: bool = False,
+    ) -> None:
+        self._fresh = {
+            name: partial(Peer, name, offered, tuple(offers), manners) for name, offered in offers.items()
+        }
+        self.clock = Clock()
+        self.costs = costs
+        self.journal = Journal() if record else None
+        self.net = Net(self.clock, chance, links, self._arrived)
+        self.stations = {name: Station(self, fresh()) for name, fresh in self._fresh.items()}
+        self.sent: Counter[str] = Counter()
+        """The messages between different peers, by kind."""
+        self.deliveries: dict[str, list[Delivery]] = {}
+        self._asked: dict[m.Migration, Loads] = {}
+        self._accepts: dict[m.Migration, Move] = {}
+        self.moves: list[Move] = []
+        """The migrations whose state came."""
+
+    def place(self, tasks: Sequence[Placed], sources: Mapping[str, str]) -> None:
+        """Begin an application: its tasks, and the peers where its streams come from."""
+        readers = {stream: each.peer for each in tasks for stream in each.task.reads}
+        writers = {stream: each.peer for each in tasks for stream in each.task.writes} | dict(sources)
+        for operator, peer, task in tasks:
+            holding = m.Holding(
+                operator,
+                (task,),
+                {stream: m.Writer(writers[stream]) for stream in task.reads},
+                dict.fromkeys(task.reads, 0),
+                {stream: m.Route(0, readers[stream]) for stream in task.writes},
+            )
+            self.stations[peer].held(holding)
+        for stream, peer in sources.items():
+            self.stations[peer].written(stream, readers[stream])
+
+    def send(self, source: str, target: str, message: Any) -> None:
+        """A message goes from peer to peer."""
+        if source != target:
+            self.sent[type(message).__name__] += 1
+        if type(message) is m.Request:
+            self._asked[message.migration] = message.loads
+        self.net.send(source, target, message)
+
+    def _arrived(self, source: str, target: str, message: Any) -> None:
+        self.stations[target].arrived(source, message)
+
+    def replayed(self) -> int:
+        """Tell fresh policies what was recorded: how many events there were, if they decide the same."""
+        assert self.journal is not None
+        return self.journal.replay({name: fresh() for name, fresh in self._fresh.items()})
+
+    def tell_all(self, event: Any) -> None:
+        """Something that every peer hears of."""
+        for station in self.stations.values():
+            station.tell(event)
+
+    def delivered(self, stream: str, value: Any) -> None:
+        """A tuple is at its receiver."""
+        self.deliveries.setdefault(stream, []).append(Delivery(self.clock.now, *value))
+
+    def accepted(self, spawn: m.Spawn, policy: Peer) -> None:
+        """A target made ready; what loads there were."""
+        source, target = self._asked[spawn.migration], policy.reporter.loads
+        tasks = tuple(task.id for task in spawn.holding.tasks)
+        operator = spawn.holding.operator
+        move = Move(self.clock.now, spawn.migration, operator, tasks, policy.name, source, target)
+        self._accepts[spawn.migration] = move
+
+    def migrated(self, install: m.Install) -> None:
+        """A component is in its new home."""
+        self.moves.append(self._accepts[install.migration])
+
+    def returns(self) -> list[tuple[Move, Move]]:
+        """The moves of a task that took back its move before, with that."""
+        last: dict[str, Move] = {}
+        found = []
+        for move in self.moves:
+            for task in move.tasks:
+                before = last.get(task)
+                if before and before.migration.source == move.target:
+                    found.append((before, move))
+                last[task] = move
+        return found

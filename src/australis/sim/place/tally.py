@@ -1,0 +1,114 @@
+"""What is counted during a run: what came out and how late, what lines carried, what moved and went back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from australis.policy.place.moves import Move
+from australis.policy.place.slide import Sliding
+from australis.policy.place.survey import Survey
+from australis.sim.place.flows import Flows, Step
+
+IN_TIME_S = 5.0
+"""What comes out within this time is still of use."""
+CURVE_S = 20.0
+"""Over so many seconds what is drawn is a mean."""
+RETURN_S = 900.0
+"""A box that is back within this time has gone to and fro."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a run."""
+
+    delivered: float
+    """Of what came in, the part that was delivered by the end."""
+    in_time: float
+    """The part that was delivered in time."""
+    delay_s: float
+    """The mean time from input to output of what was delivered."""
+    backlog: float
+    """The tuples that wait, as a mean over time."""
+    traffic: float
+    """Bytes in a second over all lines, states that move included, as a mean over time."""
+    overloaded: float
+    """The sites that are asked for more than they can do, as a mean over time."""
+    slides: int
+    splits: int
+    returns: int
+    """Boxes that were soon back where they had come from."""
+    last_move_s: float
+    delays: tuple[tuple[float, float], ...]
+    """The mean delay of what was delivered, with the second of the run."""
+    moves: tuple[tuple[float, str], ...]
+    """What moved, with the second when it began."""
+
+
+class Tally:
+    """Counts, step by step and move by move."""
+
+    def __init__(self, survey: Survey) -> None:
+        self._gains = {name: _gain(survey, name) for name in survey.rates}
+        self._due = self._got = self._in_time = self._late = 0.0
+        self._backlog = self._bytes = self._overloaded = self._seconds = 0.0
+        self._moves: list[tuple[float, Move]] = []
+        self._left: dict[tuple[str, str], float] = {}
+        """When each box last left a site."""
+        self._returns = 0
+        self._curve: dict[int, tuple[float, float]] = {}
+
+    def stepped(
+        self, now: float, seconds: float, rates: Mapping[str, float], step: Step, flows: Flows
+    ) -> None:
+        """One step."""
+        self._seconds += seconds
+        self._due += seconds * sum(rate * self._gains[name] for name, rate in rates.items())
+        for amount in step.delivered.values():
+            self._came_out(now, amount.tuples, amount.tuples * now - amount.born)
+        self._backlog += seconds * flows.backlog
+        self._bytes += sum(step.carried.values())
+        loads = replace(flows.survey, rates=rates).loads.values()
+        self._overloaded += seconds * sum(load > 1.0 for load in loads)
+
+    def _came_out(self, now: float, tuples: float, late: float) -> None:
+        self._got += tuples
+        self._late += late
+        self._in_time += tuples if late <= IN_TIME_S * tuples else 0.0
+        before = self._curve.get(int(now // CURVE_S), (0.0, 0.0))
+        self._curve[int(now // CURVE_S)] = before[0] + tuples, before[1] + late
+
+    def moved(self, now: float, move: Move, size: float) -> None:
+        """A move that begins, and the bytes that it carries over."""
+        self._moves.append((now, move))
+        self._bytes += size
+        for box_id in move.boxes if isinstance(move, Sliding) else ():
+            left = self._left.get((box_id, move.target))
+            self._returns += left is not None and now - left < RETURN_S
+            self._left[box_id, move.source] = now
+
+    def outcome(self) -> Outcome:
+        """All of it."""
+        slides = sum(isinstance(move, Sliding) for _, move in self._moves)
+        return Outcome(
+            self._got / self._due,
+            self._in_time / self._due,
+            self._late / self._got,
+            self._backlog / self._seconds,
+            self._bytes / self._seconds,
+            self._overloaded / self._seconds,
+            slides,
+            len(self._moves) - slides,
+            self._returns,
+            self._moves[-1][0] if self._moves else 0.0,
+            tuple(
+                (place * CURVE_S, late / tuples) for place, (tuples, late) in self._curve.items() if tuples
+            ),
+            tuple((time, str(move)) for time, move in self._moves),
+        )
+
+
+def _gain(survey: Survey, name: str) -> float:
+    """What of a tuple of an input comes out in the end, on all outputs."""
+    flows = replace(survey, rates={name: 1.0}).flows
+    return sum(flows[output.source] for output in survey.network.outputs.values())

@@ -1,0 +1,128 @@
+"""Up to k crashes, in networks with branches and recombinations; and what must hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from australis.errors import Problem, SimulationError
+from australis.sim.recover.network import computed, drawn
+from australis.sim.recover.world import Setting, World
+
+BUSY_S = 12.0
+"""How long sources send, and servers crash."""
+LIMIT_S = 100.0
+"""When all must have been delivered."""
+LATER = 160
+"""The tuples that each source sends afterwards, two in a second, for as long as it takes."""
+QUEUED = 40
+"""No queue has more tuples of a path in the end."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of a seed; all that must hold did."""
+
+    seed: int
+    k: int
+    servers: int
+    tuples: int
+    crashes: int
+    failed: int
+    """Servers that failed with the machines that crashed."""
+    begun: int
+    """Servers that were begun anew."""
+    events: int
+
+
+class BadWorld:
+    """A network that a seed draws, and the machines that crash."""
+
+    def __init__(self, seed: int, *, k: int | None = None, crashes: int | None = None, record: bool = False):
+        self.seed, self._chance = seed, Random(seed)
+        draw = self._chance
+        self._network = drawn(draw)
+        self._k = draw.randint(1, 3) if k is None else k
+        setting = Setting(
+            k=self._k,
+            flow_s=draw.choice((0.3, 1.0, 3.0)),
+            arrays=draw.random() < 0.3,
+            timeout_s=draw.choice((4.0, 6.0)),
+            delay_s=draw.choice((0.01, 0.5)),
+            loss=draw.choice((0.0, 0.1)),
+        )
+        self.world = World(self._network, setting, draw, record=record)
+        self._count = draw.randint(20, 50)
+        self._wanted = sum(map(len, computed(self._network, self._count).values()))
+        self._crashes = self._failed = 0
+        self._plan(draw.randint(0, self._k) if crashes is None else crashes)
+
+    def _plan(self, crashes: int) -> None:
+        clock, draw = self.world.clock, self._chance
+        for source in self._network.sources:
+            for number, time in enumerate(sorted(draw.uniform(0, BUSY_S) for _ in range(self._count)), 1):
+                clock.at(time, self.world.emit, source, number)
+            for number in range(LATER):
+                clock.at(BUSY_S + number / 2, self.world.emit, source, self._count + number + 1)
+        together = draw.uniform(0, BUSY_S) if draw.random() < 0.3 else None
+        for _ in range(crashes):
+            clock.at(together or draw.uniform(0, BUSY_S), self._crash)
+
+    def _crash(self) -> None:
+        """A machine fails; or a server is only thought to have failed, which ends its life as well."""
+        there = sorted(name for name in self._network.servers if self._is_alone(name))
+        if not there:
+            return
+        name = self._chance.choice(there)
+        guard = self.world.runners.get(self._network.reads(name)[0].source)
+        self._crashes += 1
+        if guard and self._chance.random() < 0.2:
+            self.world.begin(name, guard.node)
+            self._failed += 1
+        else:
+            self._failed += len(self.world.crash(name))
+
+    def _is_alone(self, name: str) -> bool:
+        """Whether a server is there, and not on the machine of a source, which does not fail."""
+        runner = self.world.runners.get(name)
+        return runner is not None and runner.node.name not in self._network.sources
+
+    def run(self) -> Trial:
+        """Live until all is delivered, and the queues are short again."""
+        clock, world = self.world.clock, self.world
+        while clock.now < LIMIT_S:
+            clock.run(until=clock.now + 5.0)
+            if clock.now > BUSY_S and self._delivered() >= self._wanted and self._longest() <= QUEUED:
+                break
+        self._check()
+        servers = len(self._network.servers)
+        counts = (self._crashes, self._failed, len(world.began), clock.happened)
+        return Trial(self.seed, self._k, servers, self._wanted, *counts)
+
+    def _longest(self) -> float:
+        """The most tuples in a queue, for each of its paths."""
+        return max(kept / len(self._network.paths[arc]) for arc, kept in self.world.kept().items())
+
+    def _delivered(self) -> int:
+        return sum(number <= self._count for each in self.world.deliveries.values() for _, number in each)
+
+    def _check(self) -> None:
+        numbers = [number for each in self.world.deliveries.values() for _, number in each]
+        for arc, expected in computed(self._network, max([self._count, *numbers])).items():
+            found = {tup: value for tup, (_, value) in self.world.deliveries.get(arc, {}).items()}
+            lost = sorted(tup for tup in expected if tup[1] <= self._count and tup not in found)
+            wrong = sorted(tup for tup in found if found[tup] != expected.get(tup))
+            if lost or wrong:
+                what = f"of {arc} lost {lost[:5]}, wrong {wrong[:5]} ({len(lost)} and {len(wrong)})"
+                raise SimulationError(Problem(f"seed {self.seed}", what, "every message"))
+        if len(self.world.began) > self._failed:
+            what = f"began {len(self.world.began)} servers anew"
+            raise SimulationError(Problem(f"seed {self.seed}", what, f"{self._failed}, which failed"))
+        if self._longest() > QUEUED:
+            what = f"keeps {self._longest():g} tuples of a path"
+            raise SimulationError(Problem(f"seed {self.seed}", what, f"at most {QUEUED} in the end"))
+
+
+def tried(seed: int) -> Trial:
+    """Crash up to k servers, and see that no message was lost, and that each was right."""
+    return BadWorld(seed).run()

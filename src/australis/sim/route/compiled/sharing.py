@@ -1,0 +1,183 @@
+"""Nodes that share load: operators slid, split and merged, with the tuples in their queues; compiled.
+
+What is done is decided by the plain functions of `australis.policy.place.sharing`. To those that send tuples
+an operator stays one, which has the resources of all of its copies; each gets tuples by its own part of them.
+A copy that is given up has an heir, to which tuples go on that were still on their way; it makes room for
+another one when there are none left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from australis.policy.place import sharing
+from australis.sim.route.compiled.arrivals import arrived
+from australis.sim.route.compiled.choices import smoothed
+from australis.sim.route.compiled.heap import called
+from australis.sim.route.compiled.layout import NONE
+from australis.sim.route.compiled.links import sent
+from australis.sim.route.compiled.queues import taken_out
+
+KEEP, SLIDE, SPLIT, MERGE = sharing.KEEP, sharing.SLIDE, sharing.SPLIT, sharing.MERGE
+
+
+def _compiled(function: Callable[..., Any], **helpers: Any) -> Any:
+    """The very same function, compiled, as are those that it calls."""
+    assert isinstance(function, FunctionType)
+    return called(FunctionType(function.__code__, {**function.__globals__, **helpers}, function.__name__))
+
+
+_relief = _compiled(sharing.relief, emptiest=called(sharing.emptiest))
+_release = _compiled(sharing.release, survivor=called(sharing.survivor))
+decided_compiled = _compiled(sharing.decided, relief=_relief, release=_release)
+
+
+@called
+def looked(world: Any, how: Any, rng: Any) -> None:
+    """Nodes look at their loads, and each does at most one thing about it."""
+    _measured(world, how.look)
+    for place in range(len(world.nodes)):
+        now, used = world.counts[0].now, world.counts[0].copies
+        change = decided_compiled(world.nodes, world.copies[:used], world.homes, place, now, how.rules)
+        if change.kind == MERGE:
+            _merged(world, change.copy, change.to, how, rng)
+        elif change.kind != KEEP:
+            _spread(world, change.copy, change.to, change.kind == SLIDE, how, rng)
+
+
+@called
+def _measured(world: Any, time: float) -> None:
+    """What copies are asked for, smoothed: a copy is not idle because nobody came for a while."""
+    for number in range(world.counts[0].copies):
+        copy = world.copies[number]
+        asked = copy.asked * world.operators[copy.operator].work / time
+        copy.wanted = smoothed(copy.wanted, asked) if copy.alive else 0.0
+        copy.asked = 0
+
+
+@called
+def _spread(world: Any, number: int, to: int, whole: bool, how: Any, rng: Any) -> None:
+    """A new copy at a node takes half of what there is of one, or all of it."""
+    new = _copied(world, number, to)
+    if new == NONE:
+        return
+    if whole:
+        world.counts[0].slid += 1
+        _given_up(world, number, new, how, rng)
+        return
+    world.counts[0].split += 1
+    _wanted(world, number, new, world.copies[number].wanted / 2)
+    _handed(world, number, new, (world.copies[number].queued + 1) // 2, how, rng)
+
+
+@called
+def _merged(world: Any, number: int, other: int, how: Any, rng: Any) -> None:
+    world.counts[0].merged += 1
+    _given_up(world, number, other, how, rng)
+
+
+@called
+def _copied(world: Any, number: int, to: int) -> int:
+    """A copy of a copy on another node; none if there is no room."""
+    new = _room(world)
+    if new == NONE:
+        return NONE
+    op, copy = world.copies[number].operator, world.copies[new]
+    copy.operator, copy.node, copy.alive = op, to, 1
+    copy.asked, copy.wanted = 0, 0.0
+    copy.sibling = world.operators[op].copy
+    world.operators[op].copy = world.homes[op, to] = new
+    world.operators[op].copies += 1
+    _hosted(world, to, 1)
+    _rests(world, op)
+    return new
+
+
+@called
+def _hosted(world: Any, place: int, by: int) -> None:
+    """A node has more copies, or less: each has as much of it."""
+    node = world.nodes[place]
+    node.hosted += by
+    for number in range(world.counts[0].copies):
+        copy = world.copies[number]
+        if copy.alive and copy.node == place:
+            copy.service = world.operators[copy.operator].work * node.hosted / node.capacity
+
+
+@called
+def _room(world: Any) -> int:
+    """A place for a copy: of one that is gone and that no tuple knows any more, or one never used."""
+    count = world.counts[0]
+    for number in range(count.copies):
+        copy = world.copies[number]
+        if not copy.alive and copy.queued == 0 and copy.coming == 0:
+            return number
+    if count.copies == len(world.copies):
+        return NONE
+    count.copies += 1
+    return count.copies - 1
+
+
+@called
+def _rests(world: Any, op: int) -> None:
+    for place in range(len(world.nodes)):
+        if world.homes[op, place] != NONE:
+            world.copies[world.homes[op, place]].moved = world.counts[0].now
+
+
+@called
+def _wanted(world: Any, number: int, other: int, wanted: float) -> None:
+    """What a copy is asked for will be asked for from another one, as far as can be known."""
+    world.copies[number].wanted -= wanted
+    world.copies[other].wanted += wanted
+
+
+@called
+def _given_up(world: Any, number: int, heir: int, how: Any, rng: Any) -> None:
+    """A copy leaves all to another one, but for the tuple that is worked on."""
+    copy = world.copies[number]
+    op = copy.operator
+    _left_out(world, op, number)
+    copy.alive = 0
+    copy.heir = heir
+    _hosted(world, copy.node, -1)
+    for other in range(world.counts[0].copies):
+        if not world.copies[other].alive and world.copies[other].heir == number:
+            world.copies[other].heir = heir
+    _rests(world, op)
+    _wanted(world, number, heir, copy.wanted)
+    _handed(world, number, heir, 1, how, rng)
+
+
+@called
+def _left_out(world: Any, op: int, number: int) -> None:
+    """No tuple is sent to a copy any more."""
+    world.homes[op, world.copies[number].node] = NONE
+    world.operators[op].copies -= 1
+    if world.operators[op].copy == number:
+        world.operators[op].copy = world.copies[number].sibling
+        return
+    before = world.operators[op].copy
+    while world.copies[before].sibling != number:
+        before = world.copies[before].sibling
+    world.copies[before].sibling = world.copies[number].sibling
+
+
+@called
+def _handed(world: Any, number: int, other: int, kept: int, how: Any, rng: Any) -> None:
+    """The queued tuples of a copy, but for the first, go to another one."""
+    copy = world.copies[number]
+    operator = world.operators[copy.operator]
+    tup = taken_out(world, number, kept)
+    while tup != NONE:
+        following = world.tuples[tup].next
+        world.counts[0].handed += 1
+        operator.ticket = max(0, operator.ticket - 1)
+        world.tuples[tup].to = other
+        if how.instant:
+            arrived(world, tup, how, rng)
+        else:
+            sent(world, tup, copy.node, how)
+        tup = following

@@ -1,0 +1,40 @@
+"""Lemma 1: how wide prices must range for load to get through a chain of contracts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from australis.policy.trade.contract import Contract, Task
+from australis.policy.trade.cost import Cost
+from australis.policy.trade.participant import Participant
+from australis.sim.trade.world import Market, Movable, loads_of, settled
+
+UNTIL = 10_000_000
+
+
+def chain(cost: Cost, loads: Sequence[int], low: int, high: int) -> list[int]:
+    """The loads in the end, where each node has contracts with the one before and the one behind.
+
+    >>> cost = Cost(slopes=tuple(range(0, 100, 10)))
+    >>> chain(cost, [5, 4, 0], low=31, high=31), chain(cost, [5, 4, 0], low=21, high=31)
+    ([5, 4, 0], [4, 3, 2])
+    """
+    names = [f"{node}" for node in range(len(loads))]
+    agreed = [
+        contract
+        for one, other in pairwise(names)
+        for contract in (Contract(one, other, low, high), Contract(other, one, low, high))
+    ]
+    market = Market(
+        Participant(
+            name,
+            cost,
+            [contract for contract in agreed if name in (contract.giver, contract.taker)],
+            [Task(f"{name}.{number}") for number in range(count)],
+        )
+        for name, count in zip(names, loads, strict=True)
+    )
+    market.begin()
+    settled(market, Movable(market), UNTIL)
+    return loads_of(market)

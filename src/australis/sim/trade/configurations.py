@@ -1,0 +1,114 @@
+"""The configurations of the paper's Table 2: what contracts cost, and where load is at first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from australis.errors import Problem, SimulationError
+from australis.policy.trade.contract import Contract
+from australis.policy.trade.cost import Cost, in_flight, narrowest
+from australis.sim.trade.graphs import Pairs
+
+Counts = NDArray[np.int64]
+"""A number for each node."""
+
+MONEY = 1_000_000
+"""What a tuple in flight costs, in the smallest unit of money."""
+COST = in_flight((Fraction(1, 40), Fraction(1, 25)), unit=MONEY, beyond=500)
+"""Of operators that take 2.5 % of a processor and 4 % of a link each: 500 tuples/s, 50 µs/tuple, 1 kB/tuple.
+
+Beyond 24 of them the link has no room, and a queue grows by 500 tuples a second for each.
+"""
+FULL = 14
+FULL_RANGE = (12, 18)
+MOVES = 3
+"""The range of prices is as wide as that of the marginal cost when two operators go: δ2."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """How contracts get their prices."""
+
+    name: str
+    drawn: bool
+    """Whether each node has a capacity by chance, or all the same."""
+    bounded: bool
+    """Whether there is a range of prices, or one price."""
+
+
+VARIANTS = {
+    variant.name: variant
+    for variant in (
+        Variant("fixed", drawn=False, bounded=False),
+        Variant("bounded", drawn=False, bounded=True),
+        Variant("random", drawn=True, bounded=False),
+        Variant("random-bounded", drawn=True, bounded=True),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """How much load there is at first: many operators at some nodes, the others' by chance."""
+
+    name: str
+    mean: int
+    """Of operators at a node, over all nodes."""
+    crowd: int = 22
+    crowded: Fraction = Fraction(299, 995)
+    even: bool = False
+    """Whether nodes that are not crowded have as many operators as each other, or what chance gave them."""
+
+    def drawn(self, nodes: int, rng: np.random.Generator) -> Counts:
+        """The number of operators of each node."""
+        many = round(nodes * self.crowded)
+        few, left = nodes - many, self.mean * nodes - self.crowd * many
+        counts = np.full(nodes, self.crowd, dtype=np.int64)
+        others = rng.permutation(nodes)[many:]
+        if self.even:
+            counts[others] = left // few + (np.arange(few) < left % few)
+        else:
+            counts[others] = rng.multinomial(left, np.full(few, 1 / few))
+        return counts
+
+
+SCENARIOS = {scenario.name: scenario for scenario in (Scenario("underload", 12), Scenario("overload", 15))}
+
+
+def named_variant(name: str) -> Variant:
+    """The variant of a name.
+
+    >>> named_variant("random")
+    Variant(name='random', drawn=True, bounded=False)
+    """
+    if name not in VARIANTS:
+        raise SimulationError(Problem("prices", f"there is no {name!r}", f"one of {', '.join(VARIANTS)}"))
+    return VARIANTS[name]
+
+
+def capacities(variant: Variant, nodes: int, rng: np.random.Generator) -> Counts:
+    """The load of each node that is just not too much for it."""
+    if not variant.drawn:
+        return np.full(nodes, FULL, dtype=np.int64)
+    low, high = FULL_RANGE
+    return rng.integers(low, high + 1, nodes)
+
+
+def contracts(variant: Variant, pairs: Pairs, full: Counts, cost: Cost = COST) -> list[Contract]:
+    """Both contracts of each pair, at the price that just pays whoever is full first for what fills it.
+
+    That is the marginal cost, and one smallest unit: "a lightly loaded node accepts tasks until its load
+    reaches that of taskset^F" (section 3.2.3), and accepts what is paid better than it costs only. Prices
+    range below that as far as the marginal cost of the same node changes by two operators.
+    """
+    made = []
+    for one, other in pairs.tolist():
+        least = int(min(full[one], full[other]))
+        high = cost.least_price(1, least - 1)
+        low = high - narrowest(cost, least, MOVES) if variant.bounded else high
+        made += [Contract(str(one), str(other), low, high), Contract(str(other), str(one), low, high)]
+    return made

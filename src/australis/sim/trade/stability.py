@@ -1,0 +1,83 @@
+"""How a market answers load that comes at once, and goes again: Figure 11 of the paper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from australis.policy.trade.contract import Task
+from australis.sim.trade.configurations import capacities, contracts, named_variant
+from australis.sim.trade.experiments import BEGIN, PERIOD, market_of
+from australis.sim.trade.graphs import drawn_pairs
+from australis.sim.trade.world import Market, Moment
+
+NODES, LEAST = 50, 3
+BASE = 333
+"""Operators before anything comes: 10 more at 10 nodes are 30 % of it."""
+CHANGED = 10
+"""The nodes that get more."""
+COMES, GOES, UNTIL = 60_000, 120_000, 180_000
+STEP = 1000
+ON_THE_WAY = 100
+"""When to look again for an operator that is just being moved."""
+LARGE, SMALL = 10, 5
+"""Extra operators for each node that gets some: 30 % and 15 %."""
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Load that comes to some nodes and goes again; everything follows from it."""
+
+    variant: str
+    extra: int
+    run: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a market did: operators moved at first, while there is more load, and when that has gone."""
+
+    shift: Shift
+    first: int
+    more: int
+    after: int
+    moments: tuple[Moment, ...]
+    """Second by second."""
+
+
+def shifted(shift: Shift) -> Answer:
+    """Let load come and go."""
+    market = _market(shift)
+    hosts = _chance(shift, 4).permutation(NODES)[:CHANGED].tolist()
+    extra = [(str(host), Task(f"extra.{host}.{each}")) for host in hosts for each in range(shift.extra)]
+    market.begin(BEGIN)
+    for host, task in extra:
+        market.clock.at(COMES, market.come, host, task)
+        market.clock.at(GOES, _end, market, task.id)
+    moved, moments = [], []
+    for until in (COMES - 1, GOES - 1, UNTIL):
+        for second in range(int(market.clock.now) // STEP + 1, until // STEP + 1):
+            market.run(second * STEP)
+            moments.append(market.now)
+        market.run(until)
+        moved.append(market.now.operators)
+    return Answer(shift, moved[0], moved[1] - moved[0], moved[2] - moved[1], tuple(moments))
+
+
+def _market(shift: Shift) -> Market:
+    variant = named_variant(shift.variant)
+    pairs = drawn_pairs(NODES, LEAST, _chance(shift, 0))
+    loads = _chance(shift, 1).multinomial(BASE, np.full(NODES, 1 / NODES))
+    full = capacities(variant, NODES, _chance(shift, 2))
+    return market_of(contracts(variant, pairs, full), loads, _chance(shift, 3).integers(PERIOD, size=NODES))
+
+
+def _chance(shift: Shift, about: int) -> np.random.Generator:
+    return np.random.default_rng([shift.seed, shift.run, NODES, about])
+
+
+def _end(market: Market, task: str) -> None:
+    if not market.end(task):
+        market.clock.after(ON_THE_WAY, _end, market, task)

@@ -1,0 +1,107 @@
+"""Statistics of a root with graphs: lately and altogether, what was shed, and whether there is room."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.engine.watched import NOW, SECOND, arrived, branches, delays, forked, note, opened
+
+from australis.engine.ledger.catalog import DISK
+from australis.engine.ledger.queues import Queues
+from australis.engine.ledger.recent import Mouthful, Recent
+from australis.engine.observe.statistics import WITHDRAWN_SHOWN, Statistics, statistics
+from australis.engine.steer.drop_boxes import DropBoxes, ledger
+from australis.policy.shed.drop_boxes import DropBox
+from australis.policy.shed.shedder import Insert
+
+MOUTH = ("levels", "arc_0")
+GOOD = Recent(delays(tolerant={0.5: 90}), {"tolerant": {9: 90}}, {MOUTH: Mouthful(90, 0)})
+BAD = Recent(delays(tolerant={0.5: 5}), {"tolerant": {9: 5}}, {MOUTH: Mouthful(10, 5)})
+
+
+def known(folder: Path, *trains: tuple[int, Recent], now: int | None = None) -> Statistics:
+    made = branches(forked())
+    with opened(folder) as catalog:
+        for at, seen in trains:
+            note(catalog, at, seen)
+        return statistics(made, Queues(made, catalog), catalog, now)
+
+
+def test_lately_and_altogether(tmp_path: Path) -> None:
+    """All was well, then half was shed: the last ten seconds tell of the one, the sums of both."""
+    found = known(tmp_path, (NOW, GOOD), (NOW + 10 * SECOND, BAD))
+    assert found.quality is not None
+    assert found.quality.outputs["tolerant"].fraction == 0.5
+    assert found.quality.outputs["tolerant"].tuples == 5
+    assert found.outputs["tolerant"].fraction == 0.95
+    assert found.outputs["tolerant"].tuples == 95
+    assert found.outputs["strict"].fraction == found.outputs["quarantine"].fraction == 1.0
+    assert found.shed == {"tolerant": 5}
+    assert found.superboxes["levels"].mouths == {"arc_0": Mouthful(100, 5)}
+    assert found.superboxes["levels"].outputs == ("tolerant",)
+    assert found.superboxes["some"].outputs == ("tolerant", "kinds", "strict")
+
+
+@pytest.mark.parametrize(("later_s", "tuples"), [(0, 95), (1, 95), (9, 5), (10, 0)])
+def test_the_window_ends_now(tmp_path: Path, later_s: int, tuples: int) -> None:
+    trains = ((NOW - 8 * SECOND, GOOD), (NOW, BAD))
+    found = known(tmp_path, *trains, now=NOW + later_s * SECOND)
+    assert found.quality is not None
+    assert found.quality.outputs["tolerant"].tuples == tuples
+
+
+def test_without_a_clock_it_ends_with_the_last_that_happened(tmp_path: Path) -> None:
+    made = branches(forked())
+    with opened(tmp_path) as catalog:
+        note(catalog, NOW, GOOD)
+        queues = arrived(catalog, made, NOW + 10 * SECOND)
+        found = statistics(made, queues, catalog)
+        assert found.quality is not None
+        assert found.quality.outputs["tolerant"].waiting_s == 0.0
+        assert found.quality.outputs["tolerant"].tuples == 0, "that was ten seconds before"
+
+
+def test_drop_boxes_that_stand_and_the_last_that_do_not(tmp_path: Path) -> None:
+    made = branches(forked())
+    with opened(tmp_path) as catalog:
+        boxes = DropBoxes(catalog, Queues(made, catalog), NOW)
+        for number in range(WITHDRAWN_SHOWN + 10):
+            boxes.obey([Insert("levels", DropBox.random((number + 1) / 100))], NOW + number)
+        found = statistics(made, Queues(made, catalog), catalog)
+        assert [each.number for each in found.dropboxes] == list(range(10, WITHDRAWN_SHOWN + 11))
+        assert [each.share for each in found.standing] == [(WITHDRAWN_SHOWN + 10) / 100]
+        assert len(ledger(catalog)) == WITHDRAWN_SHOWN + 10
+        boxes.clear(NOW + SECOND)
+        assert boxes.standing == {}
+        assert statistics(made, Queues(made, catalog), catalog).standing == []
+        assert ledger(catalog)[-1].until == NOW + SECOND
+
+
+@pytest.mark.parametrize(("budget", "held"), [("", False), ("1001", False), ("1000", True), ("1", True)])
+def test_inputs_are_held_back_when_the_budget_is_used_up(tmp_path: Path, budget: str, held: bool) -> None:
+    made = branches(forked())
+    with opened(tmp_path) as catalog:
+        with catalog.transaction() as transaction:
+            transaction.set_meta(DISK, budget)
+        found = statistics(made, arrived(catalog, made, NOW, size=1_000), catalog)
+    assert (found.bytes, found.disk) == (1_000, int(budget) if budget else None)
+    assert found.held_back is held
+    assert found.as_dict()["held_back"] is held
+
+
+def test_it_can_be_written_as_json(tmp_path: Path) -> None:
+    found = json.loads(json.dumps(known(tmp_path, (NOW, BAD)).as_dict()))
+    assert found["superboxes"]["levels"]["mouths"]["arc_0"] == {"arrived": 10, "shed": 5}
+    assert found["quality"]["outputs"]["tolerant"]["by_loss"] == 0.5
+    assert found["quality"]["utility"] == pytest.approx(0.5)
+
+
+def test_a_network_without_graphs_has_no_quality(tmp_path: Path) -> None:
+    network = forked()
+    plain = {name: replace(output, quality=None) for name, output in network.outputs.items()}
+    made = branches(replace(network, outputs=plain))
+    with opened(tmp_path) as catalog:
+        assert statistics(made, Queues(made, catalog), catalog).quality is None

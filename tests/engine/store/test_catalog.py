@@ -1,0 +1,202 @@
+"""The catalogue: a transaction is visible whole or not at all, and what is no catalogue is refused."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from australis.engine.ledger.catalog import VERSION, Catalog, Event, Head, StateFile, Transaction
+from australis.engine.store.segments import Segment
+from australis.errors import EngineError
+
+SEGMENT = Segment("arc", "segments/a.parquet", 3, 9, 5, 100, 42, None, None, "w", 1, 77)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "catalog.db"
+
+
+@pytest.fixture
+def catalog(path: Path) -> Iterator[Catalog]:
+    catalog = Catalog(path)
+    yield catalog
+    catalog.close()
+
+
+def everything(transaction: Transaction) -> None:
+    """A change of every kind."""
+    transaction.set_meta("key", "value")
+    transaction.log(Event(0, 4, "push", "s", 3, 10))
+    transaction.add_segments([SEGMENT])
+    transaction.set_head("box", Head(4, 1, 99))
+    transaction.set_states("box", [StateFile("box", 0, "states/a", 7)])
+    transaction.set_consumer("me", "arc", 2, "note")
+    transaction.set_position("file", "line 3")
+    counted = ("received", "emitted", "late", "ignored", "rejected", "unread", "nanoseconds")
+    transaction.count_box("box", dict.fromkeys(counted, 2))
+    transaction.count_delays("out", {5: 1})
+    transaction.note_train(("box", 0, 4, 3, 2, 1, 10, 20, 0))
+
+
+def contents(catalog: Catalog) -> dict[str, list[tuple[object, ...]]]:
+    tables = catalog.rows("select name from sqlite_master where type = 'table' and name not like 'sqlite%'")
+    return {name: catalog.rows(f"select * from {name}") for (name,) in tables}
+
+
+def test_what_was_committed_is_there_again(path: Path, catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        everything(transaction)
+    catalog.close()
+    again = Catalog(path)
+    assert again.meta("key") == "value"
+    assert again.log_end() == 4
+    assert again.events(0, 9) == [Event(0, 4, "push", "s", 3, 10)]
+    assert again.segments("arc") == [SEGMENT]
+    assert again.head("box") == Head(4, 1, 99)
+    assert again.states("box") == [StateFile("box", 0, "states/a", 7)]
+    assert again.consumer("me", "arc") == (2, "note")
+    assert again.position("file") == "line 3"
+    assert again.names() == {"segments/a.parquet", "states/a"}
+    again.close()
+
+
+def failing(catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        everything(transaction)
+        raise ZeroDivisionError
+
+
+def test_a_transaction_that_fails_leaves_nothing(catalog: Catalog) -> None:
+    before = contents(catalog)
+    with pytest.raises(ZeroDivisionError):
+        failing(catalog)
+    assert contents(catalog) == before
+    with catalog.transaction() as transaction:
+        everything(transaction)
+    assert contents(catalog) != before
+
+
+def refused(catalog: Catalog) -> None:
+    """A segment that is there already."""
+    with catalog.transaction() as transaction:
+        transaction.set_meta("key", "value")
+        transaction.add_segments([SEGMENT])
+
+
+def test_a_transaction_that_sqlite_refuses_leaves_nothing(catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        transaction.add_segments([SEGMENT])
+    before = contents(catalog)
+    with pytest.raises(EngineError, match="UNIQUE") as caught:
+        refused(catalog)
+    assert "damaged" not in str(caught.value)
+    assert contents(catalog) == before
+
+
+def test_nothing_is_visible_before_the_commit(path: Path, catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        everything(transaction)
+        beside = sqlite3.connect(path)
+        assert beside.execute("select count(*) from segment").fetchall() == [(0,)]
+        beside.close()
+
+
+def test_states_replace_those_of_their_box_and_partition(catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        transaction.set_states("a", [StateFile("x", 0, "one", 1), StateFile("x", 1, "two", 1)])
+        assert transaction.set_states("a", [StateFile("x", 1, "three", 1)]) == ["two"]
+        assert transaction.set_states("b", [StateFile("x", 1, "four", 1)]) == []
+    assert [state.name for state in catalog.states("a")] == ["one", "three"]
+    with catalog.transaction() as transaction:
+        assert transaction.clear_states("a") == ["one", "three"]
+    assert [state.name for state in catalog.states("b")] == ["four"]
+
+
+def test_segments_come_by_writer_part_and_number(catalog: Catalog) -> None:
+    made = [
+        replace(SEGMENT, name=name, base=base, end=end, writer=writer, part=part)
+        for name, base, end, writer, part in [
+            ("d", 0, 9, "b", 0),
+            ("c", 0, 9, "a", 1),
+            ("b", 9, 12, "a", 0),
+            ("a", 0, 9, "a", 0),
+        ]
+    ]
+    with catalog.transaction() as transaction:
+        transaction.add_segments(made)
+    assert [each.name for each in catalog.segments("arc")] == ["a", "b", "c", "d"]
+    assert [each.name for each in catalog.segments("arc", 9, 10)] == ["b"]
+    assert catalog.segments("arc", 12) == []
+
+
+def test_events_are_forgotten_when_they_are_wholly_past(catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        transaction.log(Event(0, 4, "push", "s", 3, 10))
+        transaction.log(Event(4, 5, "tick", "", 0, 11))
+        transaction.forget_events(4)
+    assert [event.base for event in catalog.events(0, 9)] == [4]
+    assert catalog.log_end() == 5
+
+
+def test_counters_add_up(catalog: Catalog) -> None:
+    for _ in range(2):
+        with catalog.transaction() as transaction:
+            everything_counted(transaction)
+    assert catalog.rows("select received, trains from box") == [(6, 2)]
+    assert catalog.rows("select tuples from delay") == [(8,)]
+
+
+def everything_counted(transaction: Transaction) -> None:
+    counted = ("received", "emitted", "late", "ignored", "rejected", "unread", "nanoseconds")
+    transaction.count_box("box", dict.fromkeys(counted, 3))
+    transaction.count_delays("out", {5: 4})
+
+
+# --- what is no catalogue
+
+
+def test_another_version_is_refused(path: Path) -> None:
+    Catalog(path).close()
+    db = sqlite3.connect(path)
+    db.execute(f"pragma user_version = {VERSION + 1}")
+    db.close()
+    with pytest.raises(
+        EngineError, match=rf"catalog\.db.*has version {VERSION + 1}.*expected version {VERSION}"
+    ):
+        Catalog(path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"no database at all, but long enough to be one" * 100, b"SQLite format 3\0"]
+)
+def test_what_is_no_database_is_named(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(EngineError, match=r"catalog\.db.*is damaged"):
+        Catalog(path)
+
+
+def test_a_database_that_is_cut_short_is_named(path: Path, catalog: Catalog) -> None:
+    with catalog.transaction() as transaction:
+        everything(transaction)
+    catalog.close()
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(EngineError, match=r"catalog\.db.*is damaged"):
+        Catalog(path)
+
+
+def test_a_directory_in_its_place_is_named(path: Path) -> None:
+    path.mkdir()
+    with pytest.raises(EngineError, match=r"catalog\.db.*cannot be written"):
+        Catalog(path)
+
+
+def test_a_closed_catalogue_is_not_called_damaged(catalog: Catalog) -> None:
+    catalog.close()
+    with pytest.raises(EngineError, match="closed") as caught:
+        catalog.log_end()
+    assert "damaged" not in str(caught.value)

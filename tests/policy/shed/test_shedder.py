@@ -1,0 +1,265 @@
+"""The load shedder: situations in, commands out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from australis.algebra.quality import Points, Quality, ValueGraph
+from australis.policy.load import Goal, Situation, Stage
+from australis.policy.shed.drop_boxes import DropBox
+from australis.policy.shed.shedder import Change, Command, Insert, Manners, Shedder, Withdraw
+
+SECOND = 1_000_000
+DELAY: Points = ((0, 1), (2, 1), (6, 0))
+LOSS: Points = ((0, 0), (1, 1))
+
+
+def seen(
+    at_s: float,
+    rate: float,
+    *,
+    waiting: int = 0,
+    oldest_s: float | None = None,
+    delay: float | None = 0.5,
+    quality: Quality = Quality(delay=DELAY, loss=LOSS),  # noqa: B008
+    kept: float = 1.0,
+) -> Situation:
+    """A node with one output, whose stage can let 1,000 tuples a second in."""
+    now = int(at_s * SECOND)
+    oldest = None if oldest_s is None else now - int(oldest_s * SECOND)
+    stage = Stage("s", {}, frozenset({"a"}), waiting, oldest, rate, tuple_us=1000, kept=kept)
+    return Situation(now, {"s": stage}, {"a": Goal("a", quality, ("s",), delay)})
+
+
+def rounded(commands: tuple[Command, ...]) -> list[tuple[str, str, float]]:
+    return [
+        (type(c).__name__, c.stage, 0.0 if isinstance(c, Withdraw) else round(c.box.rate, 3))
+        for c in commands
+    ]
+
+
+def test_nothing_is_shed_in_the_good_zone_whatever_the_rate() -> None:
+    assert Shedder().decide(seen(0, rate=3000)) == ()
+
+
+def test_a_late_output_is_helped_by_as_much_as_is_needed() -> None:
+    assert rounded(Shedder().decide(seen(0, rate=2000, delay=2.5))) == [("Insert", "s", 0.5)]
+
+
+def test_what_waits_foretells_that_an_output_will_be_late() -> None:
+    assert Shedder().decide(seen(0, rate=2000, waiting=1000, oldest_s=1.4)) == ()
+    assert rounded(Shedder().decide(seen(0, rate=2000, waiting=1000, oldest_s=1.6))) == [("Insert", "s", 0.5)]
+    assert rounded(Shedder().decide(seen(0, rate=2000, waiting=1600, oldest_s=0.9))) == [("Insert", "s", 0.5)]
+
+
+def test_a_backlog_is_part_of_the_need() -> None:
+    # 4,000 tuples wait, of which 1,000 may: 3,000 in 2 s beside 1,000 a second.
+    late = seen(0, rate=1000, waiting=4000, oldest_s=4, delay=3)
+    assert rounded(Shedder().decide(late)) == [("Insert", "s", 0.6)]
+
+
+def test_lateness_that_is_not_for_load_sheds_nothing() -> None:
+    assert Shedder().decide(seen(0, rate=500, delay=5)) == ()
+
+
+@pytest.mark.parametrize("quality", [Quality(delay=DELAY), Quality(loss=LOSS), Quality()])
+def test_without_a_graph_for_loss_or_for_delay_nothing_is_shed(quality: Quality) -> None:
+    late = seen(0, rate=3000, waiting=9000, oldest_s=5, delay=5, quality=quality)
+    assert Shedder().decide(late) == ()
+
+
+def test_windows_that_are_too_long_for_the_good_zone_shed_nothing() -> None:
+    late = seen(0, rate=2000, waiting=1000, oldest_s=0.5, delay=2.5)
+    slow = replace(late.goals["a"], lag=2.2)
+    assert Shedder().decide(replace(late, goals={"a": slow})) == ()
+
+
+def test_an_output_that_is_not_served_is_not_helped() -> None:
+    assert Shedder().decide(seen(0, rate=2000, waiting=9000, oldest_s=5, delay=5), inactive=("a",)) == ()
+
+
+def test_a_small_difference_is_no_command_and_a_large_one_is() -> None:
+    shedder = Shedder()
+    shedder.decide(seen(0, rate=2000, delay=2.5))
+    assert shedder.decide(seen(0.5, rate=2040, delay=2.5)) == ()
+    assert rounded(shedder.decide(seen(1, rate=4000, delay=2.5))) == [("Change", "s", 0.75)]
+
+
+def test_rates_come_down_by_halves_in_a_calm_and_the_drop_box_goes() -> None:
+    shedder = Shedder()
+    shedder.decide(seen(0, rate=4000, waiting=3000, oldest_s=0, delay=2.5))
+    told = [(at, rounded(shedder.decide(seen(at, rate=500)))) for at in (0.5, 1.0, 1.5, 2.0, 2.5)]
+    assert told == [
+        (0.5, []),
+        (1.0, [("Change", "s", 0.375)]),
+        (1.5, [("Change", "s", 0.188)]),
+        (2.0, [("Withdraw", "s", 0.0)]),
+        (2.5, []),
+    ]
+    assert shedder.boxes == {}
+
+
+def test_without_a_margin_a_drop_box_stays_longer() -> None:
+    shedder = Shedder()
+    shedder.decide(seen(0, rate=2000, delay=2.5))
+    told = [rounded(shedder.decide(seen(at, rate=950))) for at in range(1, 8)]
+    assert [at for at, commands in enumerate(told, 1) if ("Withdraw", "s", 0.0) in commands] == [6]
+    assert shedder.boxes == {}
+
+
+def test_a_drop_box_that_does_not_help_is_withdrawn_though_its_output_is_late() -> None:
+    shedder = Shedder()
+    shedder.decide(seen(0, rate=2000, delay=2.5))
+    told = [rounded(shedder.decide(seen(at, rate=500, delay=5))) for at in range(1, 8)]
+    assert told[5] == [("Withdraw", "s", 0.0)]
+    assert shedder.boxes == {}
+
+
+def test_a_burst_that_comes_back_finds_the_drop_box_again() -> None:
+    shedder = Shedder()
+    shedder.decide(seen(0, rate=2000, delay=2.5))
+    for at in (1.0, 2.0, 3.0):
+        shedder.decide(seen(at, rate=500))
+    assert rounded(shedder.decide(seen(4, rate=2000, delay=2.5))) == [("Insert", "s", 0.5)]
+
+
+def test_a_stage_that_is_gone_has_no_drop_box_any_more() -> None:
+    shedder = Shedder()
+    shedder.decide(seen(0, rate=2000, delay=2.5))
+    gone = replace(seen(1, rate=2000, delay=2.5), stages={}, goals={})
+    assert shedder.decide(gone) == (Withdraw("s"),)
+
+
+def test_costs_that_were_measured_too_low_are_made_up_for() -> None:
+    shedder = Shedder()
+    told = [
+        rounded(shedder.decide(seen(at, rate=2000, waiting=3000, oldest_s=3, delay=3))) for at in range(6)
+    ]
+    rates = [rate for commands in told for _, _, rate in commands]
+    assert rates == sorted(rates)
+    assert rates[-1] > rates[0] + 0.1
+
+
+def test_a_stage_cannot_use_more_than_one_worker() -> None:
+    late = replace(seen(0, rate=2000, delay=2.5), workers=4)
+    assert rounded(Shedder().decide(late)) == [("Insert", "s", 0.5)]
+    assert Shedder().decide(replace(seen(0, rate=900, delay=2.5), workers=4)) == ()
+
+
+def test_many_workers_do_not_make_one_queue_shorter() -> None:
+    waiting = replace(seen(0, rate=2000, waiting=1600, oldest_s=0.9), workers=4)
+    assert rounded(Shedder().decide(waiting)) == [("Insert", "s", 0.5)]
+
+
+def test_in_a_calm_no_other_place_is_shed() -> None:
+    late = two(0, whole_rate=900)
+    whole = replace(late.goals["b"], quality=Quality(delay=DELAY, loss=LOSS, weight=9.0))
+    shedder = Shedder()
+    assert rounded(shedder.decide(replace(late, goals={**late.goals, "b": whole}))) == [("Insert", "s", 0.8)]
+    calm = {name: replace(goal, delay=0.5) for name, goal in {**late.goals, "b": whole}.items()}
+    more = replace(two(0.5, whole_rate=1900), goals=calm)
+    assert "w" not in {stage for _, stage, _ in rounded(shedder.decide(more))}
+
+
+def test_what_waits_in_a_calm_is_no_backlog() -> None:
+    shedder = Shedder()
+    shedder.decide(seen(0, rate=2000, waiting=9000, oldest_s=3, delay=2.5))
+    told = [rounded(shedder.decide(seen(at, rate=800, waiting=1400, oldest_s=1.4))) for at in (1, 2)]
+    assert told[-1] == [("Withdraw", "s", 0.0)]
+
+
+# --- what cannot be shed
+
+
+def two(at_s: float, whole_rate: float) -> Situation:
+    """An output that may lose tuples, beside one that may not; both are late."""
+    stages = {
+        "s": Stage("s", {}, frozenset({"a"}), rate=500, tuple_us=1000),
+        "w": Stage("w", {}, frozenset({"b"}), rate=whole_rate, tuple_us=1000),
+    }
+    a = Goal("a", Quality(delay=DELAY, loss=LOSS), ("s",), delay=3.0)
+    b = Goal("b", Quality(delay=DELAY), ("w",), delay=3.0)
+    return Situation(int(at_s * SECOND), stages, {"a": a, "b": b})
+
+
+def test_others_pay_for_an_output_that_may_lose_nothing() -> None:
+    assert rounded(Shedder().decide(two(0, whole_rate=900))) == [("Insert", "s", 0.8)]
+
+
+def test_but_not_when_it_does_not_help() -> None:
+    shedder = Shedder()
+    assert rounded(shedder.decide(two(0, whole_rate=3000))) == []
+    assert shedder.shedding is not None
+    assert shedder.shedding.missing == pytest.approx(2.5)
+
+
+# --- by value
+
+
+def test_a_drop_box_goes_by_value_where_it_can() -> None:
+    semantic = DropBox(0.5, {"in": "(v <= 3)"})
+    asked: list[tuple[str, float]] = []
+
+    def by_value(stage: str, rate: float) -> DropBox:
+        asked.append((stage, rate))
+        return semantic
+
+    shedder = Shedder(by_value=by_value)
+    quality = Quality(delay=DELAY, value=ValueGraph("v", points=((0, 0), (9, 1))))
+    assert shedder.decide(seen(0, rate=2000, delay=2.5, quality=quality)) == (Insert("s", semantic),)
+    assert asked == [("s", 0.5)]
+
+
+def test_one_that_sheds_much_less_than_it_should_is_made_anew() -> None:
+    shedder = Shedder(by_value=lambda stage, rate: DropBox(rate, {"in": "(v <= 3)"}))
+    shedder.decide(seen(0, rate=2000, delay=2.5))
+    assert shedder.decide(seen(2.5, rate=2000, delay=2.1, kept=0.55)) == ()
+    again = shedder.decide(seen(3, rate=2000, delay=2.1, kept=0.8))
+    assert [type(command) for command in again] == [Change]
+
+
+def test_without_one_it_goes_by_chance() -> None:
+    shedder = Shedder(by_value=lambda stage, rate: None)
+    assert shedder.decide(seen(0, rate=2000, delay=2.5)) == (Insert("s", DropBox(0.5, {}, 0.5)),)
+
+
+# --- laws
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 9000), st.integers(0, 20_000), st.floats(0, 9), st.none() | st.floats(0, 9)),
+        max_size=30,
+    )
+)
+def test_commands_fit_the_drop_boxes_that_stand_and_none_is_left(
+    story: list[tuple[float, int, float, float | None]],
+) -> None:
+    """Whatever happens, then fifteen quiet seconds."""
+    shedder = Shedder()
+    standing: dict[str, DropBox] = {}
+    happened = [
+        seen(i / 2, rate, waiting=waiting, oldest_s=oldest, delay=delay)
+        for i, (rate, waiting, oldest, delay) in enumerate(story)
+    ]
+    quiet = [seen(len(story) / 2 + i / 2, rate=500) for i in range(30)]
+    for situation in happened + quiet:
+        for command in shedder.decide(situation):
+            assert (command.stage in standing) != isinstance(command, Insert)
+            if isinstance(command, Withdraw):
+                del standing[command.stage]
+            else:
+                assert 0.0 < command.box.rate <= 1.0
+                standing[command.stage] = command.box
+        assert standing == shedder.boxes
+    assert standing == {}
+
+
+def test_manners_can_be_others() -> None:
+    hasty = Shedder(Manners(calm_s=0.0))
+    hasty.decide(seen(0, rate=2000, delay=2.5))
+    assert rounded(hasty.decide(seen(0.1, rate=500))) == [("Withdraw", "s", 0.0)]

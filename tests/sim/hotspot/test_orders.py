@@ -1,0 +1,167 @@
+"""Any order of messages, losses, crashes and suspicions: no tuple is lost or doubled by a migration."""
+
+from __future__ import annotations
+
+from functools import partial
+from random import Random
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from australis.policy.hotspot import messages as m
+from australis.policy.hotspot.levels import Loads
+from australis.policy.hotspot.peer import Manners
+from australis.sim.hotspot.applications import diamond
+from australis.sim.hotspot.overlay import Overlay, Placed
+from australis.sim.hotspot.station import Station
+from australis.sim.kernel.links import Links
+
+PEERS = ("a", "b", "c", "d")
+peers = st.sampled_from(PEERS)
+
+
+class Bag:
+    """Messages on their way, which arrive when somebody says so."""
+
+    def __init__(self) -> None:
+        self.messages: list[tuple[str, str, Any]] = []
+
+    def send(self, source: str, target: str, message: Any) -> None:
+        self.messages.append((source, target, message))
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """Four peers and an application that branches and recombines."""
+
+    @initialize(homes=st.lists(peers, min_size=6, max_size=6))
+    def begin(self, homes: list[str]) -> None:
+        offers = dict.fromkeys(PEERS, ("op",))
+        self.overlay = Overlay(
+            offers, {"op": 0.0}, manners=Manners(patience=2), links=Links(), chance=Random(0), record=True
+        )
+        self.bag = Bag()
+        self.overlay.net = self.bag  # type: ignore[assignment]
+        application = diamond("app", 1)
+        placed = [Placed("op", home, task) for home, task in zip(homes, application.tasks, strict=False)]
+        self.overlay.place([*placed, Placed("receive", homes[4], application.receive)], {"app.in0": homes[5]})
+        self.source, self.out, self.emitted = homes[5], application.out, 0
+        self.switched: list[tuple[Station, m.Switched]] = []
+        for station in self.overlay.stations.values():
+            station._carried[m.Switch] = partial(self._switch, station)
+
+    def _switch(self, station: Station, switch: m.Switch) -> None:
+        """A stream goes elsewhere at once, but the policy hears of it later."""
+        last = station.outlets[switch.stream].switch(switch.home)
+        done = m.Switched(switch.migration, switch.stream, switch.version, last)
+        self.switched.append((station, done))
+
+    def _run(self) -> None:
+        self.overlay.clock.run()
+
+    @rule()
+    def emit(self) -> None:
+        self.emitted += 1
+        self.overlay.stations[self.source].emit("app.in0", (self.emitted, 0))
+        self._run()
+
+    @rule(place=st.integers(0, 10**6), lose=st.booleans(), twice=st.booleans())
+    @precondition(lambda self: self.bag.messages)
+    def deliver(self, place: int, lose: bool, twice: bool) -> None:
+        place %= len(self.bag.messages)
+        message = self.bag.messages[place] if twice else self.bag.messages.pop(place)
+        if not lose or twice:
+            self._deliver(message)
+
+    @rule(count=st.integers(1, 20))
+    def deliver_some(self, count: int) -> None:
+        for _ in range(min(count, len(self.bag.messages))):
+            self._deliver(self.bag.messages.pop(0))
+
+    def _deliver(self, message: tuple[str, str, Any]) -> None:
+        source, target, what = message
+        self.overlay.stations[target].arrived(source, what)
+        self._run()
+
+    @rule()
+    @precondition(lambda self: self.switched and self.switched[0][0].node.up)
+    def say_switched(self) -> None:
+        station, done = self.switched.pop(0)
+        station.tell(done)
+        self._run()
+
+    @rule(peer=peers, load=st.sampled_from((0.0, 1.0, 3.0, 6.0)))
+    def measure(self, peer: str, load: float) -> None:
+        self.overlay.stations[peer].tell(m.Measured(self.overlay.clock.now, Loads(load, load, load)))
+
+    @rule(peer=peers)
+    def look(self, peer: str) -> None:
+        self.overlay.stations[peer].tell(m.Look(0.0))
+
+    @rule(source=peers, to=peers, serial=st.integers(1, 50))
+    def decide(self, source: str, to: str, serial: int) -> None:
+        """Decisions may be anything: what they lead to is safe."""
+        self.overlay.stations[source].tell(m.Received(to, m.Decision(serial, "op", to)))
+
+    @rule(peer=peers)
+    def tick(self, peer: str) -> None:
+        self.overlay.stations[peer].ticked(0)
+        self._run()
+
+    @rule(peer=peers)
+    def crash(self, peer: str) -> None:
+        self.overlay.stations[peer].crash()
+
+    @rule(peer=peers)
+    def restart(self, peer: str) -> None:
+        self.overlay.stations[peer].node.restart()
+
+    @rule(peer=peers)
+    def suspect(self, peer: str) -> None:
+        self.overlay.tell_all(m.Failed(peer))
+
+    @invariant()
+    def what_was_delivered_is_in_order(self) -> None:
+        if hasattr(self, "overlay"):
+            found = self.overlay.deliveries.get(self.out, [])
+            assert [each.written for each in found] == list(range(1, len(found) + 1))
+            origins = [each.origin for each in found]
+            assert all(origins.count(origin) <= 2 for origin in origins)
+
+    @invariant()
+    def a_task_has_one_home(self) -> None:
+        if hasattr(self, "overlay"):
+            policies = [each.policy for each in self.overlay.stations.values()]
+            tasks = [task for each in policies for of in each.holdings.tasks.values() for task in of]
+            assert len(tasks) == len(set(tasks))
+
+    def teardown(self) -> None:
+        """When nothing fails any more all comes to rest, and everything was delivered."""
+        if not hasattr(self, "overlay"):
+            return
+        for station in self.overlay.stations.values():
+            station.node.restart()
+        for _ in range(200):
+            while self.switched:
+                self.say_switched()
+            for station in self.overlay.stations.values():
+                station.ticked(0)
+            self._run()
+            while self.bag.messages:
+                self._deliver(self.bag.messages.pop(0))
+            if self._rests():
+                break
+        assert self._rests()
+        found = sorted(each.origin for each in self.overlay.deliveries.get(self.out, []))
+        assert found == [number for number in range(1, self.emitted + 1) for _ in range(2)]
+        self.overlay.replayed()
+
+    def _rests(self) -> bool:
+        stations = self.overlay.stations.values()
+        kept = any(outlet.kept for each in stations for outlet in each.outlets.values())
+        return not kept and not any(each.policy.busy for each in stations)
+
+
+TestAnyOrder = AnyOrder.TestCase
+TestAnyOrder.settings = settings(max_examples=100, stateful_step_count=60)
