@@ -16,7 +16,7 @@ from australis.engine.history import organisation as keeping
 from australis.engine.history import question, read_history, reading, runs
 from australis.engine.history.question import instant_us
 from australis.engine.history.reading import recall
-from australis.engine.history.runs import staged
+from australis.engine.store.runs import staged
 from australis.errors import AlgebraError, EngineError
 
 

@@ -21,7 +21,7 @@ from australis.app.showing import statistics_tables as shown
 
 if TYPE_CHECKING:
     from australis.engine.observe.statistics import Statistics
-    from australis.engine.steer.drop_boxes import Entry
+    from australis.engine.ledger.drop_log import Entry
 
 _WIDTH_OF_FILES = 120
 

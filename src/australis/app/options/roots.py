@@ -17,7 +17,8 @@ from australis.app.options.networks import functions_option, import_python
 from australis.app.running.quiet_start import quietly
 from australis.app.showing.progress import announced
 from australis.engine.control.client import Control, reach
-from australis.engine.store.root import Root, catalog_folder
+from australis.engine.store.home import catalog_folder
+from australis.engine.store.root import Root
 
 if TYPE_CHECKING:
     from australis.engine.ledger.record import Record

@@ -35,7 +35,7 @@ from australis.engine.observe.inspect import holds_tables
 from australis.engine.observe.statistics import BoxStatistics, Statistics
 from australis.engine.sinks import parse_sink
 from australis.engine.sources import Adoption, Delivery, FileSource, Options, Source
-from australis.engine.steer.drop_boxes import Entry
+from australis.engine.ledger.drop_log import Entry
 from australis.engine.store.segments import SEQ
 from australis.errors import EngineError, Problem
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from australis.engine.observe.quality import QualityReport
 from australis.engine.observe.statistics import BoxStatistics, OutputStatistics, Statistics
-from australis.engine.steer.drop_boxes import Entry
+from australis.engine.ledger.drop_log import Entry
 
 NOTHING = "-"
 _DELAYS = ("delay p50", "p95", "p99")

@@ -8,7 +8,7 @@ import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
 
-from pyspark import cloudpickle
+import cloudpickle
 
 from australis.algebra.user_functions import RowFunction, UserAggregate, register_all, registered
 from australis.engine.store.root import PLANS, Root
