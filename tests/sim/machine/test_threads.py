@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -73,11 +74,11 @@ def test_a_deadlock_is_reported_with_who_waits_for_what_and_where() -> None:
         try:
             machine.run(lambda machine=machine: cross(machine))
         except Stuck as error:
-            reports.append(str(error))
-            assert f"seed {seed}:" in error.__notes__[0]
+            reports.append(f"{error} {error.__notes__}")
     assert 5 < len(reports) < 50
     for report in reports:
         assert "no thread can run" in report
+        assert "seed" in report
         assert "upwards of harness waits for lock" in report
         assert "held by upwards" in report
         assert "held by downwards" in report
@@ -196,7 +197,7 @@ def test_join_waits_for_the_end_or_for_a_time() -> None:
 
 def test_an_exception_that_ends_a_thread_is_reported_at_the_end() -> None:
     def main(machine: Machine) -> None:
-        machine.threads.start(lambda: [].pop(), "broken").join()
+        machine.threads.start([].pop, "broken").join()
 
     machine = quiet(1)
     with pytest.raises(ThreadFailed, match="broken by IndexError") as caught:
@@ -247,6 +248,28 @@ def test_the_harness_ends_all_that_it_leaves() -> None:
     machine.run(main)
     assert seen == ["unwound"] * 5
     assert threading.active_count() == before
+
+
+def test_an_interrupt_of_the_real_thread_ends_the_run() -> None:
+    def main(machine: Machine) -> None:
+        def spin() -> None:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            while True:
+                machine.pause("spin")
+
+        machine.threads.start(spin, "spinner").join()
+
+    before, machine = threading.active_count(), quiet(1)
+    with pytest.raises(KeyboardInterrupt):
+        machine.run(lambda: main(machine))
+    assert threading.active_count() == before
+
+
+def test_a_machine_runs_once() -> None:
+    machine = quiet(1)
+    assert machine.run(lambda: "result") == "result"
+    with pytest.raises(SimulationError, match="has run before"):
+        machine.run(lambda: "again")
 
 
 def test_real_threads_are_refused() -> None:

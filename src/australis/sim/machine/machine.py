@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from random import Random
 from typing import TypeVar
 
@@ -18,6 +19,8 @@ from australis.sim.machine.schedules import schedule_of
 from australis.sim.machine.threads import VirtualThreads
 
 T = TypeVar("T")
+RUNS_PER_COLLECTION = 100
+_runs = count(1)
 
 
 class ThreadFailed(SimulationError):
@@ -144,7 +147,7 @@ class Machine:
         seconds = self.scheduler.now_ns / 1e9
         return (
             f"seed {self.seed}: {self.switches} switch points, {seconds:.3f} virtual seconds, "
-            f"{len(self.lives)} lives, trace {self.trace:08x}, {self.mischief.counts}, {self.chances}"
+            f"{len(self.lives)} lives, trace {self.trace:08x}, {self.mischief.counts}; {self.chances}"
         )
 
     def _crash_here(self, life: Life) -> None:
@@ -163,14 +166,17 @@ class Machine:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Let no garbage collection run code in the middle of a simulation, nor tell of what power loss cut off.
+    """Let no garbage collection run code in the middle of a simulation, nor report what power loss cut off.
 
     Finalisers would run where real memory decides, and reach switch points. So all that is garbage at the end
-    is collected then; what was there before is frozen meanwhile, which keeps that short.
+    is collected then; what was there before is frozen meanwhile, which keeps that short. What is left of the
+    machine itself, when its caller has done with it, only a full collection finds.
     """
     was_enabled, report = gc.isenabled(), sys.unraisablehook
     sys.unraisablehook = lambda what: None if what.exc_type is PowerLoss else report(what)
     gc.disable()
+    if next(_runs) % RUNS_PER_COLLECTION == 0:
+        gc.collect()
     gc.freeze()
     try:
         yield

@@ -13,12 +13,14 @@ from australis.errors import Problem, SimulationError
 from australis.sim.machine.alarms import Alarms
 from australis.sim.machine.lives import Awaited, Life, PowerLoss, VirtualThread
 from australis.sim.machine.schedules import Schedule
-from australis.sim.machine.stuck import Stuck, stuck
+from australis.sim.machine.stuck import stuck
 
 LOSSES_MOST = 1_000
 """How often a thread may continue after a power loss, before it is left behind."""
 TIMEOUT_MOST = 1e9
 """The longest timeout, in seconds; about what `threading` admits."""
+INTERRUPT_SECONDS_MOST = 10
+"""How long an interrupted run may take to end, in real time."""
 
 
 class Scheduler:
@@ -132,19 +134,27 @@ class Scheduler:
 
     def run(self, main: Callable[[], None]) -> BaseException | None:
         """Run a first thread, and end all others after it; the exception that ended it."""
+        if self.harness.is_over:
+            raise SimulationError(Problem("machine", "has run before", "a new machine for every run"))
         self._done.acquire()
         self._main = self._make(self.harness, main, "main")
         self._give_baton(self._main)
+        self._wait_for_end()
+        # What hears of ends has disks and databases, which need not wait for a garbage collection.
+        self.on_life_end.clear()
+        return self._main.failure
+
+    def _wait_for_end(self) -> None:
         try:
             self._done.acquire()
         except BaseException:
-            # An interrupt of the real main thread: the virtual one learns of it at the next switch point.
+            # An interrupt of the real thread: the first virtual one learns of it at the next switch point.
             self.switches_most = -1
-            self._done.acquire(timeout=10)
+            self._done.acquire(timeout=INTERRUPT_SECONDS_MOST)
             raise
-        for thread in self._system_threads:
-            thread.join()
-        return self._main.failure
+        finally:
+            for thread in self._system_threads:
+                thread.join(INTERRUPT_SECONDS_MOST)
 
     def _make(self, life: Life, target: Callable[[], None], name: str) -> VirtualThread:
         thread = VirtualThread(self, life, name, self.serial())
@@ -260,14 +270,13 @@ class Scheduler:
 
     def _give_up(self, thread: VirtualThread) -> None:
         """Let the first thread know that there is no end."""
+        if self._main in self._first:
+            return
+        error = stuck(f"there is no end after {self.switches} switch points", self._threads)
         if thread is self._main:
-            raise self._endless()
-        if self._main not in self._first:
-            self._interrupt(self._main, self._endless())
-            self._first.append(self._main)
-
-    def _endless(self) -> Stuck:
-        return stuck(f"there is no end after {self.switches} switch points", self._threads)
+            raise error
+        self._interrupt(self._main, error)
+        self._first.append(self._main)
 
     def _doom(self, thread: VirtualThread) -> None:
         """Let a thread run to its end before anyone else; the current one is about to."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from australis.sim.machine.lives import VirtualThread
 
 FRAMES_MOST = 12
-_HERE = str(Path(__file__).parent)
+_HIDDEN = (str(Path(__file__).parent), threading.__file__)
 
 
 class Stuck(SimulationError):
@@ -34,7 +35,7 @@ def _status(thread: VirtualThread) -> str:
 
 
 def _stack(frame: object) -> list[str]:
-    """Where a thread is, without the frames of the simulator."""
+    """Where a thread is, without the frames of the simulator and of `threading`."""
     found = traceback.StackSummary.extract(traceback.walk_stack(frame)) if frame else []  # type: ignore[arg-type]
-    outside = [each for each in found if not each.filename.startswith(_HERE)][:FRAMES_MOST]
+    outside = [each for each in found if not each.filename.startswith(_HIDDEN)][:FRAMES_MOST]
     return [f"    {each.filename}:{each.lineno} {each.name}: {each.line}" for each in outside]
