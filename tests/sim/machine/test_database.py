@@ -129,30 +129,48 @@ def test_a_commit_fails_before_or_after_it_takes_effect() -> None:
     }
 
 
-def test_a_power_loss_reverses_a_commit_in_doubt_until_another_one_counts() -> None:
-    told = []
+def fail_and_look(seed: int, then: Work, power: bool) -> tuple[list[int], list[int]]:
+    """What is read after a commit whose sync failed, and by the next life."""
+    machine, told = Machine(seed, Chances(commit=1.0, doubt=1.0)), []
+    home = VirtualHome(machine)
 
-    def work(db: VirtualConnection) -> None:
-        try:
+    def work() -> None:
+        db = home.connect()
+        with pytest.raises(sqlite3.OperationalError) as caught:
             insert(db, 1)
-        except sqlite3.OperationalError:
-            if db.in_transaction:
-                db.execute("rollback")
-        told.append(rows(db))
+        if caught.value.sqlite_errorname == "SQLITE_IOERR_FSYNC":
+            machine.calm()
+            told.extend(rows(db))
+            then(db)
 
-    def work_on(db: VirtualConnection) -> None:
-        work(db)
-        try:
-            insert(db, 2)
-        except sqlite3.OperationalError:
-            told[-1] = None
-        else:
-            told[-1].append(2)
+    def main() -> list[int]:
+        prepare(home.connect())
+        insert(home.connect(), 0)
+        life = machine.begin_life()
+        life.start(work, "work").join()
+        (machine.crash if power else machine.kill)(life)
+        return rows(home.connect())
 
-    chances = Chances(commit=0.5, doubt=1.0)
-    assert sum(survive(seed, chances, work) != told[-1] for seed in range(100)) > 10
-    kept = [(survive(seed, chances, work_on), told[-1]) for seed in range(100)]
-    assert all(left == expected for left, expected in kept if expected is not None)
+    return told, machine.run(main)
+
+
+def test_a_commit_whose_sync_failed_seems_undone_and_the_next_life_may_find_it_done() -> None:
+    def nothing(db: VirtualConnection) -> None:
+        rows(db)
+
+    killed = [fail_and_look(seed, nothing, power=False) for seed in range(40)]
+    assert {tuple(left) for told, left in killed if told} == {(0, 1)}
+    assert all(told in ([], [0]) for told, _ in killed)
+    lost = [fail_and_look(seed, nothing, power=True) for seed in range(40)]
+    assert {tuple(left) for told, left in lost if told} == {(0,), (0, 1)}
+
+
+def test_another_commit_or_a_close_settles_what_was_in_doubt() -> None:
+    for power in (False, True):
+        after = [fail_and_look(seed, lambda db: insert(db, 2), power) for seed in range(20)]
+        assert {tuple(left) for told, left in after if told} == {(0, 2)}
+        after = [fail_and_look(seed, lambda db: db.close(), power) for seed in range(20)]
+        assert {tuple(left) for told, left in after if told} == {(0,)}
 
 
 def test_without_syncs_a_power_loss_brings_back_an_older_state() -> None:

@@ -41,7 +41,7 @@ class Chances:
     again: float = 0.0
     """The chance that an operation fails when the last one of its kind did."""
     doubt: float = 0.0
-    """The share of failed commits whose outcome, whatever reads say, a power loss may still reverse."""
+    """The share of failed syncs of a commit after which it seems undone, and the next life finds it done."""
     stall: float = 0.0
     """The chance that an operation of the disk or the database takes long."""
     stall_ms_most: int = 1_000
@@ -99,6 +99,7 @@ def draw_chances(seed: int, crash_within: int = 2_000) -> Chances:
         commit=_chance(random, amount),
         statement=_chance(random, amount),
         again=random.choice((0.0, 0.5, 0.9)),
+        doubt=random.choice((0.0, 0.0, 0.5)),
         stall=_chance(random, 0.02),
         stall_ms_most=random.choice((10, 1_000, 60_000)),
     )

@@ -86,6 +86,7 @@ class VirtualConnection:
         """Close the connection, once; an open transaction is undone."""
         if self.in_transaction:
             self._home.rollback(self)
+        self._home.close(self)
         self._is_closed = True
 
     def _enter(self, word: str) -> None:

@@ -39,6 +39,10 @@ class VirtualHome:
     With `pragma synchronous` FULL or EXTRA a commit is durable when it returns. With less, a power loss may
     bring back an older committed state, but never a damaged one. With a `disk`, the catalogue is in its file
     system: a durable commit makes earlier deletes and moves durable too.
+
+    With the chance `doubt`, a commit whose sync fails does what SQLite does in WAL mode: it seems undone to
+    all readers, but it is in the log. The next life finds it done, after a power loss or a mere kill, unless
+    another commit has overwritten it, or its connection was closed.
     """
 
     def __init__(self, machine: Machine, disk: VirtualDisk | None = None) -> None:
@@ -51,8 +55,10 @@ class VirtualHome:
         self._changes = 0
         """How many changes of rows there were at the last end of a transaction."""
         self._turn = Awaited(machine.scheduler.harness, "the catalogue")
-        self._other: bytes | None = None
-        """Another state, which a power loss may bring up; without one, the current state is durable."""
+        self._older: bytes | None = None
+        """An older state that a power loss may bring back; without one, the current state is durable."""
+        self._in_doubt: tuple[VirtualConnection, bytes] | None = None
+        """A connection whose commit failed and seems undone, and the state that the next life may find."""
         self._is_made = False
         self._lock: HeldLock | None = None
         machine.scheduler.on_life_end.append(self._hear)
@@ -65,6 +71,8 @@ class VirtualHome:
     def connect(self) -> VirtualConnection:
         """A connection for the life of the current thread."""
         self.machine.pause("connect")
+        if self.writer is None:
+            self._db.execute("pragma synchronous = full")
         return VirtualConnection(self, self.machine.scheduler.check().life)
 
     def lock(self) -> HeldLock:
@@ -90,8 +98,8 @@ class VirtualHome:
     def run(self, connection: VirtualConnection, statement: Statement) -> Rows:
         """Run a statement for a connection; outside of a transaction, what it changes is committed."""
         self._is_made = True
-        if connection.synchronous < FULL and self._other is None and self.writer is None:
-            self._other = self._image()
+        if connection.synchronous < FULL and self._older is None and self.writer is None:
+            self._older = self._image()
         changes = self._db.total_changes
         try:
             return Rows(statement(self._db))
@@ -115,21 +123,24 @@ class VirtualHome:
 
     def note_commit(self, connection: VirtualConnection) -> None:
         """Take note that something was committed."""
-        self._changes = self._db.total_changes
+        self._changes, self._in_doubt = self._db.total_changes, None
         is_durable = connection.synchronous >= FULL
         if is_durable and self._disk is not None:
             self._disk.settle()
         # What is not synced gets to the disk sooner or later all the same.
         if is_durable or self.chance(0.1):
-            self._other = None
+            self._older = None
 
     def leave_in_doubt(self, connection: VirtualConnection) -> None:
-        """End a transaction so that it seems to count, or not, and a power loss may reverse that."""
+        """Undo a transaction so that the next life may find it done all the same."""
         after = self._db.serialize()
         self.rollback(connection)
-        before = self._image()
-        current, self._other = (before, after) if self.chance(0.5) else (after, before)
-        self._restore(current)
+        self._in_doubt = connection, after
+
+    def close(self, connection: VirtualConnection) -> None:
+        """Take note that a connection was closed in order, which drops what did not count."""
+        if self._in_doubt is not None and self._in_doubt[0] is connection:
+            self._in_doubt = None
 
     def synchronous(self) -> int:
         """The level that `pragma synchronous` was set to last."""
@@ -147,13 +158,21 @@ class VirtualHome:
             self._db.execute("rollback")
             self._changes = self._db.total_changes
             self._set_writer(None)
+        if self._in_doubt is not None and (power or self._in_doubt[0].life is life):
+            self._decide(self._in_doubt[1], chance=0.5 if power else 1.0)
         if power:
             self._lose_power()
 
+    def _decide(self, after: bytes, chance: float) -> None:
+        """Let a commit that was in doubt count, maybe."""
+        self._in_doubt = None
+        if self.chance(chance):
+            self._restore(after)
+
     def _lose_power(self) -> None:
-        if self._other is not None and self.chance(0.5):
-            self._restore(self._other)
-        self._other = None
+        if self._older is not None and self.chance(0.5):
+            self._restore(self._older)
+        self._older = None
         if self._is_made and not self._page_count():
             self._is_made = self.chance(0.5)
 
