@@ -22,9 +22,9 @@ from australis.algebra.network import QUARANTINE, Network
 from australis.algebra.schema import TS
 from australis.engine.settings import Way
 from australis.engine.store.segments import SEQ
-from australis.engine.train import trains
-from australis.engine.worker.task import Task, answer, manifest_of
-from australis.engine.worker.waybill import Manifest, Waybill
+from australis.engine.train import sizing
+from australis.engine.worker.task import Task
+from australis.engine.worker.waybill import Manifest, Waybill, answer, manifest_of
 from australis.policy.schedule.schedules import Scheduling
 from australis.reference.network import Emission, ReferenceRun
 
@@ -134,7 +134,7 @@ class Here:
 @contextmanager
 def several_tasks(rows_per_task: int) -> Iterator[None]:
     """Nodes that spread trains of few tuples over tasks."""
-    with patch.object(trains, "ROWS_PER_TASK", rows_per_task):
+    with patch.object(sizing, "ROWS_PER_TASK", rows_per_task):
         yield
 
 

@@ -100,7 +100,7 @@ class Node:
         make_runner = choose_runner(runner, way=self.settings.way, master=master, options=spark_options)
         self._temporary = tempfile.TemporaryDirectory(prefix="australis-") if root is None else None
         self.root = Root.of(self._temporary.name if self._temporary else str(root))
-        self._clock, self._threads = never_back(clock or threads.now_us), threads
+        self._clock, self._threads = never_back(clock or threads.now_us, threads), threads
         self._running: Running | None = None
         self._switch: Switch | None = None
         self._optimiser: Optimiser | None = None

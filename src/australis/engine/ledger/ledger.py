@@ -1,8 +1,8 @@
 """The ledger: the one owner of what is committed on a root.
 
 A change is a unit of work. It owns the lock, the transaction, the mirror in memory and the files that are
-to go: all of it becomes visible whole or not at all, the mirror follows only after the commit, and files go only
-after both. Whoever is not inside one cannot change what is committed.
+to go: all of it becomes visible whole or not at all, the mirror follows only after the commit, and files go
+only after both. Whoever is not inside one cannot change what is committed.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class OpenRoot:
     ) -> None:
         self.root, home = root, home_of(root, catalog)
         root.prepare()
-        self._held = home.hold()
+        self._held = home.lock()
         try:
             garbage = Garbage(root, threads)
             _check_catalog(home, garbage)

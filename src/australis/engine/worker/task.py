@@ -55,6 +55,13 @@ _ready: dict[tuple[str, str], Ready] = {}
 _states: Cache[State] = Cache()
 
 
+def forget() -> None:
+    """Forget all that this process keeps between tasks, as a new one would."""
+    _ready.clear()
+    _states.clear()
+    parts.clear()
+
+
 def ready_for(root: Root, waybill: Waybill) -> Ready:
     """The superbox of a train and its kernels, made once in a worker."""
     key = (root.uri_of(waybill.plan), waybill.superbox)
