@@ -20,8 +20,8 @@ from australis.app.options.networks import functions_option, import_python
 from australis.app.showing import statistics_tables as shown
 
 if TYPE_CHECKING:
-    from australis.engine.observe.statistics import Statistics
     from australis.engine.ledger.drop_log import Entry
+    from australis.engine.observe.statistics import Statistics
 
 _WIDTH_OF_FILES = 120
 

@@ -71,7 +71,7 @@ class Place:
         """Where the catalogue is, which must be there."""
         folder = catalog_folder(Root.of(self.root), self.catalog)
         shown = Path(self.root) if "://" not in self.root and self.catalog is None else folder
-        _looking().known_catalog(shown)
+        _viewing().known_catalog(shown)
         return shown
 
     def node(self) -> Control | None:
@@ -85,7 +85,7 @@ class Place:
 
     def record(self) -> Record:
         """What the root remembers of what runs on it."""
-        found: Record = _looking().known_record(self.folder)
+        found: Record = _viewing().known_record(self.folder)
         return found
 
     @contextmanager
@@ -121,3 +121,8 @@ class Place:
 def _looking() -> Any:
     """The module that looks into roots, which takes its time to load."""
     return importlib.import_module("australis.engine.observe.inspect")
+
+
+def _viewing() -> Any:
+    """The module that finds the catalogues of roots, and what they remember."""
+    return importlib.import_module("australis.engine.ledger.view")

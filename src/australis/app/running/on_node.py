@@ -29,13 +29,13 @@ from australis.app.showing.served_quality import Service
 from australis.app.showing.summary import NodeSummary, Summary
 from australis.engine.files import STANDARD_STREAM, Batch, Writer, open_reader
 from australis.engine.ledger.delays import quantile_us
+from australis.engine.ledger.drop_log import Entry
 from australis.engine.ledger.recent import Recent
 from australis.engine.node import Node
 from australis.engine.observe.inspect import holds_tables
 from australis.engine.observe.statistics import BoxStatistics, Statistics
 from australis.engine.sinks import parse_sink
 from australis.engine.sources import Adoption, Delivery, FileSource, Options, Source
-from australis.engine.ledger.drop_log import Entry
 from australis.engine.store.segments import SEQ
 from australis.errors import EngineError, Problem
 

@@ -26,9 +26,10 @@ def deploy(ledger: Ledger, network: Network, settings: NodeSettings) -> Record:
     if known is None:
         first = begun(network) if settings.optimise else None
         record = Record(network, discipline, settings.partitions, begun=first, improved=first)
+        made, text = record.plan, record.to_json()
         with ledger.change() as change:
-            change.set_meta(NETWORK, record.to_json())
-            change.run_plan(record.plan)
+            change.set_meta(NETWORK, text)
+            change.run_plan(made)
         crash_point("deploy.recorded")
         return record
     before = Record.from_json(known)

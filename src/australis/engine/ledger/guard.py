@@ -22,7 +22,7 @@ class Guard:
 
     def __init__(self, threads: Threads) -> None:
         self._condition, self._ticks = threads.condition(), threads.ticks_ns
-        self._since = 0
+        self._since = self._depth = 0
         self.longest_ns = 0
         """The longest time for which a thread has held it."""
         self.version = 0
@@ -31,15 +31,17 @@ class Guard:
     def __enter__(self) -> Self:
         self._condition.__enter__()
         _here.depth = getattr(_here, "depth", 0) + 1
-        if _here.depth == 1:
+        self._depth += 1
+        if self._depth == 1:
             self._since = self._ticks()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if _here.depth == 1:
+        if self._depth == 1:
             self._measure()
+        self._depth -= 1
         _here.depth -= 1
         self._condition.__exit__(kind, error, trace)
 
@@ -54,11 +56,13 @@ class Guard:
     def wait(self, seconds: float | None = None) -> None:
         """Let go of the lock until something changes, or time is up."""
         self._measure()
-        depth, _here.depth = _here.depth, 0
+        depth, self._depth = self._depth, 0
+        _here.depth -= depth
         try:
             self._condition.wait(seconds)
         finally:
-            _here.depth = depth
+            self._depth = depth
+            _here.depth += depth
             self._since = self._ticks()
 
     def wait_beyond(self, version: int, seconds: float | None = None) -> None:

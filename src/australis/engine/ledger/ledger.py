@@ -95,6 +95,15 @@ class Change(Transaction):
         if self._queues is not None:
             self._queues = replace(self._queues, heads={**self._queues.heads, superbox: head})
 
+    def forget_superboxes(self, superboxes: Iterable[str]) -> None:
+        """Let superboxes be as if they had never run."""
+        forgotten = list(superboxes)
+        super().forget_superboxes(forgotten)
+        if self._queues is not None:
+            known = self._queues.heads
+            gone = {name: Head() for name in forgotten if name in known}
+            self._queues = replace(self._queues, heads={**known, **gone})
+
     def set_consumer(self, name: str, output: str, seq: int, position: str | None = None) -> None:
         """Say how far a consumer has come; without a `position` its last note of it stays."""
         super().set_consumer(name, output, seq, position)
@@ -201,7 +210,6 @@ class Ledger:
                 _log.warning("a commit succeeded though it reported a failure: %s", error)
             else:
                 self._adopt(change)
-            self.guard.changed()
         assert change is not None
         crash_point("ledger.committed")
         self.on_arrivals(change.arrivals)
@@ -229,9 +237,10 @@ class Ledger:
         return happened
 
     def _adopt(self, change: Change) -> None:
-        """Let the mirror follow a change that is committed."""
+        """Let the mirror follow a change that is committed, and wake everybody who waits for one."""
         self._commits += 1
         self._queues = change.mirror(self.catalog)
+        self.guard.changed()
 
     # --- looking and reading
 

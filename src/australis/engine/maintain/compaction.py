@@ -46,12 +46,14 @@ class Compaction:
         """Put the new segment in the place of the old ones, unless these are gone by now."""
         with self._ledger.change() as change:
             present = change.queues.segments.get(arc, ())
-            if all(segment in present for segment in run):
+            is_there = all(segment in present for segment in run)
+            if is_there:
                 change.drop_segments(run)
                 change.add_segments([made])
-                return len(run)
-            change.bury([made.name])
-        return 0
+            else:
+                change.bury([made.name])
+        crash_point("compaction.swapped")
+        return len(run) if is_there else 0
 
 
 def small_run(segments: Iterable[Segment]) -> list[Segment]:
