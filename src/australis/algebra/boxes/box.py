@@ -161,6 +161,23 @@ class Composed(Box):
     def core(self) -> Box: ...
 
     @property
+    def outputs(self) -> int:
+        return self.core.outputs
+
+    @property
+    def table_side(self) -> int | None:
+        return self.core.table_side
+
+    def lookup_keys(self, *schemas: Schema) -> Sequence[str]:
+        return self.core.lookup_keys(*schemas)
+
+    def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
+        return self.core.output_schemas(*inputs)
+
+    def warnings(self, *inputs: Schema) -> tuple[Problem, ...]:
+        return self.core.warnings(*inputs)
+
+    @property
     def ordered(self) -> bool:
         return self.core.ordered
 
@@ -182,9 +199,6 @@ class Composed(Box):
 
     def partition_keys(self, port: int) -> Sequence[str]:
         return self.core.partition_keys(port)
-
-    def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
-        return self.core.output_schemas(*inputs)
 
     def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
         return self.core.expressions(*schemas)
