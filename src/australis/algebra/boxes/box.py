@@ -122,8 +122,8 @@ class Box(ABC):
     def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
         """The attributes that it needs at each input port.
 
-        `wanted` are those of each output port that are read: without the others, the box must still fit its
-        inputs, decide the same and emit the wanted ones as before.
+        `wanted` are those of each output port that are read. Whichever of the others are missing, at any
+        port, the box must still fit its inputs, decide the same and emit the wanted ones as before.
         """
 
     @abstractmethod
