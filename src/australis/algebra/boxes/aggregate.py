@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from australis.algebra.boxes.box import (
@@ -213,7 +214,7 @@ class Slide(Composed):
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
         _ = self.core
 
-    @property
+    @cached_property
     def core(self) -> Aggregate:
         return Aggregate(self.functions, self.order, self.size, advance=self.advance, timeout=self.timeout)
 
@@ -244,7 +245,7 @@ class XSection(Composed):
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
         _ = self.core
 
-    @property
+    @cached_property
     def core(self) -> Aggregate:
         return Aggregate(
             self.functions, Order(self.on, self.slack), self.size, timeout=self.timeout, align=True

@@ -158,7 +158,7 @@ def _resample(box: Resample) -> list[str]:
 def _parameters(box: Box) -> list[str]:
     """The parameters of a box that the papers do not have, by name; what has its default is left out."""
     defaults = {f.name: f.default for f in fields(box)}  # type: ignore[arg-type]
-    given = {name: value for name, value in vars(box).items() if value != defaults[name]}
+    given = {name: vars(box)[name] for name, value in defaults.items() if vars(box)[name] != value}
     return [_parameter(name, value) for name, value in given.items()]
 
 
