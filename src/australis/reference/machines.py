@@ -18,13 +18,18 @@ from australis.algebra.boxes import (
     WSort,
 )
 from australis.algebra.schema import Schema
-from australis.reference.boxes.aggregate import AggregateMachine
-from australis.reference.boxes.drop import DropMachine
-from australis.reference.boxes.join import JoinMachine
-from australis.reference.boxes.resample import ResampleMachine
-from australis.reference.boxes.sort import BSortMachine, WSortMachine
-from australis.reference.boxes.stateless import FilterMachine, MapMachine, UnionMachine
-from australis.reference.boxes.tumble import TumbleMachine
+from australis.reference.boxes import (
+    AggregateMachine,
+    BSortMachine,
+    DropMachine,
+    FilterMachine,
+    JoinMachine,
+    MapMachine,
+    ResampleMachine,
+    TumbleMachine,
+    UnionMachine,
+    WSortMachine,
+)
 from australis.reference.machine import Machine
 
 MACHINES: dict[type[Box], Any] = {

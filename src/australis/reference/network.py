@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from australis.algebra.counters import BEFORE, BEHIND, Counters
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 from australis.algebra.network import QUARANTINE, Network, Ref
 from australis.algebra.quarantine_text import null_reason, tuple_as_json
 from australis.algebra.schema import Schema
 from australis.errors import KernelError
-from australis.reference.boxes.join import JoinMachine
+from australis.reference.boxes import JoinMachine
 from australis.reference.machine import Machine
 from australis.reference.machines import machine_of
 from australis.reference.row import Item, Rejected, Row, Tuple
