@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from australis.algebra.boxes import Aggregate, Box, BSort, Filter, Map, Union
-from australis.algebra.expr.tree import Attribute
+from australis.algebra.expr import Attribute
 from australis.algebra.network import Network, Ref
 from australis.algebra.schema import Schema
 

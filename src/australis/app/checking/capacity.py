@@ -19,7 +19,7 @@ from australis.engine.observe.inspect import look
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import plan
 from australis.policy.analysis import Analysis, Costs, Machine, Verdict, analyse
-from australis.policy.shed.drop_boxes import Shedding
+from australis.policy.shed import Shedding
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import click
 from rich.console import Console
 from rich.tree import Tree
 
-from australis.algebra.form.form import to_json
+from australis.algebra.form import to_json
 from australis.algebra.network import Network
 from australis.app.options.networks import find_network, import_python, network_arguments
 from australis.app.options.node_options import DISCIPLINES, WAYS

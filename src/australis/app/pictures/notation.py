@@ -14,6 +14,7 @@ from australis.algebra.boxes import (
     Filter,
     Join,
     Map,
+    NamedTexts,
     Resample,
     Slide,
     Tumble,
@@ -21,7 +22,6 @@ from australis.algebra.boxes import (
     WSort,
     XSection,
 )
-from australis.algebra.boxes.box import NamedTexts
 from australis.algebra.network import Node
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality

@@ -11,8 +11,7 @@ from australis.algebra.quality import Points
 from australis.app.papers.jobs import seeds_of
 from australis.app.pictures.plots import Panel, Series, plotted
 from australis.app.showing.number_tables import print_table
-from australis.sim.hotspot import experiments
-from australis.sim.hotspot.experiments import (
+from australis.sim.hotspot import (
     PAPER_DATA,
     PAPER_MIGRATION,
     PAPER_OVERHEAD,
@@ -20,12 +19,14 @@ from australis.sim.hotspot.experiments import (
     Compared,
     HotSpots,
     Job,
+    Outcome,
     Sensitivity,
+    Trial,
+    experiments,
     hot_spots,
     measured,
+    tried,
 )
-from australis.sim.hotspot.run import Outcome
-from australis.sim.hotspot.trials import Trial, tried
 
 WHAT = {
     "delay_s": "mean end-to-end delay, s",

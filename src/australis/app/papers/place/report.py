@@ -9,8 +9,7 @@ import click
 
 from australis.app.pictures.plots import Panel, Series, plotted
 from australis.app.showing.number_tables import print_table
-from australis.sim.place.experiments import VARIANTS, Compared, Placed, placed
-from australis.sim.place.tally import IN_TIME_S
+from australis.sim.place import IN_TIME_S, VARIANTS, Compared, Placed, placed
 
 WHAT: dict[str, tuple[str, str]] = {
     "in_time": (f"delivered within {IN_TIME_S:g} s", "{:.1%}"),

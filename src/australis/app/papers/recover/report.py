@@ -10,9 +10,7 @@ import click
 from australis.app.papers.jobs import seeds_of
 from australis.app.pictures.plots import Panel, Series, plotted
 from australis.app.showing.number_tables import print_table
-from australis.sim.recover.experiments import Frequency, Volume, frequencies, granularities, volume
-from australis.sim.recover.pipeline import Traded
-from australis.sim.recover.trials import Trial, tried
+from australis.sim.recover import Frequency, Traded, Trial, Volume, frequencies, granularities, tried, volume
 
 
 @dataclass(frozen=True)

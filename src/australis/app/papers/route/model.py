@@ -8,8 +8,11 @@ from typing import NamedTuple
 import click
 
 from australis.app.showing.number_tables import print_table
-from australis.policy.route.examples import DS3, DS3_RESOURCES, J3, S3
-from australis.policy.route.optimum import (
+from australis.policy.route import (
+    DS3,
+    DS3_RESOURCES,
+    J3,
+    S3,
     best_data_rate,
     best_response_time,
     best_shared_data_rate,

@@ -10,10 +10,17 @@ import click
 from australis.app.papers.route import charts as eddies_charts
 from australis.app.papers.route import model as eddies_model
 from australis.app.showing.number_tables import print_table
-from australis.sim.route import queries
-from australis.sim.route.experiments import ResponseTimes, response_times_of_ds3, response_times_of_s3
-from australis.sim.route.queries import Job, Measured
-from australis.sim.route.tables import Means, data_rates, response_times
+from australis.sim.route import (
+    Job,
+    Means,
+    Measured,
+    ResponseTimes,
+    data_rates,
+    queries,
+    response_times,
+    response_times_of_ds3,
+    response_times_of_s3,
+)
 
 EXAMPLES: Mapping[str, Callable[[int], ResponseTimes]] = {
     "4.10": response_times_of_s3,

@@ -10,19 +10,22 @@ import click
 
 from australis.app.papers.trade.charts import figures
 from australis.app.showing.number_tables import print_table
-from australis.sim.trade.configurations import VARIANTS
-from australis.sim.trade.experiments import (
+from australis.sim.trade import (
+    LARGE,
     NODES,
     PAPER_GRAPHS,
+    SMALL,
+    VARIANTS,
     Graphs,
     Job,
     Outcome,
     Result,
+    Shift,
     measured,
+    shifted,
     summed_up,
     table_1,
 )
-from australis.sim.trade.stability import LARGE, SMALL, Shift, shifted
 
 TRACED = 5
 """The least contracts in Figure 10."""
