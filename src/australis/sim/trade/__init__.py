@@ -4,6 +4,7 @@
 talk, and checks what must be true of every movement; `experiments`, `stability` and `chains` are the paper's.
 """
 
+from australis.sim.trade import experiments
 from australis.sim.trade.configurations import MONEY, VARIANTS
 from australis.sim.trade.experiments import (
     NODES,
@@ -33,6 +34,7 @@ __all__ = [
     "Outcome",
     "Result",
     "Shift",
+    "experiments",
     "measured",
     "shifted",
     "summed_up",

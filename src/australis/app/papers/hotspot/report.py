@@ -9,8 +9,8 @@ import click
 
 from australis.algebra.quality import Points
 from australis.app.papers.jobs import seeds_of
-from australis.app.pictures.plots import Panel, Series, plotted
-from australis.app.showing.number_tables import print_table
+from australis.app.pictures import Panel, Series, plotted
+from australis.app.showing import print_table
 from australis.sim.hotspot import (
     PAPER_DATA,
     PAPER_MIGRATION,
@@ -84,7 +84,7 @@ def jobs(seed: int, runs: int, seeds: int) -> list[Job | range]:
     return [*experiments.jobs(seed, runs), *seeds_of(seed, seeds)]
 
 
-def done(job: Job | range) -> Outcome | tuple[Trial, ...]:
+def run_job(job: Job | range) -> Outcome | tuple[Trial, ...]:
     """Run a job."""
     return tuple(map(tried, job)) if isinstance(job, range) else measured(job)
 
@@ -104,7 +104,7 @@ def summed_up(trials: list[Trial]) -> Trials:
     return Trials(len(trials), *(sum(getattr(each, name) for each in trials) for name in names))
 
 
-def printed(report: Report) -> None:
+def print_report(report: Report) -> None:
     """All of it as tables."""
     found = report.found
     click.echo(f"30 peers, 10 operators, 15 minutes; means over {found.runs} runs from seed {found.seed}\n")

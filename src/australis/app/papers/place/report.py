@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 
 import click
 
-from australis.app.pictures.plots import Panel, Series, plotted
-from australis.app.showing.number_tables import print_table
+from australis.app.pictures import Panel, Series, plotted
+from australis.app.showing import print_table
 from australis.sim.place import IN_TIME_S, VARIANTS, Compared, Placed, placed
 
 WHAT: dict[str, tuple[str, str]] = {
@@ -50,7 +50,7 @@ def reported(seed: int, runs: int, done: Callable[[int], object]) -> Report:
     return Report(placed(seed, runs, done))
 
 
-def printed(report: Report) -> None:
+def print_report(report: Report) -> None:
     """All of it as a table, and the moves of the first run."""
     found = report.found
     click.echo(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from australis.algebra.quality import Points
-from australis.app.pictures.plots import Panel, Series, plotted
+from australis.app.pictures import Panel, Series, plotted
 from australis.policy.route import POLICIES
 from australis.sim.route import Means, Measured, ResponseTimes, mean
 

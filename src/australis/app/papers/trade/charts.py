@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from australis.algebra.quality import Points
-from australis.app.pictures.plots import Panel, Series, plotted
+from australis.app.pictures import Panel, Series, plotted
 from australis.sim.trade import MONEY, Answer, Moment, Outcome, Result
 
 BAR_S = 5
