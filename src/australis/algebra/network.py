@@ -10,8 +10,7 @@ from functools import cached_property
 from types import MappingProxyType, NoneType
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from australis.algebra.boxes import Box
-from australis.algebra.boxes.box import at
+from australis.algebra.boxes import Box, at
 from australis.algebra.guards import guard, guard_texts
 from australis.algebra.quality import Quality, ValueGraph
 from australis.algebra.schema import NAME, NAME_EXPECTED, Schema, parse_schema

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from australis.algebra.schema import Schema
 from australis.errors import KernelError, Problem
-from australis.kernels.arrays.numbered_rows import Numbered, PortKeys
+from australis.kernels.arrays import Numbered, PortKeys
 
 CAUSE = "#cause"
 """The hidden column of outputs: the input row that caused each tuple, ascending; -1 for time and flush."""

@@ -20,16 +20,21 @@ from australis.algebra.boxes import (
 )
 from australis.algebra.schema import Schema
 from australis.errors import KernelError, Problem
-from australis.kernels.boxes.aggregate import AggregateKernel
-from australis.kernels.boxes.bsort import BSortKernel
-from australis.kernels.boxes.drop import DropKernel
-from australis.kernels.boxes.join import JoinKernel
-from australis.kernels.boxes.lookup_join import Ask, LookupJoinKernel
-from australis.kernels.boxes.resample import ResampleKernel
-from australis.kernels.boxes.stateless import FilterKernel, MapKernel, UnionKernel
-from australis.kernels.boxes.table_join import TableJoinKernel
-from australis.kernels.boxes.tumble import TumbleKernel
-from australis.kernels.boxes.wsort import WSortKernel
+from australis.kernels.boxes import (
+    AggregateKernel,
+    Ask,
+    BSortKernel,
+    DropKernel,
+    FilterKernel,
+    JoinKernel,
+    LookupJoinKernel,
+    MapKernel,
+    ResampleKernel,
+    TableJoinKernel,
+    TumbleKernel,
+    UnionKernel,
+    WSortKernel,
+)
 from australis.kernels.kernel import Kernel
 
 Schemas = tuple[Schema, ...]

@@ -20,13 +20,18 @@ from australis.algebra.boxes import (
 )
 from australis.algebra.schema import Schema
 from australis.errors import KernelError, Problem
-from australis.reference.boxes.aggregate import AggregateMachine
-from australis.reference.boxes.drop import DropMachine
-from australis.reference.boxes.join import JoinMachine
-from australis.reference.boxes.resample import ResampleMachine
-from australis.reference.boxes.sort import BSortMachine, WSortMachine
-from australis.reference.boxes.stateless import FilterMachine, MapMachine, UnionMachine
-from australis.reference.boxes.tumble import TumbleMachine
+from australis.reference.boxes import (
+    AggregateMachine,
+    BSortMachine,
+    DropMachine,
+    FilterMachine,
+    JoinMachine,
+    MapMachine,
+    ResampleMachine,
+    TumbleMachine,
+    UnionMachine,
+    WSortMachine,
+)
 from australis.reference.machine import Machine
 
 Schemas = tuple[Schema, ...]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from australis.algebra.counters import BEFORE, BEHIND, Counters
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 from australis.algebra.network import QUARANTINE, Network, Ref
 from australis.algebra.quarantine_text import null_reason, tuple_as_json
 from australis.algebra.schema import Schema

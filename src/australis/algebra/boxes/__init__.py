@@ -1,7 +1,7 @@
 """The boxes of SQuAl, one family per file: frozen values that refuse bad arguments when they are made."""
 
 from australis.algebra.boxes.aggregate import Aggregate, BoundAggregate, Slide, Tumble, XSection
-from australis.algebra.boxes.box import Box
+from australis.algebra.boxes.box import Box, NamedTexts, at, predicate
 from australis.algebra.boxes.drop import Drop
 from australis.algebra.boxes.filter import Filter
 from australis.algebra.boxes.join import BoundJoin, BoundResample, Join, Resample, equalities, pair_name
@@ -27,12 +27,15 @@ __all__ = [
     "Filter",
     "Join",
     "Map",
+    "NamedTexts",
     "Resample",
     "Slide",
     "Tumble",
     "Union",
     "WSort",
     "XSection",
+    "at",
     "equalities",
     "pair_name",
+    "predicate",
 ]

@@ -11,8 +11,7 @@ from functools import cache
 from sys import float_info
 from typing import Any
 
-from australis.algebra.boxes import Box
-from australis.algebra.boxes.box import at
+from australis.algebra.boxes import Box, at
 from australis.algebra.guards import is_a, shown
 from australis.algebra.network import NAME_PATTERN
 from australis.algebra.order import SLACK_MAX, Order

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from australis.algebra.network import Network
-from australis.app.options.files import named_files
+from australis.app.options import named_files
 from australis.engine.sources.rates import parse_rate
 from australis.errors import EngineError
 from australis.policy.analysis import Cost, Costs

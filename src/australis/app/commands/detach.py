@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from australis.app.options.roots import Place, root_options
+from australis.app import running
+from australis.app.options import RootOptions, root_options
 from australis.errors import EngineError, Problem
 
 
@@ -20,15 +21,15 @@ def command(name: str, **options: Any) -> None:
     Examples:
       australis detach speeders --root root
     """
-    place = Place.taken(options)
-    with place.served(lambda: _check(place, name)) as node:
+    root = RootOptions.taken(options)
+    with running.reach_or_start_node(root, lambda: _check(root, name)) as node:
         node.detach(name)
     click.echo(f"{name} is detached")
 
 
-def _check(place: Place, name: str) -> None:
+def _check(root: RootOptions, name: str) -> None:
     """Refuse a query that is not there, before Spark is started for it."""
-    known = place.record().queries
+    known = running.record_of(root).queries
     if name not in known:
         expected = f"one of {', '.join(known)}" if known else "a root with queries"
-        raise EngineError(Problem(place.root, f"there is no query {name!r}", expected))
+        raise EngineError(Problem(root.root, f"there is no query {name!r}", expected))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from australis.app.options.networks import functions_option, import_python
+from australis.app.options import functions_option, import_python
 
 if TYPE_CHECKING:
     from australis.engine.deliver.forget import Forgotten

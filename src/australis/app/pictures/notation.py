@@ -14,6 +14,7 @@ from australis.algebra.boxes import (
     Filter,
     Join,
     Map,
+    NamedTexts,
     Resample,
     Slide,
     Tumble,
@@ -21,7 +22,6 @@ from australis.algebra.boxes import (
     WSort,
     XSection,
 )
-from australis.algebra.boxes.box import NamedTexts
 from australis.algebra.network import Node
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality
@@ -42,12 +42,12 @@ class Notation:
         return f"{self.name}({', '.join(self.parameters)})" if self.parameters else self.name
 
 
-def notation(box: Box) -> Notation:
+def notation_of(box: Box) -> Notation:
     """A box as the papers write it.
 
     >>> from australis.algebra.order import Order
     >>> box = Aggregate({"average": "avg(price)"}, Order("time", 1, ("sid",)), size="1 hour")
-    >>> print(notation(box))
+    >>> print(notation_of(box))
     Aggregate(avg(price) -> average, Assuming Order(On time, Slack 1, GroupBy sid), Size 1 hour)
     """
     parameters = _PARAMETERS.get(type(box), _parameters)(box)

@@ -38,7 +38,7 @@ class Loss:
         return asdict(self) | {"arrived": self.arrived, "shed": self.shed}
 
 
-def losses(
+def losses_between(
     before: Iterable[Entry], after: Iterable[Entry], superboxes: Mapping[str, SuperboxStatistics]
 ) -> tuple[Loss, ...]:
     """What was shed between two looks into the ledger, by place."""

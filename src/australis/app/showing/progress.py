@@ -109,7 +109,7 @@ class Picture:
 
 
 @contextmanager
-def live(console: Console, take: Callable[[], Sample]) -> Iterator[None]:
+def draw_live(console: Console, take: Callable[[], Sample]) -> Iterator[None]:
     """Draw what `take` tells while the run inside goes on, if there is a terminal; it is gone at the end."""
     if not console.is_terminal:
         yield
@@ -123,7 +123,7 @@ def live(console: Console, take: Callable[[], Sample]) -> Iterator[None]:
 
 
 @contextmanager
-def announced(console: Console, what: str) -> Iterator[list[float]]:
+def announce(console: Console, what: str) -> Iterator[list[float]]:
     """Say on a terminal what takes a while; gives the seconds it took, once it is over."""
     began, seconds = time.perf_counter(), [0.0]
     if console.is_terminal:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numba import njit
 
 from australis.kernels.arrays.columns import Indexes, column, numbers
-from australis.kernels.expressions.arrays import arrow, nulls
+from australis.kernels.expressions import arrow, nulls
 
 _SPARSE_MOST = 4
 """Keys spread over at most this many times their count are numbered through a table; others are hashed."""

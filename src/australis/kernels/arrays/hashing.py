@@ -17,7 +17,7 @@ from numba import njit
 from australis.errors import KernelError, Problem
 from australis.kernels.arrays.columns import Indexes, Numbers, column, frozen, numbers
 from australis.kernels.arrays.groups import normalised
-from australis.kernels.expressions.arrays import nulls, raw, words
+from australis.kernels.expressions import nulls, raw, words
 
 SEED = 42
 LONG_DIGITS_MOST = 18

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from australis.kernels.arrays.columns import Indexes, Mask, Numbers
+from australis.kernels.arrays import Indexes, Mask, Numbers
 
 
 @njit(cache=True, nogil=True)
@@ -56,15 +56,6 @@ def choose_last(chosen: Indexes, slots: Indexes, rows: Indexes) -> None:
     """Choose for each slot the last row."""
     for pair in range(slots.shape[0]):
         chosen[slots[pair]] = rows[pair]
-
-
-@njit(cache=True, nogil=True)
-def least(best: Indexes, slots: Indexes, rows: Indexes, values: Indexes) -> None:
-    """Lower each slot's number to the least of its rows' values."""
-    for pair in range(slots.shape[0]):
-        slot, row = np.uint64(slots[pair]), np.uint64(rows[pair])
-        if values[row] < best[slot]:  # noqa: PLR1730 - to store only what is less is faster than min().
-            best[slot] = values[row]
 
 
 @njit(cache=True, nogil=True)
@@ -118,22 +109,6 @@ def _is_within(total: Numbers, bound: Numbers) -> bool:
     if high != 0 or middle > bound[1]:
         return False
     return bool(middle < bound[1] or low < bound[0])
-
-
-@njit(cache=True, nogil=True)
-def arrange(slots: Indexes, count: int) -> tuple[Indexes, Indexes]:
-    """The pairs by slot, each slot's in their order, and where each slot's begin and the last one's end."""
-    starts = np.zeros(count + 1, np.int64)
-    for pair in range(slots.shape[0]):
-        starts[slots[pair] + 1] += 1
-    for slot in range(count):
-        starts[slot + 1] += starts[slot]
-    free = starts[:-1].copy()
-    pairs = np.empty(slots.shape[0], np.int64)
-    for pair in range(slots.shape[0]):
-        pairs[free[slots[pair]]] = pair
-        free[slots[pair]] += 1
-    return pairs, starts
 
 
 @njit(cache=True, nogil=True)

@@ -2,3 +2,31 @@
 
 `order` does it for one input, `sides` for each input of a box that has two.
 """
+
+from australis.kernels.ordering.order import (
+    NOTHING,
+    Placed,
+    from_sort_keys,
+    order_array,
+    passed_array,
+    passed_keys,
+    place,
+    release,
+    sort_keys,
+)
+from australis.kernels.ordering.sides import Arrived, Passed, Side
+
+__all__ = [
+    "NOTHING",
+    "Arrived",
+    "Passed",
+    "Placed",
+    "Side",
+    "from_sort_keys",
+    "order_array",
+    "passed_array",
+    "passed_keys",
+    "place",
+    "release",
+    "sort_keys",
+]

@@ -15,17 +15,8 @@ from numba import njit
 
 from australis.algebra.quarantine_text import GREATEST_ADVANCES, ORDER_LIMIT, order_reason
 from australis.algebra.types import DataType
-from australis.kernels.arrays.columns import (
-    Indexes,
-    Mask,
-    Numbers,
-    array_of,
-    column,
-    frozen,
-    numbers,
-    rows_of,
-)
-from australis.kernels.expressions.arrays import arrow, nulls
+from australis.kernels.arrays import Indexes, Mask, Numbers, array_of, column, frozen, numbers, rows_of
+from australis.kernels.expressions import arrow, nulls
 from australis.kernels.kernel import refused
 
 NOTHING = -(2**63)

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
-from australis.kernels.arrays.columns import Indexes, Numbers, numbers, present
-from australis.kernels.expressions.arrays import arrow
+from australis.kernels.arrays import Indexes, Numbers, numbers, present
+from australis.kernels.expressions import arrow
 
 INTERPOLATIONS = ("linear", "nearest", "last_value")
 

@@ -12,9 +12,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from australis.kernels.arrays.columns import Indexes, Numbers
-from australis.kernels.arrays.ranges import seek_behind, seek_near
-from australis.kernels.ordering.sides import Passed
+from australis.kernels.arrays import Indexes, Numbers, seek_behind, seek_near
+from australis.kernels.ordering import Passed
 
 
 @dataclass(frozen=True)
@@ -31,12 +30,12 @@ class Windows:
         return Windows(self.lefts[rows], self.groups[rows], self.lows[rows], self.highs[rows])
 
 
-def done(lefts: Numbers, passed: Passed, size: int | float) -> Indexes:
+def lefts_done(lefts: Numbers, passed: Passed, size: int | float) -> Indexes:
     """How many of the ascending left values each group is done with: what it has passed - value > size."""
     return np.where(passed.open, 0, _done(lefts, passed.values, size))
 
 
-def windows(
+def windows_around(
     lefts: Numbers, begins: Indexes, ends: Indexes, starts: Indexes, laid_out: Numbers, size: int | float
 ) -> Windows:
     """For each group its windows around the left values from `begins[group]` to `ends[group]`, in order."""

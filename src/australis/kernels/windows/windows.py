@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from australis.kernels.arrays.columns import Indexes, Mask, Numbers
+from australis.kernels.arrays import Indexes, Mask, Numbers
 
 
 class Releases(NamedTuple):

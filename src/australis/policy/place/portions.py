@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum
 
-from australis.algebra.expr import Attribute, Literal, text_of
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Attribute, Literal, Value, text_of
 from australis.algebra.network import Network
 from australis.algebra.schema import Field
 from australis.policy.place.split import stream_of

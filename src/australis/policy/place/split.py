@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from australis.algebra.boxes import Aggregate, Box, BSort, Filter, Join, Map, Tumble, Union, WSort
-from australis.algebra.boxes.box import NamedTexts
+from australis.algebra.boxes import Aggregate, Box, BSort, Filter, Join, Map, NamedTexts, Tumble, Union, WSort
 from australis.algebra.expr import Attribute, text_of
 from australis.algebra.network import Network, Node, Ref
 from australis.algebra.schema import TUP, Schema

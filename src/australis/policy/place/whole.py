@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from australis.algebra.boxes import Aggregate, Box, BSort, Join, Tumble, equalities
-from australis.algebra.boxes.box import predicate
+from australis.algebra.boxes import Aggregate, Box, BSort, Join, Tumble, equalities, predicate
 from australis.algebra.expr import Attribute, Expr, attributes, substituted, text_of
 from australis.algebra.order import Order
 from australis.algebra.quarantine_text import ORDER_LIMIT

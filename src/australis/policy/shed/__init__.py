@@ -3,3 +3,26 @@
 Situations come in, commands about drop boxes go out. `shedder` decides when and how much, `drop_boxes` where,
 `semantic` and `trials` which values.
 """
+
+from australis.policy.shed.drop_boxes import DropBox, Shedding, shed
+from australis.policy.shed.flow import Flow
+from australis.policy.shed.predicates import monotone
+from australis.policy.shed.semantic import Mouth, Trial, value_curve
+from australis.policy.shed.shedder import Command, Shedder, Withdraw
+from australis.policy.shed.trials import Samples, by_value
+
+__all__ = [
+    "Command",
+    "DropBox",
+    "Flow",
+    "Mouth",
+    "Samples",
+    "Shedder",
+    "Shedding",
+    "Trial",
+    "Withdraw",
+    "by_value",
+    "monotone",
+    "shed",
+    "value_curve",
+]

@@ -6,7 +6,7 @@ import math
 import re
 from decimal import Decimal
 
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 from australis.algebra.types import LONG, DataType
 from australis.algebra.zones import read_zone
 from australis.reference.expressions import exact, times

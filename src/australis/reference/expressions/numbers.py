@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 from australis.reference.expressions import exact, times
 from australis.reference.expressions.site import Function, Number, Site
 

@@ -4,3 +4,36 @@
 experiment and `run` lets them live; `trials` moves components while messages are lost and peers crash;
 `experiments` has the paper's numbers beside ours.
 """
+
+from australis.sim.hotspot import experiments
+from australis.sim.hotspot.experiments import (
+    PAPER_DATA,
+    PAPER_MIGRATION,
+    PAPER_OVERHEAD,
+    PAPER_UPDATES,
+    Compared,
+    HotSpots,
+    Job,
+    Sensitivity,
+    hot_spots,
+    measured,
+)
+from australis.sim.hotspot.run import Outcome
+from australis.sim.hotspot.trials import Trial, tried
+
+__all__ = [
+    "PAPER_DATA",
+    "PAPER_MIGRATION",
+    "PAPER_OVERHEAD",
+    "PAPER_UPDATES",
+    "Compared",
+    "HotSpots",
+    "Job",
+    "Outcome",
+    "Sensitivity",
+    "Trial",
+    "experiments",
+    "hot_spots",
+    "measured",
+    "tried",
+]

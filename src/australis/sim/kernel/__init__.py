@@ -4,3 +4,17 @@
 pages, twice or never, `journal` writes down what machines of `australis.policy` heard and decided, and plays
 it again. Everything follows from a seed.
 """
+
+from australis.sim.kernel.clock import Clock
+from australis.sim.kernel.journal import Journal
+from australis.sim.kernel.links import Faults, Links, Net
+from australis.sim.kernel.nodes import Node
+
+__all__ = [
+    "Clock",
+    "Faults",
+    "Journal",
+    "Links",
+    "Net",
+    "Node",
+]

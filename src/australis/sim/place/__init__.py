@@ -4,3 +4,14 @@
 hot stream that is another one every few minutes; `run` lets a placement daemon live on each site;
 `experiments` compares what they reach with what stays where it is.
 """
+
+from australis.sim.place.experiments import VARIANTS, Compared, Placed, placed
+from australis.sim.place.tally import IN_TIME_S
+
+__all__ = [
+    "IN_TIME_S",
+    "VARIANTS",
+    "Compared",
+    "Placed",
+    "placed",
+]

@@ -4,3 +4,18 @@
 machines that crash; `trials` crash up to k of them; `pipeline` has virtual machines on one; `experiments`
 measure what checkpoints cost and save.
 """
+
+from australis.sim.recover.experiments import Frequency, Volume, frequencies, granularities, volume
+from australis.sim.recover.pipeline import Traded
+from australis.sim.recover.trials import Trial, tried
+
+__all__ = [
+    "Frequency",
+    "Traded",
+    "Trial",
+    "Volume",
+    "frequencies",
+    "granularities",
+    "tried",
+    "volume",
+]

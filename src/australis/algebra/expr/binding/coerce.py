@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from decimal import Context, Decimal, Inexact, InvalidOperation
 
-from australis.algebra.expr.parsing.literals import INT_MAX, LONG_MAX, decimal_type_of
+from australis.algebra.expr.literals import INT_MAX, LONG_MAX, decimal_type_of
 from australis.algebra.expr.tree import Cast, Expr, Literal, Value
 from australis.algebra.types import DOUBLE, INT, LONG, NULL, STRING, DataType, decimal
 

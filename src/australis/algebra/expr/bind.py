@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from australis.algebra.expr.binding.casts import cast_refused
-from australis.algebra.expr.binding.coerce import convert
-from australis.algebra.expr.binding.growth import ATTRIBUTE_LENGTH, GROWING, RESULT_LENGTH_MAX, longest
-from australis.algebra.expr.binding.signatures import Mismatch, Signature, counted, fitting, meeting_of
+from australis.algebra.expr.binding import (
+    ATTRIBUTE_LENGTH,
+    GROWING,
+    RESULT_LENGTH_MAX,
+    Mismatch,
+    Signature,
+    cast_refused,
+    convert,
+    counted,
+    fitting,
+    longest,
+    meeting_of,
+)
 from australis.algebra.expr.failure import nearest, refuse
 from australis.algebra.expr.functions import FUNCTIONS
-from australis.algebra.expr.parsing.syntax import Apply, Choice, Constant, Convert, Name, Syntax, UserApply
+from australis.algebra.expr.parsing import Apply, Choice, Constant, Convert, Name, Syntax, UserApply
 from australis.algebra.expr.tree import Attribute, Call, Case, Expr, Literal, UserCall
 from australis.algebra.schema import Schema
 from australis.algebra.types import BOOLEAN, DataType

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from australis.algebra.network import QUARANTINE, Network
-from australis.app.running.turns import Tally
-from australis.app.showing.served_quality import Service
+from australis.app.running.tally import Tally
+from australis.app.showing import Service
 
 _COUNTED = ("received", "emitted", "late", "ignored", "rejected")
 
