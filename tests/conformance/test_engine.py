@@ -1,6 +1,7 @@
 """Random networks on a node do what the reference does, however trains are cut, spread and interrupted.
 
-Most runs here do without Spark's jobs, so that there can be many: orders, tasks and commits are the same.
+Most runs here have their tasks in this process, so that there can be many: orders, tasks and commits are
+the same.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from pyspark.sql import SparkSession
 from tests.conformance.engine_runs import (
     Journey,
     Setting,
-    in_process,
     random_restarts,
     random_setting,
     recut,
@@ -27,6 +27,7 @@ from tests.conformance.random_networks import random_events, random_network, ran
 
 from australis.algebra.network import Network
 from australis.algebra.schema import Schema
+from australis.engine.runner import SPARK
 from australis.engine.settings import Way
 
 RANDOM = st.randoms(use_true_random=False)
@@ -76,15 +77,15 @@ def keyed_journey(random: Random) -> Journey:
 
 @given(RANDOM)
 @some
-def test_any_network(spark: SparkSession, random: Random) -> None:
-    with in_process(rows_per_task=random.choice([2, 5, 60_000])):
+def test_any_network(random: Random) -> None:
+    with several_tasks(rows_per_task=random.choice([2, 5, 60_000])):
         any_journey(random).check()
 
 
 @given(RANDOM)
 @some
-def test_networks_with_a_key(spark: SparkSession, random: Random) -> None:
-    with in_process(rows_per_task=random.choice([2, 5, 60_000])):
+def test_networks_with_a_key(random: Random) -> None:
+    with several_tasks(rows_per_task=random.choice([2, 5, 60_000])):
         keyed_journey(random).check()
 
 
@@ -93,7 +94,7 @@ def test_networks_with_a_key(spark: SparkSession, random: Random) -> None:
 @few
 def test_with_jobs(spark: SparkSession, way: Way, random: Random) -> None:
     journey = random.choice([any_journey, keyed_journey])(random)
-    journey.setting, journey.held = _by(journey.setting, way), True
+    journey.setting, journey.held, journey.runner = _by(journey.setting, way), True, SPARK
     journey.restarts = [replace(each, setting=_by(each.setting, way)) for each in journey.restarts[:1]]
     journey.check()
 
@@ -108,6 +109,6 @@ def test_tasks_of_one_train(spark: SparkSession, way: Way, discipline: str) -> N
     """The same trains over several tasks."""
     random = Random(5)
     journey = keyed_journey(random)
-    journey.setting, journey.restarts = Setting(discipline, 3, way=way), []
+    journey.setting, journey.restarts, journey.runner = Setting(discipline, 3, way=way), [], SPARK
     with several_tasks(rows_per_task=3):
         journey.check()

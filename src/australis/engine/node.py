@@ -7,9 +7,10 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 
@@ -36,11 +37,10 @@ from australis.engine.observe.live_network import live
 from australis.engine.observe.metrics import Metrics
 from australis.engine.observe.quality import WINDOW_S, QualityReport, monitor
 from australis.engine.observe.statistics import Statistics, statistics
+from australis.engine.runner import SPARK, Runner, choose_runner
 from australis.engine.running import Running, assembled
 from australis.engine.settings import NodeSettings, Way
 from australis.engine.shared import Ground
-from australis.engine.spark.runners import Runners
-from australis.engine.spark.session import GONE, is_running, local_session
 from australis.engine.steer.drop_boxes import Entry, ledger
 from australis.engine.store.root import Root, catalog_folder
 from australis.engine.tables.refresh import Keeper
@@ -48,6 +48,9 @@ from australis.engine.train.trains import Train
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Discipline
 from australis.policy.schedule.schedules import Scheduling
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class Node:
@@ -61,7 +64,8 @@ class Node:
         self,
         root: str | Path | None = None,
         *,
-        master: str = "local[2]",
+        runner: str | Runner | SparkSession = SPARK,
+        master: str | None = None,
         discipline: str | None = None,
         way: str = Way.FUSED,
         partitions: int = 2,
@@ -92,6 +96,7 @@ class Node:
             optimise,
             disk,
         )
+        make_runner = choose_runner(runner, way=self.settings.way, master=master, options=spark_options)
         self._temporary = tempfile.TemporaryDirectory(prefix="australis-") if root is None else None
         self.root = Root.of(self._temporary.name if self._temporary else str(root))
         self._clock = never_back(clock)
@@ -102,8 +107,6 @@ class Node:
         self._stopped = False
         self._opened = OpenRoot(self.root, catalog)
         self._catalog, self._graveyard = self._opened.catalog, self._opened.graveyard
-        self._owns_spark = not is_running()
-        light = self.settings.way is Way.FUSED
         self.metrics: Metrics | None = None
         """Where Prometheus may ask, if it may."""
         self.control: ControlServer | None = None
@@ -111,8 +114,8 @@ class Node:
         try:
             self.metrics = None if metrics is None else Metrics(self._known, metrics)
             self.control = ControlServer(self, catalog_folder(self.root, catalog)) if control else None
-            self.spark = local_session(master=master, light=light, options=spark_options)
-            self._runners = Runners(self.spark, self.root, self.settings.way)
+            self._runner = make_runner()
+            self._owns_runner = self._runner is not runner
         except BaseException:
             self._close()
             raise
@@ -144,9 +147,9 @@ class Node:
         load(network, self._catalog, ingest, tables or {}, self._clock(), rejected or {})
         with self._catalog.transaction() as transaction:
             transaction.set_meta(DISK, str(self.settings.disk or ""))
-        tasks = self.spark.sparkContext.defaultParallelism
-        self._running = assembled(ground, ingest, self.settings, self._runners.of(plan), tasks, keeper)
-        self._switching = Switching(self._running, deployed.record, self._runners.of)
+        prepare = partial(self._runner.prepare, self.root)
+        self._running = assembled(ground, ingest, self.settings, prepare(plan), self._runner.tasks, keeper)
+        self._switching = Switching(self._running, deployed.record, prepare)
         self._running.loop.start()
         keeper.start(self._running.room.wait)
         if self.settings.optimise:
@@ -172,9 +175,8 @@ class Node:
             self._running.subscriptions.close()
         self._stopped = True
         self._close()
-        if self._owns_spark:
-            with suppress(*GONE):
-                self.spark.stop()
+        if self._owns_runner:
+            self._runner.close()
         if self._temporary is not None:
             self._temporary.cleanup()
 
@@ -182,7 +184,7 @@ class Node:
         """Give up the trains on their way, and whatever waits for them."""
         if self._running is not None and not self._stopped:
             self._running.loop.end()
-            self._runners.abandon()
+            self._runner.abandon(self.root)
 
     def __enter__(self) -> Self:
         return self
@@ -191,6 +193,14 @@ class Node:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop(now=error is not None)
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session that trains run in, if it is Spark that runs them."""
+        session: SparkSession | None = getattr(self._runner, "session", None)
+        if session is None:
+            raise EngineError(Problem("runner", "is not Spark", f"runner={SPARK!r}"))
+        return session
 
     # --- another network while it runs
 

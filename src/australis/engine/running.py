@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from australis.engine.deliver.subscriptions import Subscriptions
 from australis.engine.ingest.back_pressure import Room
 from australis.engine.ingest.log import Ingest
+from australis.engine.runner import Run
 from australis.engine.settings import NodeSettings
 from australis.engine.shared import Ground
-from australis.engine.spark.fused import Runner
 from australis.engine.steer.steering import Steering
 from australis.engine.tables.refresh import Keeper
 from australis.engine.train.loop import Loop
@@ -31,7 +31,7 @@ class Running:
 
 
 def assembled(
-    ground: Ground, ingest: Ingest, settings: NodeSettings, runner: Runner, tasks: int, keeper: Keeper
+    ground: Ground, ingest: Ingest, settings: NodeSettings, run: Run, tasks: int, keeper: Keeper
 ) -> Running:
     """The parts of a network; `tasks` can run at a time."""
     steering = Steering(ground, settings)
@@ -40,7 +40,7 @@ def assembled(
         ground,
         trains,
         steering,
-        runner.run,
+        run,
         ingest.tick,
         train=settings.train_most,
         workers=settings.in_flight,

@@ -23,7 +23,7 @@ from australis.engine.history import runs
 from australis.engine.history.allowed_values import EVERYTHING
 from australis.engine.history.passing_values import let_through
 from australis.engine.ledger.catalog import Head
-from australis.engine.spark.sql_runner import SparkRunner
+from australis.engine.spark.sql_runner import SqlRunner
 from australis.engine.store.segments import read_segment
 from australis.engine.train.trains import Trains
 from australis.engine.worker.plan_files import write_plan
@@ -202,7 +202,7 @@ def test_spark_reads_runs_in_the_order_of_numbers(spark: SparkSession, tmp_path:
     with filled(tmp_path, asked(windows)) as bench:
         trains, members = attached(bench)
         waybill = trains.waybill(members, 1_000_000)
-        runner = SparkRunner(spark, "history", bench.ground.root, bench.ground.plan)
+        runner = SqlRunner(spark, bench.ground.root, bench.ground.plan)
         segments = [segment for manifest in runner.run(waybill) for segment in manifest.segments]
         columns = bench.ground.plan.arcs["query"].schema.names
         rows = [

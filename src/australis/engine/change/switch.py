@@ -17,8 +17,8 @@ from australis.engine.change.takeover import Cut, Takeover
 from australis.engine.crash_points import crash_point
 from australis.engine.ledger.catalog import NETWORK, StateFile, Transaction
 from australis.engine.ledger.record import Record
+from australis.engine.runner import Run
 from australis.engine.running import Running
-from australis.engine.spark.fused import Runner
 from australis.engine.worker.plan_files import write_plan
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
@@ -30,15 +30,15 @@ class _Ready:
     """What was written before the switch: where workers find the plan, and the states that it begins with."""
 
     plan_file: str
-    runner: Runner
+    run: Run
     states: Mapping[str, list[StateFile]]
 
 
 class Switching:
     """Switches a network that runs from record to record, one after the other."""
 
-    def __init__(self, running: Running, record: Record, runner: Callable[[Plan], Runner]) -> None:
-        self._running, self._runner, self.record = running, runner, record
+    def __init__(self, running: Running, record: Record, prepare: Callable[[Plan], Run]) -> None:
+        self._running, self._prepare, self.record = running, prepare, record
         self._ground, self._loop = running.ground, running.loop
         self._turn = threading.Lock()
 
@@ -134,7 +134,7 @@ class Switching:
         plan_file = write_plan(root, {each.id: each for each in takeover.fresh})
         states = takeover.states(root, self._ground.catalog)
         crash_point("change.prepared")
-        return _Ready(plan_file, self._runner(new), states)
+        return _Ready(plan_file, self._prepare(new), states)
 
     @contextmanager
     def _barred(self) -> Iterator[None]:
@@ -169,7 +169,7 @@ class Switching:
         ground.queues.switch(takeover.new.plan, ground.catalog)
         buried += self._running.trains.switch(ready.plan_file, takeover.same)
         self._running.steering.switch()
-        self._loop.run = ready.runner.run
+        self._loop.run = ready.run
         self._loop.failed = {name: e for name, e in self._loop.failed.items() if name in record.queries}
         ground.graveyard.bury(buried)
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 
 from australis.engine.crash_points import crash_point
 from australis.engine.maintain.upkeep import Upkeep
+from australis.engine.runner import TrainFailed
 from australis.engine.shared import Ground
-from australis.engine.spark.fused import TrainFailed
 from australis.engine.steer.steering import Steering
 from australis.engine.tables.lookup import LookupFailed
 from australis.engine.train.trains import Train, Trains
