@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from australis.engine.light.pandas_later import leave_out_pandas
+from australis.engine.light.left_out import leave_out_pandas, scipy_left_out
 from australis.engine.light.zygote import FORK, MESSAGE
 
 LOOK_S = 5.0
@@ -47,7 +47,8 @@ def _loaded() -> Work:
     """What a worker does; the kernels are in memory, and out of the garbage collector's sight."""
     leave_out_pandas()
     work: Work = importlib.import_module("australis.engine.light.work").work
-    importlib.import_module("australis.engine.worker.warm").warm()
+    with scipy_left_out():
+        importlib.import_module("australis.engine.worker.warm").warm()
     gc.freeze()
     return work
 
