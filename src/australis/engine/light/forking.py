@@ -26,15 +26,14 @@ _PR_SET_PDEATHSIG = 1
 Work = Callable[[Connection], None]
 
 
-def main(driver: int) -> None:
-    """Serve a driver at the other end of a socket, until that closes."""
-    parent = os.getppid()
+def main(driver: int, pid: int) -> None:
+    """Serve the driver of a process id at the other end of a socket, until that closes."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         # Sent to all processes of a service or a terminal, they are for the driver, and this ends with it.
         signal.signal(ignored, signal.SIG_IGN)
     # What a user's function prints must not get among the tuples that a driver writes.
     os.dup2(_STDERR, _STDOUT)
-    forking = _Forking(socket.socket(fileno=driver), parent, _loaded())
+    forking = _Forking(socket.socket(fileno=driver), pid, _loaded())
     try:
         forking.serve()
     finally:
@@ -54,14 +53,14 @@ def _loaded() -> Work:
 
 
 class _Forking:
-    def __init__(self, driver: socket.socket, parent: int, work: Work) -> None:
-        self._driver, self._parent, self._work = driver, parent, work
+    def __init__(self, driver: socket.socket, pid: int, work: Work) -> None:
+        self._driver, self._pid, self._work = driver, pid, work
         self._workers: dict[int, int] = {}
         """The process of each worker by its number, until it is reaped: so long the id is its own."""
 
     def serve(self) -> None:
         self._driver.settimeout(LOOK_S)
-        while os.getppid() == self._parent:
+        while os.getppid() == self._pid:
             with suppress(TimeoutError):
                 message, connections, _, _ = socket.recv_fds(self._driver, MESSAGE.size, 1)
                 if not message:
