@@ -7,6 +7,7 @@ the same.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
@@ -27,6 +28,7 @@ from tests.conformance.random_networks import random_events, random_network, ran
 
 from australis.algebra.network import Network
 from australis.algebra.schema import Schema
+from australis.engine.light.runner import LightRunner
 from australis.engine.runner import SPARK
 from australis.engine.settings import Way
 
@@ -97,6 +99,21 @@ def test_with_jobs(spark: SparkSession, way: Way, random: Random) -> None:
     journey.setting, journey.held, journey.runner = _by(journey.setting, way), True, SPARK
     journey.restarts = [replace(each, setting=_by(each.setting, way)) for each in journey.restarts[:1]]
     journey.check()
+
+
+@pytest.fixture(scope="module")
+def light() -> Iterator[LightRunner]:
+    with LightRunner(2) as runner:
+        yield runner
+
+
+@given(RANDOM)
+@settings(max_examples=400 if IS_DEEP else 6)
+def test_in_light_processes(light: LightRunner, random: Random) -> None:
+    journey = random.choice([any_journey, keyed_journey])(random)
+    journey.runner = light
+    with several_tasks(rows_per_task=random.choice([2, 5, 60_000])):
+        journey.check()
 
 
 def _by(setting: Setting, way: Way) -> Setting:
