@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 from unittest.mock import patch
@@ -15,7 +15,7 @@ from tests.conformance.random_networks import Event
 from tests.conformance.test_live import part
 from tests.conformance.test_networks import table_of
 from tests.simulation.runner import SimulatedRunner
-from tests.simulation.story import CLOCK, Story, draw_story
+from tests.simulation.story import CLOCK, draw_story
 
 from australis import Node
 from australis.algebra.network import QUARANTINE
@@ -198,7 +198,8 @@ class Play:
         ending, done = self.machine.threads.event(), self.machine.threads.event()
         mending = self._start(node, lambda n, _: self._mend(n, done.is_set), "mend")
         readers = [
-            self._start(node, lambda n, name: self._consume(n, name, ending.is_set), name) for name in self.got
+            self._start(node, lambda n, name: self._consume(n, name, ending.is_set), name)
+            for name in self.got
         ]
         for client in clients:
             client.join()

@@ -1,7 +1,7 @@
 """Runners: what runs the tasks of a train. Spark is one, and the default; a node takes any.
 
-A waybill comes in, the manifests of its tasks go out. A runner commits nothing, so a train that fails in it never
-happened.
+A waybill comes in, the manifests of its tasks go out. A runner commits nothing: a train that fails in it
+never happened.
 """
 
 from __future__ import annotations

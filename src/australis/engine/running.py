@@ -11,13 +11,14 @@ from australis.engine.ingest.log import Ingest
 from australis.engine.ledger.ledger import Ledger
 from australis.engine.maintain.upkeep import Upkeep
 from australis.engine.run_state import RunState
+from australis.engine.runner import Run
 from australis.engine.settings import NodeSettings
 from australis.engine.steer.steering import Steering
 from australis.engine.tables.refresh import Keeper
 from australis.engine.tables.table_states import Tables
 from australis.engine.threads import Threads
 from australis.engine.train.dispatch import Dispatch, TrainSettings
-from australis.engine.train.loop import Loop, Run
+from australis.engine.train.loop import Loop
 
 
 @dataclass(frozen=True)

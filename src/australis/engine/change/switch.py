@@ -21,9 +21,9 @@ from australis.engine.ledger.ledger import Change as LedgerChange
 from australis.engine.ledger.record import Record
 from australis.engine.ledger.retention import query_begins_at
 from australis.engine.run_state import RunState
+from australis.engine.runner import Run
 from australis.engine.running import Running
 from australis.engine.threads import Threads
-from australis.engine.train.loop import Run
 from australis.engine.worker.plan_files import write_plan
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan

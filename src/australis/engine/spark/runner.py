@@ -24,7 +24,7 @@ def started(master: str, way: Way, options: Mapping[str, str] | None) -> SparkRu
     return SparkRunner(session, session, way, is_own=is_own)
 
 
-def on_session(session: SparkSession, way: Way) -> SparkRunner:
+def on_session(session: object, way: Way) -> SparkRunner:
     """A runner on a user's session, which it neither changes nor ends: SQL settings of trains are apart."""
     if not isinstance(session, SparkSession):
         what, expected = f"is a {type(session).__name__}", "a Runner, or a SparkSession that is no remote one"

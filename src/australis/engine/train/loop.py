@@ -11,6 +11,7 @@ from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.queues import Queues
 from australis.engine.maintain.upkeep import Upkeep
 from australis.engine.run_state import RunState
+from australis.engine.runner import Run
 from australis.engine.steer.steering import Steering
 from australis.engine.tables.lookup import LookupFailed
 from australis.engine.tables.table_states import Tables
@@ -19,7 +20,7 @@ from australis.engine.train.account import Account
 from australis.engine.train.attempts import attempt
 from australis.engine.train.commit import Train, commit_train
 from australis.engine.train.dispatch import Dispatch, Dispatched
-from australis.engine.worker.waybill import Manifest, Waybill
+from australis.engine.worker.waybill import Manifest
 from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import QUARANTINE_ARC
 
@@ -27,7 +28,6 @@ LOOK_AGAIN_S = 0.5
 """After how long a node at rest looks whether drop boxes can go."""
 WAIT_MOST_S = 3600.0
 """How long a worker waits for a timeout at once; the system refuses to wait for centuries."""
-Run = Callable[[Waybill], list[Manifest]]
 _log = logging.getLogger(__name__)
 
 
