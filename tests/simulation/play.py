@@ -1,4 +1,4 @@
-"""A simulated run: a real node on a virtual machine, with clients, crashes and faults, held to the reference."""
+"""A simulated run: a real node on a virtual machine, with clients and faults, held to the reference."""
 
 from __future__ import annotations
 

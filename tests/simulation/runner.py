@@ -1,4 +1,4 @@
-"""Trains in the simulator: tasks run in the thread that asks, fail by chance, and may finish after they were given up."""
+"""Trains in the simulator: tasks fail by chance, and may finish after they were given up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens in a simulated run: a network, who pushes what, which outputs come and go. A seed decides it all."""
+"""A simulated run before anything has happened: a network, its events, its changes. A seed decides it all."""
 
 from __future__ import annotations
 
