@@ -33,6 +33,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 # then depend on the tests that ran before, and on the folder of the code.
 providers.is_local_module_file = lambda path: False
 
+# Tests compare what a terminal of no special kind would show, in this process and in those that they start.
+for _name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(_name, None)
+
 SEED = "AUSTRALIS_SEED"
 
 
