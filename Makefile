@@ -44,6 +44,10 @@ test-crash: $(READY) ## kill nodes, executors and disks, and compare what comes 
 	$(PY) -m pytest tests/crash tests/cluster
 	$(PY) -m tests.crash.campaign $(ARGS)
 
+.PHONY: test-sim
+test-sim: $(READY) ## play the engine on a virtual machine, seed by seed (ARGS='--seeds 500', ARGS=--mutations)
+	$(PY) -m tests.simulation.campaign $(ARGS)
+
 .PHONY: test-soak
 test-soak: $(READY) ## thousands of trains in a row: do time or memory grow? (ARGS='--trains 1000 --plot soak.svg')
 	$(PY) benchmarks/soak.py $(ARGS)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
+from tests.lock_rules import enforced
 
 from australis.engine.spark.session import local_session
 
@@ -57,6 +58,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("spark")
         if "data_dir" in fixtures:
             item.add_marker("data")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def lock_rules() -> Iterator[list[str]]:
+    """Refuse whatever takes long while the lock of a ledger is held; gives where that happened."""
+    with enforced() as broken:
+        yield broken
+
+
+@pytest.fixture(autouse=True)
+def _no_lock_rule_is_broken(lock_rules: list[str]) -> Iterator[None]:
+    """Tell of it also where the error was caught, or raised in another thread."""
+    yield
+    told = "\n".join(lock_rules)
+    lock_rules.clear()
+    assert not told, f"the lock of a ledger was held:\n{told}"
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import australis
+from australis.algebra.boxes import Box
 
 ROOT = Path(__file__).parents[1]
 HOUSE = Path(australis.__file__).parent
@@ -25,6 +26,23 @@ def test_a_room_says_what_it_holds(room: str) -> None:
     text = (HOUSE / room / "__init__.py").read_text()
     assert text.startswith('"""'), f"{room}/__init__.py has no docstring"
     assert 3 <= len(text.split('"""')[1].splitlines()) <= 8
+
+
+def test_contributing_names_files_and_tables_that_are_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    paths = set(re.findall(r"`((?:src|tests|docs|\.ci)/[^`<]*)`", text))
+    assert {"tests/example_box/value.py", "src/australis/algebra/boxes/box.py"} <= paths
+    assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []
+    tables = re.findall(r"`([A-Z]+)` in\s+`([^`]+)`", text)
+    assert len(tables) > 5
+    for name, path in tables:
+        assert re.search(rf"^{name}\b.* = ", (ROOT / path).read_text(), re.M), f"there is no {name} in {path}"
+
+
+def test_contributing_names_all_that_a_box_must_say() -> None:
+    section = (ROOT / "CONTRIBUTING.md").read_text().partition("**What a box says.**")[2]
+    rows = re.findall(r"^\| (`[^|]+`) \|", section, re.M)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == Box.__abstractmethods__
 
 
 def test_makefile_help_names_every_target() -> None:

@@ -51,9 +51,9 @@ def _place(node: Node, rate: float, by_value: bool) -> DropBox:
     """Put a drop box at the mouth, chosen as the shedder would."""
     deployed = node._deployed
     steering = deployed.steering
-    (stage,) = deployed.ground.plan.superboxes
+    (stage,) = deployed.ledger.plan.superboxes
     found = steering.by_value(stage, rate) if by_value else DropBox.random(rate)
     if found is None:
-        raise SystemExit(f"{deployed.ground.plan.network.name}: values cannot tell which tuples matter least")
+        raise SystemExit(f"{deployed.ledger.plan.network.name}: values cannot tell which tuples matter least")
     steering.dropboxes.obey([Insert(stage, found)], int(time.time() * 1e6))
     return found

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.app.files import NAMES, NETWORK, REPORTS, australis, write
 
-from australis.engine.ledger.catalog import CATALOG
+from australis.engine.store.home import CATALOG
 
 COSTS = {
     "boxes": {

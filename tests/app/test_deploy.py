@@ -15,8 +15,9 @@ from australis.algebra.form.form import load
 from australis.engine.control.address import FILE, Place
 from australis.engine.control.client import reach
 from australis.engine.control.temporary_queries import FILE as GUESTS
+from australis.engine.ledger.view import known_record
 from australis.engine.node import Node
-from australis.engine.observe.inspect import known_record, look
+from australis.engine.observe.inspect import look
 
 pytestmark = pytest.mark.timeout(600)
 SLOW = NETWORK.replace("fast", "slow").replace("speed > 80", "speed < 10")

@@ -19,9 +19,7 @@ from australis.errors import EngineError
 
 def held(node: Node) -> None:
     """Wait until somebody waits for room."""
-    with node._changed:
-        while not node._deployed.room.holding:
-            assert node._changed.wait(60)
+    node._ledger.guard.wait_until(lambda: node._deployed.back_pressure.waiting > 0)
 
 
 def test_a_run_that_waits_for_room_is_seen_and_can_be_ended(spark: SparkSession, tmp_path: Path) -> None:
@@ -50,5 +48,5 @@ def test_a_node_that_is_paused_makes_no_room(spark: SparkSession, tmp_path: Path
         node.deploy(net.build())
         node.pause()
         node.push("s", pa.table({"k": [1]}))
-        with pytest.raises(EngineError, match=r"slow\.s: is paused while it waits for room: .*resume"):
+        with pytest.raises(EngineError, match=r"slow\.s: is paused before there is room: .*resume"):
             node.push("s", pa.table({"k": [2]}))

@@ -8,14 +8,14 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.app.files import australis
-from tests.engine.watched import NOW, SECOND, branches, forked, opened
+from tests.engine.watched import NOW, SECOND, forked, opened
 
 from australis.app.pictures.notation import DROP_TAG
 from australis.engine.ledger.catalog import NETWORK
-from australis.engine.ledger.queues import Queues
+from australis.engine.ledger.drop_log import count_shed
+from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.record import Record
 from australis.engine.observe.live_network import TAG
-from australis.engine.steer import drop_boxes as dropboxes
 from australis.engine.steer.drop_boxes import DropBoxes
 from australis.plan.superboxes import Discipline
 from australis.policy.shed.drop_boxes import DropBox
@@ -25,16 +25,21 @@ from australis.policy.shed.shedder import Insert, Withdraw
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A root on which two drop boxes stand, and two stood."""
-    with opened(tmp_path) as catalog:
-        with catalog.transaction() as transaction:
-            transaction.set_meta(NETWORK, Record(forked(), Discipline.BRANCH, 2).to_json())
-        boxes = DropBoxes(catalog, Queues(branches(forked()), catalog), NOW)
+    with opened(tmp_path) as ledger:
+        remember(ledger)
+        boxes = DropBoxes(ledger, NOW)
         boxes.obey([Insert("levels", DropBox.random(0.5)), Insert("some", DropBox.random(0.1))], NOW)
         boxes.obey([Insert("levels", DropBox.random(0.25)), Withdraw("some")], NOW + SECOND)
         boxes.obey([Insert("kinds", DropBox(0.4, {"some": "kind = 'note'"}))], NOW + 2 * SECOND)
-        with catalog.transaction() as transaction:
-            dropboxes.count(transaction, {1: (10, 5), 3: (4_000, 1_013), 4: (4_000, 1_600)})
+        with ledger.change() as change:
+            count_shed(change, {1: (10, 5), 3: (4_000, 1_013), 4: (4_000, 1_600)})
     return tmp_path
+
+
+def remember(ledger: Ledger) -> None:
+    """The root holds the forked network."""
+    with ledger.change() as change:
+        change.set_meta(NETWORK, Record(forked(), Discipline.BRANCH, 2).to_json())
 
 
 def text(answer: str) -> str:
@@ -90,8 +95,8 @@ def test_what_was_ever_shed(root: Path) -> None:
 
 
 def test_a_root_without_drop_boxes(tmp_path: Path) -> None:
-    with opened(tmp_path) as catalog, catalog.transaction() as transaction:
-        transaction.set_meta(NETWORK, Record(forked(), Discipline.BRANCH, 2).to_json())
+    with opened(tmp_path) as ledger:
+        remember(ledger)
     assert australis("stats", tmp_path, "--shed").stdout == "Nothing was ever shed.\n"
     assert "drop_" not in australis("explain", tmp_path, "--live").stdout
 

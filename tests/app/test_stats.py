@@ -82,7 +82,7 @@ def test_a_catalogue_that_is_none(folder: Path) -> None:
 
 def test_a_root_without_a_network(folder: Path) -> None:
     (folder / "root").mkdir()
-    Catalog(folder / "root" / "catalog.db").close()
+    Catalog(folder / "root").close()
     assert "root: holds no network so far" in australis("stats", "root").stderr
     assert not holds_tables(folder / "root", ["names"])
     with pytest.raises(EngineError, match="holds no network"):

@@ -18,7 +18,7 @@ from tests.crash.disks import Disk
 from tests.crash.scenarios import Scenario, scenario
 
 from australis import Node
-from australis.engine.train.trains import Train
+from australis.engine.train.commit import Train
 from australis.errors import EngineError
 
 HALF = 12

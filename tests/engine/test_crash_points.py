@@ -33,7 +33,7 @@ def test_a_process_ends_at_the_named_time(tmp_path: Path) -> None:
 
 
 def test_other_points_do_nothing(tmp_path: Path) -> None:
-    ended = run(tmp_path / "log", "train.swept:1")
+    ended = run(tmp_path / "log", "train.committed:1")
     assert (ended.returncode, ended.stdout.split()) == (0, ["0", "1", "2"])
     assert not (tmp_path / "log").exists()
 

@@ -15,7 +15,7 @@ from australis import Node
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
-from australis.engine.train.trains import Train
+from australis.engine.train.commit import Train
 from australis.errors import EngineError
 from australis.kernels.run import PipelineRun
 
@@ -102,24 +102,29 @@ def test_what_was_pushed_before_a_hasty_end_is_not_lost(spark: SparkSession, tmp
 
 
 def test_a_drain_ends_when_another_thread_stops_the_node(node: Node) -> None:
-    began, raised = threading.Event(), []
+    told, go_on, raised = threading.Event(), threading.Event(), []
+
+    def hear(train: Train) -> None:
+        told.set()
+        go_on.wait()
 
     def drain() -> None:
-        began.set()
         try:
             node.drain()
         except EngineError as error:
             raised.append(str(error))
 
-    with node._changed:  # no train can be committed, so the drain waits
-        node.push("s", rows(range(30)))
-        thread = threading.Thread(target=drain)
-        thread.start()
-        began.wait()
-        node._deployed.loop.end()
-    node.stop()
+    node.on_train(hear)  # a train of which not all were told is not over, so the drain waits
+    node.push("s", rows(range(30)))
+    told.wait()
+    thread = threading.Thread(target=drain)
+    thread.start()
+    node._deployed.loop.end()
     thread.join()
-    assert all("is stopped" in each for each in raised)
+    go_on.set()
+    node.stop()
+    assert len(raised) == 1
+    assert "is stopped before all has gone through" in raised[0]
 
 
 @pytest.mark.parametrize("name", ["with a space", "ünïcode", "a#b%20c"])

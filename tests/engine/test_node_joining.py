@@ -12,7 +12,7 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality
-from australis.engine.train.trains import Train
+from australis.engine.train.commit import Train
 from australis.policy.shed.drop_boxes import DropBox
 from australis.policy.shed.shedder import Insert
 
@@ -61,7 +61,7 @@ def test_one_train_goes_through_all_branches(spark: SparkSession, tmp_path: Path
     with Node(tmp_path / "one") as node, Node(tmp_path / "other", discipline="superbox") as whole:
         for each in (node, whole):
             each.deploy(network())
-        assert len(node._deployed.ground.plan.superboxes) == 4
+        assert len(node._deployed.ledger.plan.superboxes) == 4
         heard = trains_of(node)
         for each in (node, whole):
             for step in range(5):

@@ -156,7 +156,7 @@ def test_tasks_with_partitions_count_what_is_shed_once(spark: SparkSession, tmp_
     counted.output("n", TOLERANT)
     with Node(tmp_path / "root", partitions=2, shed=False) as node:
         node.deploy(net.build())
-        (superbox,) = node._deployed.ground.plan.superboxes
+        (superbox,) = node._deployed.ledger.plan.superboxes
         order(node, Insert(superbox, DropBox.random(0.5)))
         table = pa.table({"k": [n % 7 for n in range(200_000)], "v": [n / 1000 for n in range(200_000)]})
         node.push("s", table)

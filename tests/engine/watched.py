@@ -1,4 +1,4 @@
-"""What the tests of the monitor share: a network with graphs, and a catalogue in which trains are noted."""
+"""What the tests of the monitor share: a network with graphs, and a ledger in which trains are noted."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from pathlib import Path
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.quality import Quality, ValueGraph
-from australis.engine.ledger import recent as recents
-from australis.engine.ledger.catalog import Catalog, Event
 from australis.engine.ledger.delays import bucket
+from australis.engine.ledger.entries import Event
+from australis.engine.ledger.ledger import Ledger
+from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.queues import Queues
-from australis.engine.ledger.recent import Recent
+from australis.engine.ledger.recent import Recent, note_recent
+from australis.engine.store.root import Root
 from australis.engine.store.segments import Segment
 from australis.plan.superboxes import Discipline, Plan, plan
 
@@ -48,29 +50,31 @@ def delays(**seconds: dict[float, int]) -> dict[str, dict[int, int]]:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Catalog]:
-    catalog = Catalog(folder / "catalog.db")
+def opened(folder: Path, network: Network | None = None) -> Iterator[Ledger]:
+    """The ledger of a root on which a network runs in branches."""
+    place = OpenRoot(Root.of(folder))
     try:
-        yield catalog
+        place.ledger.run_plan(branches(network or forked()))
+        yield place.ledger
     finally:
-        catalog.close()
+        place.close()
 
 
-def note(catalog: Catalog, now: int, seen: Recent) -> None:
+def note(ledger: Ledger, now: int, seen: Recent) -> None:
     """What a train that is committed at a time notes down."""
-    with catalog.transaction() as transaction:
+    with ledger.change() as change:
         for output, buckets in seen.delays.items():
-            transaction.count_delays(output, buckets)
-        recents.note(transaction, now, seen)
-        transaction.note_train(("some", 0, 1, 1, 1, 1, now, 1_000, 0))
+            change.count_delays(output, buckets)
+        note_recent(change, now, seen)
+        change.note_train(("some", 0, 1, 1, 1, 1, now, 1_000, 0))
 
 
-def arrived(catalog: Catalog, made: Plan, at: int, tuples: int = 100, size: int = 1_000) -> Queues:
+def arrived(ledger: Ledger, at: int, tuples: int = 100, size: int = 1_000) -> Queues:
     """The queues behind a push of some tuples at a time."""
-    base = catalog.log_end()
+    base = ledger.queues.log_end
     end = base + tuples + 1
     segment = Segment("s", f"segments/{base}", base + 1, end, tuples, size, 0, base + 1, at, newest=at)
-    with catalog.transaction() as transaction:
-        transaction.log(Event(base, end, "push", "s", tuples, at))
-        transaction.add_segments([segment])
-    return Queues(made, catalog)
+    with ledger.change() as change:
+        change.log(Event(base, end, "push", "s", tuples, at))
+        change.add_segments([segment])
+    return ledger.queues

@@ -1,67 +1,71 @@
-"""A node: one network that runs continuously on one Spark application, over one storage root."""
+"""A node: one network that runs continuously on one runner, over one storage root."""
 
 from __future__ import annotations
 
 import math
 import tempfile
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 
 from australis.algebra.network import Network
 from australis.engine.change.deploy import deploy
 from australis.engine.change.difference import Change
-from australis.engine.change.loading import load, switched
+from australis.engine.change.loading import load, switch_to
 from australis.engine.change.optimiser import Optimiser, redrawn
-from australis.engine.change.switch import Switching
-from australis.engine.clock import never_back, wall_clock
+from australis.engine.change.switch import Switch
+from australis.engine.clock import never_back
 from australis.engine.control.server import ControlServer
 from australis.engine.deliver.attached import Attached
 from australis.engine.deliver.consumers import ROWS_MOST
 from australis.engine.files.rows import Rejected
 from australis.engine.history.question import Instant, instant_us, question
 from australis.engine.history.reading import recall
-from australis.engine.ingest.log import Ingest, Position
+from australis.engine.ingest.log import Arrival, Ingest, Position
 from australis.engine.ledger.catalog import DISK, NETWORK
+from australis.engine.ledger.drop_log import Entry, drop_log
 from australis.engine.ledger.open_root import OpenRoot
-from australis.engine.ledger.queues import Queues
-from australis.engine.ledger.recent import Recent, recent, whole
+from australis.engine.ledger.recent import Recent, all_so_far, recent
 from australis.engine.ledger.record import Record
 from australis.engine.observe.live_network import live
 from australis.engine.observe.metrics import Metrics
 from australis.engine.observe.quality import WINDOW_S, QualityReport, monitor
 from australis.engine.observe.statistics import Statistics, statistics
-from australis.engine.running import Running, assembled
+from australis.engine.runner import SPARK, Runner, choose_runner
+from australis.engine.running import Running, assemble
 from australis.engine.settings import NodeSettings, Way
-from australis.engine.shared import Ground
-from australis.engine.spark.runners import Runners
-from australis.engine.spark.session import GONE, is_running, local_session
-from australis.engine.steer.drop_boxes import Entry, ledger
-from australis.engine.store.root import Root, catalog_folder
+from australis.engine.store.home import Home, catalog_folder
+from australis.engine.store.root import Root
 from australis.engine.tables.refresh import Keeper
-from australis.engine.train.trains import Train
+from australis.engine.tables.table_states import Tables
+from australis.engine.threads import SYSTEM, Threads
+from australis.engine.train.commit import Train
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Discipline
 from australis.policy.schedule.schedules import Scheduling
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class Node:
     """Runs a network over a storage root; without one, over a directory that goes with the node.
 
     What was pushed is durable when `push` returns, and every tuple goes through once, however the node ends.
-    A node that opens a root again goes on where the last one was.
+    A node that opens a root again continues where the last one was.
     """
 
     def __init__(
         self,
         root: str | Path | None = None,
         *,
-        master: str = "local[2]",
+        runner: str | Runner | SparkSession = SPARK,
+        master: str | None = None,
         discipline: str | None = None,
         way: str = Way.FUSED,
         partitions: int = 2,
@@ -73,10 +77,11 @@ class Node:
         headroom: float = 1.0,
         optimise: bool = False,
         disk: int | None = None,
-        catalog: str | Path | None = None,
+        catalog: str | Path | Home | None = None,
         metrics: int | str | None = None,
         control: bool = False,
-        clock: Callable[[], int] = wall_clock,
+        clock: Callable[[], int] | None = None,
+        threads: Threads = SYSTEM,
         spark_options: Mapping[str, str] | None = None,
     ) -> None:
         self.settings = NodeSettings(
@@ -92,30 +97,42 @@ class Node:
             optimise,
             disk,
         )
+        make_runner = choose_runner(runner, way=self.settings.way, master=master, options=spark_options)
         self._temporary = tempfile.TemporaryDirectory(prefix="australis-") if root is None else None
         self.root = Root.of(self._temporary.name if self._temporary else str(root))
-        self._clock = never_back(clock)
-        self._changed = threading.Condition(threading.RLock())
+        self._clock, self._threads = never_back(clock or threads.now_us, threads), threads
         self._running: Running | None = None
-        self._switching: Switching | None = None
+        self._switch: Switch | None = None
         self._optimiser: Optimiser | None = None
         self._stopped = False
-        self._opened = OpenRoot(self.root, catalog)
-        self._catalog, self._graveyard = self._opened.catalog, self._opened.graveyard
-        self._owns_spark = not is_running()
-        light = self.settings.way is Way.FUSED
+        self._opened = OpenRoot(self.root, catalog, threads)
+        self._ledger = self._opened.ledger
         self.metrics: Metrics | None = None
         """Where Prometheus may ask, if it may."""
         self.control: ControlServer | None = None
         """Where other processes of this machine may ask and change what runs, if they may."""
         try:
             self.metrics = None if metrics is None else Metrics(self._known, metrics)
-            self.control = ControlServer(self, catalog_folder(self.root, catalog)) if control else None
-            self.spark = local_session(master=master, light=light, options=spark_options)
-            self._runners = Runners(self.spark, self.root, self.settings.way)
+            self.control = self._open_control(catalog) if control else None
+            self._runner = make_runner()
+            self._owns_runner = self._runner is not runner
         except BaseException:
             self._close()
             raise
+
+    def _open_control(self, catalog: str | Path | Home | None) -> ControlServer:
+        assert catalog is None or isinstance(catalog, str | Path), "a channel has a folder"
+        return ControlServer(self, catalog_folder(self.root, catalog))
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session that trains run in, if it is Spark that runs them."""
+        session: SparkSession | None = getattr(self._runner, "session", None)
+        if session is None:
+            raise EngineError(
+                Problem(self.root.uri, "its trains do not run on Spark", 'Node(runner="spark")')
+            )
+        return session
 
     # --- life
 
@@ -133,30 +150,37 @@ class Node:
         if self._running is not None:
             raise EngineError(Problem(network.name, "is deployed on a node that runs a network already"))
         self.settings = self.settings.for_network(network)
-        deployed = deploy(self.root, self._catalog, network, self.settings)
-        self._graveyard.bury(deployed.buried)
-        plan = deployed.record.plan
-        queues = Queues(plan, self._catalog)
-        ground = Ground(self.root, self._catalog, self._graveyard, queues, self._changed, self._clock)
-        ingest = Ingest(self.root, self._catalog, queues)
-        keeper = Keeper(ground, ingest)
+        ledger, clock, threads = self._ledger, self._clock, self._threads
+        record = deploy(ledger, network, self.settings)
+        ingest, known = Ingest(ledger, threads), Tables()
+        keeper = Keeper(ledger, ingest, known, clock, threads)
         keeper.begin(tables or {})
-        load(network, self._catalog, ingest, tables or {}, self._clock(), rejected or {})
-        with self._catalog.transaction() as transaction:
-            transaction.set_meta(DISK, str(self.settings.disk or ""))
-        tasks = self.spark.sparkContext.defaultParallelism
-        self._running = assembled(ground, ingest, self.settings, self._runners.of(plan), tasks, keeper)
-        self._switching = Switching(self._running, deployed.record, self._runners.of)
+        load(network, ledger.catalog, ingest, tables or {}, clock(), rejected or {})
+        with ledger.change() as change:
+            change.set_meta(DISK, str(self.settings.disk or ""))
+        prepare = partial(self._runner.prepare, self.root)
+        self._running = assemble(
+            ledger,
+            ingest,
+            known,
+            keeper,
+            self.settings,
+            prepare(record.plan),
+            tasks=self._runner.tasks,
+            clock=clock,
+            threads=threads,
+        )
+        self._switch = Switch(self._running, record, prepare, threads)
         self._running.loop.start()
-        keeper.start(self._running.room.wait)
+        keeper.start(self._running.back_pressure.wait)
         if self.settings.optimise:
-            self._optimiser = Optimiser(self._switching, self._catalog)
+            self._optimiser = Optimiser(self._switch, ledger, threads)
             self._optimiser.start()
         if self.control is not None:
             self.control.sweep()
 
     def stop(self, *, now: bool = False) -> None:
-        """End: behind the trains that are on their way, or with `now` without them. Nothing is lost."""
+        """End once running trains have finished, or with `now` without them. Nothing is lost."""
         if now:
             self._abandon()
         self._take_leave(now=now)
@@ -167,22 +191,21 @@ class Node:
                 self._optimiser.stop()
             self._running.loop.stop()
             # Those that a crash leaves standing are withdrawn when the root is opened again.
-            with suppress(EngineError), self._changed:
+            with suppress(EngineError):
                 self._running.steering.dropboxes.clear(self._clock())
             self._running.subscriptions.close()
         self._stopped = True
         self._close()
-        if self._owns_spark:
-            with suppress(*GONE):
-                self.spark.stop()
+        if self._owns_runner:
+            self._runner.close()
         if self._temporary is not None:
             self._temporary.cleanup()
 
     def _abandon(self) -> None:
-        """Give up the trains on their way, and whatever waits for them."""
+        """Give up the trains that are running, and whatever waits for them."""
         if self._running is not None and not self._stopped:
             self._running.loop.end()
-            self._runners.abandon()
+            self._runner.abandon(self.root)
 
     def __enter__(self) -> Self:
         return self
@@ -196,15 +219,15 @@ class Node:
 
     def difference(self, network: Network) -> Change:
         """What `change` would do: which boxes go on with their state, what comes and goes, what is lost."""
-        return self._switched.difference(self._redrawn(self._switched.record, network))
+        return self._switching.difference(self._redrawn(self._switching.record, network))
 
     def change(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> Change:
         """Run another network from now on, while what is the same in it goes on as if nothing happened.
 
         Boxes of the same name that do the same keep their state. What is new begins with the next tuple.
         """
-        return switched(
-            self._deployed, self._switched, lambda record: self._redrawn(record, network), tables or {}
+        return switch_to(
+            self._deployed, self._switching, lambda record: self._redrawn(record, network), tables or {}
         )
 
     def attach(self, network: Network, *, name: str = "query") -> Attached:
@@ -213,12 +236,12 @@ class Node:
         It delivers from the earliest tuple that they keep, then goes on with every tuple that comes, until it
         is detached. It stays when the node is opened again.
         """
-        switched(self._deployed, self._switched, lambda record: record.attached(name, network))
+        switch_to(self._deployed, self._switching, lambda record: record.attached(name, network))
         return Attached(self, name, network)
 
     def detach(self, name: str) -> None:
         """Take an ad hoc query away, with all that it keeps."""
-        self._switched.to(lambda record: record.detached(name))
+        self._switching.to(lambda record: record.detached(name))
 
     def optimise(self) -> bool:
         """Look at once at what was measured, and rewrite the network by it; gives whether that was done.
@@ -231,12 +254,12 @@ class Node:
 
     def recorded(self) -> Network | None:
         """The network that the root holds, as it was drawn, also before it is deployed again."""
-        known = self._catalog.meta(NETWORK)
+        known = self._ledger.catalog.meta(NETWORK)
         return None if known is None else Record.from_json(known).network
 
     def attached(self) -> dict[str, Network]:
         """The ad hoc queries that are attached, by name."""
-        return dict(self._switched.record.queries)
+        return dict(self._switching.record.queries)
 
     # --- in
 
@@ -256,12 +279,10 @@ class Node:
         """
         ingest = self._deployed.ingest
         ingest.check_stream(name)
-        self._deployed.room.wait(f"{self._deployed.ground.plan.network.name}.{name}")
+        self._deployed.back_pressure.wait(f"{self._ledger.plan.network.name}.{name}")
         moment = self._clock() if now is None else now
         segment = ingest.store(name, batch, moment)
-        with self._awake():
-            ingest.check_stream(name)  # A change may have taken it away.
-            return ingest.append(name, segment, moment, rejected=rejected, position=position)
+        return ingest.append(Arrival(name, segment, moment, rejected=rejected, position=position))
 
     def adopt(
         self, name: str, path: str | Path, *, now: int | None = None, position: Position | None = None
@@ -271,9 +292,7 @@ class Node:
         ingest.check_stream(name)
         moment = self._clock() if now is None else now
         segment = ingest.adopted(name, Root.of(path).uri, moment)
-        with self._awake():
-            ingest.check_stream(name)
-            return ingest.append(name, segment, moment, position=position)
+        return ingest.append(Arrival(name, segment, moment, position=position))
 
     def refresh(self, name: str) -> int:
         """Read the store of an input again, now; gives the end of the log, behind which that counts."""
@@ -281,20 +300,18 @@ class Node:
 
     def position(self, source: str) -> str | None:
         """How far a source had come by the last commit, in its own words."""
-        return self._catalog.position(source)
+        return self._ledger.catalog.position(source)
 
     def tick(self, now: int | None = None, *, position: Position | None = None) -> int:
         """Time passes, though nothing arrives; a node does this by itself when a timeout is due."""
-        with self._awake():
-            return self._deployed.ingest.tick(self._clock() if now is None else now, position)
+        return self._deployed.ingest.tick(self._clock() if now is None else now, position)
 
     def flush(self, now: int | None = None, *, position: Position | None = None) -> int:
         """All streams end: buffers are released and windows closed.
 
         With a `position`, a source that goes on after a crash knows that it has ended already.
         """
-        with self._awake():
-            return self._deployed.ingest.flush(self._clock() if now is None else now, position)
+        return self._deployed.ingest.flush(self._clock() if now is None else now, position)
 
     # --- how it goes
 
@@ -308,8 +325,7 @@ class Node:
 
     def check(self) -> None:
         """Raise the error that has stopped the trains, if there is one."""
-        with self._changed:
-            self._deployed.loop.check()
+        self._deployed.state.check()
 
     def resume(self) -> None:
         """Go on, also behind an error whose cause is mended."""
@@ -325,40 +341,34 @@ class Node:
 
     def statistics(self) -> Statistics:
         """What is known of boxes, queues and outputs."""
-        with self._changed:
-            running = self._deployed
-            return statistics(running.ground.plan, running.ground.queues, self._catalog, self._clock())
+        with self._deployed.ledger.look() as queues:
+            return statistics(queues.plan, queues, self._ledger.catalog, self._clock())
 
     def quality(self, window_s: int = WINDOW_S) -> QualityReport:
         """What outputs got over the last seconds, and what that is worth by their graphs."""
-        with self._changed:
-            now, running = self._clock(), self._deployed
+        with self._deployed.ledger.look() as queues:
+            now = self._clock()
             second = now // 1_000_000
-            seen = recent(self._catalog, second - window_s + 1, second + 1)
-            return monitor(running.ground.plan, running.ground.queues, seen, now, window_s)
+            seen = recent(self._ledger.catalog, second - window_s + 1, second + 1)
+        return monitor(queues.plan, queues, seen, now, window_s)
 
     def seen(self) -> Recent:
         """All that outputs got so far, and what came to the mouths of superboxes: for `quality_since`."""
-        with self._changed:
-            return whole(self._catalog)
+        return all_so_far(self._ledger.catalog)
 
     def quality_since(self, before: Recent, seconds: float) -> QualityReport:
         """What outputs got in the seconds since `seen` was asked, and what that is worth."""
-        with self._changed:
-            running, found = self._deployed, whole(self._catalog).since(before)
-            return monitor(
-                running.ground.plan, running.ground.queues, found, self._clock(), math.ceil(seconds)
-            )
+        with self._deployed.ledger.look() as queues:
+            found = all_so_far(self._ledger.catalog).since(before)
+        return monitor(queues.plan, queues, found, self._clock(), math.ceil(seconds))
 
     def network(self) -> Network:
         """The network as it runs, with the drop boxes that stand in it."""
-        with self._changed:
-            return live(self._deployed.ground.plan, self._deployed.steering.dropboxes.standing)
+        return live(self._ledger.plan, dict(self._deployed.steering.dropboxes.standing))
 
     def shed(self) -> list[Entry]:
         """All drop boxes that stood or stand: where, by which predicate, since when, and what they shed."""
-        with self._changed:
-            return ledger(self._catalog)
+        return drop_log(self._ledger.catalog)
 
     # --- out
 
@@ -383,12 +393,11 @@ class Node:
         """
         now = self._clock()
         since_us, until_us = instant_us(since, now), instant_us(until, now)
-        with self._changed:
-            ground = self._deployed.ground
-            asked = question(
-                ground.plan, point, where=where, since_us=since_us, until_us=until_us, columns=columns
-            )
-            return recall(ground, asked, limit)
+        ledger = self._deployed.ledger
+        asked = question(
+            ledger.plan, point, where=where, since_us=since_us, until_us=until_us, columns=columns
+        )
+        return recall(ledger, asked, limit)
 
     def subscribe(
         self, output: str, *, consumer: str = "subscriber", follow: bool = True, rows: int = ROWS_MOST
@@ -439,11 +448,11 @@ class Node:
         return None if self._running is None or self._stopped else self.statistics()
 
     @property
-    def _switched(self) -> Switching:
+    def _switching(self) -> Switch:
         """What changes the network; there is one when it runs."""
-        if self._switching is None or self._stopped:
+        if self._switch is None or self._stopped:
             raise self._idle()
-        return self._switching
+        return self._switch
 
     @property
     def _deployed(self) -> Running:
@@ -453,10 +462,3 @@ class Node:
 
     def _idle(self) -> EngineError:
         return EngineError(Problem(self.root.uri, "runs no network", "deploy() first"))
-
-    @contextmanager
-    def _awake(self) -> Iterator[None]:
-        """Hold the node's lock, and wake everybody at the end."""
-        with self._changed:
-            yield
-            self._changed.notify_all()

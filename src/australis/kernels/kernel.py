@@ -91,4 +91,9 @@ def refused(batch: pa.Table, rows: npt.NDArray[np.int64], reasons: Sequence[str 
 
 def empty_output(schema: Schema) -> pa.Table:
     """An output batch without tuples."""
-    return schema.arrow_with_ts.append(pa.field(CAUSE, pa.int64(), False)).empty_table()
+    return output_schema(schema).empty_table()
+
+
+def output_schema(schema: Schema) -> pa.Schema:
+    """How batches of these attributes come out of a box."""
+    return schema.arrow_with_ts.append(pa.field(CAUSE, pa.int64(), False))

@@ -19,6 +19,7 @@ from australis.algebra.boxes import (
     WSort,
 )
 from australis.algebra.schema import Schema
+from australis.errors import KernelError, Problem
 from australis.kernels.boxes import (
     AggregateKernel,
     Ask,
@@ -64,4 +65,7 @@ def kernel_for(box: Box, schemas: Schemas, timezone: str = "UTC", ask: Ask | Non
     if ask is not None:
         assert isinstance(box, Join), "only a join looks up"
         return LookupJoinKernel(box, schemas, timezone, ask)
-    return KERNELS[type(box.core)](box.core, schemas, timezone)
+    made = KERNELS.get(type(box.core))
+    if made is None:
+        raise KernelError(Problem("", f"no kernel runs a {box.core.kind}", "an entry in KERNELS"))
+    return made(box.core, schemas, timezone)

@@ -16,7 +16,7 @@ from australis import Node
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.engine.history import organisation as keeping
-from australis.engine.history import runs
+from australis.engine.store import runs
 from australis.errors import EngineError, NetworkError
 
 

@@ -196,7 +196,7 @@ def test_a_paused_node_with_tuples_on_their_way_says_so(spark: SparkSession) -> 
         node.pause()
         node.push("pos", reports(range(9)))
         node.step()
-        with pytest.raises(EngineError, match="is paused with tuples on their way; expected resume"):
+        with pytest.raises(EngineError, match="is paused before it could be changed; expected resume"):
             node.change(fleet(least=1.0, size=20))
         node.resume()
         node.change(fleet(least=1.0, size=20))

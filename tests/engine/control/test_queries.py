@@ -236,7 +236,7 @@ def test_a_query_that_cannot_go_now_goes_later(
     house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(name: str) -> None:
-        raise EngineError(Problem(name, "is paused with tuples on their way"))
+        raise EngineError(Problem(name, "is paused before it could be changed"))
 
     server = ControlServer(house, tmp_path)
     with reached(tmp_path) as control, monkeypatch.context() as paused:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,17 +15,19 @@ from australis.engine.change.deploy import deploy
 from australis.engine.history.gathering import Gathering
 from australis.engine.history.question import question
 from australis.engine.history.reading import recall
-from australis.engine.ingest.log import Ingest
-from australis.engine.ledger.catalog import Head
+from australis.engine.ingest.log import Arrival, Ingest
+from australis.engine.ledger.entries import Head
+from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.open_root import OpenRoot
-from australis.engine.ledger.queues import Queues
+from australis.engine.ledger.retention import arcs_with_history, log_needed_from, unneeded
 from australis.engine.settings import NodeSettings
-from australis.engine.shared import Ground
-from australis.engine.steer.steering import Steering
 from australis.engine.store.root import Root
 from australis.engine.store.segments import Segment, write_segment
-from australis.engine.train.trains import Settings, Trains
-from australis.plan.superboxes import Discipline, plan
+from australis.engine.tables.table_states import Tables
+from australis.engine.threads import SYSTEM
+from australis.engine.train.dispatch import Dispatch, TrainSettings
+from australis.engine.worker.waybill import Waybill
+from australis.plan.superboxes import Discipline
 
 SECOND = 1_000_000
 SCHEMA = "k int, v double, note string"
@@ -56,24 +57,27 @@ def tuples(first: int, count: int) -> pa.Table:
 class Bench:
     """A network on a root; time and heads are moved by the test."""
 
-    ground: Ground
+    ledger: Ledger
     ingest: Ingest
     now: int = 0
     gathering: Gathering = field(init=False)
 
     def __post_init__(self) -> None:
-        self.gathering = Gathering(self.ground)
+        self.gathering = Gathering(self.ledger, lambda: self.now)
 
     def push(self, table: pa.Table, name: str = "s") -> None:
-        self.ingest.append(name, self.ingest.store(name, table, self.now), self.now)
+        self.ingest.append(Arrival(name, self.ingest.store(name, table, self.now), self.now))
 
     def passed(self) -> None:
         """All superboxes have read all."""
-        with self.ground.catalog.transaction() as transaction:
-            for name in self.ground.plan.superboxes:
-                head = Head(self.ground.queues.log_end, 1)
-                self.ground.queues.advance(name, head)
-                transaction.set_head(name, head)
+        head = Head(self.ledger.queues.log_end, 1)
+        self.stand(dict.fromkeys(self.ledger.plan.superboxes, head))
+
+    def stand(self, heads: Mapping[str, Head]) -> None:
+        """Superboxes have come so far, and no further."""
+        with self.ledger.change() as change:
+            for name, head in heads.items():
+                change.set_head(name, head)
 
     def gather(self, arc: str = "s") -> int:
         """Make runs as long as there are full batches; gives how many tuples went into them."""
@@ -84,48 +88,57 @@ class Bench:
 
     def expire(self) -> int:
         """Drop what nobody needs, as the commit of a train does; gives how many tuples went."""
-        queues = self.ground.queues
-        dropped = queues.unneeded(queues.remembering, self.now)
-        queues.remove(dropped)
-        with self.ground.catalog.transaction() as transaction:
-            transaction.drop_segments(dropped)
-            transaction.forget_events(queues.log_needed())
-        self.ground.graveyard.bury(segment.name for segment in dropped if not segment.adopted)
+        with self.ledger.change() as change:
+            dropped = unneeded(change.queues, arcs_with_history(change.queues), self.now)
+            change.drop_segments(dropped)
+            change.forget_events(log_needed_from(change.queues))
         return sum(segment.rows for segment in dropped)
 
     def emit(self, arc: str, table: pa.Table, part: int = 0) -> Segment:
         """Tuples that a superbox has written, as a train would."""
-        writer = self.ground.plan.arcs[arc].writer or ""
-        segment = write_segment(self.ground.root, arc, table, writer=writer, part=part)
-        with self.ground.catalog.transaction() as transaction:
-            transaction.add_segments([segment])
-        self.ground.queues.add([segment])
+        writer = self.ledger.plan.arcs[arc].writer or ""
+        segment = write_segment(self.ledger.root, arc, table, writer=writer, part=part)
+        with self.ledger.change() as change:
+            change.add_segments([segment])
         return segment
 
     def history(self, point: str = "past", **asked: object) -> pa.Table:
         """All that a connection point answers, as one table."""
         limit = asked.pop("limit", None)
-        found = question(self.ground.plan, point, **asked)  # type: ignore[arg-type]
-        tables = list(recall(self.ground, found, limit))  # type: ignore[arg-type]
+        found = question(self.ledger.plan, point, **asked)  # type: ignore[arg-type]
+        tables = list(recall(self.ledger, found, limit))  # type: ignore[arg-type]
         return pa.concat_tables(tables) if tables else pa.table({})
 
     def segments(self, arc: str = "s") -> list[Segment]:
         """What the catalogue has, which must be what the queues have."""
-        found = self.ground.catalog.segments(arc)
-        assert sorted(found, key=repr) == sorted(self.ground.queues.segments[arc], key=repr)
+        found = self.ledger.catalog.segments(arc)
+        assert sorted(found, key=repr) == sorted(self.ledger.queues.segments[arc], key=repr)
         return sorted(found, key=lambda each: each.base)
 
     def runs(self, arc: str = "s") -> list[Segment]:
         return [segment for segment in self.segments(arc) if segment.is_run]
 
     def files(self, point: str = "past") -> list[Path]:
-        root = self.ground.root.local
+        root = self.ledger.root.local
         assert root is not None
         return sorted((root / "history" / point).glob("*.parquet"))
 
-    def trains(self) -> Trains:
-        settings = NodeSettings().for_network(self.ground.plan.network)
-        return Trains(self.ground, Settings(1, 1, 1 << 20), Steering(self.ground, settings))
+    # --- trains
+
+    def dispatch(self) -> Dispatch:
+        return Dispatch(self.ledger, TrainSettings(1, 1, 1 << 20), Tables())
+
+    def waybill(self, dispatch: Dispatch, members: tuple[str, ...], most: int) -> Waybill:
+        """The next train of some superboxes, of about so many tuples."""
+        queues = self.ledger.queues
+        end = queues.end(queues.plan.superboxes[members[0]])
+        return dispatch.waybill(queues, members, end, most, {})[0]
+
+    def waiting(self, dispatch: Dispatch, superbox: str) -> int:
+        """How many tuples a train of a superbox would read."""
+        queues = self.ledger.queues
+        made = queues.plan.superboxes[superbox]
+        return dispatch.waiting(queues, made, queues.end(made))
 
 
 @contextmanager
@@ -133,15 +146,9 @@ def opened(
     folder: Path, given: Network | None = None, discipline: Discipline = Discipline.TRAIN, now: int = 0
 ) -> Iterator[Bench]:
     """A bench on a root, new or as it was left."""
-    made = given or network()
-    root = Root.of(folder)
-    place = OpenRoot(root)
+    place = OpenRoot(Root.of(folder))
     try:
-        deploy(root, place.catalog, made, NodeSettings(discipline))
-        queues = Queues(plan(made, discipline), place.catalog)
-        changed = threading.Condition(threading.RLock())
-        ground = Ground(root, place.catalog, place.graveyard, queues, changed, lambda: bench.now)
-        bench = Bench(ground, Ingest(root, place.catalog, queues), now)
-        yield bench
+        deploy(place.ledger, given or network(), NodeSettings(discipline))
+        yield Bench(place.ledger, Ingest(place.ledger, SYSTEM), now)
     finally:
         place.close()

@@ -36,7 +36,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def feed(bench: Bench) -> None:
     """Push what is not there so far, five tuples at a time, and make runs."""
-    have = bench.ground.queues.log_end // 6
+    have = bench.ledger.queues.log_end // 6
     for number in range(have, 40):
         bench.now = number * SECOND
         bench.push(tuples(number * 5, 5))

@@ -9,6 +9,7 @@ from tests.engine.history.bench import SECOND, Bench, network, opened, tuples
 
 from australis.algebra.builder import NetworkBuilder
 from australis.engine.history import organisation as keeping
+from australis.engine.ledger.retention import log_needed_from, unneeded
 
 
 def live(bench: Bench, seconds: int, rows: int = 10) -> None:
@@ -57,7 +58,7 @@ def test_for_ever_is_for_ever(tmp_path: Path) -> None:
 def test_without_history_nothing_outlives_its_readers(tmp_path: Path) -> None:
     with opened(tmp_path, network(history=None)) as bench:
         live(bench, 3)
-        assert len(bench.ground.queues.unneeded(["s"], bench.now)) == 3
+        assert len(unneeded(bench.ledger.queues, ["s"], bench.now)) == 3
 
 
 def test_what_no_box_has_read_is_not_history_so_far(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_an_expired_run_is_deleted_one_batch_later_and_at_a_restart(tmp_path: Pa
 
 
 def _known(bench: Bench) -> list[Path]:
-    root = bench.ground.root.local
+    root = bench.ledger.root.local
     assert root is not None
     return [root / run.name for run in bench.runs()]
 
@@ -118,8 +119,8 @@ def test_the_log_reaches_as_far_back_as_history(tmp_path: Path) -> None:
     with opened(tmp_path, network(history="32 s")) as bench:
         live(bench, 60)
         first = bench.history()["#seq"][0].as_py()
-        needed = bench.ground.queues.log_needed()
+        needed = log_needed_from(bench.ledger.queues)
         assert needed <= first
-        events = bench.ground.catalog.events(0, bench.ground.queues.log_end)
+        events = bench.ledger.catalog.events(0, bench.ledger.queues.log_end)
         assert events[0].base < first <= events[0].end + 10
-        assert events[-1].end == bench.ground.queues.log_end
+        assert events[-1].end == bench.ledger.queues.log_end

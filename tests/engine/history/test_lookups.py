@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from australis.algebra.expr import Value, parse
 from australis.algebra.schema import Schema, parse_schema
 from australis.algebra.types import TIMESTAMP
-from australis.engine.history import runs
 from australis.engine.history.allowed_values import lookup_of
-from australis.engine.history.runs import described, encode_run, run_schema
+from australis.engine.store import runs
 from australis.engine.store.root import Root
+from australis.engine.store.runs import described, encode_run, run_schema
 from australis.engine.store.segments import SEQ, Segment, read_metadata, read_segment
 from australis.engine.store.zones import Lookup, Zone, zones
 from australis.kernels.expressions import evaluate as evaluate_all_rows

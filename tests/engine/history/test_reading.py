@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from tests.engine.history.bench import SECOND, Bench, network, opened, tuples
 
 from australis.engine.history import organisation as keeping
-from australis.engine.history import question, read_history, reading, runs
+from australis.engine.history import question, read_history, reading
 from australis.engine.history.question import instant_us
 from australis.engine.history.reading import recall
-from australis.engine.history.runs import staged
+from australis.engine.store import runs
+from australis.engine.store.segments import staged
 from australis.errors import AlgebraError, EngineError
 
 
@@ -113,7 +114,7 @@ def test_an_answer_is_of_the_moment_of_the_question(tmp_path: Path) -> None:
 
 
 def _tables(bench: Bench) -> object:
-    return recall(bench.ground, question.question(bench.ground.plan, "past"))
+    return recall(bench.ledger, question.question(bench.ledger.plan, "past"))
 
 
 def test_files_of_a_question_that_nobody_goes_on_with_are_let_go(tmp_path: Path) -> None:
@@ -202,7 +203,7 @@ def test_a_run_that_was_committed_but_not_published_is_found(tmp_path: Path) -> 
     with opened(tmp_path) as bench:
         filled(bench)
         names = [run.name for run in bench.runs()]
-        bench.ground.root.move(names[1], staged(names[1]))
+        bench.ledger.root.move(names[1], staged(names[1]))
     assert values(read_history(tmp_path, "past")) == ALL
     with opened(tmp_path) as bench:
         assert [str(file.relative_to(tmp_path)) for file in bench.files()] == names

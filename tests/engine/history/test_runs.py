@@ -17,12 +17,14 @@ from tests.engine.history.bench import SCHEMA, SECOND, Bench, network, opened, t
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.types import TIMESTAMP
 from australis.engine.history import organisation as keeping
-from australis.engine.history import runs, runs_of
+from australis.engine.history import runs_of
 from australis.engine.history.gathering import cuts, full_batch
 from australis.engine.history.organisation import Keeping
 from australis.engine.history.pieces import pieces
-from australis.engine.ledger.catalog import Head
+from australis.engine.ingest.log import Arrival
+from australis.engine.ledger.entries import Head
 from australis.engine.maintain.compaction import Compaction
+from australis.engine.store import runs
 from australis.engine.store.segments import SEQ, Segment, read_segment
 
 
@@ -44,7 +46,7 @@ def numbers(bench: Bench) -> list[int]:
 
 
 def _read(bench: Bench, segment: Segment) -> pa.Table:
-    return read_segment(bench.ground.root, segment, ["k", "v", "note"], segment.base, segment.end)
+    return read_segment(bench.ledger.root, segment, ["k", "v", "note"], segment.base, segment.end)
 
 
 # --- what a run is
@@ -111,7 +113,7 @@ def test_a_view_that_nobody_computes_does_not_keep_history_from_becoming_runs(tm
     stream.map({"k": "k + 1"}, as_="more").view("later", importance=0)
     with opened(tmp_path, net.build()) as bench:
         filled(bench)
-        bench.ground.queues.advance("more", Head())
+        bench.stand({"more": Head()})
         assert bench.gather() == 60
 
 
@@ -122,9 +124,10 @@ def test_a_query_on_its_way_does_not_keep_history_from_becoming_runs(tmp_path: P
     stream.filter("k < 2", as_="late").output("others")
     with opened(tmp_path, net.build()) as bench:
         filled(bench)
-        bench.ground.queues.advance("late", Head())
+        bench.stand({"late": Head()})
         assert bench.gather() == 0, "a box of the network"
-        bench.ground.queues.plan = replace(bench.ground.plan, queries=("late",))
+        with bench.ledger.change() as change:
+            change.run_plan(replace(bench.ledger.plan, queries=("late",)))
         assert bench.gather() == 60, "one of a query"
 
 
@@ -163,7 +166,7 @@ def test_an_adopted_file_becomes_runs_in_the_types_of_the_stream(tmp_path: Path)
     narrow = tuples(0, 90).set_column(0, "k", tuples(0, 90)["k"].cast(pa.int16()))
     pq.write_table(narrow, file)
     with opened(tmp_path / "root") as bench:
-        bench.ingest.append("s", bench.ingest.adopted("s", file.as_uri(), 0), 0)
+        bench.ingest.append(Arrival("s", bench.ingest.adopted("s", file.as_uri(), 0), 0))
         bench.passed()
         assert bench.gather() == 90
         assert [run.rows for run in bench.runs()] == [18] * 5
@@ -184,7 +187,8 @@ def test_tuples_of_one_number_keep_their_order_though_keys_part_them(tmp_path: P
                 keys = [9, 1, 5, part]
                 bench.emit("made", _derived(keys, [train, train, train, train]), part)
             expected += [9, 1, 5, 0, 9, 1, 5, 1]
-        bench.ground.queues.log_end = 8
+        while bench.ledger.queues.log_end < 8:
+            bench.ingest.tick(0)
         bench.passed()
         assert bench.history()["k"].to_pylist() == expected
         bench.gather("made")
@@ -225,7 +229,7 @@ def test_compaction_leaves_runs_alone(tmp_path: Path, monkeypatch: pytest.Monkey
         bench.gather()
         assert len(bench.segments()) == 6
         before = bench.history()
-        assert Compaction(bench.ground).compact(["s"]) == 3
+        assert Compaction(bench.ledger).compact(["s"]) == 3
         assert [segment.is_run for segment in bench.segments()] == [True] * 3 + [False]
         assert bench.history() == before
 
@@ -234,15 +238,14 @@ def test_segments_that_are_gone_meanwhile_are_not_brought_back(tmp_path: Path) -
     with opened(tmp_path) as bench:
         filled(bench)
         gathering, first = bench.gathering, bench.segments()[0]
-        write = gathering._swapped
+        write = gathering._swap
 
         def late(arc: str, batch: list[Segment], made: list[Segment]) -> int:
-            with bench.ground.catalog.transaction() as transaction:
-                transaction.drop_segments([first])
-            bench.ground.queues.remove([first])
+            with bench.ledger.change() as change:
+                change.drop_segments([first])
             return write(arc, batch, made)
 
-        gathering._swapped = late  # type: ignore[method-assign]
+        gathering._swap = late  # type: ignore[method-assign]
         assert gathering.gather("s") == 0
         assert (bench.files(), bench.runs()) == ([], [])
         assert bench.history().num_rows == 55
@@ -252,7 +255,7 @@ def test_whoever_reads_a_segment_that_becomes_a_run_still_finds_it(tmp_path: Pat
     with opened(tmp_path) as bench:
         filled(bench)
         old = bench.segments()
-        with bench.ground.graveyard.reading():
+        with bench.ledger.garbage.reading():
             bench.gather()
             assert sum(_read(bench, segment).num_rows for segment in old) == 60
         assert not any((tmp_path / segment.name).exists() for segment in old)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.engine.watched import NOW, SECOND, note, opened
 
-from australis.engine.ledger.recent import KEPT_S, Mouthful, Recent, recent, whole
+from australis.engine.ledger.recent import KEPT_S, Mouthful, Recent, all_so_far, recent
 
 ONE = Recent({"a": {160: 3}}, {"a": {0: 2, 1: 1}}, {("box", "s"): Mouthful(10, 4)})
 OTHER = Recent({"a": {160: 1, 168: 5}, "b": {9: 1}}, {"a": {1: 6}}, {("box", "s"): Mouthful(2, 0)})
@@ -16,32 +16,32 @@ SECONDS = NOW // SECOND
 
 
 def test_trains_of_one_second_and_of_several_add_up(tmp_path: Path) -> None:
-    with opened(tmp_path) as catalog:
-        note(catalog, NOW, ONE)
-        note(catalog, NOW + SECOND - 1, OTHER)
-        note(catalog, NOW + SECOND, ONE)
-        assert recent(catalog, SECONDS, SECONDS + 1) == BOTH
-        assert recent(catalog, SECONDS + 1, SECONDS + 2) == ONE
-        assert recent(catalog, SECONDS, SECONDS + 2).mouths == {("box", "s"): Mouthful(22, 8)}
-        assert recent(catalog, SECONDS + 2, SECONDS + 9) == Recent()
+    with opened(tmp_path) as ledger:
+        note(ledger, NOW, ONE)
+        note(ledger, NOW + SECOND - 1, OTHER)
+        note(ledger, NOW + SECOND, ONE)
+        assert recent(ledger.catalog, SECONDS, SECONDS + 1) == BOTH
+        assert recent(ledger.catalog, SECONDS + 1, SECONDS + 2) == ONE
+        assert recent(ledger.catalog, SECONDS, SECONDS + 2).mouths == {("box", "s"): Mouthful(22, 8)}
+        assert recent(ledger.catalog, SECONDS + 2, SECONDS + 9) == Recent()
 
 
 def test_old_seconds_are_forgotten_and_sums_are_not(tmp_path: Path) -> None:
-    with opened(tmp_path) as catalog:
-        note(catalog, NOW, ONE)
-        note(catalog, NOW + KEPT_S * SECOND, OTHER)
-        assert recent(catalog, SECONDS, SECONDS + 1) == ONE
-        note(catalog, NOW + (KEPT_S + 1) * SECOND, Recent())
-        assert recent(catalog, SECONDS, SECONDS + 1) == Recent()
-        assert whole(catalog) == BOTH
+    with opened(tmp_path) as ledger:
+        note(ledger, NOW, ONE)
+        note(ledger, NOW + KEPT_S * SECOND, OTHER)
+        assert recent(ledger.catalog, SECONDS, SECONDS + 1) == ONE
+        note(ledger, NOW + (KEPT_S + 1) * SECOND, Recent())
+        assert recent(ledger.catalog, SECONDS, SECONDS + 1) == Recent()
+        assert all_so_far(ledger.catalog) == BOTH
 
 
 def test_a_catalogue_that_is_opened_again_knows_all(tmp_path: Path) -> None:
-    with opened(tmp_path) as catalog:
-        note(catalog, NOW, ONE)
-    with opened(tmp_path) as catalog:
-        note(catalog, NOW, OTHER)
-        assert recent(catalog, SECONDS, SECONDS + 1) == whole(catalog) == BOTH
+    with opened(tmp_path) as ledger:
+        note(ledger, NOW, ONE)
+    with opened(tmp_path) as ledger:
+        note(ledger, NOW, OTHER)
+        assert recent(ledger.catalog, SECONDS, SECONDS + 1) == all_so_far(ledger.catalog) == BOTH
 
 
 def test_what_has_happened_since() -> None:

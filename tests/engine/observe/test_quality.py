@@ -13,8 +13,7 @@ from australis import Node
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality
-from australis.engine.ledger.catalog import Head
-from australis.engine.ledger.queues import Queues
+from australis.engine.ledger.entries import Head
 from australis.engine.ledger.recent import Mouthful, Recent
 from australis.engine.observe.inspect import look
 from australis.engine.observe.quality import QualityReport, fractions_kept, monitor
@@ -23,10 +22,9 @@ from australis.engine.store.segments import Segment
 
 def report(folder: Path, seen: Recent, now: int = NOW, since: int | None = None) -> QualityReport:
     """What the monitor says of the forked network; `since` a push waits, if it is said."""
-    made = branches(forked())
-    with opened(folder) as catalog:
-        queues = Queues(made, catalog) if since is None else arrived(catalog, made, since)
-        return monitor(made, queues, seen, now)
+    with opened(folder) as ledger:
+        queues = ledger.queues if since is None else arrived(ledger, since)
+        return monitor(queues.plan, queues, seen, now)
 
 
 def test_utility_of_outputs_and_of_all(tmp_path: Path) -> None:
@@ -106,15 +104,13 @@ def test_where_nothing_is_there_is_nothing_to_tell(tmp_path: Path) -> None:
 
 def test_the_oldest_tuple_on_the_whole_way_counts(tmp_path: Path) -> None:
     """What waits behind the first superbox is older than what waits before it."""
-    made = branches(forked())
-    with opened(tmp_path) as catalog:
-        arrived(catalog, made, NOW - 9 * SECOND)
-        with catalog.transaction() as transaction:
-            transaction.set_head("some", Head(101, 1))
-            transaction.set_head("keys", Head(101, 1))
-            passed = Segment("some", "segments/x", 1, 101, 50, 500, 0, ts=NOW - 9 * SECOND)
-            transaction.add_segments([passed])
-        found = monitor(made, arrived(catalog, made, NOW - 2 * SECOND), Recent(), NOW).outputs
+    with opened(tmp_path) as ledger:
+        arrived(ledger, NOW - 9 * SECOND)
+        with ledger.change() as change:
+            change.set_head("some", Head(101, 1))
+            change.set_head("keys", Head(101, 1))
+            change.add_segments([Segment("some", "segments/x", 1, 101, 50, 500, 0, ts=NOW - 9 * SECOND)])
+        found = monitor(ledger.plan, arrived(ledger, NOW - 2 * SECOND), Recent(), NOW).outputs
     assert found["tolerant"].waiting_s == 9.0
     assert found["strict"].waiting_s == 2.0, "it has taken all that was passed on"
 

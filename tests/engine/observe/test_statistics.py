@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.engine.watched import NOW, SECOND, arrived, branches, delays, forked, note, opened
+from tests.engine.watched import NOW, SECOND, arrived, delays, forked, note, opened
 
 from australis.engine.ledger.catalog import DISK
-from australis.engine.ledger.queues import Queues
+from australis.engine.ledger.drop_log import drop_log
+from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.recent import Mouthful, Recent
 from australis.engine.observe.statistics import WITHDRAWN_SHOWN, Statistics, statistics
-from australis.engine.steer.drop_boxes import DropBoxes, ledger
+from australis.engine.steer.drop_boxes import DropBoxes
 from australis.policy.shed.drop_boxes import DropBox
 from australis.policy.shed.shedder import Insert
 
@@ -23,11 +24,14 @@ BAD = Recent(delays(tolerant={0.5: 5}), {"tolerant": {9: 5}}, {MOUTH: Mouthful(1
 
 
 def known(folder: Path, *trains: tuple[int, Recent], now: int | None = None) -> Statistics:
-    made = branches(forked())
-    with opened(folder) as catalog:
+    with opened(folder) as ledger:
         for at, seen in trains:
-            note(catalog, at, seen)
-        return statistics(made, Queues(made, catalog), catalog, now)
+            note(ledger, at, seen)
+        return told(ledger, now)
+
+
+def told(ledger: Ledger, now: int | None = None) -> Statistics:
+    return statistics(ledger.plan, ledger.queues, ledger.catalog, now)
 
 
 def test_lately_and_altogether(tmp_path: Path) -> None:
@@ -54,39 +58,37 @@ def test_the_window_ends_now(tmp_path: Path, later_s: int, tuples: int) -> None:
 
 
 def test_without_a_clock_it_ends_with_the_last_that_happened(tmp_path: Path) -> None:
-    made = branches(forked())
-    with opened(tmp_path) as catalog:
-        note(catalog, NOW, GOOD)
-        queues = arrived(catalog, made, NOW + 10 * SECOND)
-        found = statistics(made, queues, catalog)
+    with opened(tmp_path) as ledger:
+        note(ledger, NOW, GOOD)
+        arrived(ledger, NOW + 10 * SECOND)
+        found = told(ledger)
         assert found.quality is not None
         assert found.quality.outputs["tolerant"].waiting_s == 0.0
         assert found.quality.outputs["tolerant"].tuples == 0, "that was ten seconds before"
 
 
 def test_drop_boxes_that_stand_and_the_last_that_do_not(tmp_path: Path) -> None:
-    made = branches(forked())
-    with opened(tmp_path) as catalog:
-        boxes = DropBoxes(catalog, Queues(made, catalog), NOW)
+    with opened(tmp_path) as ledger:
+        boxes = DropBoxes(ledger, NOW)
         for number in range(WITHDRAWN_SHOWN + 10):
             boxes.obey([Insert("levels", DropBox.random((number + 1) / 100))], NOW + number)
-        found = statistics(made, Queues(made, catalog), catalog)
+        found = told(ledger)
         assert [each.number for each in found.dropboxes] == list(range(10, WITHDRAWN_SHOWN + 11))
         assert [each.share for each in found.standing] == [(WITHDRAWN_SHOWN + 10) / 100]
-        assert len(ledger(catalog)) == WITHDRAWN_SHOWN + 10
+        assert len(drop_log(ledger.catalog)) == WITHDRAWN_SHOWN + 10
         boxes.clear(NOW + SECOND)
         assert boxes.standing == {}
-        assert statistics(made, Queues(made, catalog), catalog).standing == []
-        assert ledger(catalog)[-1].until == NOW + SECOND
+        assert told(ledger).standing == []
+        assert drop_log(ledger.catalog)[-1].until == NOW + SECOND
 
 
 @pytest.mark.parametrize(("budget", "held"), [("", False), ("1001", False), ("1000", True), ("1", True)])
 def test_inputs_are_held_back_when_the_budget_is_used_up(tmp_path: Path, budget: str, held: bool) -> None:
-    made = branches(forked())
-    with opened(tmp_path) as catalog:
-        with catalog.transaction() as transaction:
-            transaction.set_meta(DISK, budget)
-        found = statistics(made, arrived(catalog, made, NOW, size=1_000), catalog)
+    with opened(tmp_path) as ledger:
+        with ledger.change() as change:
+            change.set_meta(DISK, budget)
+        arrived(ledger, NOW, size=1_000)
+        found = told(ledger)
     assert (found.bytes, found.disk) == (1_000, int(budget) if budget else None)
     assert found.held_back is held
     assert found.as_dict()["held_back"] is held
@@ -102,6 +104,5 @@ def test_it_can_be_written_as_json(tmp_path: Path) -> None:
 def test_a_network_without_graphs_has_no_quality(tmp_path: Path) -> None:
     network = forked()
     plain = {name: replace(output, quality=None) for name, output in network.outputs.items()}
-    made = branches(replace(network, outputs=plain))
-    with opened(tmp_path) as catalog:
-        assert statistics(made, Queues(made, catalog), catalog).quality is None
+    with opened(tmp_path, replace(network, outputs=plain)) as ledger:
+        assert told(ledger).quality is None

@@ -1,4 +1,4 @@
-"""Where files are: roots that are paths and URIs, one node on each, what is decoded, what nobody needs."""
+"""Where files are: roots that are paths and URIs, one node on each, what is decoded."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from australis.engine.ledger.garbage import Graveyard
 from australis.engine.store.cache import Cache
 from australis.engine.store.lock import RootLock
-from australis.engine.store.root import SEGMENTS, STATES, Root
+from australis.engine.store.root import SEGMENTS, Root
 from australis.errors import EngineError
 
 
@@ -140,40 +139,3 @@ def test_what_is_larger_than_the_budget_is_not_kept() -> None:
     assert list(cache) == ["small"]
     cache.drop("small")
     assert list(cache) == []
-
-
-# --- what nobody needs
-
-
-def names(root: Root) -> set[str]:
-    return {*root.names(SEGMENTS), *root.names(STATES)}
-
-
-def test_files_stay_for_those_who_began_before(root: Root) -> None:
-    root.write(f"{SEGMENTS}/x", b"")
-    graveyard = Graveyard(root)
-    first = graveyard.enter()
-    second = graveyard.enter()
-    graveyard.bury([f"{SEGMENTS}/x"])
-    third = graveyard.enter()
-    graveyard.leave(first)
-    assert names(root) == {f"{SEGMENTS}/x"}
-    graveyard.leave(second)
-    assert names(root) == set()
-    graveyard.leave(third)
-
-
-def test_files_go_at_once_when_nobody_reads(root: Root) -> None:
-    root.write(f"{STATES}/x", b"")
-    graveyard = Graveyard(root)
-    with graveyard.reading():
-        pass
-    graveyard.bury([f"{STATES}/x", f"{STATES}/gone"])
-    assert names(root) == set()
-
-
-def test_orphans_are_swept(root: Root) -> None:
-    for name in (f"{SEGMENTS}/known", f"{SEGMENTS}/orphan", f"{STATES}/orphan"):
-        root.write(name, b"")
-    assert Graveyard(root).sweep({f"{SEGMENTS}/known"}) == 2
-    assert names(root) == {f"{SEGMENTS}/known"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -19,7 +18,6 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network, Ref
 from australis.algebra.order import Order
 from australis.algebra.store import Pull, Store
-from australis.engine.crash_points import VARIABLE
 from australis.errors import EngineError
 
 pytestmark = pytest.mark.timeout(240)
@@ -105,33 +103,33 @@ def test_a_join_that_begins_anew_for_another_stream_has_its_table(
 
 
 CHILD = """
-import sys
+import os, sys
 from australis import Node
 from australis.algebra.store import Store
+from australis.engine.crash_points import VARIABLE
 from tests.engine.tables.made import trips
 from tests.engine.tables.test_changes import by_hour
 
-root, url = sys.argv[1:]
+root, url, point = sys.argv[1:]
 with Node(root) as node:
     node.deploy(by_hour(Store(url, "cars", "load"), "car", "at"))
     node.push("trips", trips(1))
     node.drain()
+    os.environ[VARIABLE] = f"{point}:1"
     node.change(by_hour(Store(url, "cars", "load"), "at", "car"))
 """
 
 
 @pytest.mark.parametrize(
-    "point", ["change.switching", "change.switched", "ingest.written", "ingest.committed"]
+    "point", ["change.prepared", "change.switching", "ledger.committed", "change.switched"]
 )
 def test_a_node_that_is_killed_in_a_change_has_a_join_with_its_table(
     spark: SparkSession, tmp_path: Path, point: str
 ) -> None:
-    """`ingest` is passed for the first rows, for the trip, and for the rows of the change."""
+    """The rows are written before the change, and committed with it."""
     url = sqlite_table(tmp_path / "cars.db", COLUMNS, OLD)
-    command = [sys.executable, "-c", CHILD, str(tmp_path / "root"), url]
-    times = 3 if point.startswith("ingest") else 1
-    environment = {**os.environ, VARIABLE: f"{point}:{times}"}
-    killed = subprocess.run(command, env=environment, check=False, capture_output=True)
+    command = [sys.executable, "-c", CHILD, str(tmp_path / "root"), url, point]
+    killed = subprocess.run(command, check=False, capture_output=True)
     assert killed.returncode == -9, killed.stderr.decode()
     with Node(tmp_path / "root") as node:
         recorded = node.recorded()

@@ -133,8 +133,7 @@ def test_a_schedule_refreshes_by_itself(spark: SparkSession, tmp_path: Path) -> 
 
 
 def awaited(node: Node, is_so: Callable[[], bool]) -> None:
-    with node._changed:
-        assert node._changed.wait_for(is_so, timeout=120)
+    node._ledger.guard.wait_until(is_so)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.store import Pull, Store
 from australis.engine.history import organisation as keeping
-from australis.engine.history import runs
+from australis.engine.store import runs
 from australis.errors import EngineError, NetworkError
 
 TRIPS = "car int not null, at long not null"

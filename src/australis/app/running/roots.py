@@ -15,9 +15,11 @@ from australis.app.options import RootOptions
 from australis.app.running.quiet_start import quietly
 from australis.app.showing import announce
 from australis.engine.control.client import Control, reach
+from australis.engine.ledger import view
 from australis.engine.ledger.record import Record
 from australis.engine.observe import inspect
-from australis.engine.store.root import Root, catalog_folder
+from australis.engine.store.home import catalog_folder
+from australis.engine.store.root import Root
 
 if TYPE_CHECKING:
     from australis.engine.node import Node
@@ -30,7 +32,7 @@ def network_of(options: RootOptions) -> Network:
 
 def record_of(options: RootOptions) -> Record:
     """What a root remembers of what runs on it."""
-    return inspect.known_record(_folder(options))
+    return view.known_record(_folder(options))
 
 
 def optimisations_of(options: RootOptions) -> list[dict[str, Any]]:
@@ -77,5 +79,5 @@ def _folder(options: RootOptions) -> Path:
     """Where the catalogue of a root is, which must be there."""
     folder = catalog_folder(Root.of(options.root), options.catalog)
     shown = Path(options.root) if "://" not in options.root and options.catalog is None else folder
-    inspect.known_catalog(shown)
+    view.known_catalog(shown)
     return shown

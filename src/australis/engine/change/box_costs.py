@@ -1,4 +1,4 @@
-"""What boxes were measured to cost and to let through, from look to look."""
+"""Cost and selectivity of boxes since the optimiser last looked."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from australis.algebra.boxes import Box
 from australis.algebra.network import Network
 from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.counts import box_costs, port_counts
 from australis.rewrite.statistics import Measure, Statistics
 
 TUPLES_LEAST = 1_000
@@ -83,9 +84,8 @@ class Measuring:
         return sum(seen.nanoseconds for seen in self._since.values()) / 1000
 
     def _counted(self) -> dict[str, Counted]:
-        ports = dict(self._catalog.rows("select ref, tuples from port"))
-        found = {}
-        for box, received, nanoseconds in self._catalog.rows("select id, received, nanoseconds from box"):
+        ports, found = port_counts(self._catalog), {}
+        for box, (received, nanoseconds) in box_costs(self._catalog).items():
             if box in self._running.boxes:
                 emitted = range(self._running.boxes[box].box.outputs)
                 names = [box if port == 0 else f"{box}.{port}" for port in emitted]

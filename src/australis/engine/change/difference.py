@@ -8,8 +8,9 @@ from typing import Any
 
 from australis.algebra.network import QUARANTINE, ConnectionPoint, Network
 from australis.engine.change.takeover import Takeover, unread_of
+from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.queues import ALL, Queues, rows_between
-from australis.engine.shared import Ground
+from australis.engine.ledger.retention import history_from
 from australis.errors import EngineError, Problem
 
 
@@ -72,7 +73,7 @@ def _signed(sign: str, kind: str, names: Iterable[str]) -> Iterator[str]:
     yield from (f"  {sign} {kind} {name}" for name in names)
 
 
-def difference(old: Network, new: Network, takeover: Takeover, ground: Ground) -> Change:
+def difference(old: Network, new: Network, takeover: Takeover, ledger: Ledger, now: int) -> Change:
     """What a takeover does to a network as its users drew it; refuses one that cannot be."""
     _check(old, new)
     kept = tuple(box for box in new.order if _goes_on(old, new, box, takeover))
@@ -92,7 +93,7 @@ def difference(old: Network, new: Network, takeover: Takeover, ground: Ground) -
         **{f"{kind}_removed": _only(before, after) for kind, (before, after) in ends.items()},
         **{f"{kind}_altered": _altered(before, after) for kind, (before, after) in ends.items()},
         held=takeover.held,
-        lost=tuple(_lost(takeover, ground)),
+        lost=tuple(_lost(takeover, ledger, now)),
     )
 
 
@@ -125,16 +126,17 @@ def _refused(network: Network, path: str, what: str, expected: str) -> EngineErr
     return EngineError(Problem(f"{network.name}.{path}", what, expected))
 
 
-def _lost(takeover: Takeover, ground: Ground) -> Iterator[str]:
-    old, queues = takeover.old.plan, ground.queues
-    files = {file.box for name in takeover.held for file in ground.catalog.states(name)}
+def _lost(takeover: Takeover, ledger: Ledger, now: int) -> Iterator[str]:
+    old, queues = takeover.old.plan, ledger.queues
+    files = {file.box for name in takeover.held for file in ledger.catalog.states(name)}
     for box in old.network.order:
         if box in files and box not in takeover.kept:
             yield f"the state of {box}"
     yield from _unread(takeover, queues)
-    yield from _histories(takeover, queues, ground.clock())
+    yield from _histories(takeover, queues, now)
     for name in sorted(old.network.inputs.keys() - takeover.new.plan.network.inputs.keys()):
-        waiting = sum(queues.waiting(old.superboxes[reader]) for reader in old.arcs[name].readers)
+        readers = (old.superboxes[reader] for reader in old.arcs[name].readers)
+        waiting = sum(queues.waiting(reader, queues.end(reader)) for reader in readers)
         if waiting:
             yield f"{waiting:,} tuples that wait on {name}"
 
@@ -172,4 +174,4 @@ def _kept_from(arc: str, takeover: Takeover, queues: Queues, now: int) -> int:
         return ALL
     points = takeover.new.plan.network.connection_points.values()
     asked = [point.history for point in points if str(point.at) == arc and point.history]
-    return min((queues.kept_from(arc, history, now) for history in asked), default=ALL)
+    return min((history_from(queues, arc, history, now) for history in asked), default=ALL)

@@ -9,15 +9,16 @@ import pyarrow as pa
 
 from australis.algebra.network import Network
 from australis.engine.change.difference import Change
-from australis.engine.change.switch import Switching
+from australis.engine.change.switch import Switch
 from australis.engine.files.rows import Rejected
-from australis.engine.ingest.log import Ingest, fitting, loaded
+from australis.engine.ingest.fitting import fitting
+from australis.engine.ingest.log import Arrival, Ingest, loaded
 from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.entries import LOAD
 from australis.engine.ledger.record import Record
 from australis.engine.running import Running
 from australis.engine.tables.outdated import outdated
 from australis.engine.tables.reading import Found
-from australis.engine.train.moments import LOAD
 from australis.errors import EngineError, Problem
 
 Tables = Mapping[str, pa.Table]
@@ -51,29 +52,57 @@ def load(
 ) -> None:
     """Load the stored tables that the root does not have, each in a transaction that says so."""
     check_tables(network, catalog, tables)
+    for arrival in _given(network, catalog, ingest, tables, now, rejected):
+        ingest.append(arrival)
+
+
+def _given(
+    network: Network,
+    catalog: Catalog,
+    ingest: Ingest,
+    tables: Tables,
+    now: int,
+    rejected: Mapping[str, Sequence[Rejected]] = MappingProxyType({}),
+    again: Collection[str] = (),
+) -> list[Arrival]:
+    """The rows that the caller gives of tables that the root does not have, or not for this network."""
     noted = {name: loaded(name) for name, given in network.inputs.items() if given.table}
-    for name in [name for name, note in noted.items() if catalog.position(note) is None]:
-        stored, bad = ingest.store(name, tables[name], 0), rejected.get(name, ())
-        ingest.append(name, stored, now, kind=LOAD, rejected=bad, position=(noted[name], ""))
+    missing = [name for name, note in noted.items() if catalog.position(note) is None or name in again]
+    return [
+        Arrival(
+            name,
+            ingest.store(name, tables[name], 0, network),
+            now,
+            LOAD,
+            rejected.get(name, ()),
+            (noted[name], ""),
+        )
+        for name in missing
+        if name in tables
+    ]
 
 
-def switched(
+def switch_to(
     running: Running,
-    switching: Switching,
-    redrawn: Callable[[Record], Record],
+    switch: Switch,
+    redraw: Callable[[Record], Record],
     tables: Tables = MappingProxyType({}),
 ) -> Change:
     """Switch to another record, with the rows of the stored tables that it needs and nothing has."""
-    ground, foreseen = running.ground, list[Found]()
+    ledger, keeper, foreseen = running.ledger, running.keeper, list[Found]()
 
-    def redrawn_and_read(known: Record) -> Record:
-        record = redrawn(known)
-        check_tables(record.whole, ground.catalog, tables, outdated(ground.plan.network, record.whole))
-        foreseen.extend(running.keeper.foreseen(record.whole, tables))
+    def redraw_and_read(known: Record) -> Record:
+        record = redraw(known)
+        again = outdated(ledger.plan.network, record.whole)
+        check_tables(record.whole, ledger.catalog, tables, again)
+        foreseen.extend(keeper.foreseen(record.whole, tables))
         return record
 
-    def then() -> None:
-        running.keeper.take(foreseen)
-        load(ground.plan.network, ground.catalog, running.ingest, tables, ground.clock(), {})
+    def arrivals(record: Record) -> list[Arrival]:
+        again, now = outdated(ledger.plan.network, record.whole), running.clock()
+        given = _given(record.whole, ledger.catalog, running.ingest, tables, now, again=again)
+        return [*keeper.arrivals(foreseen, record.whole), *given]
 
-    return switching.to(redrawn_and_read, then)
+    found = switch.to(redraw_and_read, arrivals)
+    keeper.taken(foreseen)
+    return found

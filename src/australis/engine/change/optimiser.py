@@ -7,22 +7,24 @@ change: between two trains, with the state of every box that keeps one (Aurora 3
 from __future__ import annotations
 
 import json
-import threading
-import time
+import logging
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from australis.algebra.network import Network
 from australis.engine.change.box_costs import Measuring
-from australis.engine.change.switch import Switching
-from australis.engine.ledger.catalog import OPTIMISER, Catalog
+from australis.engine.change.switch import Switch
+from australis.engine.ledger.catalog import OPTIMISER
+from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.record import Record
+from australis.engine.threads import Thread, Threads
 from australis.errors import AustralisError
 from australis.policy.adapt import Adaptation, Seen, surprises
 from australis.rewrite.improve import BEGINNING, improve
 from australis.rewrite.rewrite import kept
 from australis.rewrite.statistics import Statistics, cost
 
+_log = logging.getLogger(__name__)
 PERIOD_S = 2.0
 """How often the optimiser looks."""
 
@@ -57,29 +59,31 @@ def with_past(network: Network) -> frozenset[str]:
 class Optimiser:
     """Looks at what runs, and switches to what is better."""
 
-    def __init__(self, switching: Switching, catalog: Catalog, period_s: float = PERIOD_S) -> None:
-        self._switching, self._catalog, self._period_s = switching, catalog, period_s
-        self._measuring = Measuring(catalog, switching.record.whole)
-        self._begin(switching.record.begun)
-        self._turn = threading.Lock()
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="australis-optimiser", daemon=True)
+    def __init__(self, switch: Switch, ledger: Ledger, threads: Threads, period_s: float = PERIOD_S) -> None:
+        self._switching, self._ledger, self._catalog = switch, ledger, ledger.catalog
+        self._threads, self._period_s = threads, period_s
+        self._measuring = Measuring(ledger.catalog, switch.record.whole)
+        self._begin(switch.record.begun)
+        self._turn, self._ended = threads.lock(), threads.event()
+        self._thread: Thread | None = None
 
     def start(self) -> None:
-        self._thread.start()
+        """Look from time to time, in a thread of its own."""
+        self._thread = self._threads.start(self._work, "australis-optimiser")
 
     def stop(self) -> None:
+        """Look no more."""
         self._ended.set()
-        if self._thread.is_alive():
+        if self._thread is not None:
             self._thread.join()
 
     def _work(self) -> None:
         while not self._ended.wait(self._period_s):
             try:
                 self.cycle()
-            except AustralisError:
+            except AustralisError as error:
                 # A node that is paused, stopped or in trouble is not the time for it.
-                continue
+                _log.info("no rewrite this time: %s", error)
 
     def cycle(self) -> bool:
         """Look once; gives whether another network runs now."""
@@ -150,7 +154,7 @@ class Optimiser:
         self, begun: Network, network: Network, says: list[str], now_us: float, then_us: float
     ) -> None:
         """Run another network, and write down why, for everyone to see."""
-        began = time.perf_counter()
+        began = self._threads.ticks_ns()
         self._switching.to(
             # Somebody may have changed the network meanwhile, and then this is none of it.
             lambda known: replace(known, improved=network) if known.begun == begun else known
@@ -164,10 +168,10 @@ class Optimiser:
             "says": says,
             "cost_before": round(now_us, 3),
             "cost_after": round(then_us, 3),
-            "switch_ms": round(1000 * (time.perf_counter() - began), 1),
+            "switch_ms": round((self._threads.ticks_ns() - began) / 1e6, 1),
         }
-        with self._catalog.transaction() as transaction:
-            transaction.set_meta(OPTIMISER, json.dumps([*known, entry][-KEPT:]))
+        with self._ledger.change() as change:
+            change.set_meta(OPTIMISER, json.dumps([*known, entry][-KEPT:]))
 
 
 BACK = "back to what ran before, which was faster"

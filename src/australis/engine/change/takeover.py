@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from australis.algebra.network import Ref
-from australis.engine.ledger.catalog import Catalog, Head, StateFile, Transaction
+from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.entries import Head, StateFile
+from australis.engine.ledger.ledger import Change
 from australis.engine.ledger.queues import Queues
 from australis.engine.store.root import Root
 from australis.engine.store.segments import Segment
@@ -99,7 +101,7 @@ class Takeover:
         boxes, old = set(superbox.boxes), self.old.plan.superboxes
         left = [name for name in self.held if name not in self.drained and boxes & set(old[name].boxes)]
         has_others = any(boxes & set(old[name].boxes) for name in self.drained)
-        return meeting if has_others or not left else min(queues.heads[name].seq for name in left)
+        return meeting if has_others or not left else min(queues.positions[name] for name in left)
 
     # --- states
 
@@ -147,32 +149,33 @@ class Takeover:
 
     def write(
         self,
-        transaction: Transaction,
-        queues: Queues,
+        change: Change,
         states: Mapping[str, list[StateFile]],
         begins: Mapping[str, int],
-    ) -> list[str]:
-        """Put the new superboxes in the place of the old ones; gives the files that nothing refers to now."""
+    ) -> None:
+        """Put the new superboxes in the place of the old ones."""
+        queues = change.queues
         heads = {each.id: self._head(each, queues, begins[each.id]) for each in self.fresh}
-        gone = {name for held in self.held for name in transaction.clear_states(held)}
-        transaction.forget_superboxes(self.held)
+        for name in self.held:
+            change.clear_states(name)
+        change.forget_superboxes(self.held)
         before = self.old.plan.network
         for name in outdated(before, self.new.plan.network):
             # So that a node that is killed before they are read again reads them when it begins.
-            transaction.drop_position(note_of(before, name))
+            change.drop_position(note_of(before, name))
         for name, head in heads.items():
-            transaction.set_states(name, states[name])
-            transaction.set_head(name, head)
-        self._forget_counts(transaction)
-        gone -= {file.name for found in states.values() for file in found}
-        return [*sorted(gone), *self._segments(transaction, queues)]
+            change.set_states(name, states[name])
+            change.set_head(name, head)
+        self._forget_counts(change)
+        self._move_segments(change, queues)
+        change.run_plan(self.new.plan)
 
-    def _forget_counts(self, transaction: Transaction) -> None:
+    def _forget_counts(self, change: Change) -> None:
         """Forget what was counted of ad hoc queries that go: one of the same name is another one."""
         old, stay = self.old.plan, (None, *self.new.plan.queries)
         over = [each for name, each in old.superboxes.items() if old.query_of(name) not in stay]
         nodes = {box: old.network.boxes[box].box for superbox in over for box in superbox.boxes}
-        transaction.forget_counts(
+        change.forget_counts(
             {
                 "id": nodes,
                 "ref": [str(Ref(name, port)) for name, box in nodes.items() for port in range(box.outputs)],
@@ -191,7 +194,7 @@ class Takeover:
         )
         return Head(begin, 1 if has_run else 0, min(due, default=None))
 
-    def _segments(self, transaction: Transaction, queues: Queues) -> list[str]:
+    def _move_segments(self, change: Change, queues: Queues) -> None:
         """Move what is unread of outputs that others write now, and drop what does not stay."""
         moved = {
             replace(segment, arc=behind)
@@ -199,8 +202,10 @@ class Takeover:
             for segment in unread_of(queues, before, output)
         }
         present = {segment for found in queues.segments.values() for segment in found}
-        transaction.add_segments(moved - present)
-        return transaction.drop_segments({s for s in present - moved if not self.keeps(s.arc)})
+        by_number = sorted(moved - present, key=lambda each: (each.arc, each.base, each.name))
+        change.add_segments(by_number)
+        gone = [each for each in present - moved if not self.keeps(each.arc)]
+        change.drop_segments(sorted(gone, key=lambda each: (each.arc, each.base, each.name)))
 
     def keeps(self, arc: str) -> bool:
         """Whether the tuples of an arc of the old plan stay where they are."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 import pyarrow as pa
 
 from australis.algebra.schema import Schema
-from australis.engine.ledger.catalog import Catalog, Transaction
+from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.queues import Queues
+from australis.engine.ledger.retention import unneeded
 from australis.engine.store.root import Root
 from australis.engine.store.segments import SEQ, Segment, merged, read_segment
 from australis.errors import EngineError, Problem
@@ -18,65 +18,55 @@ ROWS_MOST = 100_000
 """About how many tuples a consumer gets at a time."""
 
 
-class Dropped(NamedTuple):
-    """What nobody needs any more: how many tuples, and the files that nothing refers to."""
-
-    tuples: int
-    files: list[str]
-
-
 class Consumers:
-    """Notes how far consumers have come. Who calls it holds the node's lock, and buries what it gives."""
+    """Notes how far consumers have come, and drops what nobody needs then."""
 
-    def __init__(self, catalog: Catalog, queues: Queues, clock: Callable[[], int]) -> None:
-        self._catalog, self._queues, self._clock = catalog, queues, clock
+    def __init__(self, ledger: Ledger, clock: Callable[[], int]) -> None:
+        self._ledger, self._clock = ledger, clock
 
-    def arc(self, output: str) -> str:
-        """The arc of an output."""
-        plan = self._queues.plan
-        outputs = plan.outputs
-        if output not in outputs:
-            name, known = plan.network.name, ", ".join(outputs)
-            raise EngineError(Problem(name, f"there is no output {output!r}", f"one of {known}"))
-        return outputs[output]
+    def acknowledge(
+        self,
+        consumer: str,
+        output: str,
+        seq: int,
+        position: str | None,
+        is_wanted: Callable[[Queues], bool] = lambda queues: True,
+    ) -> None:
+        """A consumer has done with all tuples before a number, if that is still wanted at the commit."""
+        with self._ledger.change() as change:
+            if not is_wanted(change.queues):
+                return
+            arc = arc_of(change.queues, output)
+            change.set_consumer(consumer, output, seq, position)
+            change.drop_segments(unneeded(change.queues, [arc], self._clock()))
 
-    def acknowledge(self, consumer: str, output: str, seq: int, position: str | None) -> Dropped:
-        """A consumer has done with all tuples before a number."""
-        return self._moved(
-            consumer,
-            output,
-            seq,
-            lambda transaction: transaction.set_consumer(consumer, output, seq, position),
-        )
+    def forget(self, consumer: str, output: str) -> int:
+        """Keep nothing for a consumer any more; gives how many tuples went with it."""
+        with self._ledger.change() as change:
+            arc = arc_of(change.queues, output)
+            _check_known(change.queues, consumer, output)
+            change.drop_consumer(consumer, output)
+            dropped = unneeded(change.queues, [arc], self._clock())
+            change.drop_segments(dropped)
+        return sum(segment.rows for segment in dropped)
 
-    def forget(self, consumer: str, output: str) -> Dropped:
-        """Nothing waits for a consumer any more."""
-        arc = self.arc(output)
-        known = sorted(name for name, read in self._queues.consumers if read == output)
-        if consumer not in known:
-            what = f"there is no consumer {consumer!r} of the output {output!r}"
-            expected = f"one of {', '.join(known)}" if known else "an output that somebody reads"
-            raise EngineError(Problem(f"{self._queues.plan.network.name}.{arc}", what, expected))
-        return self._moved(
-            consumer, output, None, lambda transaction: transaction.drop_consumer(consumer, output)
-        )
 
-    def _moved(
-        self, consumer: str, output: str, seq: int | None, change: Callable[[Transaction], None]
-    ) -> Dropped:
-        queues, arc = self._queues, self.arc(output)
-        before = queues.consumers.get((consumer, output))
-        queues.place(consumer, output, seq)
-        dropped = queues.unneeded([arc], self._clock())
-        try:
-            with self._catalog.transaction() as transaction:
-                change(transaction)
-                files = transaction.drop_segments(dropped)
-        except BaseException:
-            queues.place(consumer, output, before)
-            raise
-        queues.remove(dropped)
-        return Dropped(sum(segment.rows for segment in dropped), files)
+def arc_of(queues: Queues, output: str) -> str:
+    """The arc of an output."""
+    outputs = queues.plan.outputs
+    if output not in outputs:
+        name, known = queues.plan.network.name, ", ".join(outputs)
+        raise EngineError(Problem(name, f"there is no output {output!r}", f"one of {known}"))
+    return outputs[output]
+
+
+def _check_known(queues: Queues, consumer: str, output: str) -> None:
+    known = sorted(name for name, read in queues.consumers if read == output)
+    if consumer not in known:
+        what = f"there is no consumer {consumer!r} of the output {output!r}"
+        expected = f"one of {', '.join(known)}" if known else "an output that somebody reads"
+        path = f"{queues.plan.network.name}.{queues.plan.outputs[output]}"
+        raise EngineError(Problem(path, what, expected))
 
 
 def next_cut(queues: Queues, arc: str, seq: int, most: int = ROWS_MOST) -> int:

@@ -9,8 +9,9 @@ from australis.engine.clock import wall_clock
 from australis.engine.deliver.consumers import Consumers
 from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.queues import Queues
-from australis.engine.observe.inspect import known_catalog, known_plan
-from australis.engine.store.root import Root, catalog_folder
+from australis.engine.ledger.view import known_catalog, plan_in
+from australis.engine.store.home import catalog_folder
+from australis.engine.store.root import Root
 from australis.errors import EngineError, Problem
 
 
@@ -32,11 +33,11 @@ def forget(
     known_catalog(folder)
     opened = OpenRoot(root, catalog)
     try:
-        made = known_plan(folder, opened.catalog)
-        queues = Queues(made, opened.catalog)
-        name, outputs = _meant(place, queues, consumer, output)
-        consumers = Consumers(opened.catalog, queues, wall_clock)
-        return [_forgotten(opened, consumers, name, each) for each in outputs]
+        ledger = opened.ledger
+        ledger.run_plan(plan_in(folder, ledger.catalog))
+        name, outputs = _meant(place, ledger.queues, consumer, output)
+        consumers = Consumers(ledger, wall_clock)
+        return [Forgotten(name, each, consumers.forget(name, each)) for each in outputs]
     finally:
         opened.close()
 
@@ -53,9 +54,3 @@ def _meant(place: str, queues: Queues, consumer: str, output: str | None) -> tup
     known = ", ".join(sorted({name for name, _ in queues.consumers}))
     expected = f"one of {known}" if known else "a root that somebody has read from"
     raise EngineError(Problem(place, f"there is no consumer {consumer!r}", expected))
-
-
-def _forgotten(opened: OpenRoot, consumers: Consumers, consumer: str, output: str) -> Forgotten:
-    dropped = consumers.forget(consumer, output)
-    opened.graveyard.bury(dropped.files)
-    return Forgotten(consumer, output, dropped.tuples)

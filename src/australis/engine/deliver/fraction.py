@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.counts import taken_and_shed
 
 DELIVERED = b"australis.delivered"
 """The metadata of a table that says which fraction of what was due is in it; not there if it is not known."""
@@ -18,24 +19,17 @@ def delivered(catalog: Catalog, way: Iterable[str], lo: int, hi: int) -> float |
     None where the trains that they came with are too long ago.
     """
     fraction = 1.0
-    query = "select sum(received), sum(shed) from train where superbox = ? and lo < ? and hi > ?"
     for superbox in way:
-        received, shed = catalog.rows(query, superbox, hi, lo)[0]
-        if _is_forgotten(catalog, superbox, lo):
+        counted = taken_and_shed(catalog, superbox, lo, hi)
+        if counted is None:
             return None
-        fraction *= received / (received + shed) if shed else 1.0
+        taken, shed = counted
+        fraction *= taken / (taken + shed) if shed else 1.0
     return fraction
 
 
-def _is_forgotten(catalog: Catalog, superbox: str, lo: int) -> bool:
-    """Whether trains with numbers from `lo` on are not known any more."""
-    query = "select count(*), coalesce(min(lo), ?) from train where superbox = ?"
-    kept, oldest = catalog.rows(query, lo + 1, superbox)[0]
-    return bool(catalog.head(superbox).version > kept and oldest > lo)
-
-
 def labelled(table: pa.Table, fraction: float | None) -> pa.Table:
-    """A table that tells which fraction of what was due is in it."""
+    """A table that says which fraction of what was due is in it."""
     if fraction is None:
         return table
     known = table.schema.metadata or {}

@@ -2,64 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from australis.algebra.schema import Schema
 from australis.engine.crash_points import crash_point
 from australis.engine.history.organisation import Keeping, keepings
 from australis.engine.history.pieces import Piece, pieces
-from australis.engine.history.runs import (
+from australis.engine.ledger.ledger import Ledger
+from australis.engine.ledger.queues import Queues
+from australis.engine.ledger.retention import waits_for
+from australis.engine.store.runs import (
     described,
     encode_run,
     publish,
     run_name,
     run_schema,
-    staged,
     stamped,
 )
-from australis.engine.shared import Ground
-from australis.engine.store.segments import Segment, merged, read_segment
-from australis.plan.superboxes import Plan
+from australis.engine.store.segments import Segment, merged, read_segment, staged
 
 
 class Gathering:
     """Makes runs of the segments of connection points. What they replace stays until its readers are done."""
 
-    def __init__(self, ground: Ground) -> None:
-        self._root, self._catalog, self._graveyard = ground.root, ground.catalog, ground.graveyard
-        self._queues, self._changed, self._clock = ground.queues, ground.changed, ground.clock
-
-    @property
-    def _plan(self) -> Plan:
-        return self._queues.plan
+    def __init__(self, ledger: Ledger, clock: Callable[[], int]) -> None:
+        self._ledger, self._root, self._clock = ledger, ledger.root, clock
 
     def gather(self, arc: str) -> int:
         """Make runs of an arc's next batch, if it is full; gives how many tuples they have."""
-        with self._graveyard.reading():
-            with self._changed:
-                # The plan may be another one the next time.
-                keeping = keepings(self._plan).get(arc)
-                if keeping is None:
-                    return 0
-                schema = self._plan.arcs[arc].schema
-                loose = [each for each in self._queues.segments[arc] if not each.is_run]
-                batch = full_batch(list(pieces(loose)), self._passed(arc), self._clock(), keeping)
+        with self._ledger.reading() as queues:
+            # The plan may be another one the next time.
+            keeping = keepings(queues.plan).get(arc)
+            if keeping is None:
+                return 0
+            loose = [each for each in queues.segments[arc] if not each.is_run]
+            batch = full_batch(list(pieces(loose)), _passed(queues, arc), self._clock(), keeping)
             if not batch:
                 return 0
+            schema = queues.plan.arcs[arc].schema
             made = [run for run in self._runs(keeping, schema, batch) if run is not None]
-            return self._swapped(arc, batch, made)
-
-    def _passed(self, arc: str) -> int:
-        """The number before which all superboxes have read an arc for which it waits.
-
-        Ad hoc queries are none of them: they come from the past, and read runs as well.
-        """
-        queues, plan, read = self._queues, self._plan, self._plan.arcs[arc]
-        awaited = [
-            each for each in read.readers if queues.waits_for(read, each) and plan.query_of(each) is None
-        ]
-        return min([*(queues.heads[each].seq for each in awaited), queues.arc_end(arc)])
+            return self._swap(arc, batch, made)
 
     def _runs(self, keeping: Keeping, schema: Schema, batch: Sequence[Segment]) -> Iterator[Segment | None]:
         for lo, hi in cuts(batch, keeping.rows_most):
@@ -79,28 +62,37 @@ class Gathering:
             return None
         writer = by_writer[0].writer
         data = encode_run(table, keeping.key, ties=bool(writer))
-        name = run_name(keeping.point, lo, hi)
+        name = run_name(self._root, keeping.point, lo, hi)
         self._root.write(staged(name), data)
         return described(keeping.arc, name, lo, hi, table, data, writer, keeping.key)
 
-    def _swapped(self, arc: str, batch: Sequence[Segment], made: Sequence[Segment]) -> int:
+    def _swap(self, arc: str, batch: Sequence[Segment], made: Sequence[Segment]) -> int:
         """Put the runs in the place of the segments, unless these are gone by now, and publish them."""
         crash_point("history.written")
-        with self._changed:
-            if not all(segment in self._queues.segments.get(arc, ()) for segment in batch):
-                for run in made:
-                    self._root.delete(staged(run.name))
-                return 0
-            with self._catalog.transaction() as transaction:
-                buried = transaction.drop_segments(batch)
-                transaction.add_segments(made)
-            crash_point("history.committed")
-            self._queues.remove(batch)
-            self._queues.add(made)
-            publish(self._root, [run.name for run in made])
+        with self._ledger.change() as change:
+            present = change.queues.segments.get(arc, ())
+            is_there = all(segment in present for segment in batch)
+            if is_there:
+                change.drop_segments(batch)
+                change.add_segments(made)
+            else:
+                change.bury(staged(run.name) for run in made)
+        crash_point("history.committed")
+        if not is_there:
+            return 0
+        publish(self._root, [run.name for run in made])
         crash_point("history.published")
-        self._graveyard.bury(buried)
         return sum(run.rows for run in made)
+
+
+def _passed(queues: Queues, arc: str) -> int:
+    """The number before which all superboxes have read an arc for which it waits.
+
+    Ad hoc queries are none of them: they come from the past, and read runs as well.
+    """
+    plan, read = queues.plan, queues.plan.arcs[arc]
+    awaited = [each for each in read.readers if waits_for(queues, read, each) and plan.query_of(each) is None]
+    return min([*(queues.positions[each] for each in awaited), queues.arc_end(arc)])
 
 
 def full_batch(found: Sequence[Piece], passed: int, now: int, keeping: Keeping) -> list[Segment]:

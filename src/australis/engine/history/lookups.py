@@ -18,7 +18,7 @@ from australis.engine.store.root import Root
 from australis.engine.store.segments import Segment, read_metadata
 from australis.engine.store.zones import Lookup, Zone, zones
 from australis.errors import EngineError
-from australis.plan.superboxes import Superbox
+from australis.plan.superboxes import Plan, Superbox
 
 ZONES_BUDGET, ZONE_BYTES = 64 << 20, 300
 """What may be remembered of footers, and about what a row group takes of it."""
@@ -35,20 +35,20 @@ class _Known:
 class Lookups:
     """Knows the lookups of superboxes, and how many tuples each would read. Footers are read once."""
 
-    def __init__(self, root: Root, queues: Queues) -> None:
-        self._root, self._queues = root, queues
-        kept = keepings(queues.plan)
+    def __init__(self, root: Root, plan: Plan) -> None:
+        self._root = root
+        kept = keepings(plan)
         self._keys = {arc: keeping.key for arc, keeping in kept.items() if keeping.key is not None}
         self._zones: Cache[tuple[Zone, ...]] = Cache(ZONES_BUDGET)
         self._made: dict[tuple[str, ...], _Known] = {}
 
-    def of(self, superbox: Superbox) -> dict[str, Lookup]:
+    def of(self, queues: Queues, superbox: Superbox) -> dict[str, Lookup]:
         """The lookups by which a superbox may read its streams."""
-        return self._known(superbox).lookups
+        return self._known(queues, superbox).lookups
 
-    def rows(self, superbox: Superbox) -> Rows:
+    def rows(self, queues: Queues, superbox: Superbox) -> Rows:
         """How many tuples of a segment a train of a superbox would read."""
-        known = self._known(superbox)
+        known = self._known(queues, superbox)
         by_arc = {superbox.streams[name]: lookup for name, lookup in known.lookups.items()}
 
         def read(segment: Segment, lo: int, hi: int) -> int:
@@ -61,24 +61,24 @@ class Lookups:
 
         return read
 
-    def _known(self, superbox: Superbox) -> _Known:
-        if not any(segment.key for segment in self._ahead(superbox)):
+    def _known(self, queues: Queues, superbox: Superbox) -> _Known:
+        if not any(segment.key for segment in self._ahead(queues, superbox)):
             return _Known({})
-        tables = (each.name for arc in superbox.tables.values() for each in self._queues.segments[arc])
+        tables = (each.name for arc in superbox.tables.values() for each in queues.segments[arc])
         made = (superbox.id, *tables)
         if made not in self._made:
-            self._made[made] = _Known(dict(self._lookups(superbox)))
+            self._made[made] = _Known(dict(self._lookups(queues, superbox)))
         return self._made[made]
 
-    def _ahead(self, superbox: Superbox) -> Iterator[Segment]:
+    def _ahead(self, queues: Queues, superbox: Superbox) -> Iterator[Segment]:
         """The segments of connection points with a key that a superbox has not read to their ends."""
-        head = self._queues.head(superbox).seq
+        begin = queues.position(superbox)
         for arc in superbox.streams.values():
             if arc in self._keys:
-                yield from (each for each in self._queues.segments[arc] if each.end > head)
+                yield from (each for each in queues.segments[arc] if each.end > begin)
 
-    def _lookups(self, superbox: Superbox) -> Iterator[tuple[str, Lookup]]:
-        tables = {name: self._queues.segments[arc] for name, arc in superbox.tables.items()}
+    def _lookups(self, queues: Queues, superbox: Superbox) -> Iterator[tuple[str, Lookup]]:
+        tables = {name: queues.segments[arc] for name, arc in superbox.tables.items()}
         for stream, arc in superbox.streams.items():
             if arc in self._keys:
                 attribute = superbox.network.inputs[stream].schema[self._keys[arc]]

@@ -15,8 +15,8 @@ from australis.algebra.network import Network
 from australis.algebra.schema import TS, Schema
 from australis.algebra.spans import microseconds
 from australis.engine.history.allowed_values import lookup_of
-from australis.engine.history.runs import run_schema, stamped
 from australis.engine.store.root import Root
+from australis.engine.store.runs import run_schema, stamped
 from australis.engine.store.segments import SEQ, Segment, merged, read_segment
 from australis.engine.store.zones import Lookup
 from australis.errors import EngineError, Problem

@@ -7,20 +7,19 @@ history, any other process that of a root, whether a node has it open or not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
 from australis.engine.history.pieces import Piece, pieces
 from australis.engine.history.question import Question, arc_of, question
-from australis.engine.history.runs import staged
-from australis.engine.ledger.garbage import Graveyard
+from australis.engine.ledger.garbage import Garbage
+from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.queues import ALL
-from australis.engine.observe.inspect import CatalogView, known_catalog, known_plan
-from australis.engine.shared import Ground
-from australis.engine.store.root import Root, catalog_folder
-from australis.engine.store.segments import Segment
+from australis.engine.ledger.view import plan_in, view_of
+from australis.engine.store.home import catalog_folder
+from australis.engine.store.root import Root
+from australis.engine.store.segments import Segment, staged
 from australis.errors import EngineError
 
 CHUNK_ROWS = 100_000
@@ -45,13 +44,10 @@ def read_history(
     """
     place = Root.of(root)
     folder = catalog_folder(place, catalog)
-    view = CatalogView(known_catalog(folder))
-    try:
-        made = known_plan(folder, view)
+    with view_of(folder) as view:
+        made = plan_in(folder, view)
         asked = question(made, point, where=where, since_us=since_us, until_us=until_us, columns=columns)
         found = view.segments(asked.arc)
-    finally:
-        view.close()
     return limited(_followed(place, folder, asked, found), limit)
 
 
@@ -62,32 +58,29 @@ def runs_of(root: str | Path, point: str, *, catalog: str | Path | None = None) 
     """
     place = Root.of(root)
     folder = catalog_folder(place, catalog)
-    view = CatalogView(known_catalog(folder))
-    try:
-        arc = arc_of(known_plan(folder, view).network, point)
+    with view_of(folder) as view:
+        arc = arc_of(plan_in(folder, view).network, point)
         runs = [segment for segment in view.segments(arc) if segment.is_run]
-    finally:
-        view.close()
-    return [_placed(place, run).name for run in sorted(runs, key=lambda run: run.base)]
+    return [_name_of(place, run) for run in sorted(runs, key=lambda run: run.base)]
 
 
-def recall(ground: Ground, asked: Question, limit: int | None = None) -> Iterator[pa.Table]:
+def recall(ledger: Ledger, asked: Question, limit: int | None = None) -> Iterator[pa.Table]:
     """What a node that runs keeps of a connection point at this moment."""
-    with ground.changed:
-        found, reader = list(ground.queues.segments[asked.arc]), ground.graveyard.enter()
-    tables = (table for _, table in _answers(ground.root, asked, found, 0, ALL))
-    held = _held(ground.graveyard, reader, limited(tables, limit))
+    reader = ledger.garbage.enter()
+    found = ledger.queues.segments.get(asked.arc, ())
+    tables = (table for _, table in _answers(ledger.root, asked, found, 0, ALL))
+    held = _held(ledger.garbage, reader, limited(tables, limit))
     next(held)
     return (table for table in held if table is not None)
 
 
-def _held(graveyard: Graveyard, reader: int, tables: Iterable[pa.Table]) -> Iterator[pa.Table | None]:
+def _held(garbage: Garbage, reader: int, tables: Iterable[pa.Table]) -> Iterator[pa.Table | None]:
     """Tables of files that stay until all are read, or nobody asks for more."""
     try:
         yield None  # It has begun, so that its end is heard of, too, if nobody ever asks.
         yield from tables
     finally:
-        graveyard.leave(reader)
+        garbage.leave(reader)
 
 
 def limited(tables: Iterable[pa.Table], limit: int | None) -> Iterator[pa.Table]:
@@ -140,22 +133,18 @@ def _followed(root: Root, folder: Path, asked: Question, found: list[Segment]) -
         except EngineError as error:
             if not isinstance(error.__cause__, FileNotFoundError):
                 raise
-            older, found = found, _newer(root, folder, asked.arc, lo, end)
+            older, found = found, _newer(folder, asked.arc, lo, end)
             # A file that is missed while the list is the same has not just been replaced.
             if found == older:
                 raise
 
 
-def _newer(root: Root, folder: Path, arc: str, lo: int, end: int) -> list[Segment]:
-    view = CatalogView(known_catalog(folder))
-    try:
-        found = view.segments(arc, lo, end)
-    finally:
-        view.close()
-    return [_placed(root, segment) for segment in found]
+def _newer(folder: Path, arc: str, lo: int, end: int) -> list[Segment]:
+    with view_of(folder) as view:
+        return view.segments(arc, lo, end)
 
 
-def _placed(root: Root, segment: Segment) -> Segment:
-    """A run that was committed by a node that ended before it could publish it."""
-    waits = segment.is_run and not root.exists(segment.name) and root.exists(staged(segment.name))
-    return replace(segment, name=staged(segment.name)) if waits else segment
+def _name_of(root: Root, run: Segment) -> str:
+    """Where a run is: one that was just committed may not be published so far."""
+    is_staged = not root.exists(run.name) and root.exists(staged(run.name))
+    return staged(run.name) if is_staged else run.name

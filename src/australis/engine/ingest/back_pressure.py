@@ -1,6 +1,6 @@
-"""Room on disk: a budget for what waits and what is kept, and ingest that holds back while it is used up.
+"""Back-pressure: a disk budget for what waits and what is kept, and ingest that waits while it is used up.
 
-What may not be shed waits on disk; when the budget is reached, `push` waits until trains and consumers have
+What may not be shed waits on disk. When the budget is reached, `push` waits until trains and consumers have
 made room, so a source that is faster than the node is slowed down to its pace.
 """
 
@@ -8,44 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from australis.engine.shared import Ground
-from australis.engine.train.loop import Loop
+from australis.engine.ledger.ledger import Ledger
+from australis.engine.run_state import RunState
 from australis.errors import EngineError, Problem
 
 
-class Room:
+class BackPressure:
     """The disk budget of a node; without one there is always room."""
 
-    def __init__(self, most: int | None, ground: Ground, loop: Loop) -> None:
-        self._most, self._queues, self._loop, self._changed = most, ground.queues, loop, ground.changed
-        self.holding = 0
-        """How many wait for room."""
+    def __init__(self, most: int | None, ledger: Ledger, state: RunState) -> None:
+        self._most, self._ledger, self._state = most, ledger, state
+        self.waiting = 0
+        """How many callers wait for room."""
 
     def wait(self, path: str) -> None:
         """Wait until there is room for what arrives on an input."""
-        if self._most is None:
+        guard = self._ledger.guard
+        if self._has_room():
             return
-        with self._changed:
-            if self._queues.bytes < self._most:
-                return
-            self.holding += 1
-            self._changed.notify_all()
+        with guard:
+            self.waiting += 1
+            guard.changed()
             try:
-                while self._queues.bytes >= self._most:
-                    self._check(path)
-                    self._changed.wait()
+                guard.wait_until(self._has_room, lambda: self._check(path))
             finally:
-                self.holding -= 1
+                self.waiting -= 1
+
+    def _has_room(self) -> bool:
+        return self._most is None or self._ledger.queues.bytes < self._most
 
     def _check(self, path: str) -> None:
         """Raise if waiting is in vain."""
-        self._loop.check()
-        used = f"{self._queues.bytes:,} bytes are used of a budget of {self._most:,}"
-        if self._loop.stopping:
-            raise EngineError(Problem(path, f"is stopped while it waits for room: {used}"))
-        if self._loop.paused:
-            raise EngineError(Problem(path, f"is paused while it waits for room: {used}", "resume() first"))
-        if self._loop.resting() and not any(self._behind()):
+        used = f"{self._ledger.queues.bytes:,} bytes are used of a budget of {self._most:,}"
+        self._state.check_going(path, f"there is room: {used}")
+        if self._state.is_resting() and not any(self._behind()):
             kept = ", ".join(self._unread()) or "connection points"
             expected = "a consumer of what is kept, less history, or a larger budget"
             what = f"has no room: {used}, and nothing is left to run; {kept} keep all of it"
@@ -53,10 +49,12 @@ class Room:
 
     def _behind(self) -> Iterator[bool]:
         """Whether each consumer has tuples that it could take, and so make room."""
-        for (_, output), seq in self._queues.consumers.items():
-            yield seq < self._queues.arc_end(self._queues.plan.outputs[output])
+        queues = self._ledger.queues
+        for (_, output), seq in queues.consumers.items():
+            yield seq < queues.arc_end(queues.plan.outputs[output])
 
     def _unread(self) -> list[str]:
         """The outputs that nobody consumes, and that keep everything."""
-        read = {output for _, output in self._queues.consumers}
-        return [name for name in self._queues.plan.network.outputs if name not in read]
+        queues = self._ledger.queues
+        read = {output for _, output in queues.consumers}
+        return [name for name in queues.plan.network.outputs if name not in read]

@@ -3,46 +3,30 @@
 from __future__ import annotations
 
 import itertools
-import threading
+import logging
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from australis.engine.store.root import HISTORY, PLANS, SEGMENTS, STATES, Root
-from australis.errors import EngineError, Problem
+from australis.engine.threads import SYSTEM, Threads
+
+_log = logging.getLogger(__name__)
 
 
-class Graveyard:
-    """Deletes files below a root. Who reads some takes a number first, and gives it back."""
+class Garbage:
+    """Deletes files below a root. A reader takes a number first, and gives it back when it is done."""
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: Root, threads: Threads = SYSTEM) -> None:
         self._root = root
-        # Whoever reads may end anywhere, when nothing refers to it any more: also in here.
-        self._lock = threading.RLock()
+        # A reader may end anywhere, when nothing refers to it any more: also in here.
+        self._lock = threads.lock()
         self._numbers = itertools.count()
         self._readers: set[int] = set()
         self._waiting: list[tuple[set[int], tuple[str, ...]]] = []
         self._listed: tuple[str, ...] = ()
         """Runs that expired last: somebody in another process may have just listed their folder."""
 
-    def check(self, catalog: Path) -> None:
-        """Refuse a root whose catalogue is gone: without it all files would look as if nobody needed them."""
-        has_catalog = catalog.exists() and catalog.stat().st_size > 0
-        if not has_catalog and any(self._names()):
-            what = "is gone, though there are segments or states that it knew"
-            expected = "the catalogue as it was; restore it from a copy, or take another root"
-            raise EngineError(Problem(str(catalog), what, expected))
-
-    def _names(self) -> Iterator[str]:
-        for kind in (SEGMENTS, STATES, HISTORY):
-            yield from self._root.names(kind)
-
-    def sweep(self, known: Collection[str]) -> int:
-        """Delete what a node left behind that ended before it could commit or delete it."""
-        orphans = [name for name in self._names() if name not in known] + list(self._root.names(PLANS))
-        for name in orphans:
-            self._root.delete(name)
-        return len(orphans)
+    # --- readers
 
     def enter(self) -> int:
         """Begin to read: files that are buried from now on stay until `leave`."""
@@ -52,7 +36,7 @@ class Graveyard:
             return number
 
     def leave(self, number: int) -> None:
-        """End to read."""
+        """Stop reading, and delete what nobody else waited for."""
         with self._lock:
             self._readers.discard(number)
             free = [names for readers, names in self._waiting if not readers & self._readers]
@@ -68,8 +52,10 @@ class Graveyard:
         finally:
             self.leave(number)
 
+    # --- files
+
     def bury(self, names: Iterable[str]) -> None:
-        """Delete files, once those are done who read now; runs of history when the next ones are buried."""
+        """Delete files once those are done who read now; runs of history when the next ones are buried."""
         with self._lock:
             free = self._without_listed(tuple(names))
             if self._readers:
@@ -84,6 +70,23 @@ class Graveyard:
         listed, self._listed = self._listed, runs
         return (*listed, *(name for name in names if name not in runs))
 
-    def _delete(self, names: Iterable[str]) -> None:
+    def sweep(self, known: Collection[str]) -> int:
+        """Delete what a node left that ended before it could commit or delete it."""
+        orphans = [name for name in self.names() if name not in known] + list(self._root.names(PLANS))
+        return self._delete(orphans)
+
+    def names(self) -> Iterator[str]:
+        """All files that a catalogue should know."""
+        for kind in (SEGMENTS, STATES, HISTORY):
+            yield from self._root.names(kind)
+
+    def _delete(self, names: Iterable[str]) -> int:
+        """Delete files; one that cannot be deleted now is swept when the root is opened again."""
+        deleted = 0
         for name in names:
-            self._root.delete(name)
+            try:
+                self._root.delete(name)
+                deleted += 1
+            except OSError as error:
+                _log.warning("%s cannot be deleted, and stays until the next start: %s", name, error)
+        return deleted

@@ -1,49 +1,60 @@
-"""A root that a process has to itself: locked, its catalogue checked, and without what nobody committed."""
+"""Opening a root that a process then has to itself: held, its catalogue checked, orphans swept."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from australis.engine.history.runs import publish_rest
-from australis.engine.ledger.catalog import CATALOG, Catalog
-from australis.engine.ledger.garbage import Graveyard
-from australis.engine.store.lock import RootLock
-from australis.engine.store.root import Root, catalog_folder
+from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.garbage import Garbage
+from australis.engine.ledger.ledger import Ledger
+from australis.engine.store.home import Home, home_of
+from australis.engine.store.root import Root
+from australis.engine.store.runs import publish_rest
+from australis.engine.threads import SYSTEM, Threads
 from australis.errors import EngineError, Problem
 
 
 class OpenRoot:
-    """Holds a root until it is closed. `catalog` is the folder of the catalogue, if it is not in the root."""
+    """Holds a root until it is closed. `catalog` is where the catalogue is, if it is not in the root."""
 
-    def __init__(self, root: Root, catalog: str | Path | None = None) -> None:
-        self.root = root
-        directory = catalog_folder(root, catalog)
+    def __init__(
+        self, root: Root, catalog: str | Path | Home | None = None, threads: Threads = SYSTEM
+    ) -> None:
+        self.root, home = root, home_of(root, catalog)
         root.prepare()
-        directory.mkdir(parents=True, exist_ok=True)
-        self._lock = RootLock(directory)
+        self._held = home.lock()
         try:
-            self.graveyard = Graveyard(root)
-            self.graveyard.check(directory / CATALOG)
-            self.catalog = Catalog(directory / CATALOG)
+            garbage = Garbage(root, threads)
+            _check_catalog(home, garbage)
+            self._catalog = Catalog(home, threads)
+            self.ledger = Ledger(root, self._catalog, garbage, threads)
             self._check_same()
-            known = self.catalog.names()
+            known = self._catalog.names()
             publish_rest(root, known)
-            self.graveyard.sweep(known)
+            garbage.sweep(known)
         except BaseException:
-            self._lock.close()
+            self._held.close()
             raise
 
     def _check_same(self) -> None:
         """Refuse the catalogue of another root: it would take this one's files for orphans."""
-        identity, known = self.root.identity(), self.catalog.meta("root")
+        identity, known = self.root.identity(), self._catalog.meta("root")
         if known is None:
-            with self.catalog.transaction() as transaction:
-                transaction.set_meta("root", identity)
+            with self.ledger.change() as change:
+                change.set_meta("root", identity)
         elif known != identity:
             what = "is not the root that the catalogue belongs to"
             raise EngineError(Problem(self.root.uri, what, "a root and its own catalogue"))
 
     def close(self) -> None:
         """Let the root go."""
-        self.catalog.close()
-        self._lock.close()
+        self._catalog.close()
+        self._held.close()
+
+
+def _check_catalog(home: Home, garbage: Garbage) -> None:
+    """Refuse a root whose catalogue is gone: without it all files would look as if nobody needed them."""
+    if not home.has_catalog() and any(garbage.names()):
+        what = "is gone, though there are segments or states that it knew"
+        expected = "the catalogue as it was; restore it from a copy, or take another root"
+        raise EngineError(Problem(str(home), what, expected))

@@ -1,199 +1,189 @@
-"""What the node knows of its queues: the segments of every arc, and how far everyone has come in them.
+"""The arcs as queues: the segments of every arc, and how far everyone has come in them, at one moment.
 
-A mirror of the catalogue in memory, for decisions; what it says is what was committed.
+A snapshot of what is committed, for decisions. It never changes: a commit puts another one in its place, so
+whoever has one may read it without a lock for as long as it likes.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
 
-from australis.algebra.network import FOREVER
-from australis.algebra.spans import microseconds
-from australis.engine.ledger.catalog import Catalog, Head
-from australis.engine.steer.costs import Paces
+from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.entries import Event, Head
 from australis.engine.store.segments import Segment
-from australis.plan.superboxes import QUARANTINE_ARC, Arc, Plan, Superbox
+from australis.plan.superboxes import QUARANTINE_ARC, Plan, Superbox
 
 ALL = 1 << 62
+"""A number after all others."""
 Rows = Callable[[Segment, int, int], int]
 """How many tuples of a segment, from one number up to another, a train would read."""
 
 
+class Log(Protocol):
+    """What is asked of the log."""
+
+    def flushes(self, lo: int, hi: int) -> list[Event]: ...
+
+    def loads(self, lo: int, hi: int) -> list[Event]: ...
+
+    def latest(self, lo: int, hi: int) -> int: ...
+
+
+@dataclass(frozen=True)
 class Queues:
     """The arcs of a plan as queues."""
 
-    def __init__(self, plan: Plan, catalog: Catalog) -> None:
-        self.plan = plan
-        self.paces = Paces(plan.superboxes, plan.arcs)
-        self.held: dict[str, int] = {}
-        """The number at which each superbox stops that is about to be replaced."""
-        self.ended: Counter[str] = Counter()
-        """How often an output of each name has gone: one that comes again is another one."""
-        self.load(catalog)
-
-    def switch(self, plan: Plan, catalog: Catalog) -> None:
-        """Another plan runs, which the catalogue knows already."""
-        self.ended.update(self.plan.outputs.keys() - plan.outputs.keys())
-        self.plan, self.held = plan, {}
-        self.paces.switch(plan.superboxes, plan.arcs)
-        self.load(catalog)
-
-    def load(self, catalog: Catalog) -> None:
-        """Take everything as it was committed."""
-        self.log_end = catalog.log_end()
-        self.heads = {name: catalog.head(name) for name in self.plan.superboxes}
-        self.segments = {arc: catalog.segments(arc) for arc in self.plan.arcs}
-        self.bytes = sum(each.bytes for found in self.segments.values() for each in found if not each.adopted)
-        """What the segments take on disk, without the files that were adopted."""
-        known = catalog.rows("select name, output, seq from consumer")
-        self.consumers: dict[tuple[str, str], int] = {(name, output): seq for name, output, seq in known}
-        """How far each consumer of each output has come."""
+    plan: Plan
+    log: Log = field(repr=False, compare=False)
+    log_end: int
+    log_now: int
+    """The local time of the last event."""
+    heads: Mapping[str, Head]
+    segments: Mapping[str, tuple[Segment, ...]]
+    consumers: Mapping[tuple[str, str], int]
+    """How far each consumer of each output has come."""
+    bytes: int
+    """What the segments take on disk, without the files that were adopted."""
+    lives: Mapping[str, int] = field(default_factory=dict)
+    """How often an output of each name has gone: one that comes again is another one."""
 
     # --- how far everyone has come
+
+    @property
+    def positions(self) -> Mapping[str, int]:
+        """Where every superbox is: at its head, or further where nothing in between concerns it."""
+        # Not a cached_property, which until Python 3.12 holds one lock for all queues while it asks the log.
+        if "_positions" not in self.__dict__:
+            self.__dict__["_positions"] = self._find_positions()
+        found: Mapping[str, int] = self.__dict__["_positions"]
+        return found
+
+    def _find_positions(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for name, superbox in self.plan.superboxes.items():
+            ends = [self._written_to(arc, found) for arc in superbox.streams.values()]
+            found[name] = self.reached(superbox, min(ends, default=self.log_end), found)
+        return found
+
+    def reached(self, superbox: Superbox, end: int, found: Mapping[str, int] | None = None) -> int:
+        """Where a superbox is that may come to a number: there already, if nothing before it concerns it."""
+        head = self.heads[superbox.id]
+        begin = head.seq
+        if superbox.id in self.plan.views:
+            # A view that was left behind continues with what is still kept of its streams.
+            kept = (self._earliest(arc, found or self.positions) for arc in superbox.streams.values())
+            begin = max(begin, min(*kept, end))
+        if begin >= end or self.plan.views.get(superbox.id) == 0:
+            return begin
+        is_unloaded = head.version == 0 and len(superbox.tables) > 0
+        concerned = (
+            is_unloaded or any(self._between(superbox, begin, end)) or self._stirs(superbox, begin, end)
+        )
+        return begin if concerned else end
+
+    def _stirs(self, superbox: Superbox, begin: int, end: int) -> bool:
+        """Whether the log has an event without tuples that makes a superbox emit."""
+        if not superbox.ordered:
+            return False
+        deadline = self.heads[superbox.id].deadline
+        is_late = deadline is not None and self.log.latest(begin, end) >= deadline
+        return is_late or bool(self.log.flushes(begin, end)) or any(loads_of(self.log, superbox, begin, end))
+
+    def _written_to(self, arc: str, positions: Mapping[str, int]) -> int:
+        writer = self.plan.arcs[arc].writer
+        return self.log_end if writer is None else positions[writer]
 
     def arc_end(self, arc: str) -> int:
         """The number before which nothing more will come on an arc."""
         if arc == QUARANTINE_ARC:
-            # A view that nobody wants computed rejects nothing, however far it is behind.
-            heads = (head.seq for name, head in self.heads.items() if self.plan.views.get(name) != 0)
-            return min(heads, default=self.log_end)
-        writer = self.plan.arcs[arc].writer
-        return self.log_end if writer is None else self.heads[writer].seq
+            # A view that nobody wants computed rejects nothing, however far back it is.
+            known = (seq for name, seq in self.positions.items() if self.plan.views.get(name) != 0)
+            return min(known, default=self.log_end)
+        return self._written_to(arc, self.positions)
 
     def end(self, superbox: Superbox) -> int:
         """The number up to which a superbox may read all that it reads."""
-        end = min((self.arc_end(arc) for arc in superbox.streams.values()), default=self.log_end)
-        return min([end, *(self.held[member] for member in superbox.members if member in self.held)])
+        return min((self.arc_end(arc) for arc in superbox.streams.values()), default=self.log_end)
 
-    def head(self, superbox: Superbox) -> Head:
-        """How far a superbox has come; those that are joined are abreast."""
-        return self.heads[superbox.members[0]]
+    def position(self, superbox: Superbox) -> int:
+        """Where a superbox is; those that are joined are at the same number."""
+        return self.positions[superbox.members[0]]
 
-    def is_abreast(self, superbox: str) -> bool:
+    def is_caught_up(self, superbox: str) -> bool:
         """Whether a superbox has taken all that the log has so far."""
-        return self.heads[superbox].seq >= self.log_end
+        return self.positions[superbox] >= self.log_end
 
-    def waiting(self, superbox: Superbox, rows: Rows | None = None) -> int:
+    # --- what waits
+
+    def waiting(self, superbox: Superbox, end: int, rows: Rows | None = None) -> int:
         """How many tuples wait for a superbox; of a segment read in part, an estimate."""
-        head, end = self.head(superbox).seq, self.end(superbox)
-        return sum((rows or rows_between)(segment, head, end) for segment in self.ahead(superbox))
+        begin = self.position(superbox)
+        return sum((rows or rows_between)(each, begin, end) for each in self._between(superbox, begin, end))
 
     def ahead(self, superbox: Superbox) -> Iterator[Segment]:
         """The segments that a superbox has not read to their ends."""
-        head, end = self.head(superbox).seq, self.end(superbox)
+        return self._between(superbox, self.position(superbox), self.end(superbox))
+
+    def _between(self, superbox: Superbox, begin: int, end: int) -> Iterator[Segment]:
         for arc in superbox.streams.values():
-            yield from (each for each in self.segments[arc] if each.end > head and each.base < end)
+            yield from (each for each in self.segments[arc] if each.end > begin and each.base < end)
 
     def oldest(self, superbox: Superbox) -> int | None:
-        """When the first tuple that waits for a superbox arrived, as segments tell it; None without any."""
+        """When the first tuple that waits for a superbox arrived, by its segment; None without any."""
         first = min(self.ahead(superbox), key=lambda each: each.base, default=None)
         if first is None:
             return None
         return first.newest if first.ts is None else first.ts
 
-    def cut(self, superbox: Superbox, most: int, rows: Rows | None = None) -> int:
-        """Where a train of about `most` tuples ends, at the most where the queues do."""
-        head, end = self.head(superbox).seq, self.end(superbox)
-        left = most
-        for segment in sorted(self.ahead(superbox), key=lambda each: (each.base, each.end)):
-            read = (rows or rows_between)(segment, head, end)
+    def cut(self, superbox: Superbox, end: int, most: int, rows: Rows | None = None) -> int:
+        """Where a train of about `most` tuples ends, at the most at `end`."""
+        begin, left = self.position(superbox), most
+        for segment in sorted(self._between(superbox, begin, end), key=lambda each: (each.base, each.end)):
+            read = (rows or rows_between)(segment, begin, end)
             if read < left:
                 left -= read
             elif segment.first is not None:
-                return min(end, max(segment.first, head) + left)
+                return min(end, max(segment.first, begin) + left)
             else:
                 return min(end, segment.end)
         return end
 
-    def begin(self, point: str, now: int) -> int:
-        """The first number that a connection point keeps for a query; where its arc ends if it keeps none."""
-        place = self.plan.network.connection_points[point]
-        arc, end = str(place.at), self.arc_end(str(place.at))
-        if not place.history:
-            return end
-        return min(max(self.earliest(arc), self.kept_from(arc, place.history, now)), end)
-
     def earliest(self, arc: str) -> int:
         """The first number of what an arc keeps; where it ends if it keeps nothing."""
-        return min((segment.base for segment in self.segments[arc]), default=self.arc_end(arc))
+        return self._earliest(arc, self.positions)
 
-    # --- what is still needed
+    def _earliest(self, arc: str, positions: Mapping[str, int]) -> int:
+        kept = (segment.base for segment in self.segments[arc])
+        return min(kept, default=self._written_to(arc, positions))
 
-    def unneeded(self, arcs: Iterable[str], now: int) -> list[Segment]:
-        """The segments of some arcs that nobody needs."""
-        before = {arc: self.needed(self.plan.arcs[arc], now) for arc in arcs}
-        return [each for arc, end in before.items() for each in self.segments[arc] if each.end <= end]
 
-    def log_needed(self) -> int:
-        """The number before which nobody needs the log: no superbox, nor one that begins with history."""
-        begins = [self.earliest(arc) for arc in self.remembering]
-        heads = [head.seq for name, head in self.heads.items() if self._needs_log(name)]
-        return min([*heads, *begins], default=self.log_end)
+def load_queues(plan: Plan, catalog: Catalog, lives: Mapping[str, int]) -> Queues:
+    """Everything as it was committed."""
+    segments = {arc: tuple(catalog.segments(arc)) for arc in plan.arcs}
+    return Queues(
+        plan,
+        catalog,
+        catalog.log_end(),
+        catalog.log_now(),
+        {name: catalog.head(name) for name in plan.superboxes},
+        segments,
+        catalog.consumers(),
+        sum(own_bytes(each) for found in segments.values() for each in found),
+        lives,
+    )
 
-    def _needs_log(self, superbox: str) -> bool:
-        """Whether a superbox reads the log from where it is: a view that makes do with history does not."""
-        arcs = (self.plan.arcs[arc] for arc in self.plan.superboxes[superbox].streams.values())
-        return superbox not in self.plan.views or any(self.waits_for(arc, superbox) for arc in arcs)
 
-    @property
-    def remembering(self) -> tuple[str, ...]:
-        """The arcs that keep history."""
-        return tuple(arc.id for arc in self.plan.arcs.values() if self._points(arc))
+def own_bytes(segment: Segment) -> int:
+    """What a segment takes of the disk budget: an adopted file is somebody else's."""
+    return 0 if segment.adopted else segment.bytes
 
-    def needed(self, arc: Arc, now: int) -> int:
-        """The number before which nobody needs an arc's tuples: no superbox, consumer or history."""
-        ends = [self.heads[reader].seq for reader in arc.readers if self.waits_for(arc, reader)]
-        consumers = [seq for (_, output), seq in self.consumers.items() if output in arc.outputs]
-        if set(arc.outputs) - {output for _, output in self.consumers}:
-            return 0  # An output that nobody reads keeps everything.
-        kept = [self.kept_from(arc.id, history, now) for history in self._points(arc)]
-        return min([*ends, *consumers, *kept, self.arc_end(arc.id)])
 
-    def waits_for(self, arc: Arc, reader: str) -> bool:
-        """Whether tuples are kept until a reader has taken them; a view makes do with history."""
-        importance = self.plan.views.get(reader)
-        return importance is None or (importance > 0 and not self._points(arc))
-
-    def _points(self, arc: Arc) -> list[str | int]:
-        """How much history each connection point of an arc asks for, if any."""
-        asked = (self.plan.network.connection_points[name].history for name in arc.points)
-        return [history for history in asked if history]
-
-    def kept_from(self, arc: str, history: str | int, now: int) -> int:
-        """The number from which on so much history of an arc is kept; behind all where there is none."""
-        if history == FOREVER:
-            return 0
-        segments = sorted(self.segments[arc], key=lambda each: each.base)
-        if isinstance(history, int):
-            return _last_tuples(segments, history)
-        oldest = now - microseconds(history)
-        return next((each.base for each in segments if each.newest >= oldest), ALL)
-
-    # --- what a commit changes
-
-    def add(self, segments: Iterable[Segment], now: int | None = None) -> None:
-        """Put segments on their arcs; their tuples are new at `now`, or were there before."""
-        for segment in segments:
-            self.segments[segment.arc].append(segment)
-            self.bytes += 0 if segment.adopted else segment.bytes
-            if now is not None:
-                self.paces.came(segment.arc, segment.rows, now)
-
-    def remove(self, segments: Iterable[Segment]) -> None:
-        for segment in segments:
-            self.segments[segment.arc].remove(segment)
-            self.bytes -= 0 if segment.adopted else segment.bytes
-
-    def advance(self, superbox: str, head: Head) -> None:
-        self.heads[superbox] = head
-
-    def place(self, consumer: str, output: str, seq: int | None) -> None:
-        """Say how far a consumer has come; with None, that there is no such consumer."""
-        if seq is None:
-            self.consumers.pop((consumer, output), None)
-        else:
-            self.consumers[consumer, output] = seq
+def loads_of(log: Log, superbox: Superbox, lo: int, hi: int) -> list[Event]:
+    """The new versions of a superbox's stored tables from `lo` up to `hi`."""
+    found = log.loads(lo, hi) if superbox.tables else []
+    return [event for event in found if event.input in superbox.tables]
 
 
 def rows_between(segment: Segment, lo: int, hi: int) -> int:
@@ -202,14 +192,3 @@ def rows_between(segment: Segment, lo: int, hi: int) -> int:
         return segment.rows
     share = (min(hi, segment.end) - max(lo, segment.base)) / (segment.end - segment.base)
     return max(1, round(segment.rows * share))
-
-
-def _last_tuples(segments: list[Segment], count: int) -> int:
-    """Where the segments begin that hold the last tuples; those of several tasks overlap."""
-    begin = ALL
-    for segment in reversed(segments):
-        if count <= 0:
-            return begin
-        begin = min(begin, segment.base)
-        count -= segment.rows
-    return 0

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from australis.engine.ledger.catalog import Catalog, Transaction
+from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.transaction import Transaction
 from australis.qos.histograms import Counts
 
 KEPT_S = 600
@@ -60,7 +61,7 @@ class Recent:
         return Recent(_less(self.delays, before.delays), _less(self.values, before.values), mouths)
 
 
-def whole(catalog: Catalog) -> Recent:
+def all_so_far(catalog: Catalog) -> Recent:
     """All that ever happened on a root."""
     return _read(catalog, "", "")
 
@@ -85,7 +86,7 @@ def _read(catalog: Catalog, kind: str, where: str, *values: int) -> Recent:
     return found
 
 
-def note(transaction: Transaction, now: int, seen: Recent) -> None:
+def note_recent(transaction: Transaction, now: int, seen: Recent) -> None:
     """Add what a train did to the sums and to the second that it was committed in; forget old seconds.
 
     The sum of delays is not kept here: outputs that no train writes have delays, too.

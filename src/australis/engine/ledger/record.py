@@ -88,7 +88,7 @@ class Record:
             from_json(known["network"], system=True),
             Discipline(known["discipline"]),
             known["partitions"],
-            {name: from_json(query) for name, query in known["queries"].items()},
+            {name: from_json(query, system=True) for name, query in known["queries"].items()},
             begun,
             improved,
         )

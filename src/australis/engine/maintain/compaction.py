@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from australis.engine.crash_points import crash_point
-from australis.engine.shared import Ground
+from australis.engine.ledger.ledger import Ledger
 from australis.engine.store.segments import Segment, merged, read_segment, write_segment
 
 SMALL_ROWS = 20_000
@@ -21,44 +21,39 @@ RUN_ROWS_MOST = 500_000
 class Compaction:
     """Compacts arcs. What it replaces stays until those are done who read it."""
 
-    def __init__(self, ground: Ground) -> None:
-        self._root, self._catalog, self._graveyard = ground.root, ground.catalog, ground.graveyard
-        self._queues, self._changed = ground.queues, ground.changed
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger, self._root = ledger, ledger.root
 
     def compact(self, arcs: Iterable[str]) -> int:
         """Compact what is worth it in some arcs; gives how many files went."""
         return sum(self._compact(arc) for arc in arcs)
 
     def _compact(self, arc: str) -> int:
-        with self._graveyard.reading():
-            with self._changed:
-                run = small_run(self._queues.segments.get(arc, ()))
-                columns = self._queues.plan.arcs[arc].schema.names if run else ()
+        with self._ledger.reading() as queues:
+            run = small_run(queues.segments.get(arc, ()))
             if not run:
                 return 0
-            made = self._joined(arc, run, columns)
-            return self._swapped(arc, run, made)
+            made = self._join(arc, run, queues.plan.arcs[arc].schema.names)
+            crash_point("compaction.swapping")
+            return self._swap(arc, run, made)
 
-    def _joined(self, arc: str, run: list[Segment], columns: Sequence[str]) -> Segment:
-        """One segment of several that one task after another has written."""
+    def _join(self, arc: str, run: list[Segment], columns: Sequence[str]) -> Segment:
+        """Write one segment of several that one task after another has written."""
         tables = [read_segment(self._root, each, columns, each.base, each.end, threads=False) for each in run]
         return write_segment(self._root, arc, merged(tables), writer=run[0].writer, part=run[0].part)
 
-    def _swapped(self, arc: str, run: list[Segment], made: Segment) -> int:
+    def _swap(self, arc: str, run: list[Segment], made: Segment) -> int:
         """Put the new segment in the place of the old ones, unless these are gone by now."""
-        crash_point("compaction.swapping")
-        with self._changed:
-            if not all(segment in self._queues.segments.get(arc, ()) for segment in run):
-                self._root.delete(made.name)
-                return 0
-            with self._catalog.transaction() as transaction:
-                buried = transaction.drop_segments(run)
-                transaction.add_segments([made])
-            crash_point("compaction.swapped")
-            self._queues.remove(run)
-            self._queues.add([made])
-        self._graveyard.bury(buried)
-        return len(run)
+        with self._ledger.change() as change:
+            present = change.queues.segments.get(arc, ())
+            is_there = all(segment in present for segment in run)
+            if is_there:
+                change.drop_segments(run)
+                change.add_segments([made])
+            else:
+                change.bury([made.name])
+        crash_point("compaction.swapped")
+        return len(run) if is_there else 0
 
 
 def small_run(segments: Iterable[Segment]) -> list[Segment]:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from australis.algebra.boxes import Join
 from australis.algebra.quality import Quality
 from australis.engine.ledger.delays import middle_us, quantile_us
 from australis.engine.ledger.queues import Queues
@@ -110,7 +109,7 @@ def fractions_kept(plan: Plan, mouths: Mapping[tuple[str, str], Mouthful]) -> di
 def kept_by(superbox: Superbox, mouths: Mapping[tuple[str, str], Mouthful]) -> float:
     """The fraction that a superbox's drop boxes let in: of all tuples, or of all pairs that could join."""
     each = [mouths.get((superbox.id, stream), Mouthful()) for stream in superbox.streams]
-    if any(isinstance(node.box.core, Join) for node in superbox.network.boxes.values()):
+    if any(node.box.pairs_inputs for node in superbox.network.boxes.values()):
         return math.prod(mouthful.kept for mouthful in each)
     return sum(each, Mouthful()).kept
 

@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from australis.engine.ledger.catalog import DISK, Catalog
+from australis.engine.ledger.counts import box_counts, last_commit_at, last_trains, port_counts
 from australis.engine.ledger.delays import quantile_us
+from australis.engine.ledger.drop_log import Entry, drop_log
 from australis.engine.ledger.queues import Queues
-from australis.engine.ledger.recent import Mouthful, Recent, recent, whole
+from australis.engine.ledger.recent import Mouthful, Recent, all_so_far, recent
 from australis.engine.observe.quality import WINDOW_S, QualityReport, fractions_kept, is_observed, monitor
-from australis.engine.steer.drop_boxes import Entry, ledger
 from australis.engine.tables.table_states import TableState, table_states
 from australis.plan.superboxes import Plan
 
@@ -126,8 +127,8 @@ def statistics(plan: Plan, queues: Queues, catalog: Catalog, now: int | None = N
 
     Without `now` it is that of the seconds before the last thing that happened.
     """
-    seen, ways = whole(catalog), plan.ways()
-    known = {row[0]: BoxStatistics(*row[1:]) for row in catalog.rows("select * from box")}
+    seen, ways = all_so_far(catalog), plan.ways()
+    known = {box: BoxStatistics(*counted) for box, counted in box_counts(catalog).items()}
     return Statistics(
         plan.network.name,
         queues.log_end,
@@ -138,9 +139,9 @@ def statistics(plan: Plan, queues: Queues, catalog: Catalog, now: int | None = N
         queues.bytes,
         int(catalog.meta(DISK) or 0) or None,
         _quality(plan, queues, catalog, now),
-        tuple(ledger(catalog, withdrawn=WITHDRAWN_SHOWN)),
+        tuple(drop_log(catalog, withdrawn=WITHDRAWN_SHOWN)),
         _shed(plan, ways, seen),
-        ports=dict(catalog.rows("select ref, tuples from port")),
+        ports=port_counts(catalog),
         tables=table_states(plan.network, catalog),
     )
 
@@ -149,8 +150,7 @@ def _quality(plan: Plan, queues: Queues, catalog: Catalog, now: int | None) -> Q
     if not is_observed(plan):
         return None
     if now is None:
-        (last,) = catalog.rows("select coalesce(max(at), 0) from train")[0]
-        now = max(last, catalog.log_now())
+        now = max(last_commit_at(catalog), catalog.log_now())
     second = now // 1_000_000
     return monitor(plan, queues, recent(catalog, second - WINDOW_S + 1, second + 1), now)
 
@@ -179,15 +179,14 @@ def _output(buckets: Mapping[int, int], fraction: float) -> OutputStatistics:
 def _superbox(
     name: str, ways: Mapping[str, Sequence[str]], seen: Recent, queues: Queues, catalog: Catalog
 ) -> SuperboxStatistics:
-    superbox, head = queues.plan.superboxes[name], queues.heads[name]
-    recent = catalog.rows("select received, run_us from train where superbox = ? order by id", name)
-    times = sorted(run_us for _, run_us in recent)
+    superbox, trains = queues.plan.superboxes[name], last_trains(catalog, name)
+    times = sorted(train.run_us for train in trains)
     return SuperboxStatistics(
         superbox.boxes,
-        queues.waiting(superbox),
-        head.seq,
-        head.version,
-        sum(received for received, _ in recent) / len(recent) if recent else None,
+        queues.waiting(superbox, queues.end(superbox)),
+        queues.positions[name],
+        queues.heads[name].version,
+        sum(train.received for train in trains) / len(trains) if trains else None,
         times[len(times) // 2] / 1000 if times else None,
         tuple(output for output, way in ways.items() if output and name in way),
         {stream: seen.mouths.get((name, stream), Mouthful()) for stream in superbox.streams},

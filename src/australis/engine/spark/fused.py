@@ -7,42 +7,36 @@ A plan that never changes is made and sent to Spark once: a small train takes a 
 from __future__ import annotations
 
 import threading
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Any
 
 from py4j.protocol import Py4JError
-from pyspark import RDD, SparkContext
+from pyspark import RDD, SparkContext, TaskContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from australis.engine.runner import TrainFailed
 from australis.engine.spark.session import GONE
-from australis.engine.worker.task import WAYBILL_PROPERTY, manifest_of, serve
-from australis.engine.worker.waybill import Manifest, Waybill
-from australis.errors import EngineError, Problem
+from australis.engine.worker.task import Task
+from australis.engine.worker.waybill import Manifest, Waybill, answer, manifest_of
+from australis.errors import Problem
 
-
-class TrainFailed(EngineError):
-    """A job that Spark could not finish, though it may when it is tried again."""
-
-
-class Runner(Protocol):
-    """Whatever runs a train as a Spark job."""
-
-    def run(self, waybill: Waybill) -> list[Manifest]:
-        """Run a train; everything that its tasks did is in their manifests."""
+WAYBILL_PROPERTY = "australis.waybill"
+"""The local property of a job that holds a train's waybill."""
 
 
 class FusedRunner:
     """Trains whose tasks read segments, run the kernels and write segments themselves."""
 
-    def __init__(self, spark: SparkSession, group: str) -> None:
-        self._context, self._group = spark.sparkContext, group
+    def __init__(self, spark: SparkSession) -> None:
+        self._context = spark.sparkContext
         self._jobs: dict[int, RDD[Any]] = {}
         self._lock = threading.Lock()
 
     def run(self, waybill: Waybill) -> list[Manifest]:
         """Run a train; its manifests come as its shares do."""
         try:
-            describe(self._context, self._group, waybill)
+            describe(self._context, waybill)
             answers = self._job(len(waybill.shares)).collect()
         except (Py4JError, PySparkException, OSError) as error:
             raise failed(waybill, error) from error
@@ -56,11 +50,11 @@ class FusedRunner:
             return self._jobs[tasks]
 
 
-def describe(context: SparkContext, group: str, waybill: Waybill) -> None:
+def describe(context: SparkContext, waybill: Waybill) -> None:
     """Tell the tasks of the next job of this thread what to do, and Spark whose job it is."""
     context.setLocalProperty(WAYBILL_PROPERTY, waybill.to_json())
     context.setLocalProperty("spark.scheduler.pool", waybill.superbox)
-    context.setJobGroup(group, f"train {waybill.train} of {waybill.superbox}")
+    context.setJobGroup(group_of(waybill.root), f"train {waybill.train} of {waybill.superbox}")
 
 
 def failed(waybill: Waybill, error: Exception) -> TrainFailed:
@@ -73,3 +67,25 @@ def failed(waybill: Waybill, error: Exception) -> TrainFailed:
     return TrainFailed(
         Problem(waybill.superbox, f"its train failed: {told[-1][:500] if told else 'unknown'}")
     )
+
+
+def group_of(root: str) -> str:
+    """The jobs of the node on a root, told from all others of the application."""
+    return f"australis {root}"
+
+
+# --- what runs in a Python worker
+
+
+def waybill_of_job() -> Waybill:
+    """What the job of this task is to do."""
+    context = TaskContext.get()
+    assert context is not None
+    return Waybill.from_json(context.getLocalProperty(WAYBILL_PROPERTY) or "")
+
+
+def serve(index: int, rows: Iterable[int]) -> Iterable[bytes]:
+    """A task of a train."""
+    del rows
+    waybill = waybill_of_job()
+    yield answer(lambda: Task(waybill, waybill.shares[index], index).run())

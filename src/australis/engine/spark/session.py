@@ -17,10 +17,18 @@ GONE = (Py4JNetworkError, OSError)
 """What a call raises when Spark's JVM has ended."""
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 
-# What a train wants of Spark, and why.
-TRAIN_OPTIONS: Mapping[str, str] = {
-    # A train is one small job: nothing to re-plan half way, nobody to watch it but our own monitor.
+# What trains want of a session, and why; it can be set at any time.
+SESSION_OPTIONS: Mapping[str, str] = {
+    # A train is one small job: nothing to re-plan half way.
     "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    # The reference says what an expression means: overflow wraps, a bad cast is NULL, no error stops a train.
+    "spark.sql.ansi.enabled": "false",
+}
+# What trains want of the whole application, which can only be said when it starts.
+TRAIN_OPTIONS: Mapping[str, str] = {
+    **SESSION_OPTIONS,
+    # Nobody watches a train but our own monitor.
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # Over TCP every Python task meets a 40 ms delayed-ACK stall.
@@ -29,8 +37,6 @@ TRAIN_OPTIONS: Mapping[str, str] = {
     "spark.scheduler.mode": "FAIR",
     # Workers are forked from a process that has the compiled kernels in memory.
     "spark.python.daemon.module": "australis.engine.spark.daemon",
-    # The reference says what an expression means: overflow wraps, a bad cast is NULL, no error stops a train.
-    "spark.sql.ansi.enabled": "false",
 }
 # A deep stack, for expressions and the JVM's regular expressions recurse.
 JAVA_OPTIONS = "-Xss8m"
@@ -48,7 +54,6 @@ def local_session(
     *,
     master: str = "local[2]",
     time_zone: str = "UTC",
-    shuffle_partitions: int = 2,
     light: bool = False,
     options: Mapping[str, str] | None = None,
 ) -> SparkSession:
@@ -67,7 +72,6 @@ def local_session(
         "spark.driver.extraJavaOptions": f'{java} "-Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}"',
         "spark.executor.extraJavaOptions": java,
         "spark.sql.session.timeZone": time_zone,
-        "spark.sql.shuffle.partitions": str(shuffle_partitions),
         **(options or {}),
     }
     for name, value in settings.items():

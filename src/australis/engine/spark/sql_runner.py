@@ -13,7 +13,6 @@ from functools import reduce
 import numpy as np
 import pyarrow as pa
 from py4j.protocol import Py4JError
-from pyspark import TaskContext
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
@@ -22,15 +21,15 @@ from pyspark.sql import types as spark
 from australis.algebra.counters import Counters
 from australis.algebra.network import Ref
 from australis.algebra.schema import TS, Schema
-from australis.engine.spark.fused import FusedRunner, describe, failed
+from australis.engine.spark.fused import FusedRunner, describe, failed, waybill_of_job
 from australis.engine.spark.leading import Led, applied, led
 from australis.engine.spark.types import spark_type
 from australis.engine.store.root import Root
 from australis.engine.store.segments import SEQ, Segment, check_segment
 from australis.engine.store.segments import TIE as SORTED_TIE
 from australis.engine.worker.plan_files import write_plan
-from australis.engine.worker.task import WAYBILL_PROPERTY, Task, answer, manifest_of, ready_for
-from australis.engine.worker.waybill import Manifest, Share, Waybill
+from australis.engine.worker.task import Task, ready_for
+from australis.engine.worker.waybill import Manifest, Share, Waybill, answer, manifest_of
 from australis.kernels.kernel import CAUSE
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Plan
@@ -46,13 +45,13 @@ _Observed = dict[str, tuple[Observation, Observation]]
 """The counts before and behind each leading box."""
 
 
-class SparkRunner:
+class SqlRunner:
     """Trains whose leading boxes are Spark expressions."""
 
-    def __init__(self, session: SparkSession, group: str, root: Root, plan: Plan) -> None:
+    def __init__(self, session: SparkSession, root: Root, plan: Plan) -> None:
         session.conf.set("spark.sql.session.timeZone", plan.network.timezone)
-        self._session, self._group, self._root, self._plan = session, group, root, plan
-        self._fused = FusedRunner(session, group)
+        self._session, self._root, self._plan = session, root, plan
+        self._fused = FusedRunner(session)
         self._led = {name: led(superbox) for name, superbox in plan.superboxes.items()}
         self._file = write_plan(root, {name: each.rest for name, each in self._led.items()})
 
@@ -67,7 +66,7 @@ class SparkRunner:
             for segment in segments:
                 check_segment(self._root, segment)
         try:
-            describe(self._session.sparkContext, self._group, replace(waybill, plan=self._file))
+            describe(self._session.sparkContext, replace(waybill, plan=self._file))
             rows = frame.mapInArrow(serve_rows, "answer binary").collect()
         except (Py4JError, PySparkException, OSError) as error:
             raise failed(waybill, error) from error
@@ -170,9 +169,7 @@ class SparkRunner:
 
 def serve_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """A task of a train: its tuples come from Spark, one answer for each partition among them goes back."""
-    context = TaskContext.get()
-    assert context is not None
-    waybill = Waybill.from_json(context.getLocalProperty(WAYBILL_PROPERTY) or "")
+    waybill = waybill_of_job()
     arrived = list(batches)
     if not arrived:
         return

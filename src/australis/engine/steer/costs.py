@@ -1,10 +1,11 @@
-"""Paces: what trains of a superbox cost, and how fast tuples come to it, as the last ones showed."""
+"""Measured costs: what trains of a superbox cost and how fast tuples come; older trains count less."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
 
+from australis.engine.threads import Threads
 from australis.policy.load import SHED_US
 
 FORGETTING = 0.9
@@ -17,10 +18,10 @@ SHED_MOSTLY = 0.05
 RATE_WINDOW_US = 2_000_000
 
 
-class Cost:
+class TrainCost:
     """The cost of trains: that of tasks as a line over tuples, by least squares that forget, and the rest.
 
-    >>> cost = Cost()
+    >>> cost = TrainCost()
     >>> for tuples in (9_000, 9_000, 100, 1_000, 5_000, 20_000):
     ...     cost.note(tuples, tasks_us=5_000 + 3 * tuples, run_us=40_000 + 3 * tuples)
     >>> round(cost.train_us), round(cost.tuple_us, 3)
@@ -60,10 +61,10 @@ class Cost:
         return max(self._run - self.tuple_us * self._x, 0.0) / self._weight if self._weight else TRAIN_US
 
 
-class Rate:
+class ArcRate:
     """Tuples a second over the last seconds.
 
-    >>> rate = Rate()
+    >>> rate = ArcRate()
     >>> for second in range(10):
     ...     rate.note(second * 1_000_000, 500)
     >>> rate.per_second(9_000_000)
@@ -128,36 +129,46 @@ class Yield:
         return self._given / self._taken if self._taken else 1.0
 
 
-class Paces:
+class Costs:
     """The costs of every superbox, the rates of every arc, and what comes of what."""
 
-    def __init__(self, superboxes: Iterable[str], arcs: Iterable[str]) -> None:
-        self.costs: dict[str, Cost] = {}
+    def __init__(self, threads: Threads) -> None:
+        self.trains: dict[str, TrainCost] = {}
         self.readings: dict[str, Reading] = {}
-        self.rates: dict[str, Rate] = {}
+        self._rates: dict[str, ArcRate] = {}
         self._yields: dict[tuple[str, str], Yield] = {}
-        self.switch(superboxes, arcs)
+        self._lock = threads.lock()
+        """Tuples arrive at any time, also while somebody asks how fast they do."""
 
     def switch(self, superboxes: Iterable[str], arcs: Iterable[str]) -> None:
         """Others run from now on; what is known of those that stay, stays."""
-        self.costs = {name: self.costs.get(name) or Cost() for name in superboxes}
-        self.readings = {name: self.readings.get(name) or Reading() for name in self.costs}
-        self.rates = {arc: self.rates.get(arc) or Rate() for arc in arcs}
-        self._yields = {key: known for key, known in self._yields.items() if key[0] in self.costs}
+        self.trains = {name: self.trains.get(name) or TrainCost() for name in superboxes}
+        self.readings = {name: self.readings.get(name) or Reading() for name in self.trains}
+        self._yields = {key: known for key, known in self._yields.items() if key[0] in self.trains}
+        with self._lock:
+            self._rates = {arc: self._rates.get(arc) or ArcRate() for arc in arcs}
 
-    def came(self, arc: str, tuples: int, now: int) -> None:
-        """Tuples were put on an arc."""
-        self.rates[arc].note(now, tuples)
+    def note_arrivals(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
+        """Tuples were put on arcs."""
+        with self._lock:
+            for arc, tuples, now in arrivals:
+                if arc in self._rates:
+                    self._rates[arc].note(now, tuples)
 
-    def ran(self, superbox: str, tuples: int, shed: int, tasks_us: float, run_us: float) -> None:
+    def per_second(self, arc: str, now: int) -> float:
+        """How many tuples come on an arc in a second."""
+        with self._lock:
+            return self._rates[arc].per_second(now)
+
+    def note_train(self, superbox: str, tuples: int, shed: int, tasks_us: float, run_us: float) -> None:
         """A train has run; reading what was shed is no cost of what was let in."""
         if shed and tuples <= SHED_MOSTLY * shed:
             self.readings[superbox].note(shed, tasks_us)
         else:
             reading = min(shed * self.readings[superbox].each_us, 0.9 * tasks_us)
-            self.costs[superbox].note(tuples, tasks_us - reading, run_us - reading)
+            self.trains[superbox].note(tuples, tasks_us - reading, run_us - reading)
 
-    def passed(self, superbox: str, taken: int, given: Mapping[str, int]) -> None:
+    def note_yield(self, superbox: str, taken: int, given: Mapping[str, int]) -> None:
         """A train took tuples and put others on arcs."""
         for arc, tuples in given.items():
             self._yields.setdefault((superbox, arc), Yield()).note(taken, tuples)

@@ -1,46 +1,35 @@
-"""The drop boxes that stand on a node, and the ledger of what they have shed: exact, and kept for good."""
+"""The drop boxes that stand on a node."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
-from australis.engine.ledger.catalog import Catalog, Transaction
-from australis.engine.ledger.queues import Queues
+from australis.engine.ledger.drop_log import (
+    Entry,
+    last_number,
+    note_all_withdrawn,
+    note_insertion,
+    note_withdrawals,
+)
+from australis.engine.ledger.ledger import Change, Ledger
 from australis.engine.worker.waybill import Mouth
 from australis.policy.shed.drop_boxes import DropBox
 from australis.policy.shed.shedder import Command, Withdraw
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A drop box in the ledger: where it stands or stood, by which predicate, since when; what it shed."""
-
-    number: int
-    superbox: str
-    stream: str
-    where: str
-    share: float
-    since: int
-    until: int | None
-    arrived: int
-    shed: int
-
-
 class DropBoxes:
-    """The drop boxes at the mouths of superboxes. Who calls it holds the node's lock."""
+    """The drop boxes at the mouths of superboxes. One thread at a time may change them."""
 
-    def __init__(self, catalog: Catalog, queues: Queues, now: int) -> None:
-        self._catalog, self._queues = catalog, queues
+    def __init__(self, ledger: Ledger, now: int) -> None:
+        self._ledger = ledger
         self._standing: dict[str, dict[str, Mouth]] = {}
+        self._placed: dict[str, dict[str, Mouth]] = {}
         self.ordered: dict[str, DropBox] = {}
         """What was ordered for each superbox."""
-        (last,) = catalog.rows("select coalesce(max(number), 0) from dropbox")[0]
-        self._last: int = last
-        with catalog.transaction() as transaction:
+        self._last = last_number(ledger.catalog)
+        with ledger.change() as change:
             # Those of a node that ended before are gone with it.
-            transaction.change("update dropbox set until = ? where until is null", [(now,)])
+            note_all_withdrawn(change, now)
 
     @property
     def standing(self) -> Mapping[str, Mapping[str, Mouth]]:
@@ -51,47 +40,42 @@ class DropBoxes:
         """The drop boxes at the streams of a superbox."""
         return self._standing.get(superbox, {})
 
-    def obey(self, commands: Iterable[Command], now: int) -> None:
-        """Insert, change and withdraw drop boxes, in the ledger as well; the next train has them."""
-        with self._catalog.transaction() as transaction:
-            for command in commands:
-                closing = [(now, each.number) for each in self.at(command.stage).values()]
-                transaction.change("update dropbox set until = ? where number = ?", closing)
-                if isinstance(command, Withdraw):
-                    self._standing.pop(command.stage, None)
-                    self.ordered.pop(command.stage, None)
-                else:
-                    self._standing[command.stage] = self._placed(transaction, command.stage, command.box, now)
-                    self.ordered[command.stage] = command.box
+    def obey(self, commands: Sequence[Command], now: int) -> None:
+        """Insert, change and withdraw drop boxes, in the log as well; the next train has them."""
+        if commands:
+            with self._ledger.change() as change:
+                self.write(change, commands, now)
+            self.follow(commands)
+
+    def write(self, change: Change, commands: Iterable[Command], now: int) -> None:
+        """Write down what is commanded, inside a change that may be about more."""
+        self._placed = {}
+        for command in commands:
+            note_withdrawals(change, (each.number for each in self.at(command.stage).values()), now)
+            if not isinstance(command, Withdraw):
+                self._placed[command.stage] = self._place(change, command.stage, command.box, now)
+
+    def follow(self, commands: Iterable[Command]) -> None:
+        """Let those stand that were written down, once that is committed."""
+        for command in commands:
+            if isinstance(command, Withdraw):
+                self._standing.pop(command.stage, None)
+                self.ordered.pop(command.stage, None)
+            else:
+                self._standing[command.stage] = self._placed[command.stage]
+                self.ordered[command.stage] = command.box
 
     def clear(self, now: int) -> None:
         """Withdraw all drop boxes, at the end of a node."""
         self.obey([Withdraw(superbox) for superbox in self._standing], now)
 
-    def _placed(self, transaction: Transaction, superbox: str, box: DropBox, now: int) -> dict[str, Mouth]:
-        streams = self._queues.plan.superboxes[superbox].streams
+    def _place(self, change: Change, superbox: str, box: DropBox, now: int) -> dict[str, Mouth]:
         found = {}
-        for stream, arc in streams.items():
+        for stream, arc in change.queues.plan.superboxes[superbox].streams.items():
             if box.where and arc not in box.where:
                 continue
             where = box.where.get(arc, "")
             self._last += 1
             found[stream] = Mouth(self._last, box.share, where)
-            row = (self._last, superbox, stream, where, box.share, now, None, 0, 0)
-            transaction.change("insert into dropbox values (?, ?, ?, ?, ?, ?, ?, ?, ?)", [row])
+            note_insertion(change, Entry(self._last, superbox, stream, where, box.share, now, None, 0, 0))
         return found
-
-
-def count(transaction: Transaction, counted: Mapping[int, tuple[int, int]]) -> None:
-    """Add to the ledger what came to drop boxes in a train, and what they shed."""
-    query = "update dropbox set arrived = arrived + ?, shed = shed + ? where number = ?"
-    transaction.change(query, [(*pair, number) for number, pair in counted.items()])
-
-
-def ledger(catalog: Catalog, *, withdrawn: int | None = None) -> list[Entry]:
-    """All drop boxes that ever stood, the oldest first; or those that stand and the last that do not."""
-    gone = "select * from dropbox where until is not null order by number desc limit ?"
-    # Each half has an index of its own: ledgers grow long. SQLite takes -1 for no limit.
-    query = f"select * from dropbox where until is null union all select * from ({gone}) order by 1"
-    rows: list[tuple[Any, ...]] = catalog.rows(query, -1 if withdrawn is None else withdrawn)
-    return [Entry(*row) for row in rows]

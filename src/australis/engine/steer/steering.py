@@ -7,14 +7,16 @@ from dataclasses import dataclass, field
 
 from australis.algebra.quality import Points, Quality
 from australis.engine.ledger.delays import quantile_us
+from australis.engine.ledger.ledger import Ledger
+from australis.engine.ledger.queues import Queues
 from australis.engine.ledger.recent import Mouthful, Recent, recent
 from australis.engine.observe.quality import kept_by
 from australis.engine.settings import NodeSettings, Way
-from australis.engine.shared import Ground
-from australis.engine.steer.costs import Paces
+from australis.engine.steer.costs import Costs
 from australis.engine.steer.drop_boxes import DropBoxes
 from australis.engine.steer.lags import Lags
-from australis.engine.steer.trials import Laboratory
+from australis.engine.steer.trials import Trials
+from australis.engine.threads import Threads
 from australis.engine.train.account import Account
 from australis.engine.worker.waybill import Mouth
 from australis.plan.superboxes import Discipline, Plan, Superbox
@@ -43,56 +45,72 @@ class _Seen:
 
 
 class Steering:
-    """Chooses trains and drop boxes. Who calls it holds the node's lock."""
+    """Chooses trains and drop boxes. One thread at a time may use it."""
 
-    def __init__(self, ground: Ground, settings: NodeSettings) -> None:
-        self._queues, self._catalog = ground.queues, ground.catalog
+    def __init__(self, ledger: Ledger, settings: NodeSettings, threads: Threads, now: int) -> None:
+        self._ledger, self._catalog = ledger, ledger.catalog
         self._workers, self._headroom = settings.in_flight, settings.headroom
         self._kind = settings.schedule or Scheduling.ROUND_ROBIN
         branches = settings.discipline is Discipline.BRANCH and settings.way is Way.FUSED
         # Through what a train goes on is chosen by the graphs of outputs.
         self._joins = branches and self._kind.follows_graphs
-        self._laboratory = Laboratory(ground.root, ground.queues)
-        self.by_value = self._laboratory.by_value
+        self._trials = Trials(ledger)
+        self.by_value = self._trials.by_value
         self._shedder = Shedder(by_value=self.by_value) if settings.shed else None
-        self.paces: Paces = ground.queues.paces
-        self.dropboxes = DropBoxes(ground.catalog, ground.queues, ground.clock())
+        self.costs = Costs(threads)
+        ledger.on_arrivals = self.costs.note_arrivals
+        self.dropboxes = DropBoxes(ledger, now)
         self._lags = Lags()
         self._worths: dict[str, Points] = {}
         self._seen = _Seen()
-        self.switch()
+        self.switch(ledger.plan)
 
-    @property
-    def _plan(self) -> Plan:
-        return self._queues.plan
-
-    def switch(self) -> None:
+    def switch(self, plan: Plan) -> None:
         """Another plan runs: who leads to what, and whose turn it is, begins anew."""
-        self._ways = self._plan.ways()
-        self._behind = _outputs_behind(self._plan, self._ways)
+        self._plan, self._ways = plan, plan.ways()
+        self._behind = _outputs_behind(plan, self._ways)
         self._schedule = schedule(self._kind, self._ways)
-        self._laboratory.switch()
+        self.costs.switch(plan.superboxes, plan.arcs)
+        self._trials.switch(plan)
 
     # --- what is decided
 
-    def choose(self, now: int, waiting: Mapping[str, int], busy: Collection[str], most: int) -> Choice | None:
+    def choose(
+        self,
+        queues: Queues,
+        now: int,
+        waiting: Mapping[str, int],
+        busy: Collection[str],
+        held: Collection[str],
+        most: int,
+    ) -> Choice | None:
         """The superbox to run next, and the most tuples of its train; drop boxes may come and go."""
-        situation = self.situation(now, waiting, busy)
+        situation = self.situation(queues, now, waiting, busy, held)
         choice = self._schedule.choose(without_views(situation), most)
         if choice is None:
             return next_view(situation, most)
         return constructed(choice, situation) if self._joins else choice
 
-    def mouths(self, superbox: str) -> Mapping[str, Mouth]:
+    def gates(self, superbox: str) -> Mapping[str, Mouth]:
         """The drop boxes that the next train of a superbox goes through, by stream."""
         return self.dropboxes.at(superbox)
 
-    def situation(self, now: int, waiting: Mapping[str, int], busy: Collection[str]) -> Situation:
+    def situation(
+        self,
+        queues: Queues,
+        now: int,
+        waiting: Mapping[str, int],
+        busy: Collection[str] = (),
+        held: Collection[str] = (),
+    ) -> Situation:
         """Everything that policies may look at."""
         looked = now - self._seen.at >= LOOK_US
         if looked:
             self._look(now)
-        stages = {s.id: self._stage(s, waiting.get(s.id, 0), now) for s in self._plan.superboxes.values()}
+        stages = {
+            name: self._stage(queues, each, waiting.get(name, 0), now, held)
+            for name, each in queues.plan.superboxes.items()
+        }
         goals = {name: self._goal(name, now) for name in self._plan.network.outputs}
         found = Situation(now, stages, goals, self._workers, self._headroom, frozenset(busy))
         if looked and self._shedder is not None:
@@ -123,11 +141,11 @@ class Steering:
         for member, part in parts.items():
             came, own_us = account.mouth(member), account.tasks_us * part
             taken, rest_us = came.arrived - came.shed, (account.run_us - account.tasks_us) / len(parts)
-            self.paces.ran(member, taken, came.shed, own_us, own_us + rest_us)
+            self.costs.note_train(member, taken, came.shed, own_us, own_us + rest_us)
             given = account.given(member)
-            self.paces.passed(member, taken, given)
-            for arc in given.keys() - set(account.superbox.writes.values()):
-                self.paces.came(arc, given[arc], account.now)
+            self.costs.note_yield(member, taken, given)
+            passed = given.keys() - set(account.superbox.writes.values())
+            self.costs.note_arrivals((arc, given[arc], account.now) for arc in passed)
         newest = [each.newest for found in account.waybill.streams.values() for each in found]
         if newest:
             waited_us = account.now - account.run_us - max(newest)
@@ -147,39 +165,34 @@ class Steering:
         delays = {name: None if each is None else each / 1e6 for name, each in late.items()}
         self._seen = _Seen(now, found, delays)
 
-    def _stage(self, superbox: Superbox, waiting: int, now: int) -> Stage:
-        cost, rates, arcs = self.paces.costs[superbox.id], self.paces.rates, superbox.streams.values()
-        each = {arc: rates[arc].per_second(now) for arc in arcs}
+    def _stage(
+        self, queues: Queues, superbox: Superbox, waiting: int, now: int, held: Collection[str]
+    ) -> Stage:
+        cost, costs, name = self.costs.trains[superbox.id], self.costs, superbox.id
+        rates = {arc: costs.per_second(arc, now) for arc in superbox.streams.values()}
         mouths = self._seen.recent.mouths
         return Stage(
             superbox.id,
             self._feeds(superbox),
             self._behind[superbox.id],
             waiting,
-            self._queues.oldest(superbox) if waiting else None,
-            rate=sum(each.values()),
-            direct=sum(rate for arc, rate in each.items() if self._plan.arcs[arc].writer is None),
+            queues.oldest(superbox) if waiting else None,
+            rate=sum(rates.values()),
+            direct=sum(rate for arc, rate in rates.items() if self._plan.arcs[arc].writer is None),
             tuple_us=cost.tuple_us,
             train_us=cost.train_us,
-            kept=sum((came for (name, _), came in mouths.items() if name == superbox.id), Mouthful()).kept,
+            kept=sum((came for (each, _), came in mouths.items() if each == name), Mouthful()).kept,
             sheds=self._sheds(superbox.id),
-            shed_us=self.paces.readings[superbox.id].each_us,
-            head=self._queues.heads[superbox.id].seq,
-            view=self._view(superbox.id),
-            joins=self._joins and self._is_inner(superbox) and self._is_open(superbox.id),
+            shed_us=costs.readings[name].each_us,
+            head=queues.positions[name],
+            # A view that a change waits for is as any other stage.
+            view=None if name in held else queues.plan.views.get(name),
+            joins=self._joins and name not in held and self._is_inner(superbox) and not self.gates(name),
         )
-
-    def _view(self, superbox: str) -> float | None:
-        """How important a view is; one that a change waits for is as any other stage."""
-        return None if superbox in self._queues.held else self._plan.views.get(superbox)
 
     def _sheds(self, superbox: str) -> float:
         ordered = self.dropboxes.ordered.get(superbox)
         return 0.0 if ordered is None else ordered.rate
-
-    def _is_open(self, superbox: str) -> bool:
-        """Whether neither a drop box nor a change that is to come stands before a superbox."""
-        return not self.dropboxes.at(superbox) and superbox not in self._queues.held
 
     def _is_inner(self, superbox: Superbox) -> bool:
         """Whether all that a superbox reads is written by others."""
@@ -189,7 +202,7 @@ class Steering:
         found: dict[str, float] = {}
         for arc in superbox.writes.values():
             for reader in self._plan.arcs[arc].readers:
-                found[reader] = found.get(reader, 0.0) + self.paces.yields(superbox.id, arc)
+                found[reader] = found.get(reader, 0.0) + self.costs.yields(superbox.id, arc)
         return found
 
     def _goal(self, name: str, now: int) -> Goal:

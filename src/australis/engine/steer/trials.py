@@ -1,4 +1,4 @@
-"""The laboratory: tuples that wait are sampled, and predicates tried on them (Aurora 4.5).
+"""Trials: tuples that wait are sampled, and predicates tried on them (Aurora 4.5).
 
 It serves semantic shedding: which tuples at a mouth lead to the values of an output that matter least.
 """
@@ -14,8 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from australis.algebra.network import Ref
-from australis.engine.ledger.queues import Queues
-from australis.engine.store.root import Root
+from australis.engine.ledger.ledger import Ledger
 from australis.engine.store.segments import SEQ, merged, read_segment
 from australis.engine.worker import waybill as waybills
 from australis.engine.worker.shedding import let_in
@@ -42,16 +41,16 @@ class _Bench:
     """The output of the superbox that is the output of the network."""
 
 
-class Laboratory:
+class Trials:
     """Makes drop boxes that go by values, for superboxes that lead to one output with a value graph."""
 
-    def __init__(self, root: Root, queues: Queues) -> None:
-        self._root, self._queues = root, queues
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
         self._benches: dict[str, _Bench | None] = {}
 
-    def switch(self) -> None:
+    def switch(self, plan: Plan) -> None:
         """Another plan runs; what is the same in it stays warm."""
-        plan, known = self._queues.plan, self._benches
+        known = self._benches
         self._benches = {}
         for name, superbox in plan.superboxes.items():
             before = known.get(name)
@@ -78,12 +77,12 @@ class Laboratory:
     def _sample(self, superbox: Superbox, stream: str) -> pa.Table:
         """Tuples of the last segment of a stream."""
         arc = superbox.streams[stream]
-        last = max(self._queues.segments[arc], key=lambda each: each.end, default=None)
+        last = max(self._ledger.queues.segments[arc], key=lambda each: each.end, default=None)
         if last is None:
             return pa.table({})
         columns = list(superbox.network.inputs[stream].schema.names)
         lo = max(last.base, last.end - SAMPLE) if last.first is not None else last.base
-        table = merged([read_segment(self._root, last, columns, lo, last.end)])
+        table = merged([read_segment(self._ledger.root, last, columns, lo, last.end)])
         return table.slice(max(0, table.num_rows - SAMPLE)).rename_columns({SEQ: CAUSE}).combine_chunks()
 
     def _trial(self, bench: _Bench, sample: Mapping[str, pa.Table], box: DropBox) -> Trial:

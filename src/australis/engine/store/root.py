@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
-import uuid
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,12 +14,11 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import fs
 
+from australis.engine.store.disk import Data, Disk, LocalDisk, disk_at
 from australis.errors import EngineError, Problem
 
 SEGMENTS, STATES, PLANS, HISTORY = "segments", "states", "plans", "history"
 _IDENTITY = "identity"
-WRITERS_MOST = 16
-"""How many files are written at a time."""
 
 
 @dataclass(frozen=True)
@@ -40,37 +38,29 @@ class Root:
         return cls(text if "://" in text else Path(text).absolute().as_uri())
 
     @cached_property
-    def _found(self) -> tuple[fs.FileSystem, str]:
-        try:
-            found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(self.uri)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise EngineError(
-                Problem(self.uri, f"cannot be reached: {error}", "a directory or URI")
-            ) from error
-        return found
-
-    @property
-    def filesystem(self) -> fs.FileSystem:
-        return self._found[0]
+    def disk(self) -> Disk:
+        """Where its files are."""
+        return disk_at(self.uri)
 
     @property
     def local(self) -> Path | None:
         """The directory, if the root is one on this machine."""
-        return Path(self._found[1]) if isinstance(self.filesystem, fs.LocalFileSystem) else None
+        return self.disk.directory if isinstance(self.disk, LocalDisk) else None
 
     def path(self, name: str) -> str:
-        """The path of a file in the root's file system."""
-        return posixpath.join(self._found[1], name)
+        """The path of a file on this machine; a file that is elsewhere has none."""
+        assert isinstance(self.disk, LocalDisk)
+        return self.disk.path(name)
 
     def uri_of(self, name: str) -> str:
         """The URI of a file, as Spark reads it."""
         return posixpath.join(self.uri, name)
 
     def prepare(self) -> None:
-        """Make the directories; a root that cannot be written is found here, not at the first train."""
+        """Make the folders; a root that cannot be written is found here, not at the first train."""
         try:
             for name in (SEGMENTS, STATES, PLANS, HISTORY):
-                self.filesystem.create_dir(self.path(name), recursive=True)
+                self.disk.make_folder(name)
             probe = self.new_name(PLANS, "probe", ".tmp")
             self.write(probe, b"")
             self.delete(probe)
@@ -79,87 +69,68 @@ class Root:
 
     def identity(self) -> str:
         """What tells this root from others; made when it is first asked for."""
-        try:
-            with self.filesystem.open_input_file(self.path(_IDENTITY)) as file:
-                return str(file.read().decode())
-        except FileNotFoundError:
-            self.write(_IDENTITY, uuid.uuid4().hex.encode())
-            return self.identity()
+        if not self.disk.exists(_IDENTITY):
+            self.write(_IDENTITY, self.disk.token().encode())
+        with self.open(_IDENTITY) as file:
+            return str(file.read().decode())
 
     def new_name(self, kind: str, stem: str, suffix: str) -> str:
         """The name of a file that was never there before."""
-        return f"{kind}/{stem}-{uuid.uuid4().hex}{suffix}"
+        return f"{kind}/{stem}-{self.disk.token()}{suffix}"
 
-    def write(self, name: str, data: bytes | pa.Buffer) -> None:
+    def write(self, name: str, data: Data) -> None:
         """Write a new file so that it is still there after a loss of power."""
         try:
-            if self.local is not None:
-                _write_through(self.path(name), data)
-                return
-            with self.filesystem.open_output_stream(self.path(name)) as stream:
-                stream.write(data)
+            self.disk.create(name, data)
+            self.disk.sync(name)
         except OSError as error:
             raise unwritable(name, error) from error
 
-    def write_all(self, files: Mapping[str, bytes | pa.Buffer]) -> None:
+    def write_all(self, files: Mapping[str, Data]) -> None:
         """Write new files together: one after the other, each would wait for the disk by itself."""
-        if len(files) < 2:
+        if min(len(files), self.disk.parallel) < 2:
             for name, data in files.items():
                 self.write(name, data)
             return
-        with ThreadPoolExecutor(min(len(files), WRITERS_MOST)) as writers:
+        with ThreadPoolExecutor(min(len(files), self.disk.parallel)) as writers:
             for written in [writers.submit(self.write, *file) for file in files.items()]:
                 written.result()
 
     def open(self, name: str) -> pa.NativeFile:
         """Open a file for reading; names with a scheme are those of adopted files."""
         try:
-            if "://" in name:
-                filesystem, path = fs.FileSystem.from_uri(name)
-                return filesystem.open_input_file(path)
-            if self.local is not None:
-                return pa.memory_map(self.path(name))
-            return self.filesystem.open_input_file(self.path(name))
+            return _open_elsewhere(name) if "://" in name else self.disk.open(name)
         except (OSError, pa.ArrowException) as error:
             raise EngineError(
                 Problem(name, f"cannot be read: {error}", f"the file as it was committed, below {self.uri}")
             ) from error
 
     def delete(self, name: str) -> None:
-        """Delete a file; one that is gone already is no matter."""
+        """Delete a file, if it is there."""
         try:
-            self.filesystem.delete_file(self.path(name))
+            self.disk.delete(name)
         except FileNotFoundError:
             return
 
     def move(self, name: str, target: str) -> None:
         """Give a file another name, under which it appears whole."""
         try:
-            self.filesystem.create_dir(posixpath.dirname(self.path(target)), recursive=True)
-            self.filesystem.move(self.path(name), self.path(target))
+            self.disk.move(name, target)
         except OSError as error:
             raise unwritable(target, error) from error
 
     def exists(self, name: str) -> bool:
         """Whether there is a file of this name."""
-        return bool(self.filesystem.get_file_info(self.path(name)).type == fs.FileType.File)
+        return self.disk.exists(name)
 
     def names(self, kind: str) -> Iterator[str]:
         """All files of a kind."""
-        place = self.path(kind)
-        selector = fs.FileSelector(place, recursive=True, allow_not_found=True)
-        for found in self.filesystem.get_file_info(selector):
-            if found.type == fs.FileType.File:
-                yield posixpath.join(kind, posixpath.relpath(found.path, place))
+        return self.disk.names(kind)
 
 
-def catalog_folder(root: Root, catalog: str | Path | None) -> Path:
-    """Where the catalogue of a root is."""
-    directory = root.local if catalog is None else Path(catalog)
-    if directory is None:
-        expected = "catalog=DIRECTORY on a local disk, since SQLite needs one"
-        raise EngineError(Problem(root.uri, "cannot hold the catalogue", expected))
-    return directory
+def _open_elsewhere(uri: str) -> pa.NativeFile:
+    filesystem, path = fs.FileSystem.from_uri(uri)
+    return filesystem.open_input_file(path)
 
 
 def unwritable(what: str, error: OSError) -> EngineError:
@@ -172,10 +143,3 @@ def unwritable(what: str, error: OSError) -> EngineError:
     }
     reason = os.strerror(error.errno) if error.errno else str(error)
     return EngineError(Problem(what, f"cannot be written: {reason}", advice.get(error.errno or 0, "")))
-
-
-def _write_through(path: str, data: bytes | pa.Buffer) -> None:
-    with open(path, "xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())

@@ -7,6 +7,7 @@ checksums, and the description has one of the footer.
 
 from __future__ import annotations
 
+import posixpath
 import struct
 import zlib
 from collections.abc import Iterable, Sequence
@@ -164,11 +165,28 @@ def read_segment(
     With a lookup, only those of row groups that may have what it asks for. Without `threads` one processor
     has to do, and others go on.
     """
-    with root.open(segment.name) as source:
+    with _open(root, segment) as source:
         try:
             return _read(source, segment, columns, lo, hi, lookup, threads)
         except (pa.ArrowException, OSError, struct.error, ValueError) as error:
             raise damaged(segment, str(error)) from error
+
+
+def staged(run: str) -> str:
+    """Where a run of history is before it is published."""
+    return f"{SEGMENTS}/{posixpath.basename(run)}"
+
+
+def _open(root: Root, segment: Segment) -> pa.NativeFile:
+    """The file of a segment. A run that is committed may not be published so far, or just about to be."""
+    names = (segment.name, staged(segment.name)) if segment.is_run else ()
+    for name in names:
+        try:
+            return root.open(name)
+        except EngineError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise
+    return root.open(segment.name)
 
 
 def damaged(segment: Segment, why: str) -> EngineError:
@@ -221,7 +239,7 @@ def _groups(metadata: pq.FileMetaData, lo: int, hi: int, lookup: Lookup | None) 
 
 def read_metadata(root: Root, segment: Segment) -> pq.FileMetaData:
     """What a segment's file tells of its row groups."""
-    with root.open(segment.name) as source:
+    with _open(root, segment) as source:
         try:
             return _opened(source, segment).metadata
         except (pa.ArrowException, OSError, struct.error, ValueError) as error:
@@ -230,7 +248,7 @@ def read_metadata(root: Root, segment: Segment) -> pq.FileMetaData:
 
 def check_segment(root: Root, segment: Segment) -> None:
     """Refuse a file that has another size or footer than the one that was committed."""
-    with root.open(segment.name) as source:
+    with _open(root, segment) as source:
         try:
             _check_footer(source, segment)
         except (OSError, struct.error, ValueError) as error:

@@ -14,11 +14,11 @@ from australis.algebra.store import Pull
 from australis.algebra.types import BOOLEAN
 from australis.engine.files.rows import Batch
 from australis.engine.ingest.log import Position, loaded
+from australis.engine.ledger.entries import LOAD, PUSH
 from australis.engine.tables.choosing import chosen
 from australis.engine.tables.needed_rows import wanted
 from australis.engine.tables.opening import open_store
 from australis.engine.tables.stored import Stored
-from australis.engine.train.moments import LOAD, PUSH
 
 _LAST = "last"
 

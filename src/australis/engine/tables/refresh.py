@@ -6,38 +6,41 @@ between two tuples, or more tuples of a stream. So another cut of trains, or a r
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Collection
+import logging
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from australis.algebra.network import Network
 from australis.algebra.store import Pull, Store
-from australis.engine.ingest.log import Ingest
-from australis.engine.shared import Ground
+from australis.engine.ingest.log import Arrival, Ingest
+from australis.engine.ledger.entries import LOAD
+from australis.engine.ledger.ledger import Ledger
 from australis.engine.tables.outdated import outdated, place
 from australis.engine.tables.reading import Found, note_of, read
-from australis.engine.tables.table_states import TableState, table_states
-from australis.engine.train.moments import LOAD
+from australis.engine.tables.table_states import Tables, TableState, table_states, write_state
+from australis.engine.threads import Thread, Threads
 from australis.errors import EngineError, Problem
 
 WAIT_MOST_S = 3600.0
+_log = logging.getLogger(__name__)
 
 
 class Keeper:
     """Keeps what a network has of its stores fresh."""
 
-    def __init__(self, ground: Ground, ingest: Ingest) -> None:
-        self._ground, self._ingest, self._tables = ground, ingest, ground.tables
-        self._catalog, self._changed = ground.catalog, ground.changed
+    def __init__(
+        self, ledger: Ledger, ingest: Ingest, tables: Tables, clock: Callable[[], int], threads: Threads
+    ) -> None:
+        self._ledger, self._ingest, self._tables = ledger, ingest, tables
+        self._catalog, self._clock, self._threads = ledger.catalog, clock, threads
         self._has_room: Callable[[str], None] = lambda path: None
-        self._reading = threading.Lock()
-        self._wake = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._reading, self._wake = threads.lock(), threads.event()
+        self._thread: Thread | None = None
         self._stopping = False
 
     @property
     def _network(self) -> Network:
-        return self._ground.plan.network
+        return self._ledger.plan.network
 
     # --- life
 
@@ -60,8 +63,7 @@ class Keeper:
 
     def stop(self) -> None:
         """Read no more; what is being read comes to nothing."""
-        with self._changed:
-            self._stopping = True
+        self._stopping = True
         self._wake.set()
 
     # --- on request
@@ -87,10 +89,14 @@ class Keeper:
             self._found(network, name, anew=place(stores[name]) != place(before.get(name))) for name in wanted
         ]
 
-    def take(self, foreseen: list[Found]) -> None:
-        """Log what was read for a network that runs from now on."""
+    def arrivals(self, foreseen: Sequence[Found], network: Network) -> list[Arrival]:
+        """What was read for another network, in files, ready to be logged when that runs."""
+        return [self._arrival(found, self._state_after(found), network) for found in foreseen]
+
+    def taken(self, foreseen: Sequence[Found]) -> None:
+        """What was read for another network is logged, and that network runs."""
         for found in foreseen:
-            self._log(found)
+            self._tables.states[found.name] = self._state_after(found)
         self._look_again()
 
     # --- when
@@ -98,8 +104,7 @@ class Keeper:
     def _look_again(self) -> None:
         """Mind the schedules as they are now, if there are any."""
         if self._thread is None and any(store.refresh for store in _stores(self._network).values()):
-            self._thread = threading.Thread(target=self._keep, name="australis-tables", daemon=True)
-            self._thread.start()
+            self._thread = self._threads.start(self._keep, "australis-tables")
         self._wake.set()
 
     def _keep(self) -> None:
@@ -129,10 +134,9 @@ class Keeper:
         """Note what went wrong; also what nobody foresaw must not end the thread without a word."""
         path = f"{self._network.name}.{name}"
         known = error.problem if isinstance(error, EngineError) else Problem(path, repr(error))
-        with self._changed:
-            if not self._stopping:
-                self._tables.failed(replace(known, path=path), self._catalog)
-                self._changed.notify_all()
+        _log.warning("%s: %s", path, known.what)
+        if not self._stopping:
+            self._tables.failed(replace(known, path=path), self._ledger)
 
     # --- what
 
@@ -150,32 +154,36 @@ class Keeper:
         return self._log(found)
 
     def _log(self, found: Found) -> int:
-        """Log what was read, unless there is nothing new."""
-        if found.is_news:
-            moment = self._ground.clock()
-            segment = self._ingest.store(found.name, found.batch.table, 0 if found.kind == LOAD else moment)
-        with self._changed:
-            if self._stopping:
-                raise EngineError(Problem(found.path, "was read while the node ended"))
-            if found.is_news:
-                self._ingest.append(
-                    found.name,
-                    segment,
-                    moment,
-                    kind=found.kind,
-                    rejected=found.batch.rejected,
-                    position=found.position,
-                )
-            self._note(found)
-            self._changed.notify_all()
-            return self._catalog.log_end()
+        """Log what was read, unless there is nothing new, together with how the table stands then."""
+        if self._stopping:
+            raise EngineError(Problem(found.path, "was read while the node ended"))
+        state = self._state_after(found)
+        if not found.is_news:
+            self._tables.set(found.name, state, self._ledger)
+            return self._ledger.queues.log_end
+        end = self._ingest.append(self._arrival(found, state))
+        self._tables.states[found.name] = state
+        return end
 
-    def _note(self, found: Found) -> None:
+    def _arrival(self, found: Found, state: TableState, network: Network | None = None) -> Arrival:
+        """What was read, in a file, and how the table stands once it is logged."""
+        now = self._clock()
+        stamp = 0 if found.kind == LOAD else now
+        segment = self._ingest.store(found.name, found.batch.table, stamp, network)
+        return Arrival(
+            found.name,
+            segment,
+            now,
+            found.kind,
+            found.batch.rejected,
+            found.position,
+            lambda change: write_state(change, found.name, state),
+        )
+
+    def _state_after(self, found: Found) -> TableState:
         before = self._tables.states.get(found.name, TableState())
-        version = before.version + found.is_news
         rows = found.rows if found.is_news else before.rows
-        state = TableState(found.how, version, rows, self._tables.clock())
-        self._tables.set(found.name, state, self._catalog)
+        return TableState(found.how, before.version + found.is_news, rows, self._tables.clock())
 
 
 def _stores(network: Network) -> dict[str, Store]:

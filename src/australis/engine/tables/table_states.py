@@ -11,7 +11,9 @@ from australis.algebra.network import Network
 from australis.algebra.store import Pull
 from australis.engine.clock import wall_clock
 from australis.engine.ledger.catalog import Catalog
-from australis.engine.train.moments import PUSH
+from australis.engine.ledger.entries import PUSH
+from australis.engine.ledger.ledger import Ledger
+from australis.engine.ledger.transaction import Transaction
 from australis.errors import Problem
 from australis.plan.superboxes import Superbox
 
@@ -72,9 +74,14 @@ def table_states(network: Network, catalog: Catalog) -> dict[str, TableState]:
     return {name: TableState(**json.loads(text)) for name, text in texts.items() if text}
 
 
+def write_state(change: Transaction, name: str, state: TableState) -> None:
+    """Write down the state of a table."""
+    change.set_meta(key_of(name), json.dumps(asdict(state)))
+
+
 @dataclass
 class Tables:
-    """The stored tables of a running network. Who calls it holds the node's lock.
+    """The stored tables of a running network.
 
     Databases are out in the world: its clock counts for them, also where that of the node stands still.
     """
@@ -82,22 +89,22 @@ class Tables:
     states: dict[str, TableState] = field(default_factory=dict)
     clock: Callable[[], int] = wall_clock
 
-    def set(self, name: str, state: TableState, catalog: Catalog) -> None:
+    def set(self, name: str, state: TableState, ledger: Ledger) -> None:
         """Note the state of a table, for everybody to see."""
+        with ledger.change() as change:
+            write_state(change, name, state)
         self.states[name] = state
-        with catalog.transaction() as transaction:
-            transaction.set_meta(key_of(name), json.dumps(asdict(state)))
 
-    def failed(self, problem: Problem, catalog: Catalog) -> None:
+    def failed(self, problem: Problem, ledger: Ledger) -> None:
         """A table could not be read, or did not answer; the path of the problem names it."""
         name = problem.path.rpartition(".")[2]
-        self.set(name, self.states.get(name, TableState()).failed(problem.what, self.clock()), catalog)
+        self.set(name, self.states.get(name, TableState()).failed(problem.what, self.clock()), ledger)
 
-    def answered(self, names: Collection[str], catalog: Catalog) -> None:
+    def answered(self, names: Collection[str], ledger: Ledger) -> None:
         """Tables that are looked up have answered."""
-        for name, state in self.states.items():
+        for name, state in list(self.states.items()):
             if name in names and state.how == Pull.LOOKUP and state.trouble:
-                self.set(name, state.well(), catalog)
+                self.set(name, state.well(), ledger)
 
     def versions(self) -> dict[str, int]:
         """The tables that are looked up, and their versions."""

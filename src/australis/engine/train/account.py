@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from australis.engine.ledger import recent as recents
-from australis.engine.ledger.catalog import Transaction
 from australis.engine.ledger.delays import histogram
-from australis.engine.ledger.recent import Mouthful, Recent
-from australis.engine.steer import drop_boxes as dropboxes
+from australis.engine.ledger.drop_log import count_shed
+from australis.engine.ledger.recent import Mouthful, Recent, note_recent
+from australis.engine.ledger.transaction import Transaction
+from australis.engine.store.segments import Segment
 from australis.engine.worker.waybill import Manifest, Waybill
 from australis.plan.superboxes import Plan, Superbox
 
@@ -25,6 +25,21 @@ class Account:
     manifests: Sequence[Manifest]
     run_us: int
     now: int
+
+    @property
+    def lo(self) -> int:
+        """The number that the train began with."""
+        return self.waybill.moments[0].lo
+
+    @property
+    def hi(self) -> int:
+        """The number that it came to."""
+        return self.waybill.moments[-1].hi
+
+    @property
+    def segments(self) -> list[Segment]:
+        """What it has written."""
+        return [each for manifest in self.manifests for each in manifest.segments]
 
     @property
     def received(self) -> int:
@@ -84,13 +99,12 @@ class Account:
         for output, buckets in self.seen.delays.items():
             transaction.count_delays(output, buckets)
         transaction.count_ports(_summed(manifest.ports for manifest in self.manifests))
-        recents.note(transaction, self.now, self.seen)
-        dropboxes.count(transaction, self._shed())
-        lo, hi = self.waybill.moments[0].lo, self.waybill.moments[-1].hi
+        note_recent(transaction, self.now, self.seen)
+        count_shed(transaction, self._shed())
         for member in self.superbox.members:
             came, tasks = self.mouth(member), len(self.manifests)
             taken = came.arrived - came.shed
-            train = (member, lo, hi, taken, self.emitted, tasks, self.now, self.run_us, came.shed)
+            train = (member, self.lo, self.hi, taken, self.emitted, tasks, self.now, self.run_us, came.shed)
             transaction.note_train(train)
 
     def _delays(self, manifest: Manifest) -> Iterator[tuple[str, dict[int, int]]]:

@@ -1,29 +1,34 @@
-"""The loop over trains: workers choose a superbox, run a train of it as a Spark job, and commit."""
+"""The loop over trains: workers choose a superbox, run a train of it, and commit what it did."""
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from australis.engine.crash_points import crash_point
+from australis.engine.ledger.ledger import Ledger
+from australis.engine.ledger.queues import Queues
 from australis.engine.maintain.upkeep import Upkeep
-from australis.engine.shared import Ground
-from australis.engine.spark.fused import TrainFailed
+from australis.engine.run_state import RunState
+from australis.engine.runner import Run
 from australis.engine.steer.steering import Steering
 from australis.engine.tables.lookup import LookupFailed
-from australis.engine.train.trains import Train, Trains
-from australis.engine.worker.waybill import Manifest, Waybill
+from australis.engine.tables.table_states import Tables
+from australis.engine.threads import Thread, Threads
+from australis.engine.train.account import Account
+from australis.engine.train.attempts import attempt
+from australis.engine.train.commit import Train, commit_train
+from australis.engine.train.dispatch import Dispatch, Dispatched
+from australis.engine.worker.waybill import Manifest
 from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import QUARANTINE_ARC
 
-TRIES = 3
-"""How often a train is tried that failed for no reason of its own, such as a lost executor."""
-LOOK_AGAIN = 0.5
-"""The seconds after which a node at rest looks whether drop boxes can go."""
-WAIT_MOST = 3600.0
-"""The seconds that are waited for a timeout at once; the system refuses to wait for centuries."""
+LOOK_AGAIN_S = 0.5
+"""After how long a node at rest looks whether drop boxes can go."""
+WAIT_MOST_S = 3600.0
+"""How long a worker waits for a timeout at once; the system refuses to wait for centuries."""
+_log = logging.getLogger(__name__)
 
 
 class Loop:
@@ -31,248 +36,227 @@ class Loop:
 
     def __init__(
         self,
-        ground: Ground,
-        trains: Trains,
+        ledger: Ledger,
+        state: RunState,
+        dispatch: Dispatch,
         steering: Steering,
-        run: Callable[[Waybill], list[Manifest]],
+        tables: Tables,
+        upkeep: Upkeep,
+        run: Run,
         tick: Callable[[int], int],
         *,
+        clock: Callable[[], int],
+        threads: Threads,
         train: int,
         workers: int,
     ) -> None:
-        self._queues, self._graveyard = ground.queues, ground.graveyard
-        self._clock, self._changed = ground.clock, ground.changed
-        self._upkeep = Upkeep(ground, self._kept)
-        self._trains, self._steering, self.run, self._tick = trains, steering, run, tick
-        self._tables, self._catalog = ground.tables, ground.catalog
-        self._train, self._workers = train, workers
-        self.busy: dict[str, int] = {}
-        """The superboxes with a train on its way, and its number as a reader of files."""
-        self.barred = False
-        """Whether no train may start, since the plan is about to be another."""
-        self.paused = False
-        self.error: AustralisError | None = None
-        self.failed: dict[str, AustralisError] = {}
-        """The ad hoc queries of which a train failed, and why: they stand still, and all else goes on."""
+        self._ledger, self._state, self._dispatch, self._steering = ledger, state, dispatch, steering
+        self._tables, self._upkeep, self._tick = tables, upkeep, tick
+        upkeep.kept = self._keep_error
+        self._clock, self._threads, self._train, self._workers = clock, threads, train, workers
+        self.run = run
+        self.turn = threads.lock()
+        """Whoever has it decides on the next train, or on what trains go through."""
         self.heard: Callable[[Train], None] = lambda train: None
-        self._unheard = 0
-        """How many trains were committed that `heard` has not been told of."""
-        self._stopping = False
-        self._threads: list[threading.Thread] = []
+        self._running: list[Thread] = []
+
+    # --- life
 
     def start(self) -> None:
         """Let the workers begin."""
-        for index in range(self._workers):
-            thread = threading.Thread(target=self._work, name=f"australis-train-{index}", daemon=True)
-            self._threads.append(thread)
-            thread.start()
+        names = (f"australis-train-{index}" for index in range(self._workers))
+        self._running = [self._threads.start(self._work, name) for name in names]
         self._upkeep.start()
-
-    def stop(self) -> None:
-        """End when the trains that are on their way have been committed."""
-        with self._changed:
-            self._stopping = True
-            self._changed.notify_all()
-        for thread in self._threads:
-            thread.join()
-        self._upkeep.stop()
-        # Only a change of the discipline asks for it, and then says so.
-        with suppress(EngineError), self._changed:
-            self._trains.settle()
 
     def end(self) -> None:
         """Start no train any more, and try none again; whoever waits for one hears of it."""
         self._upkeep.end()
-        with self._changed:
-            self._stopping = True
-            self._changed.notify_all()
+        self._state.alter(lambda state: setattr(state, "stopping", True))
 
-    @property
-    def stopping(self) -> bool:
-        return self._stopping
-
-    def check(self, superbox: str = "") -> None:
-        """Raise the error that has stopped all trains, or those of the query that a superbox belongs to."""
-        error = self.error or self.failed.get(self._queues.plan.query_of(superbox) or "")
-        if error is not None:
-            raise error
-
-    def idle(self) -> bool:
-        """Whether nothing waits and nothing is on its way."""
-        return not self.busy and not self._unheard and not self._held_up() and not self._waiting()
-
-    def resting(self) -> bool:
-        """Whether nothing is on its way, and nothing will be before somebody changes that."""
-        if self.busy or self._held_up():
-            return False
-        return self.paused or self._stopping or not self._waiting()
-
-    def _held_up(self) -> bool:
-        """Whether the plan is about to be another, so that what waits does not show."""
-        return self.barred or bool(self._queues.held)
+    def stop(self) -> None:
+        """End when the trains that are running have been committed."""
+        self._state.alter(lambda state: setattr(state, "stopping", True))
+        for thread in self._running:
+            thread.join()
+        self._upkeep.stop()
 
     def drain(self) -> None:
         """Wait until every tuple that was pushed has gone through."""
-        name = self._queues.plan.network.name
-        with self._changed:
-            while not self.idle():
-                self.check()
-                if self._stopping:
-                    raise EngineError(Problem(name, "is stopped before all has gone through"))
-                if self.paused:
-                    raise EngineError(Problem(name, "is paused", "resume() first"))
-                self._changed.wait()
-            self.check()
+        name = self._ledger.plan.network.name
+        self._state.wait_until(self._state.is_idle, name, "all has gone through")
+        self._state.check()
 
     def pause(self) -> None:
-        """Start no more trains, and wait for those on their way."""
-        with self._changed:
-            self.paused = True
-            self._changed.notify_all()
-            while self.busy:
-                self._changed.wait()
+        """Start no more trains, and wait for those that are running."""
+        self._state.alter(lambda state: setattr(state, "paused", True))
+        self._ledger.guard.wait_until(lambda: not self._state.busy)
 
     def resume(self) -> None:
-        """Go on, also behind an error whose cause is mended."""
-        with self._changed:
-            self.paused, self.error, self.failed = False, None, {}
-            self._changed.notify_all()
+        """Continue, also after an error whose cause is mended."""
+
+        def clear(state: RunState) -> None:
+            state.paused, state.error, state.failed = False, None, {}
+
+        self._state.alter(clear)
 
     def step(self) -> Train | None:
         """Run one train in this thread, though the loop is paused; None if there is nothing to do."""
-        waybill = self._next()
-        return None if waybill is None else self._ridden(waybill)
+        dispatched = self._next(stepping=True)
+        return None if dispatched is None else self._try_run(dispatched)
 
     # --- the workers
 
     def _work(self) -> None:
-        while not self._stopping:
-            with self._kept():
-                waybill = self._awaited()
-                if waybill is not None:
-                    self._ridden(waybill)
-
-    def _awaited(self) -> Waybill | None:
-        """The next train; None if there was none, and something has changed since."""
-        with self._changed:
-            if self._stopping:
-                return None
-            waybill = None if self.paused or self.error else self._next()
-            if waybill is None:
-                self._wait()
-            return waybill
-
-    def _wait(self) -> None:
-        """Sleep until something changes or a timeout is due; then log that time has passed."""
-        deadline = None if self.paused or self.error or self.barred else self._deadline()
-        now = self._clock()
-        if deadline is not None and deadline <= now:
-            self._tick(now)
-            self._changed.notify_all()
-        elif not self._stopping:
-            seconds = WAIT_MOST if deadline is None else min((deadline - now) / 1e6, WAIT_MOST)
-            seconds = min(seconds, self._tables.pause_s())
-            # While drop boxes stand, they are looked at again, though nothing happens.
-            self._changed.wait(min(seconds, LOOK_AGAIN) if self._steering.dropboxes.standing else seconds)
-
-    def _deadline(self) -> int | None:
-        """When the next timeout is due of a superbox that is waiting for nothing else."""
-        heads = self._queues.heads
-        resting = [name for name in heads if name not in self.busy and self._queues.is_abreast(name)]
-        known = (heads[name].deadline for name in resting)
-        return min((deadline for deadline in known if deadline is not None), default=None)
+        while not self._state.stopping:
+            with self._keep_error():
+                version = self._ledger.guard.version
+                dispatched = None if self._state.is_halted else self._next()
+                if dispatched is not None:
+                    self._try_run(dispatched)
+                else:
+                    self._wait(version)
 
     @contextmanager
-    def _kept(self) -> Iterator[None]:
+    def _keep_error(self) -> Iterator[None]:
         """Keep an error for whoever asks; the train that it stopped never happened."""
         try:
             yield
         except Exception as error:
-            with self._changed:
-                self.error = self.error or _told(error, self._queues.plan.network.name)
-                self._changed.notify_all()
+            _log.error("trains stop: %s", error, exc_info=not isinstance(error, AustralisError))
+            told = _as_ours(error, self._ledger.plan.network.name)
+            self._state.alter(lambda state: setattr(state, "error", state.error or told))
 
-    def _waiting(self) -> dict[str, int]:
-        plan = self._queues.plan
-        going = [each for name, each in plan.superboxes.items() if plan.query_of(name) not in self.failed]
-        due = {superbox.id: self._trains.due(superbox) for superbox in going}
-        return {name: tuples for name, tuples in due.items() if tuples}
+    def _wait(self, version: int) -> None:
+        """Wait until something changes or a timeout is due; then log that time has passed."""
+        state = self._state
+        deadline = None if state.is_halted or state.changing else self._deadline()
+        now = self._clock()
+        if deadline is not None and deadline <= now:
+            self._tick(now)
+        elif not state.stopping:
+            seconds = WAIT_MOST_S if deadline is None else min((deadline - now) / 1e6, WAIT_MOST_S)
+            seconds = min(seconds, self._tables.pause_s())
+            # While drop boxes stand, they are looked at again, though nothing happens.
+            standing = self._steering.dropboxes.standing
+            self._ledger.guard.wait_beyond(version, min(seconds, LOOK_AGAIN_S) if standing else seconds)
 
-    def _next(self) -> Waybill | None:
-        with self._changed:
-            if self.barred:
+    def _deadline(self) -> int | None:
+        """When the next timeout is due of a superbox that waits for nothing else."""
+        queues, busy = self._ledger.queues, self._state.busy
+        resting = (name for name in queues.heads if name not in busy and queues.is_caught_up(name))
+        known = (queues.heads[name].deadline for name in resting)
+        return min((deadline for deadline in known if deadline is not None), default=None)
+
+    # --- choosing
+
+    def _next(self, *, stepping: bool = False) -> Dispatched | None:
+        """Choose the next train, and note that it is running; None if there is none to run."""
+        with self.turn:
+            reader = self._ledger.garbage.enter()
+            try:
+                dispatched = self._choose(self._ledger.queues, reader)
+                if dispatched is not None and self._claim(dispatched, stepping):
+                    reader = -1
+                    return dispatched
                 return None
-            waiting = self._tables.free(self._waiting(), self._queues.plan.superboxes)
-            choice = self._steering.choose(self._clock(), waiting, self.busy, self._train)
-            if choice is None:
-                return None
-            waybill = self._trains.waybill(choice.stages, choice.most)
-            self.busy |= dict.fromkeys(choice.stages, self._graveyard.enter())
-            return waybill
+            finally:
+                if reader >= 0:
+                    self._ledger.garbage.leave(reader)
 
-    def _ridden(self, waybill: Waybill) -> Train | None:
+    def _choose(self, queues: Queues, reader: int) -> Dispatched | None:
+        state = self._state
+        ends = {each.id: state.end(queues, each) for each in state.due(queues)}
+        superboxes = queues.plan.superboxes
+        waiting = {name: self._dispatch.waiting(queues, superboxes[name], end) for name, end in ends.items()}
+        free = self._tables.free(waiting, superboxes)
+        choice = self._steering.choose(queues, self._clock(), free, dict(state.busy), state.held, self._train)
+        if choice is None:
+            return None
+        members = tuple(choice.stages)
+        waybill, superbox = self._dispatch.waybill(
+            queues, members, ends[members[0]], choice.most, self._steering.gates(members[0])
+        )
+        return Dispatched(waybill, superbox, reader)
+
+    def _claim(self, dispatched: Dispatched, stepping: bool) -> bool:
+        """Note that a train is running, unless somebody has come in between who does not want it to."""
+        state = self._state
+        with self._ledger.guard:
+            held = [state.held[member] for member in dispatched.members if member in state.held]
+            is_halted = state.is_halted and not stepping
+            if state.stopping or is_halted or any(dispatched.hi > number for number in held):
+                return False
+            state.busy |= dict.fromkeys(dispatched.members, dispatched.reader)
+            return True
+
+    # --- running
+
+    def _try_run(self, dispatched: Dispatched) -> Train | None:
         """Run a train; None if it did not happen for a reason that leaves others alone."""
         try:
-            return self._ride(waybill)
+            return self._ride(dispatched)
         except LookupFailed as error:
-            with self._changed:
-                # It is for later.
-                self._tables.failed(error.problem, self._catalog)
-                self._changed.notify_all()
+            # It is for later.
+            self._tables.failed(error.problem, self._ledger)
         except EngineError as error:
-            self._fail(waybill, error)
+            self._fail(dispatched.members, error)
         return None
 
-    def _fail(self, waybill: Waybill, error: EngineError) -> None:
+    def _fail(self, members: Sequence[str], error: EngineError) -> None:
         """Let an ad hoc query stand still of which a train failed; any other is an error of the node."""
-        with self._changed:
-            owners = {self._queues.plan.query_of(member) for member in waybill.members}
-            query = owners.pop() if len(owners) == 1 else None
-            if query is None:
-                raise error
-            self.failed[query] = error
-            self._changed.notify_all()
+        owners = {self._ledger.plan.query_of(member) for member in members}
+        query = owners.pop() if len(owners) == 1 else None
+        if query is None:
+            raise error
+        _log.error("the query %s stands still: %s", query, error)
+        self._state.alter(lambda state: state.failed.__setitem__(query, error))
 
-    def _ride(self, waybill: Waybill) -> Train:
+    def _ride(self, dispatched: Dispatched) -> Train:
         """Run a train, commit it, and ask for the upkeep of what it has read and written."""
-        superbox = self._trains.superbox(waybill)
-        began = time.perf_counter_ns()
+        began = self._threads.ticks_ns()
         try:
-            manifests = self._tried(waybill)
+            manifests = attempt(lambda: self.run(dispatched.waybill), lambda: self._state.stopping)
             crash_point("train.ran")
-            with self._changed:
-                train = self._trains.commit(waybill, manifests, (time.perf_counter_ns() - began) // 1000)
-                self._tables.answered(superbox.tables, self._catalog)
-                self._unheard += 1
+            train = self._commit(dispatched, manifests, (self._threads.ticks_ns() - began) // 1000)
         finally:
-            with self._changed:
-                (reader, *_) = [self.busy.pop(member) for member in waybill.members]
-                self._graveyard.leave(reader)
-                self._changed.notify_all()
+            self._release(dispatched)
         self._tell(train)
+        superbox = dispatched.superbox
         self._upkeep.ask((*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC))
         return train
+
+    def _commit(self, dispatched: Dispatched, manifests: Sequence[Manifest], run_us: int) -> Train:
+        began = self._threads.ticks_ns()
+        plan, superbox = self._ledger.plan, dispatched.superbox
+        account = Account(plan, superbox, dispatched.waybill, manifests, run_us, self._clock())
+        commit_train(self._ledger, account)
+        with self.turn:
+            self._steering.ran(account)
+        self._tables.answered(superbox.tables, self._ledger)
+        self._state.alter(lambda state: setattr(state, "unheard", state.unheard + 1))
+        received, emitted, tasks = account.received, account.emitted, len(manifests)
+        commit_us = (self._threads.ticks_ns() - began) // 1000
+        return Train(superbox.id, account.lo, account.hi, received, emitted, tasks, run_us, commit_us)
+
+    def _release(self, dispatched: Dispatched) -> None:
+        """Note that a train is not running any more."""
+
+        def release(state: RunState) -> None:
+            for member in dispatched.members:
+                del state.busy[member]
+
+        self._state.alter(release)
+        self._ledger.garbage.leave(dispatched.reader)
 
     def _tell(self, train: Train) -> None:
         """Tell who listens of a train, before a drain is over."""
         try:
             self.heard(train)
         finally:
-            with self._changed:
-                self._unheard -= 1
-                self._changed.notify_all()
-
-    def _tried(self, waybill: Waybill) -> list[Manifest]:
-        for attempt in range(1, TRIES + 1):
-            try:
-                return self.run(waybill)
-            except TrainFailed:
-                if attempt == TRIES or self._stopping:
-                    raise
-        raise AssertionError("a train is tried at least once")
+            self._state.alter(lambda state: setattr(state, "unheard", state.unheard - 1))
 
 
-def _told(error: Exception, network: str) -> AustralisError:
+def _as_ours(error: Exception, network: str) -> AustralisError:
     """An error as ours: one that nobody foresaw must stop the node, too, and not just a thread of it."""
     if isinstance(error, AustralisError):
         return error

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from australis.engine.ledger.catalog import Event
+from australis.engine.ledger.entries import FLUSH, LOAD, Event
 from australis.engine.worker.waybill import Moment
-
-FLUSH, TICK, PUSH, LOAD = "flush", "tick", "push", "load"
 
 
 def moments(

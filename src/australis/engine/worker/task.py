@@ -1,4 +1,4 @@
-"""What runs in a Python worker: a share of a train, from segments to segments.
+"""What runs in a worker: a share of a train, from segments to segments.
 
 The task reads the tuples of its share, lets them through the kernels of the superbox, and writes the states
 and output segments, all to new files. Nothing of it can be seen before the driver commits its manifest.
@@ -6,15 +6,13 @@ and output segments, all to new files. Nothing of it can be seen before the driv
 
 from __future__ import annotations
 
-import pickle
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from pyspark import TaskContext
 
 from australis.algebra.counters import BEFORE, BEHIND, Counters
 from australis.algebra.network import QUARANTINE, Ref
@@ -30,7 +28,6 @@ from australis.engine.worker.plan_files import read_plan
 from australis.engine.worker.shedding import let_in
 from australis.engine.worker.value_counts import binned
 from australis.engine.worker.waybill import Manifest, Moment, Share, Waybill, WrittenState
-from australis.errors import AustralisError
 from australis.kernels.arrays.hashing import partitions
 from australis.kernels.boxes.lookup_join import Ask
 from australis.kernels.kernel import CAUSE, State
@@ -39,9 +36,6 @@ from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import QUARANTINE_ARC, Superbox
 from australis.qos.histograms import bins_of
 
-WAYBILL_PROPERTY = "australis.waybill"
-"""The local property of a Spark job that holds a train's waybill."""
-MANIFEST, FAILURE = b"M", b"F"
 ARRIVAL_STEP_US = 1000
 """Arrival times are told in steps of this, so that a manifest stays small."""
 
@@ -61,6 +55,13 @@ _ready: dict[tuple[str, str], Ready] = {}
 _states: Cache[State] = Cache()
 
 
+def forget() -> None:
+    """Forget all that this process keeps between tasks, as a new one would."""
+    _ready.clear()
+    _states.clear()
+    parts.clear()
+
+
 def ready_for(root: Root, waybill: Waybill) -> Ready:
     """The superbox of a train and its kernels, made once in a worker."""
     key = (root.uri_of(waybill.plan), waybill.superbox)
@@ -77,30 +78,6 @@ def _made_ready(superbox: Superbox, asks: Mapping[str, Ask]) -> Ready:
     whole, narrow = superbox.network, narrowed(superbox)
     made = [Pipeline(each, time.perf_counter_ns, asks) for each in (whole, narrow) if each is not None]
     return Ready(superbox, made[0], made[1] if narrow is not None else None)
-
-
-def serve(index: int, rows: Iterable[int]) -> Iterable[bytes]:
-    """A task of a Spark job: what it is to do is in the job's local properties."""
-    del rows
-    context = TaskContext.get()
-    assert context is not None
-    waybill = Waybill.from_json(context.getLocalProperty(WAYBILL_PROPERTY) or "")
-    yield answer(lambda: Task(waybill, waybill.shares[index], index).run())
-
-
-def answer(run: Callable[[], Manifest]) -> bytes:
-    """What a task sends back: a manifest, or the error that stopped it, which no retry would mend."""
-    try:
-        return MANIFEST + run().to_json()
-    except AustralisError as error:
-        return FAILURE + pickle.dumps(error)
-
-
-def manifest_of(data: bytes) -> Manifest:
-    """The manifest that a task sent; raises its error."""
-    if data[:1] == FAILURE:
-        raise pickle.loads(data[1:])
-    return Manifest.from_json(data[1:])
 
 
 @dataclass

@@ -6,13 +6,17 @@ Driver and tasks may be on different machines, so both are plain values; the net
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import pickle
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from australis.algebra.quality import ValueGraph
 from australis.engine.store.segments import Segment
 from australis.engine.store.zones import Lookup
+from australis.errors import AustralisError
+
+_MANIFEST, _FAILURE = b"M", b"F"
 
 
 @dataclass(frozen=True)
@@ -156,3 +160,18 @@ class Manifest:
         given["segments"] = tuple(Segment(**each) for each in given["segments"])
         given["states"] = tuple(WrittenState(**each) for each in given["states"])
         return cls(**given)
+
+
+def answer(run: Callable[[], Manifest]) -> bytes:
+    """What a task sends back: a manifest, or the error that stopped it, which no retry would mend."""
+    try:
+        return _MANIFEST + run().to_json()
+    except AustralisError as error:
+        return _FAILURE + pickle.dumps(error)
+
+
+def manifest_of(data: bytes) -> Manifest:
+    """The manifest that a task sent; raises its error."""
+    if data[:1] == _FAILURE:
+        raise pickle.loads(data[1:])
+    return Manifest.from_json(data[1:])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from australis.kernels.arrays.columns import Indexes
+from australis.kernels.compiled import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def by_slot(slots: Indexes, count: int) -> tuple[Indexes, Indexes]:
     """The pairs by slot, each slot's in their order, and where each slot's begin and the last one's end."""
     starts = np.zeros(count + 1, np.int64)
@@ -24,7 +24,7 @@ def by_slot(slots: Indexes, count: int) -> tuple[Indexes, Indexes]:
     return pairs, starts
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def lower_to_least(best: Indexes, slots: Indexes, rows: Indexes, values: Indexes) -> None:
     """Lower each slot's number to the least of its rows' values."""
     for pair in range(slots.shape[0]):

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from australis.algebra.boxes import Aggregate, BoundAggregate
 from australis.algebra.schema import TS, TUP, Schema
@@ -25,6 +24,7 @@ from australis.kernels.arrays import (
     rows_of,
     stacked,
 )
+from australis.kernels.compiled import njit
 from australis.kernels.expressions import arrow, evaluate, truths
 from australis.kernels.kernel import Kernel, State, Step
 from australis.kernels.ordering import (
@@ -204,7 +204,7 @@ def _least_number(order_type: DataType, advance: int | float) -> int:
     return int(-(-least // advance))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _numbered(codes: Indexes, passed: Indexes) -> Indexes:
     """The numbers of tuples in their groups, from 0; `passed` has the last number of each group so far."""
     found = np.empty(codes.shape[0], np.int64)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 
 from australis.kernels.arrays import Indexes, Numbers, seek_behind, seek_near
+from australis.kernels.compiled import njit
 from australis.kernels.ordering import Passed
 
 
@@ -42,7 +42,7 @@ def windows_around(
     return Windows(*_windows(lefts, begins, ends, starts, laid_out, size))
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _done(lefts: Any, passed: Any, size: Any) -> Any:
     counts = np.empty(len(passed), np.int64)
     guess = 0
@@ -51,7 +51,7 @@ def _done(lefts: Any, passed: Any, size: Any) -> Any:
     return counts
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _windows(lefts: Any, begins: Any, ends: Any, starts: Any, laid_out: Any, size: Any) -> Any:
     """The left tuple, group, low and high of windows. Empty ones are leapt over: they cost nearly nothing."""
     room, count = len(laid_out) + 1024, 0
@@ -79,7 +79,7 @@ def _windows(lefts: Any, begins: Any, ends: Any, starts: Any, laid_out: Any, siz
     return at[:count], of[:count], lows[:count], highs[:count]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def passed_by_all(
     codes: Any, movers: Any, moved: Any, passed: Any, is_open: Any, known: int
 ) -> tuple[Any, Any]:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from australis.engine.ledger.catalog import VERSION, Catalog, Event, Head, StateFile, Transaction
+from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.entries import Event, Head, StateFile
+from australis.engine.ledger.schema import OLDEST, VERSION
+from australis.engine.ledger.transaction import Transaction
+from australis.engine.ledger.view import CatalogView
 from australis.engine.store.segments import Segment
 from australis.errors import EngineError
 
@@ -23,9 +28,16 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def catalog(path: Path) -> Iterator[Catalog]:
-    catalog = Catalog(path)
+    catalog = Catalog(path.parent)
     yield catalog
     catalog.close()
+
+
+@contextmanager
+def written(catalog: Catalog) -> Iterator[Transaction]:
+    """What is written inside is committed at the end."""
+    with catalog.transaction() as db:
+        yield Transaction(db)
 
 
 def everything(transaction: Transaction) -> None:
@@ -49,10 +61,10 @@ def contents(catalog: Catalog) -> dict[str, list[tuple[object, ...]]]:
 
 
 def test_what_was_committed_is_there_again(path: Path, catalog: Catalog) -> None:
-    with catalog.transaction() as transaction:
+    with written(catalog) as transaction:
         everything(transaction)
     catalog.close()
-    again = Catalog(path)
+    again = Catalog(path.parent)
     assert again.meta("key") == "value"
     assert again.log_end() == 4
     assert again.events(0, 9) == [Event(0, 4, "push", "s", 3, 10)]
@@ -66,7 +78,7 @@ def test_what_was_committed_is_there_again(path: Path, catalog: Catalog) -> None
 
 
 def failing(catalog: Catalog) -> None:
-    with catalog.transaction() as transaction:
+    with written(catalog) as transaction:
         everything(transaction)
         raise ZeroDivisionError
 
@@ -76,20 +88,20 @@ def test_a_transaction_that_fails_leaves_nothing(catalog: Catalog) -> None:
     with pytest.raises(ZeroDivisionError):
         failing(catalog)
     assert contents(catalog) == before
-    with catalog.transaction() as transaction:
+    with written(catalog) as transaction:
         everything(transaction)
     assert contents(catalog) != before
 
 
 def refused(catalog: Catalog) -> None:
     """A segment that is there already."""
-    with catalog.transaction() as transaction:
+    with written(catalog) as transaction:
         transaction.set_meta("key", "value")
         transaction.add_segments([SEGMENT])
 
 
 def test_a_transaction_that_sqlite_refuses_leaves_nothing(catalog: Catalog) -> None:
-    with catalog.transaction() as transaction:
+    with written(catalog) as transaction:
         transaction.add_segments([SEGMENT])
     before = contents(catalog)
     with pytest.raises(EngineError, match="UNIQUE") as caught:
@@ -99,7 +111,7 @@ def test_a_transaction_that_sqlite_refuses_leaves_nothing(catalog: Catalog) -> N
 
 
 def test_nothing_is_visible_before_the_commit(path: Path, catalog: Catalog) -> None:
-    with catalog.transaction() as transaction:
+    with written(catalog) as transaction:
         everything(transaction)
         beside = sqlite3.connect(path)
         assert beside.execute("select count(*) from segment").fetchall() == [(0,)]
@@ -107,12 +119,12 @@ def test_nothing_is_visible_before_the_commit(path: Path, catalog: Catalog) -> N
 
 
 def test_states_replace_those_of_their_box_and_partition(catalog: Catalog) -> None:
-    with catalog.transaction() as transaction:
+    with written(catalog) as transaction:
         transaction.set_states("a", [StateFile("x", 0, "one", 1), StateFile("x", 1, "two", 1)])
         assert transaction.set_states("a", [StateFile("x", 1, "three", 1)]) == ["two"]
         assert transaction.set_states("b", [StateFile("x", 1, "four", 1)]) == []
     assert [state.name for state in catalog.states("a")] == ["one", "three"]
-    with catalog.transaction() as transaction:
+    with written(catalog) as transaction:
         assert transaction.clear_states("a") == ["one", "three"]
     assert [state.name for state in catalog.states("b")] == ["four"]
 
@@ -127,7 +139,7 @@ def test_segments_come_by_writer_part_and_number(catalog: Catalog) -> None:
             ("a", 0, 9, "a", 0),
         ]
     ]
-    with catalog.transaction() as transaction:
+    with written(catalog) as transaction:
         transaction.add_segments(made)
     assert [each.name for each in catalog.segments("arc")] == ["a", "b", "c", "d"]
     assert [each.name for each in catalog.segments("arc", 9, 10)] == ["b"]
@@ -135,7 +147,7 @@ def test_segments_come_by_writer_part_and_number(catalog: Catalog) -> None:
 
 
 def test_events_are_forgotten_when_they_are_wholly_past(catalog: Catalog) -> None:
-    with catalog.transaction() as transaction:
+    with written(catalog) as transaction:
         transaction.log(Event(0, 4, "push", "s", 3, 10))
         transaction.log(Event(4, 5, "tick", "", 0, 11))
         transaction.forget_events(4)
@@ -145,7 +157,7 @@ def test_events_are_forgotten_when_they_are_wholly_past(catalog: Catalog) -> Non
 
 def test_counters_add_up(catalog: Catalog) -> None:
     for _ in range(2):
-        with catalog.transaction() as transaction:
+        with written(catalog) as transaction:
             everything_counted(transaction)
     assert catalog.rows("select received, trains from box") == [(6, 2)]
     assert catalog.rows("select tuples from delay") == [(8,)]
@@ -160,15 +172,18 @@ def everything_counted(transaction: Transaction) -> None:
 # --- what is no catalogue
 
 
-def test_another_version_is_refused(path: Path) -> None:
-    Catalog(path).close()
+@pytest.mark.parametrize("version", [OLDEST - 1, VERSION + 1, 99])
+def test_another_version_is_refused_and_left_as_it_is(path: Path, version: int) -> None:
+    Catalog(path.parent).close()
     db = sqlite3.connect(path)
-    db.execute(f"pragma user_version = {VERSION + 1}")
+    db.execute(f"pragma user_version = {version}")
     db.close()
-    with pytest.raises(
-        EngineError, match=rf"catalog\.db.*has version {VERSION + 1}.*expected version {VERSION}"
-    ):
-        Catalog(path)
+    before = path.read_bytes()
+    told = rf"catalog\.db: has version {version}; expected one from {OLDEST} to {VERSION}; open the root with"
+    for open_it in (lambda: Catalog(path.parent), lambda: CatalogView(path)):
+        with pytest.raises(EngineError, match=told):
+            open_it()
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -177,22 +192,22 @@ def test_another_version_is_refused(path: Path) -> None:
 def test_what_is_no_database_is_named(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(EngineError, match=r"catalog\.db.*is damaged"):
-        Catalog(path)
+        Catalog(path.parent)
 
 
 def test_a_database_that_is_cut_short_is_named(path: Path, catalog: Catalog) -> None:
-    with catalog.transaction() as transaction:
+    with written(catalog) as transaction:
         everything(transaction)
     catalog.close()
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(EngineError, match=r"catalog\.db.*is damaged"):
-        Catalog(path)
+        Catalog(path.parent)
 
 
 def test_a_directory_in_its_place_is_named(path: Path) -> None:
     path.mkdir()
     with pytest.raises(EngineError, match=r"catalog\.db.*cannot be written"):
-        Catalog(path)
+        Catalog(path.parent)
 
 
 def test_a_closed_catalogue_is_not_called_damaged(catalog: Catalog) -> None:

@@ -6,8 +6,6 @@ that folder sees whole files, of committed tuples, and none of them twice.
 
 from __future__ import annotations
 
-import posixpath
-import uuid
 from collections.abc import Iterable
 
 import numpy as np
@@ -17,7 +15,7 @@ import pyarrow.parquet as pq
 
 from australis.algebra.schema import TS, Schema
 from australis.engine.store.root import HISTORY, SEGMENTS, Root
-from australis.engine.store.segments import SEQ, TIE, Segment, checksum
+from australis.engine.store.segments import SEQ, TIE, Segment, checksum, staged
 
 GROUP_ROWS = 1 << 13
 """The tuples of a row group: what a lookup reads at the least."""
@@ -67,14 +65,9 @@ def described(
     return Segment(arc, name, base, end, rows, size, footer, writer=writer, newest=newest, key=key or "")
 
 
-def run_name(point: str, base: int, end: int) -> str:
+def run_name(root: Root, point: str, base: int, end: int) -> str:
     """Where a new run of a connection point is to be; names are in the order of their numbers."""
-    return f"{HISTORY}/{point}/{base:015d}-{end:015d}-{uuid.uuid4().hex}.parquet"
-
-
-def staged(run: str) -> str:
-    """Where a run is before it is published."""
-    return f"{SEGMENTS}/{posixpath.basename(run)}"
+    return f"{HISTORY}/{point}/{base:015d}-{end:015d}-{root.disk.token()}.parquet"
 
 
 def publish(root: Root, runs: Iterable[str]) -> None:

@@ -1,0 +1,40 @@
+"""Whether what arrives fits its input: columns by name, in the types of the schema."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from australis.algebra.schema import TS, Schema
+from australis.algebra.types import TIMESTAMP
+from australis.errors import EngineError, Problem
+
+
+def fitting(path: str, batch: pa.Table, schema: Schema) -> pa.Table:
+    """The columns of a schema in its types, and TS if it is there; what has another shape is refused."""
+    missing = [each for each in schema.names if each not in batch.column_names]
+    if missing:
+        given = ", ".join(batch.column_names) or "no columns"
+        raise EngineError(Problem(path, f"has no column {missing[0]!r}, but {given}", f"({schema})"))
+    # Whether a value may be NULL is decided tuple by tuple, when it goes through the network.
+    target = [pa.field(each.name, each.type.arrow) for each in schema]
+    if TS in batch.column_names:
+        target.append(pa.field(TS, TIMESTAMP.arrow))
+    columns = [_cast(path, batch[field.name], field) for field in target]
+    return pa.Table.from_arrays(columns, schema=pa.schema(target))
+
+
+def _cast(path: str, column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+    try:
+        return column.cast(field.type)
+    except pa.ArrowException as error:
+        what = f"its column {field.name!r} is {column.type}: {error}"
+        raise EngineError(Problem(path, what, f"values of {field.type}")) from error
+
+
+def widens(given: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether every value of a type is one of another, so that no tuple of an adopted file can fail."""
+    if pa.types.is_integer(given) and pa.types.is_integer(wanted):
+        return bool(pa.types.is_signed_integer(given) and given.bit_width <= wanted.bit_width)
+    if pa.types.is_timestamp(given) and pa.types.is_timestamp(wanted):
+        return given.tz is not None and given.unit in ("s", "ms", "us")
+    return bool(given == wanted or (pa.types.is_float32(given) and pa.types.is_float64(wanted)))

@@ -1,0 +1,62 @@
+"""The log of drop boxes: where each stood or stands, since when, and what it has shed; kept for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.transaction import Transaction
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A drop box in the log: where it stands or stood, by which predicate, since when; what it shed."""
+
+    number: int
+    superbox: str
+    stream: str
+    where: str
+    share: float
+    since: int
+    until: int | None
+    arrived: int
+    shed: int
+
+
+def drop_log(catalog: Catalog, *, withdrawn: int | None = None) -> list[Entry]:
+    """All drop boxes that ever stood, the oldest first; or those that stand and the last that do not."""
+    gone = "select * from dropbox where until is not null order by number desc limit ?"
+    # Each half has an index of its own: the log grows long. SQLite takes -1 for no limit.
+    query = f"select * from dropbox where until is null union all select * from ({gone}) order by 1"
+    rows: list[tuple[Any, ...]] = catalog.rows(query, -1 if withdrawn is None else withdrawn)
+    return [Entry(*row) for row in rows]
+
+
+def last_number(catalog: Catalog) -> int:
+    """The number of the newest drop box; 0 before the first."""
+    (last,) = catalog.rows("select coalesce(max(number), 0) from dropbox")[0]
+    return int(last)
+
+
+def note_insertion(change: Transaction, entry: Entry) -> None:
+    """A drop box stands from now on."""
+    change.change("insert into dropbox values (?, ?, ?, ?, ?, ?, ?, ?, ?)", [tuple(vars(entry).values())])
+
+
+def note_withdrawals(change: Transaction, numbers: Iterable[int], now: int) -> None:
+    """Drop boxes stand no longer."""
+    rows = [(now, number) for number in numbers]
+    change.change("update dropbox set until = ? where number = ?", rows)
+
+
+def note_all_withdrawn(change: Transaction, now: int) -> None:
+    """The drop boxes of a node that ended without a word stand no longer."""
+    change.change("update dropbox set until = ? where until is null", [(now,)])
+
+
+def count_shed(change: Transaction, counted: Mapping[int, tuple[int, int]]) -> None:
+    """Add what came to drop boxes in a train, and what they shed."""
+    query = "update dropbox set arrived = arrived + ?, shed = shed + ? where number = ?"
+    change.change(query, [(*pair, number) for number, pair in counted.items()])

@@ -1,0 +1,39 @@
+"""What the ledger keeps, as values: events of the log, heads of superboxes, files of states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PUSH, TICK, FLUSH, LOAD = "push", "tick", "flush", "load"
+"""The kinds of events: tuples on an input, passing time, the end of all streams, a version of a table."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """An entry of the log. Its sequence numbers are from `base` up to, not including, `end`."""
+
+    base: int
+    end: int
+    kind: str
+    input: str
+    rows: int
+    now: int
+
+
+@dataclass(frozen=True)
+class Head:
+    """How far the trains of a superbox have come, and when its next timeout is due."""
+
+    seq: int = 0
+    version: int = 0
+    deadline: int | None = None
+
+
+@dataclass(frozen=True)
+class StateFile:
+    """Where the state of a box in a partition is."""
+
+    box: str
+    partition: int
+    name: str
+    bytes: int

@@ -1,0 +1,257 @@
+"""The ledger: the one owner of what is committed on a root.
+
+A change is a unit of work. It owns the lock, the transaction, the mirror in memory and the files that are
+to go: all of it becomes visible whole or not at all, the mirror follows only after the commit, and files go
+only after both. Whoever is not inside one cannot change what is committed.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+
+from australis.engine.crash_points import crash_point
+from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.entries import Event, Head, StateFile
+from australis.engine.ledger.garbage import Garbage
+from australis.engine.ledger.guard import Guard
+from australis.engine.ledger.queues import Queues, load_queues, own_bytes
+from australis.engine.ledger.transaction import Transaction
+from australis.engine.store.root import Root
+from australis.engine.store.segments import Segment
+from australis.engine.threads import Threads
+from australis.errors import EngineError, Problem
+from australis.plan.superboxes import Plan
+
+COMMITS = "commits"
+"""The key under which the catalogue counts its commits."""
+_log = logging.getLogger(__name__)
+Arrivals = list[tuple[str, int, int]]
+"""Arcs on which tuples were put, how many, and when."""
+
+
+class Change(Transaction):
+    """A unit of work: statements for the catalogue, and a draft of the mirror as it will be."""
+
+    def __init__(self, db: sqlite3.Connection, queues: Queues | None) -> None:
+        super().__init__(db)
+        self._queues = queues
+        self._plan: Plan | None = None
+        self._dropped: dict[str, None] = {}
+        self.buried: list[str] = []
+        """The files that nothing refers to once this is committed."""
+        self.is_finished = False
+        self.arrivals: Arrivals = []
+
+    @property
+    def queues(self) -> Queues:
+        """The queues, with all that this change has done to them so far."""
+        if self._queues is None:
+            raise EngineError(Problem("ledger", "no plan runs so far"))
+        return self._queues
+
+    # --- the log and the queues
+
+    def log(self, event: Event) -> None:
+        """Put an event at the end of the log."""
+        super().log(event)
+        self._queues = replace(self.queues, log_end=event.end, log_now=event.now)
+
+    def add_segments(self, segments: Iterable[Segment], arrived: int | None = None) -> None:
+        """Put segments on their arcs; with `arrived`, their tuples are new at that time."""
+        added = list(segments)
+        super().add_segments(added)
+        if self._queues is None:
+            return
+        arcs = dict(self._queues.segments)
+        for segment in added:
+            arcs[segment.arc] = (*arcs.get(segment.arc, ()), segment)
+        grown = sum(own_bytes(segment) for segment in added)
+        self._queues = replace(self._queues, segments=arcs, bytes=self._queues.bytes + grown)
+        if arrived is not None:
+            self.arrivals += [(segment.arc, segment.rows, arrived) for segment in added]
+
+    def drop_segments(self, segments: Iterable[Segment]) -> None:
+        """Take segments away; their files go, unless another segment is in them."""
+        dropped = list(segments)
+        if not dropped:
+            return
+        super().drop_segments(dropped)
+        self.bury(segment.name for segment in dropped if not segment.adopted)
+        if self._queues is None:
+            return
+        gone, arcs = set(dropped), dict(self._queues.segments)
+        for arc in dict.fromkeys(segment.arc for segment in dropped):
+            arcs[arc] = tuple(each for each in arcs[arc] if each not in gone)
+        shrunk = sum(own_bytes(segment) for segment in dropped)
+        self._queues = replace(self._queues, segments=arcs, bytes=self._queues.bytes - shrunk)
+
+    def set_head(self, superbox: str, head: Head) -> None:
+        """Say how far a superbox has come."""
+        super().set_head(superbox, head)
+        if self._queues is not None:
+            self._queues = replace(self._queues, heads={**self._queues.heads, superbox: head})
+
+    def forget_superboxes(self, superboxes: Iterable[str]) -> None:
+        """Let superboxes be as if they had never run."""
+        forgotten = list(superboxes)
+        super().forget_superboxes(forgotten)
+        if self._queues is not None:
+            known = self._queues.heads
+            gone = {name: Head() for name in forgotten if name in known}
+            self._queues = replace(self._queues, heads={**known, **gone})
+
+    def set_consumer(self, name: str, output: str, seq: int, position: str | None = None) -> None:
+        """Say how far a consumer has come; without a `position` its last note of it stays."""
+        super().set_consumer(name, output, seq, position)
+        if self._queues is not None:
+            consumers = {**self._queues.consumers, (name, output): seq}
+            self._queues = replace(self._queues, consumers=consumers)
+
+    def drop_consumer(self, name: str, output: str) -> None:
+        """Keep nothing for a consumer any more."""
+        super().drop_consumer(name, output)
+        if self._queues is not None:
+            known = self._queues.consumers.items()
+            others = {key: seq for key, seq in known if key != (name, output)}
+            self._queues = replace(self._queues, consumers=others)
+
+    # --- states and files
+
+    def set_states(self, superbox: str, states: Iterable[StateFile]) -> list[str]:
+        """Make states current; the files of those that they replace go."""
+        replaced = super().set_states(superbox, states)
+        self.bury(replaced)
+        return replaced
+
+    def clear_states(self, superbox: str) -> list[str]:
+        """Forget all states of a superbox; their files go."""
+        cleared = super().clear_states(superbox)
+        self.bury(cleared)
+        return cleared
+
+    def bury(self, names: Iterable[str]) -> None:
+        """Let files go after the commit, unless something refers to them then."""
+        self._dropped |= dict.fromkeys(names)
+
+    def finish(self, number: int) -> None:
+        """Write down which commit this is, by which it is known again, and which files can go after it."""
+        self.buried = [name for name in self._dropped if not self.refers_to(name)]
+        self.set_meta(COMMITS, str(number))
+        self.is_finished = True
+
+    # --- the plan
+
+    def run_plan(self, plan: Plan) -> None:
+        """Let another plan run from the commit on; the catalogue knows all that it needs by then."""
+        self._plan = plan
+
+    def mirror(self, catalog: Catalog) -> Queues | None:
+        """The mirror after the commit."""
+        if self._plan is None:
+            return self._queues
+        before = self._queues
+        gone = () if before is None else before.plan.outputs.keys() - self._plan.outputs.keys()
+        known: Mapping[str, int] = {} if before is None else before.lives
+        return load_queues(self._plan, catalog, {**known, **{name: known.get(name, 0) + 1 for name in gone}})
+
+
+class Ledger:
+    """What is committed on a root, and the only way to change it."""
+
+    def __init__(self, root: Root, catalog: Catalog, garbage: Garbage, threads: Threads) -> None:
+        self.root, self.catalog, self.garbage = root, catalog, garbage
+        self.guard = Guard(threads)
+        self._queues: Queues | None = None
+        self._commits = int(catalog.meta(COMMITS) or 0)
+        self._doubtful: Change | None = None
+        """A change whose commit failed, so that only the catalogue knows whether it happened."""
+        self._is_inside = False
+        self.on_arrivals: Callable[[Arrivals], None] = lambda arrivals: None
+        """Called after each commit that has put tuples on arcs."""
+
+    @property
+    def queues(self) -> Queues:
+        """The queues as of the last commit."""
+        if self._queues is None:
+            raise EngineError(Problem(self.root.uri, "runs no network", "deploy() first"))
+        return self._queues
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that runs."""
+        return self.queues.plan
+
+    def run_plan(self, plan: Plan) -> None:
+        """Let a plan run, whose heads and segments are committed already, if there are any."""
+        with self.guard:
+            self._queues = load_queues(plan, self.catalog, {})
+
+    # --- the unit of work
+
+    @contextmanager
+    def change(self) -> Iterator[Change]:
+        """Change what is committed: all that is done inside, or nothing."""
+        change: Change | None = None
+        with self.guard:
+            self._settle_doubt()
+            try:
+                with self._once(), self.catalog.transaction() as db:
+                    change = Change(db, self._queues)
+                    yield change
+                    change.finish(self._commits + 1)
+            except BaseException as error:
+                self._doubtful = change if change is not None and change.is_finished else None
+                if not self._settle_doubt() or not isinstance(error, EngineError):
+                    raise
+                _log.warning("a commit succeeded though it reported a failure: %s", error)
+            else:
+                self._adopt(change)
+        assert change is not None
+        crash_point("ledger.committed")
+        self.on_arrivals(change.arrivals)
+        self.garbage.bury(change.buried)
+        crash_point("ledger.buried")
+
+    @contextmanager
+    def _once(self) -> Iterator[None]:
+        assert not self._is_inside, "a change inside another one"
+        self._is_inside = True
+        try:
+            yield
+        finally:
+            self._is_inside = False
+
+    def _settle_doubt(self) -> bool:
+        """Find out whether a change whose commit failed was committed all the same; if so, it counts."""
+        doubtful = self._doubtful
+        if doubtful is None:
+            return False
+        happened = int(self.catalog.meta(COMMITS) or 0) > self._commits
+        self._doubtful = None
+        if happened:
+            self._adopt(doubtful)
+        return happened
+
+    def _adopt(self, change: Change) -> None:
+        """Let the mirror follow a change that is committed, and wake everybody who waits for one."""
+        self._commits += 1
+        self._queues = change.mirror(self.catalog)
+        self.guard.changed()
+
+    # --- looking and reading
+
+    @contextmanager
+    def look(self) -> Iterator[Queues]:
+        """Look at queues and catalogue as they are at one moment. Nobody commits meanwhile, so be brief."""
+        with self.guard:
+            yield self.queues
+
+    @contextmanager
+    def reading(self) -> Iterator[Queues]:
+        """Read files: those of these queues stay until the end, whatever is committed meanwhile."""
+        with self.garbage.reading():
+            yield self.queues

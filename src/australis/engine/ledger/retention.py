@@ -1,0 +1,88 @@
+"""Retention: which tuples are still needed, by superboxes, consumers or history, and when history expires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from australis.algebra.network import FOREVER
+from australis.algebra.spans import microseconds
+from australis.engine.ledger.queues import ALL, Queues
+from australis.engine.store.segments import Segment
+from australis.plan.superboxes import Arc
+
+
+def unneeded(queues: Queues, arcs: Iterable[str], now: int) -> list[Segment]:
+    """The segments of some arcs that nobody needs any more."""
+    before = {arc: needed_from(queues, queues.plan.arcs[arc], now) for arc in arcs}
+    return [each for arc, end in before.items() for each in queues.segments[arc] if each.end <= end]
+
+
+def needed_from(queues: Queues, arc: Arc, now: int) -> int:
+    """The number before which nobody needs an arc's tuples: no superbox, consumer or history."""
+    if set(arc.outputs) - {output for _, output in queues.consumers}:
+        return 0  # An output that nobody reads keeps everything.
+    ends = [queues.positions[reader] for reader in arc.readers if waits_for(queues, arc, reader)]
+    consumers = [seq for (_, output), seq in queues.consumers.items() if output in arc.outputs]
+    kept = [history_from(queues, arc.id, history, now) for history in _histories(queues, arc)]
+    return min([*ends, *consumers, *kept, queues.arc_end(arc.id)])
+
+
+def log_needed_from(queues: Queues) -> int:
+    """The number before which nobody needs the log: no superbox, nor one that begins with history."""
+    begins = [queues.earliest(arc) for arc in arcs_with_history(queues)]
+    positions = [seq for name, seq in queues.positions.items() if _needs_log(queues, name)]
+    return min([*positions, *begins], default=queues.log_end)
+
+
+def _needs_log(queues: Queues, superbox: str) -> bool:
+    """Whether a superbox reads the log from where it is: a view that makes do with history does not."""
+    arcs = (queues.plan.arcs[arc] for arc in queues.plan.superboxes[superbox].streams.values())
+    return superbox not in queues.plan.views or any(waits_for(queues, arc, superbox) for arc in arcs)
+
+
+def arcs_with_history(queues: Queues) -> tuple[str, ...]:
+    """The arcs that keep history."""
+    return tuple(arc.id for arc in queues.plan.arcs.values() if _histories(queues, arc))
+
+
+def waits_for(queues: Queues, arc: Arc, reader: str) -> bool:
+    """Whether tuples are kept until a reader has taken them; a view makes do with history."""
+    importance = queues.plan.views.get(reader)
+    return importance is None or (importance > 0 and not _histories(queues, arc))
+
+
+def _histories(queues: Queues, arc: Arc) -> list[str | int]:
+    """How much history each connection point of an arc asks for, if any."""
+    asked = (queues.plan.network.connection_points[name].history for name in arc.points)
+    return [history for history in asked if history]
+
+
+def history_from(queues: Queues, arc: str, history: str | int, now: int) -> int:
+    """The number from which so much history of an arc is kept; after all others where there is none."""
+    if history == FOREVER:
+        return 0
+    segments = sorted(queues.segments[arc], key=lambda each: each.base)
+    if isinstance(history, int):
+        return _last_tuples(segments, history)
+    oldest = now - microseconds(history)
+    return next((each.base for each in segments if each.newest >= oldest), ALL)
+
+
+def _last_tuples(segments: list[Segment], count: int) -> int:
+    """Where the segments begin that hold the last tuples; those of several tasks overlap."""
+    begin = ALL
+    for segment in reversed(segments):
+        if count <= 0:
+            return begin
+        begin = min(begin, segment.base)
+        count -= segment.rows
+    return 0
+
+
+def query_begins_at(queues: Queues, point: str, now: int) -> int:
+    """The first number that a connection point keeps for a query; where its arc ends if it keeps none."""
+    place = queues.plan.network.connection_points[point]
+    arc, end = str(place.at), queues.arc_end(str(place.at))
+    if not place.history:
+        return end
+    return min(max(queues.earliest(arc), history_from(queues, arc, place.history, now)), end)

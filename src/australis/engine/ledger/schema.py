@@ -1,0 +1,75 @@
+"""The form of the catalogue: its tables, its version, and the migrations from older versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+VERSION = 4
+"""The form of the catalogue. A newer one is refused, an older one is migrated when its root is opened."""
+OLDEST = 3
+"""The oldest form that can be migrated."""
+
+_INDEXES = """
+create index train_of on train (superbox, lo);
+create index state_file on state (name);
+"""
+
+MIGRATIONS: Mapping[int, str] = {3: _INDEXES}
+"""What makes a catalogue of each version one of the next."""
+
+TABLES = f"""
+create table meta (key text primary key, value text not null) without rowid;
+create table event (base integer primary key, end integer not null, kind text not null, input text not null,
+                    rows integer not null, now integer not null);
+create table segment (arc text not null, name text not null, base integer not null, end integer not null,
+                      rows integer not null, bytes integer not null, footer integer not null, first integer,
+                      ts integer, writer text not null, part integer not null,
+                      newest integer not null, key text not null,
+                      primary key (arc, base, name)) without rowid;
+create index segment_file on segment (name);
+create table superbox (id text primary key, head integer not null, version integer not null,
+                       deadline integer) without rowid;
+create table state (superbox text not null, box text not null, partition integer not null, name text not null,
+                    bytes integer not null, primary key (superbox, box, partition)) without rowid;
+create table consumer (name text not null, output text not null, seq integer not null, position text,
+                       primary key (name, output)) without rowid;
+create table source (id text primary key, position text not null) without rowid;
+create table box (id text primary key, received integer not null, emitted integer not null,
+                  late integer not null, ignored integer not null, rejected integer not null,
+                  unread integer not null, nanoseconds integer not null,
+                  trains integer not null) without rowid;
+create table delay (output text not null, bucket integer not null, tuples integer not null,
+                    primary key (output, bucket)) without rowid;
+create table train (id integer primary key autoincrement, superbox text not null, lo integer not null,
+                    hi integer not null, received integer not null, emitted integer not null,
+                    tasks integer not null, at integer not null, run_us integer not null,
+                    shed integer not null);
+create table port (ref text primary key, tuples integer not null) without rowid;
+create table value (output text not null, bin integer not null, tuples integer not null,
+                    primary key (output, bin)) without rowid;
+create table mouth (superbox text not null, stream text not null, arrived integer not null,
+                    shed integer not null, primary key (superbox, stream)) without rowid;
+create table recent_delay (second integer not null, output text not null, bucket integer not null,
+                           tuples integer not null, primary key (second, output, bucket)) without rowid;
+create table recent_value (second integer not null, output text not null, bin integer not null,
+                           tuples integer not null, primary key (second, output, bin)) without rowid;
+create table recent_mouth (second integer not null, superbox text not null, stream text not null,
+                           arrived integer not null, shed integer not null,
+                           primary key (second, superbox, stream)) without rowid;
+create table dropbox (number integer primary key, superbox text not null, stream text not null,
+                      predicate text not null, share real not null, since integer not null, until integer,
+                      arrived integer not null, shed integer not null);
+create index ending on event (base) where kind = 'flush';
+create index loading on event (base) where kind = 'load';
+create index standing on dropbox (number) where until is null;
+{_INDEXES}
+"""
+
+
+def migrations(version: int) -> Iterator[str]:
+    """The scripts that bring a catalogue of a version to today's, in their order.
+
+    >>> len(list(migrations(VERSION))), len(list(migrations(OLDEST))) == VERSION - OLDEST
+    (0, True)
+    """
+    return (MIGRATIONS[each] for each in range(version, VERSION))

@@ -1,0 +1,132 @@
+"""What can be written to the catalogue: one statement a method, inside a transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from australis.engine.ledger.entries import Event, Head, StateFile
+from australis.engine.store.segments import Segment
+
+TRAINS_KEPT = 1000
+SEGMENT_COLUMNS = ", ".join(each.name for each in fields(Segment))
+_SEGMENT_MARKS = ", ".join("?" for _ in fields(Segment))
+
+
+class Transaction:
+    """Statements that change the catalogue."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def set_meta(self, key: str, value: str) -> None:
+        self._db.execute("insert or replace into meta values (?, ?)", (key, value))
+
+    def log(self, event: Event) -> None:
+        """Put an event at the end of the log."""
+        values = (event.base, event.end, event.kind, event.input, event.rows, event.now)
+        self._db.execute("insert into event values (?, ?, ?, ?, ?, ?)", values)
+        self.set_meta("log_end", str(event.end))
+        self.set_meta("log_now", str(event.now))
+
+    def forget_events(self, before: int) -> None:
+        """Drop the events that lie wholly before a sequence number."""
+        self._db.execute("delete from event where end <= ?", (before,))
+
+    def add_segments(self, segments: Iterable[Segment]) -> None:
+        rows = [tuple(segment.as_dict().values()) for segment in segments]
+        self._db.executemany(f"insert into segment ({SEGMENT_COLUMNS}) values ({_SEGMENT_MARKS})", rows)
+
+    def drop_segments(self, segments: Iterable[Segment]) -> None:
+        """Forget segments."""
+        keys = [(segment.arc, segment.base, segment.name) for segment in segments]
+        self._db.executemany("delete from segment where arc = ? and base = ? and name = ?", keys)
+
+    def refers_to(self, name: str) -> bool:
+        """Whether a segment or a state is in a file."""
+        query = "select 1 from segment where name = ? union all select 1 from state where name = ? limit 1"
+        return self._db.execute(query, (name, name)).fetchone() is not None
+
+    def forget_superboxes(self, superboxes: Iterable[str]) -> None:
+        self._db.executemany("delete from superbox where id = ?", [(name,) for name in superboxes])
+
+    def set_head(self, superbox: str, head: Head) -> None:
+        values = (superbox, head.seq, head.version, head.deadline)
+        self._db.execute("insert or replace into superbox values (?, ?, ?, ?)", values)
+
+    def set_states(self, superbox: str, states: Iterable[StateFile]) -> list[str]:
+        """Make states current; gives the files of those that they replace."""
+        replaced = []
+        for state in states:
+            key = (superbox, state.box, state.partition)
+            old = self._db.execute(
+                "delete from state where superbox = ? and box = ? and partition = ? returning name", key
+            ).fetchall()
+            replaced += [name for (name,) in old]
+            self._db.execute("insert into state values (?, ?, ?, ?, ?)", (*key, state.name, state.bytes))
+        return replaced
+
+    def clear_states(self, superbox: str) -> list[str]:
+        """Forget all states of a superbox; gives their files."""
+        query = "delete from state where superbox = ? returning name"
+        return [name for (name,) in self._db.execute(query, (superbox,)).fetchall()]
+
+    def set_consumer(self, name: str, output: str, seq: int, position: str | None = None) -> None:
+        """Say how far a consumer has come; without a `position` its last note of it stays."""
+        query = (
+            "insert into consumer values (?, ?, ?, ?) on conflict (name, output)"
+            " do update set seq = excluded.seq, position = coalesce(excluded.position, position)"
+        )
+        self._db.execute(query, (name, output, seq, position))
+
+    def drop_consumer(self, name: str, output: str) -> None:
+        self._db.execute("delete from consumer where name = ? and output = ?", (name, output))
+
+    def set_position(self, source: str, position: str) -> None:
+        self._db.execute("insert or replace into source values (?, ?)", (source, position))
+
+    def drop_position(self, source: str) -> None:
+        self._db.execute("delete from source where id = ?", (source,))
+
+    def count_box(self, box: str, counted: Mapping[str, int]) -> None:
+        """Add what went through a box in a train."""
+        names = ("received", "emitted", "late", "ignored", "rejected", "unread", "nanoseconds")
+        values = [counted[name] for name in names]
+        grown = ", ".join(f"{name} = {name} + excluded.{name}" for name in (*names, "trains"))
+        query = f"insert into box values (?, ?, ?, ?, ?, ?, ?, ?, 1) on conflict (id) do update set {grown}"
+        self._db.execute(query, (box, *values))
+
+    def count_delays(self, output: str, buckets: Mapping[int, int]) -> None:
+        """Add the delays of an output's tuples, by bucket."""
+        query = (
+            "insert into delay values (?, ?, ?)"
+            " on conflict (output, bucket) do update set tuples = tuples + excluded.tuples"
+        )
+        self._db.executemany(query, [(output, bucket, tuples) for bucket, tuples in buckets.items()])
+
+    def count_ports(self, counted: Mapping[str, int]) -> None:
+        """Add what boxes emitted, port by port."""
+        query = (
+            "insert into port values (?, ?) on conflict (ref) do update set tuples = tuples + excluded.tuples"
+        )
+        self._db.executemany(query, counted.items())
+
+    def forget_counts(self, counted: Mapping[str, Iterable[str]]) -> None:
+        """Forget what was counted of boxes, ports, outputs and superboxes."""
+        columns = {"id": ("box",), "ref": ("port",), "output": ("delay", "value"), "superbox": ("mouth",)}
+        for column, tables in columns.items():
+            for table in tables:
+                names = [(name,) for name in counted[column]]
+                self._db.executemany(f"delete from {table} where {column} = ?", names)
+
+    def change(self, query: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Run a statement for each of some rows."""
+        self._db.executemany(query, rows)
+
+    def note_train(self, values: tuple[str | int, ...]) -> None:
+        """Remember a train; the oldest ones are forgotten."""
+        query = "insert into train values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id"
+        (number,) = self._db.execute(query, values).fetchone()
+        self._db.execute("delete from train where id <= ?", (number - TRAINS_KEPT,))

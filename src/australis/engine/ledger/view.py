@@ -1,0 +1,93 @@
+"""A look into a root beside the node that may have it open: nothing is locked, nothing is changed."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from australis.engine.ledger.catalog import NETWORK, Catalog
+from australis.engine.ledger.record import Record
+from australis.engine.ledger.schema import OLDEST, VERSION
+from australis.engine.store.home import CATALOG, FolderHome
+from australis.engine.threads import SYSTEM
+from australis.errors import EngineError, Problem
+from australis.plan.superboxes import Plan
+
+
+class CatalogView(Catalog):
+    """A catalogue as it is at one moment. Those of older versions can be read as well."""
+
+    def __init__(self, path: Path) -> None:
+        self._home, self._lock = FolderHome(path.parent), SYSTEM.lock()
+        with self._explained():
+            self._db = _opened(path)
+        try:
+            version = self.rows("pragma user_version")[0][0]
+            if not OLDEST <= version <= VERSION:
+                raise self._unknown(version)
+        except BaseException:
+            self.close()
+            raise
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """A connection that reads, inside a transaction, so that all it reads is of one moment."""
+    uri = f"{path.resolve().as_uri()}?mode=ro"
+    try:
+        return _begun(uri)
+    except sqlite3.OperationalError:
+        # In a folder that cannot be written SQLite reads only what it may believe never to change.
+        if path.with_name(f"{path.name}-wal").exists():
+            raise
+        return _begun(f"{uri}&immutable=1")
+
+
+def _begun(uri: str) -> sqlite3.Connection:
+    db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute("begin")
+        db.execute("select count(*) from meta").fetchone()
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+@contextmanager
+def view_of(folder: Path) -> Iterator[CatalogView]:
+    """The catalogue in a folder, which must have one, as it is now."""
+    view = CatalogView(known_catalog(folder))
+    try:
+        yield view
+    finally:
+        view.close()
+
+
+def known_catalog(folder: Path) -> Path:
+    """The catalogue in a folder, which must have one."""
+    path = folder / CATALOG
+    if not path.is_file():
+        what = "is no root of a node" if folder.is_dir() else "there is no such folder"
+        raise EngineError(Problem(str(folder), what, "a folder that `australis run --root` has made"))
+    return path
+
+
+def record_in(folder: Path, catalog: Catalog) -> Record:
+    """What the root remembers of what runs on it."""
+    record = catalog.meta(NETWORK)
+    if record is None:
+        raise EngineError(Problem(str(folder), "holds no network so far"))
+    return Record.from_json(record)
+
+
+def plan_in(folder: Path, catalog: Catalog) -> Plan:
+    """The plan of the network that a catalogue holds."""
+    return record_in(folder, catalog).plan
+
+
+def known_record(folder: Path) -> Record:
+    """What the root whose catalogue is in a folder remembers of what runs on it."""
+    with view_of(folder) as view:
+        return record_in(folder, view)

@@ -1,0 +1,141 @@
+"""The workers of a light runner: as many as tasks can run at a time, each made when it is first needed."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, deque
+from multiprocessing.connection import Connection
+
+from australis.engine.light.zygote import Zygote
+
+
+class WorkerEnded(Exception):
+    """A worker ended before it gave an answer, or the train was given up before it had a worker."""
+
+
+class Worker:
+    """A worker as the driver sees it: a connection that ends when it does."""
+
+    def __init__(self, number: int, connection: Connection) -> None:
+        self.number, self.connection = number, connection
+        self.root = ""
+        """The root whose train it runs."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether an idle worker is gone: it says nothing by itself, so all that can come is the end."""
+        return self.connection.poll()
+
+    def send(self, order: bytes) -> None:
+        """Let it begin with a share."""
+        try:
+            self.connection.send_bytes(order)
+        except OSError as error:
+            raise WorkerEnded("a worker ended before its task") from error
+
+    def receive(self) -> bytes:
+        """Wait for its answer."""
+        try:
+            return self.connection.recv_bytes()
+        except (EOFError, OSError) as error:
+            raise WorkerEnded("a worker ended in the midst of its task") from error
+
+
+class Pool:
+    """Workers that trains take and give back; the one that waits longest for a worker gets it."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._made = most, 0
+        self._idle: list[Worker] = []
+        self._busy: set[Worker] = set()
+        self._line: deque[object] = deque()
+        """Those that wait for a worker."""
+        self._given_up: Counter[str] = Counter()
+        """How often the trains of a root were given up."""
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self._zygote = Zygote()
+        self._idle.append(self._new())
+
+    def take(self, root: str, *, wait: bool) -> Worker | None:
+        """A worker for a train of a root; without `wait`, None if none is free."""
+        with self._changed:
+            if self._line or not self._is_free:
+                if not wait:
+                    return None
+                self._wait(root)
+            return self._taken(root)
+
+    def give_back(self, worker: Worker) -> None:
+        """A worker has given its answer, and is free for another train."""
+        with self._changed:
+            self._busy.discard(worker)
+            if self._is_closed:
+                worker.connection.close()
+            else:
+                self._idle.append(worker)
+            self._changed.notify_all()
+
+    def drop(self, worker: Worker) -> None:
+        """A worker has ended, and another one may take its place."""
+        with self._changed:
+            self._busy.discard(worker)
+            worker.connection.close()
+            self._changed.notify_all()
+
+    def abandon(self, root: str) -> None:
+        """Kill the workers that run trains of a root, and let nobody wait who wants one for it."""
+        with self._changed:
+            self._given_up[root] += 1
+            for worker in self._busy:
+                if worker.root == root:
+                    self._zygote.kill(worker.number)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """End all workers."""
+        with self._changed:
+            self._is_closed = True
+            self._zygote.end()
+            while self._idle:
+                self._idle.pop().connection.close()
+            self._changed.notify_all()
+
+    # --- with the lock
+
+    @property
+    def _is_free(self) -> bool:
+        return bool(self._idle) or len(self._busy) < self._most
+
+    def _wait(self, root: str) -> None:
+        place, known = object(), self._given_up[root]
+        self._line.append(place)
+        try:
+            while self._line[0] is not place or not self._is_free:
+                if self._is_closed or self._given_up[root] != known:
+                    raise WorkerEnded("the train was given up")
+                self._changed.wait()
+        finally:
+            self._line.remove(place)
+            self._changed.notify_all()
+
+    def _taken(self, root: str) -> Worker:
+        """The worker that has run last, if it lives: its caches are warm."""
+        while self._idle and self._idle[-1].has_ended:
+            self._idle.pop().connection.close()
+        worker = self._idle.pop() if self._idle else self._new()
+        worker.root = root
+        self._busy.add(worker)
+        return worker
+
+    def _new(self) -> Worker:
+        if self._is_closed:
+            raise WorkerEnded("the runner is closed")
+        self._made += 1
+        try:
+            return Worker(self._made, self._zygote.fork(self._made))
+        except OSError:
+            # It was killed, and its workers with it.
+            self._zygote.end()
+            self._zygote = Zygote()
+            return Worker(self._made, self._zygote.fork(self._made))

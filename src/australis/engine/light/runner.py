@@ -1,0 +1,113 @@
+"""The light runner: trains in processes of this machine, forked from one that has the kernels in memory."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from multiprocessing.connection import wait
+from types import TracebackType
+from typing import Self
+
+from australis.engine.light.orders import failed, manifest, orders
+from australis.engine.light.pool import Pool, Worker, WorkerEnded
+from australis.engine.runner import Run
+from australis.engine.store.root import Root
+from australis.engine.worker.waybill import Manifest, Waybill
+from australis.plan.superboxes import Plan
+
+
+class LightRunner:
+    """Runs trains in a pool of processes, without a JVM. They begin at once, and end with this process.
+
+    Several nodes may have the same one; then who made it closes it.
+    """
+
+    def __init__(self, tasks: int | None = None) -> None:
+        self.tasks = tasks or _cores()
+        """How many tasks can run at a time."""
+        self._pool = Pool(self.tasks)
+
+    def prepare(self, root: Root, plan: Plan) -> Run:
+        """Workers read of any plan in its file, so all plans run alike."""
+        del root, plan
+        return self._run
+
+    def abandon(self, root: Root) -> None:
+        """Kill the workers that run trains of a root."""
+        self._pool.abandon(root.uri)
+
+    def close(self) -> None:
+        """End all processes."""
+        self._pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(self, waybill: Waybill) -> list[Manifest]:
+        try:
+            answers = _Shares(self._pool, waybill).run()
+        except WorkerEnded as error:
+            raise failed(waybill.superbox, str(error)) from error
+        return [manifest(waybill.superbox, answers[index]) for index in sorted(answers)]
+
+
+class _Shares:
+    """The shares of a train on their way: each begins when a worker is free."""
+
+    def __init__(self, pool: Pool, waybill: Waybill) -> None:
+        self._pool, self._root = pool, waybill.root
+        self._waiting = deque(enumerate(orders(waybill)))
+        self._running: dict[Worker, int] = {}
+        self._answers: dict[int, bytes] = {}
+        self._failure: WorkerEnded | None = None
+
+    def run(self) -> dict[int, bytes]:
+        """The answer of each share; if a worker ends, the others come to their end first."""
+        while self._waiting or self._running:
+            self._begin()
+            for worker in self._ready():
+                self._finish(worker)
+        if self._failure is not None:
+            raise self._failure
+        return self._answers
+
+    def _begin(self) -> None:
+        # Who has a worker does not wait for more: another train might wait for that one.
+        while self._waiting and (worker := self._pool.take(self._root, wait=not self._running)):
+            index, order = self._waiting.popleft()
+            self._running[worker] = index
+            try:
+                worker.send(order)
+            except WorkerEnded as error:
+                self._lose(worker, error)
+
+    def _ready(self) -> list[Worker]:
+        if len(self._running) < 2:
+            return list(self._running)
+        ready = wait([worker.connection for worker in self._running])
+        return [worker for worker in self._running if worker.connection in ready]
+
+    def _finish(self, worker: Worker) -> None:
+        try:
+            self._answers[self._running[worker]] = worker.receive()
+        except WorkerEnded as error:
+            self._lose(worker, error)
+            return
+        del self._running[worker]
+        self._pool.give_back(worker)
+
+    def _lose(self, worker: Worker, error: WorkerEnded) -> None:
+        del self._running[worker]
+        self._pool.drop(worker)
+        self._failure = error
+        self._waiting.clear()
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,33 @@
+"""A worker: runs shares of trains, one after the other, as the driver sends them."""
+
+from __future__ import annotations
+
+import traceback
+from multiprocessing.connection import Connection
+
+from australis.engine.light.orders import fault, share_of
+from australis.engine.worker.task import Task
+from australis.engine.worker.waybill import Manifest, answer
+
+
+def work(driver: Connection) -> None:
+    """Serve until the driver ends the connection."""
+    while True:
+        try:
+            order = driver.recv_bytes()
+        except EOFError:
+            return
+        driver.send_bytes(_answered(order))
+
+
+def _answered(order: bytes) -> bytes:
+    try:
+        return answer(lambda: _run(order))
+    except Exception as error:
+        traceback.print_exc()
+        return fault(error)
+
+
+def _run(order: bytes) -> Manifest:
+    waybill, index = share_of(order)
+    return Task(waybill, waybill.shares[index], index).run()

@@ -1,0 +1,66 @@
+"""The Spark runner: trains as jobs of a Spark application, one that the node starts, or a user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from pyspark.sql import SparkSession
+
+from australis.engine.runner import Run
+from australis.engine.settings import Way
+from australis.engine.spark.fused import FusedRunner, group_of
+from australis.engine.spark.session import GONE, SESSION_OPTIONS, is_running, local_session
+from australis.engine.spark.sql_runner import SqlRunner
+from australis.engine.store.root import Root
+from australis.errors import EngineError, Problem
+from australis.plan.superboxes import Plan
+
+
+def started(master: str, way: Way, options: Mapping[str, str] | None) -> SparkRunner:
+    """A runner on the session of this process, which it starts, and ends, if there is none."""
+    is_own = not is_running()
+    session = local_session(master=master, light=way is Way.FUSED, options=options)
+    return SparkRunner(session, session, way, is_own=is_own)
+
+
+def on_session(session: object, way: Way) -> SparkRunner:
+    """A runner on a user's session, which it neither changes nor ends: SQL settings of trains are apart."""
+    if not isinstance(session, SparkSession):
+        what, expected = f"is a {type(session).__name__}", "a Runner, or a SparkSession that is no remote one"
+        raise EngineError(Problem("runner", what, expected))
+    if session.sparkContext._jsc is None:
+        raise EngineError(Problem("runner", "is a SparkSession that was stopped", "one that runs"))
+    apart = session.newSession()
+    for name, value in SESSION_OPTIONS.items():
+        apart.conf.set(name, value)
+    return SparkRunner(session, apart, way, is_own=False)
+
+
+class SparkRunner:
+    """Runs trains as jobs, each way; those of a root are one group, so that they can be told from others."""
+
+    def __init__(self, session: SparkSession, trains: SparkSession, way: Way, *, is_own: bool) -> None:
+        self.session, self._trains = session, trains
+        self._way, self._is_own = way, is_own
+        self._fused = FusedRunner(trains)
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks can run at a time."""
+        return self.session.sparkContext.defaultParallelism
+
+    def prepare(self, root: Root, plan: Plan) -> Run:
+        """The fused way serves every plan, and Spark keeps the one job that it runs."""
+        return SqlRunner(self._trains, root, plan).run if self._way is Way.SPARK else self._fused.run
+
+    def abandon(self, root: Root) -> None:
+        """Cancel the jobs of a root."""
+        with suppress(*GONE):
+            self.session.sparkContext.cancelJobGroup(group_of(root.uri))
+
+    def close(self) -> None:
+        """End Spark, if it began for this runner."""
+        if self._is_own:
+            with suppress(*GONE):
+                self.session.stop()

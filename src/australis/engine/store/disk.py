@@ -1,0 +1,144 @@
+"""Disks: where the files of a root are, and when they are durable.
+
+A disk knows no tuples: it creates, syncs, opens, moves and deletes files by name. A directory of this machine
+is one kind; whatever else pyarrow reaches by a URI is another. A simulator registers its own.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import pyarrow as pa
+from pyarrow import fs
+
+from australis.errors import EngineError, Problem
+
+Data: TypeAlias = "bytes | pa.Buffer"
+
+
+class Disk(Protocol):
+    """The files below one root. Names are relative to it, with slashes."""
+
+    @property
+    def parallel(self) -> int:
+        """How many files are best written at a time."""
+
+    def token(self) -> str:
+        """A part of a name that no file ever had before."""
+
+    def create(self, name: str, data: Data) -> None:
+        """Write a new file, which a loss of power may still take away or tear."""
+
+    def sync(self, name: str) -> None:
+        """Make a file that was created durable, with its name."""
+
+    def open(self, name: str) -> pa.NativeFile:
+        """Open a file for reading."""
+
+    def delete(self, name: str) -> None:
+        """Delete a file; raises FileNotFoundError where there is none."""
+
+    def move(self, name: str, target: str) -> None:
+        """Give a file another name, under which it appears whole."""
+
+    def exists(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+
+    def names(self, kind: str) -> Iterator[str]:
+        """All files below a folder."""
+
+    def make_folder(self, name: str) -> None:
+        """Make a folder, if it is not there."""
+
+
+class ArrowDisk:
+    """A file system that pyarrow reaches. What it has written is durable when the call returns."""
+
+    parallel = 16
+
+    def __init__(self, filesystem: fs.FileSystem, base: str) -> None:
+        self._files, self._base = filesystem, base
+
+    def path(self, name: str) -> str:
+        """Where a file is in its file system."""
+        return posixpath.join(self._base, name)
+
+    def token(self) -> str:
+        return uuid.uuid4().hex
+
+    def create(self, name: str, data: Data) -> None:
+        with self._files.open_output_stream(self.path(name)) as stream:
+            stream.write(data)
+
+    def sync(self, name: str) -> None:
+        """Nothing: a store elsewhere has a file whole or not at all."""
+
+    def open(self, name: str) -> pa.NativeFile:
+        return self._files.open_input_file(self.path(name))
+
+    def delete(self, name: str) -> None:
+        self._files.delete_file(self.path(name))
+
+    def move(self, name: str, target: str) -> None:
+        self.make_folder(posixpath.dirname(target))
+        self._files.move(self.path(name), self.path(target))
+
+    def exists(self, name: str) -> bool:
+        return bool(self._files.get_file_info(self.path(name)).type == fs.FileType.File)
+
+    def names(self, kind: str) -> Iterator[str]:
+        place = self.path(kind)
+        selector = fs.FileSelector(place, recursive=True, allow_not_found=True)
+        for found in self._files.get_file_info(selector):
+            if found.type == fs.FileType.File:
+                yield posixpath.join(kind, posixpath.relpath(found.path, place))
+
+    def make_folder(self, name: str) -> None:
+        self._files.create_dir(self.path(name), recursive=True)
+
+
+class LocalDisk(ArrowDisk):
+    """A directory of this machine."""
+
+    def create(self, name: str, data: Data) -> None:
+        with open(self.path(name), "xb") as file:
+            file.write(data)
+
+    def sync(self, name: str) -> None:
+        descriptor = os.open(self.path(name), os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def open(self, name: str) -> pa.NativeFile:
+        return pa.memory_map(self.path(name))
+
+    @property
+    def directory(self) -> Path:
+        return Path(self._base)
+
+
+_SCHEMES: dict[str, Callable[[str], Disk]] = {}
+
+
+def register_disk(scheme: str, find: Callable[[str], Disk]) -> None:
+    """Let URIs of a scheme name disks that pyarrow does not know; `find` gets the URI."""
+    _SCHEMES[scheme] = find
+
+
+def disk_at(uri: str) -> Disk:
+    """The disk that a URI names."""
+    scheme = uri.partition("://")[0]
+    if scheme in _SCHEMES:
+        return _SCHEMES[scheme](uri)
+    try:
+        found, base = fs.FileSystem.from_uri(uri)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise EngineError(Problem(uri, f"cannot be reached: {error}", "a directory or URI")) from error
+    return LocalDisk(found, base) if isinstance(found, fs.LocalFileSystem) else ArrowDisk(found, base)

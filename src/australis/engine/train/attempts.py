@@ -1,0 +1,26 @@
+"""How often a train is tried, and for which failures."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TypeVar
+
+from australis.engine.runner import TrainFailed
+
+TRIES = 3
+"""How often a train is tried whose runner is at fault, as when an executor was lost."""
+_log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+
+
+def attempt(run: Callable[[], Result], is_stopping: Callable[[], bool]) -> Result:
+    """Run a train, again where the runner failed, unless the node is stopping."""
+    for left in reversed(range(TRIES)):
+        try:
+            return run()
+        except TrainFailed as error:
+            if not left or is_stopping():
+                raise
+            _log.warning("a train failed and is tried again: %s", error)
+    raise AssertionError("a train is tried at least once")

@@ -1,0 +1,65 @@
+"""The commit of a train: one unit of work that makes visible what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from australis.engine.crash_points import crash_point
+from australis.engine.ledger.entries import Head, StateFile
+from australis.engine.ledger.ledger import Change, Ledger
+from australis.engine.ledger.retention import arcs_with_history, log_needed_from, unneeded
+from australis.engine.train.account import Account
+from australis.engine.worker.waybill import Manifest
+from australis.plan.superboxes import Superbox
+
+
+@dataclass(frozen=True)
+class Train:
+    """A train that was committed."""
+
+    superbox: str
+    lo: int
+    hi: int
+    received: int
+    emitted: int
+    tasks: int
+    run_us: int
+    commit_us: int
+
+
+def commit_train(ledger: Ledger, account: Account) -> None:
+    """Commit heads, states, segments and statistics of a train, and drop what nobody needs any more."""
+    crash_point("train.committing")
+    with ledger.change() as change:
+        _move_heads(change, account)
+        _set_states(change, account.superbox, account.manifests)
+        change.add_segments(account.segments, account.now)
+        change.drop_segments(unneeded(change.queues, _touched(change, account.superbox), account.now))
+        change.forget_events(log_needed_from(change.queues))
+        account.write(change)
+        crash_point("train.changed")
+    crash_point("train.committed")
+
+
+def _move_heads(change: Change, account: Account) -> None:
+    """Move the heads of all members to the train's end."""
+    deadlines = [each.deadline for each in account.manifests if each.deadline is not None]
+    plan, heads = change.queues.plan, change.queues.heads
+    for member in account.superbox.members:
+        due = min(deadlines, default=None) if plan.superboxes[member].has_timeouts else None
+        change.set_head(member, Head(account.hi, heads[member].version + 1, due))
+
+
+def _set_states(change: Change, superbox: Superbox, manifests: Sequence[Manifest]) -> None:
+    """Make the states current that the train has written."""
+    written = [StateFile(s.box, s.partition, s.name, s.bytes) for m in manifests for s in m.states]
+    for member in superbox.members:
+        boxes = change.queues.plan.superboxes[member].ordered
+        change.set_states(member, [file for file in written if file.box in boxes])
+
+
+def _touched(change: Change, superbox: Superbox) -> list[str]:
+    """The arcs whose tuples may not be needed any more: those of the train, and those with history."""
+    own = (*superbox.reads.values(), *superbox.writes.values())
+    return list(dict.fromkeys((*own, *arcs_with_history(change.queues))))

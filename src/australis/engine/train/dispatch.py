@@ -1,0 +1,176 @@
+"""Dispatch: the waybill of the next train, from the queues as they are.
+
+It reads files (the footers of runs) and writes some (plans of superboxes that are joined), so nobody holds
+the ledger's lock meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+
+from australis.algebra.quality import ValueGraph
+from australis.engine.history.lookups import Lookups
+from australis.engine.ledger.entries import Event
+from australis.engine.ledger.ledger import Ledger
+from australis.engine.ledger.queues import ALL, Queues, loads_of
+from australis.engine.store.segments import Segment
+from australis.engine.tables.table_states import Tables
+from australis.engine.train.moments import moments
+from australis.engine.train.sizing import shares
+from australis.engine.worker.plan_files import write_plan
+from australis.engine.worker.waybill import Mouth, Waybill
+from australis.plan.spread import SpreadKind
+from australis.plan.superboxes import Plan, Superbox
+
+MOMENTS_MOST = 5_000
+"""How many local times a train may span, where time matters."""
+Gates = Mapping[str, Mouth]
+"""The drop boxes at the streams of a superbox."""
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """What trains are like on a node."""
+
+    partitions: int
+    tasks: int
+    """How many tasks can run at a time."""
+    cache: int
+    """The bytes that a worker keeps decoded."""
+
+
+@dataclass(frozen=True)
+class Dispatched:
+    """A train that is about to run, its superbox, and its number as a reader of files."""
+
+    waybill: Waybill
+    superbox: Superbox
+    reader: int
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        return self.superbox.members
+
+    @property
+    def hi(self) -> int:
+        """Where the train ends."""
+        return self.waybill.moments[-1].hi
+
+
+class Dispatch:
+    """Makes the waybills of trains. One thread at a time may use it."""
+
+    def __init__(self, ledger: Ledger, settings: TrainSettings, tables: Tables) -> None:
+        self._ledger, self._root = ledger, ledger.root
+        self._settings, self._tables = settings, tables
+        self._started = 0
+        self._joined: dict[tuple[str, ...], tuple[Superbox, str]] = {}
+        self.switch(ledger.plan, write_plan(ledger.root, ledger.plan.superboxes))
+
+    def switch(self, plan: Plan, plan_file: str, same: Container[str] = ()) -> set[str]:
+        """Another plan runs, and workers find in a file what is not the same as before.
+
+        Gives the files that they need no more.
+        """
+        before = {file for _, file in self._joined.values()}
+        self._outputs_behind = plan.outputs_behind()
+        self._lookups = Lookups(self._root, plan)
+        known = {members: made for members, made in self._joined.items() if all(m in same for m in members)}
+        self._joined = {(name,): (each, plan_file) for name, each in plan.superboxes.items()} | known
+        return before - {file for _, file in self._joined.values()}
+
+    def waiting(self, queues: Queues, superbox: Superbox, end: int) -> int:
+        """How many tuples a train of a superbox up to a number would read, but at the least 1."""
+        return max(1, queues.waiting(superbox, end, self._lookups.rows(queues, superbox)))
+
+    def waybill(
+        self, queues: Queues, members: tuple[str, ...], end: int, most: int, gates: Gates
+    ) -> tuple[Waybill, Superbox]:
+        """The next train of a superbox, or of some that are joined, of about `most` tuples up to `end`."""
+        superbox, plan_file = self._made(queues.plan, members)
+        lo = queues.position(superbox)
+        rows = self._lookups.rows(queues, superbox)
+        events, hi = self._events(superbox, lo, queues.cut(superbox, end, most, rows))
+        streams = {name: _segments(queues, arc, lo, hi) for name, arc in superbox.streams.items()}
+        read = {name: tuple(s for s in found if rows(s, lo, hi)) for name, found in streams.items()}
+        weights = {each: rows(each, lo, hi) for found in read.values() for each in found}
+        partitions = self._settings.partitions if superbox.spread.kind is SpreadKind.KEYS else 1
+        is_first = queues.heads[members[0]].version == 0
+        self._started += 1
+        waybill = Waybill(
+            root=self._root.uri,
+            plan=plan_file,
+            superbox=superbox.id,
+            train=self._started,
+            partitions=partitions,
+            moments=moments(events, lo, hi, timed=superbox.has_timeouts, tables=superbox.tables),
+            shares=shares(
+                superbox,
+                min(sum(weights.values()), most),
+                tasks_most=self._settings.tasks,
+                partitions=partitions,
+                numbers=(lo, hi),
+                weights=weights,
+            ),
+            streams=read,
+            tables={
+                n: _segments(queues, a, 0 if is_first else lo, 1 << 62) for n, a in superbox.tables.items()
+            },
+            states=self._states(members),
+            priorities={name: float(self._outputs_behind[members[0]]) for name in streams},
+            cache=self._settings.cache,
+            mouths=_gates(queues.plan, superbox, gates),
+            watched=_watched(queues.plan, superbox),
+            members=members,
+            lookups=self._lookups.of(queues, superbox),
+            asked=self._tables.versions(),
+            unloaded=is_first and bool(superbox.tables),
+        )
+        return waybill, superbox
+
+    def _states(self, members: tuple[str, ...]) -> dict[str, str]:
+        found = (state for member in members for state in self._ledger.catalog.states(member))
+        return {f"{state.box}/{state.partition}": state.name for state in found}
+
+    def _events(self, superbox: Superbox, lo: int, hi: int) -> tuple[list[Event], int]:
+        """The events from `lo` up to `hi` that matter to a superbox, or as many as a train may have."""
+        log = self._ledger.catalog
+        if not superbox.has_timeouts:
+            found = [*log.flushes(lo, hi), *loads_of(log, superbox, lo, hi)]
+            return sorted(found, key=lambda event: event.base), hi
+        events = log.events(lo, hi, MOMENTS_MOST)
+        return events, min(hi, events[-1].end) if len(events) == MOMENTS_MOST else hi
+
+    def _made(self, plan: Plan, members: tuple[str, ...]) -> tuple[Superbox, str]:
+        """Superboxes as one, and the plan file that has it."""
+        if members not in self._joined:
+            superbox = plan.joined(members)
+            self._joined[members] = superbox, write_plan(self._root, {superbox.id: superbox})
+        return self._joined[members]
+
+
+def _segments(queues: Queues, arc: str, lo: int, hi: int) -> tuple[Segment, ...]:
+    found = [each for each in queues.segments[arc] if each.base < hi and each.end > lo]
+    return tuple(sorted(found, key=lambda each: (each.writer, each.part, each.base)))
+
+
+def _tables(queues: Queues, superbox: Superbox, lo: int) -> dict[str, tuple[Segment, ...]]:
+    return {name: _segments(queues, arc, lo, ALL) for name, arc in superbox.tables.items()}
+
+
+def _gates(plan: Plan, superbox: Superbox, gates: Gates) -> dict[str, Mouth]:
+    """The drop boxes at the streams of a superbox, which are those of its first member."""
+    own = {arc: name for name, arc in plan.superboxes[superbox.members[0]].streams.items()}
+    return {name: gates[own[arc]] for name, arc in superbox.streams.items() if own.get(arc) in gates}
+
+
+def _watched(plan: Plan, superbox: Superbox) -> dict[str, dict[str, ValueGraph]]:
+    """The value graphs of the network's outputs that a superbox writes."""
+    found = {name: _value_graphs(plan, arc) for name, arc in superbox.writes.items()}
+    return {name: graphs for name, graphs in found.items() if graphs}
+
+
+def _value_graphs(plan: Plan, arc: str) -> dict[str, ValueGraph]:
+    qualities = {name: plan.network.outputs[name].quality for name in plan.arcs[arc].outputs}
+    return {name: quality.value for name, quality in qualities.items() if quality and quality.value}

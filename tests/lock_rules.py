@@ -1,0 +1,121 @@
+"""The rule of the ledger's lock: no file, network, kernel or planning work is done while it is held.
+
+Here are the ways into such work, and what refuses it in tests. Whoever holds the lock keeps everybody else
+from committing and from choosing trains, so all that takes long has to be done before or after.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from types import ModuleType
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from australis.engine.ledger.guard import is_held_here
+from australis.engine.store import segments, states
+from australis.engine.store.disk import ArrowDisk, LocalDisk
+from australis.engine.store.root import Root
+from australis.engine.tables import opening
+from australis.engine.tables.opening import FileStored
+from australis.engine.tables.postgresql import PostgresqlStored
+from australis.engine.tables.sqlite import SqliteStored
+from australis.kernels.pipeline import Pipeline
+from australis.plan import superboxes
+from australis.rewrite import improve
+
+FILES, NETWORKS, KERNELS, PLANNING = "files", "networks", "kernels", "planning"
+KINDS = (FILES, NETWORKS, KERNELS, PLANNING)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way into work that takes long: a function of a module, or a method of a class."""
+
+    kind: str
+    owner: Any
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.owner.__name__}.{self.name}"
+
+
+def _all(kind: str, owner: Any, names: str) -> list[Way]:
+    return [Way(kind, owner, name) for name in names.split()]
+
+
+WAYS = (
+    *_all(FILES, Root, "prepare identity write write_all open delete move exists names"),
+    *_all(FILES, ArrowDisk, "create sync open delete move exists names make_folder"),
+    *_all(FILES, LocalDisk, "create sync open"),
+    *_all(FILES, segments, "read_segment read_metadata check_segment encode adopt"),
+    *_all(FILES, states, "encode_state read_state"),
+    *_all(FILES, pq, "write_table"),
+    *_all(FILES, pq.ParquetFile, "read_row_groups"),
+    *_all(NETWORKS, opening, "open_store"),
+    *_all(NETWORKS, FileStored, "size read"),
+    *_all(NETWORKS, SqliteStored, "size read lookup"),
+    *_all(NETWORKS, PostgresqlStored, "size read lookup"),
+    *_all(KERNELS, Pipeline, "start load push advance tick flush"),
+    *_all(PLANNING, superboxes, "plan"),
+    *_all(PLANNING, improve, "improve"),
+)
+"""All that are refused. What SQLite does to the catalogue is not among them: the lock is for that."""
+
+
+@contextmanager
+def enforced() -> Iterator[list[str]]:
+    """Refuse all that breaks the rule; gives what did, also where the error that said so was caught."""
+    broken: list[str] = []
+    with ExitStack() as stack:
+        for way in WAYS:
+            stack.enter_context(_guarded(way, broken))
+        yield broken
+
+
+@contextmanager
+def _guarded(way: Way, broken: list[str]) -> Iterator[None]:
+    plain = inspect.getattr_static(way.owner, way.name)
+    checked = _checked(way, plain, broken)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(way.owner, way.name, checked)
+        if isinstance(way.owner, ModuleType):
+            for module, name in _places_of(plain):
+                patch.setattr(module, name, checked)
+        yield
+
+
+def _places_of(function: object) -> list[tuple[ModuleType, str]]:
+    """Where else modules that are loaded already know a function, by whatever name."""
+    ours = [module for name, module in sys.modules.items() if name.startswith(("australis.", "tests."))]
+    return [
+        (module, name) for module in ours for name, each in list(vars(module).items()) if each is function
+    ]
+
+
+def _checked(way: Way, plain: Callable[..., Any], broken: list[str]) -> Callable[..., Any]:
+    def check() -> None:
+        if is_held_here():
+            broken.append(f"{way}\n{''.join(traceback.format_stack(limit=12))}")
+            raise AssertionError(f"{way}: {way.kind} while the lock of a ledger is held")
+
+    @wraps(plain)
+    def call(*args: Any, **options: Any) -> Any:
+        check()
+        return plain(*args, **options)
+
+    @wraps(plain)
+    def iterate(*args: Any, **options: Any) -> Iterator[Any]:
+        check()
+        for each in plain(*args, **options):
+            yield each
+            check()
+
+    return iterate if inspect.isgeneratorfunction(plain) else call
