@@ -89,9 +89,12 @@ class Gathering:
         return sum(run.rows for run in made)
 
     def _publish(self) -> None:
-        """Publish what is staged; where that fails, it is tried again the next time."""
+        """Publish what is staged and still kept; where that fails, it is tried again the next time."""
         while self._unpublished:
-            publish(self._root, self._unpublished[:1])
+            run = self._unpublished[0]
+            kept = any(run == each.name for found in self._ledger.queues.segments.values() for each in found)
+            if kept and self._root.exists(staged(run)):
+                publish(self._root, [run])
             del self._unpublished[0]
 
 
