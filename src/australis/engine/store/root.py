@@ -84,9 +84,19 @@ class Root:
     def identity(self) -> str:
         """What tells this root from others; made when it is first asked for."""
         if not self.disk.exists(_IDENTITY):
-            self.write(_IDENTITY, self.disk.token().encode())
+            # Under another name first: a part of it would be taken for the whole.
+            name = self.new_name(PLANS, _IDENTITY, ".tmp")
+            self.write(name, self.disk.token().encode())
+            self.move(name, _IDENTITY)
         with self.open(_IDENTITY) as file:
             return str(file.read().decode())
+
+    def keep_identity(self) -> None:
+        """Make the identity durable: a process that was killed may have left it before it was."""
+        try:
+            self.disk.sync(_IDENTITY)
+        except OSError as error:
+            raise unwritable(_IDENTITY, error) from error
 
     def new_name(self, kind: str, stem: str, suffix: str) -> str:
         """The name of a file that was never there before."""
