@@ -198,11 +198,11 @@ class Loop:
         except LookupFailed as error:
             # It is for later.
             self._tables.failed(error.problem, self._ledger)
-        except EngineError as error:
+        except AustralisError as error:
             self._fail(dispatched.members, error)
         return None
 
-    def _fail(self, members: Sequence[str], error: EngineError) -> None:
+    def _fail(self, members: Sequence[str], error: AustralisError) -> None:
         """Let an ad hoc query stand still of which a train failed; any other is an error of the node."""
         owners = {self._ledger.plan.query_of(member) for member in members}
         query = owners.pop() if len(owners) == 1 else None
