@@ -51,8 +51,11 @@ def literal(type_: str, value: Value) -> str:
     return f"CAST('{value}' AS {type_})"
 
 
+DEPTH = 2
+
+
 @st.composite
-def predicates(draw: st.DrawFn, type_: str, depth: int = 2) -> str:
+def predicates(draw: st.DrawFn, type_: str, depth: int = DEPTH) -> str:
     """Predicates on `k`, and some on `v`."""
     if depth and draw(st.booleans()):
         one, other = draw(predicates(type_, depth - 1)), draw(predicates(type_, depth - 1))
@@ -60,7 +63,9 @@ def predicates(draw: st.DrawFn, type_: str, depth: int = 2) -> str:
     a, b = (literal(type_, draw(st.sampled_from(VALUES[type_]))) for _ in range(2))
     sign = draw(st.sampled_from(["=", "<>", "<", "<=", ">", ">=", "<=>"]))
     leaves = [f"k {sign} {a}", f"{a} {sign} k", f"k in ({a}, {b})", f"k between {a} and {b}", "v > 1"]
-    leaves += ["k is null", "k is not null", f"k {sign} NULL", f"coalesce(k, {a}) = {b}", "true", "null"]
+    leaves += ["k is null", "k is not null", f"k {sign} NULL", f"coalesce(k, {a}) = {b}", "true"]
+    # A NULL that is all of an expression must say its type.
+    leaves += ["CAST(NULL AS boolean)" if depth == DEPTH else "null"]
     if type_ in ("int", "long", "double", "decimal(6,2)"):
         leaves += [f"k * 2 {sign} {a}", f"k + 1.5D {sign} {a}", f"-k {sign} {a}", f"3 - k {sign} {a}"]
         leaves += [f"CAST(k AS double) / -2.0D {sign} {a}", f"k {sign} 1", f"k % 2 {sign} {a}", f"k {sign} v"]
