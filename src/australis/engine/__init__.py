@@ -4,3 +4,8 @@ Comes in: settings and files. Goes out: Arrow tables of what the files hold (`fi
 set up for trains (`session.local_session`). Importing the room starts nothing. It is a stranger to the
 simulator: both run the same policies.
 """
+
+import logging
+
+# Who uses the engine as a library decides what becomes of its messages: without a word from them, nothing.
+logging.getLogger("australis").addHandler(logging.NullHandler())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from australis.engine.ledger.catalog import Catalog
@@ -12,6 +13,8 @@ from australis.engine.store.root import Root
 from australis.engine.store.runs import publish_rest
 from australis.engine.threads import SYSTEM, Threads
 from australis.errors import EngineError, Problem
+
+_log = logging.getLogger(__name__)
 
 
 class OpenRoot:
@@ -30,8 +33,8 @@ class OpenRoot:
             self.ledger = Ledger(root, self._catalog, garbage, threads)
             self._check_same()
             known = self._catalog.names()
-            publish_rest(root, known)
-            garbage.sweep(known)
+            runs, orphans = publish_rest(root, known), garbage.sweep(known)
+            _log.info("%s is open: %d runs published, %d orphans deleted", root.uri, runs, orphans)
         except BaseException:
             self._held.close()
             raise

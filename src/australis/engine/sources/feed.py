@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from australis.engine.sources.generator.generator import PREFIX, parse_generator
 from australis.engine.sources.options import AS_IT_IS, Options
 from australis.engine.sources.waiting import SignalWaiter, Waiter
 
+_log = logging.getLogger(__name__)
 Heard = Callable[[Delivery], None]
 """Hears of each delivery once it is committed."""
 
@@ -68,6 +70,8 @@ def _at_once(node: Inlet, running: Sequence[Running], waiter: SignalWaiter, hear
                 if waiter.is_ended:
                     return
         except BaseException as error:
+            # The first error is raised; those that follow from it are only here.
+            _log.debug("a source ended: %s", error)
             errors.append(error)
             waiter.end()
 

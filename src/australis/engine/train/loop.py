@@ -196,6 +196,7 @@ class Loop:
         try:
             return self._ride(dispatched)
         except LookupFailed as error:
+            _log.warning("a train waits for a table: %s", error)
             # It is for later.
             self._tables.failed(error.problem, self._ledger)
         except AustralisError as error:
@@ -220,6 +221,7 @@ class Loop:
             train = self._commit(dispatched, manifests, (self._threads.ticks_ns() - began) // 1000)
         finally:
             self._release(dispatched)
+        _log.debug("%s; the lock was held for %.1f ms at most", train, self._ledger.guard.longest_ns / 1e6)
         self._tell(train)
         superbox = dispatched.superbox
         self._upkeep.ask((*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC))
