@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from australis.engine.store.root import unwritable
+from australis.engine.store import unwritable
 
 FILE = "guests.json"
 

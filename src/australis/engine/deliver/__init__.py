@@ -2,3 +2,15 @@
 
 Segments of output arcs come in; tables go out, each tuple once for each consumer.
 """
+
+from australis.engine.deliver.attached import Attached
+from australis.engine.deliver.consumers import ROWS_MOST
+from australis.engine.deliver.forgetting import forget
+from australis.engine.deliver.subscriptions import Subscriptions
+
+__all__ = [
+    "ROWS_MOST",
+    "Attached",
+    "Subscriptions",
+    "forget",
+]

@@ -2,3 +2,38 @@
 
 A waybill comes in, a manifest goes out; tuples and states travel as files below the root.
 """
+
+from australis.engine.worker.plan_files import write_plan
+from australis.engine.worker.shedding import let_in
+from australis.engine.worker.task import Task, ready_for
+from australis.engine.worker.value_counts import binned
+from australis.engine.worker.warm import warm_up
+from australis.engine.worker.waybill import (
+    Manifest,
+    Moment,
+    Mouth,
+    Run,
+    Share,
+    TrainFailed,
+    Waybill,
+    answer,
+    manifest_of,
+)
+
+__all__ = [
+    "Manifest",
+    "Moment",
+    "Mouth",
+    "Run",
+    "Share",
+    "Task",
+    "TrainFailed",
+    "Waybill",
+    "answer",
+    "binned",
+    "let_in",
+    "manifest_of",
+    "ready_for",
+    "warm_up",
+    "write_plan",
+]
