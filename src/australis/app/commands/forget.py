@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from australis.app.options import functions_option, import_python
-from australis.engine.deliver import forget
+from australis.engine import deliver
 
 
 @click.command()
@@ -36,5 +36,5 @@ def command(
     """
     for name in function_files:
         import_python(name)
-    for each in forget(root, consumer, output=output, catalog=catalog):
+    for each in deliver.forget(root, consumer, output=output, catalog=catalog):
         click.echo(f"{consumer} is forgotten as a consumer of {each.output}: {each.tuples:,} tuples deleted")

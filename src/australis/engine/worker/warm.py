@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+import australis.engine.worker.task  # noqa: F401  (what every worker needs is loaded with it)
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
