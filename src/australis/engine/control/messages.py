@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from australis import errors
-from australis.algebra.form.form import from_json, to_json
+from australis.algebra.form import from_json, to_json
 from australis.algebra.network import Network
 from australis.engine.control.address import VERSION, check_version
 from australis.engine.control.channel import Channel, Message

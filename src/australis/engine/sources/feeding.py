@@ -9,9 +9,8 @@ from pathlib import Path
 
 from australis.algebra.schema import Schema
 from australis.engine.sources.delivery import Delivery, Inlet, Running, Source, hand_over
-from australis.engine.sources.files.folder import FolderSource
-from australis.engine.sources.files.one_file import FileSource
-from australis.engine.sources.generator.generator import PREFIX, parse_generator
+from australis.engine.sources.files import FileSource, FolderSource
+from australis.engine.sources.generator import PREFIX, parse_generator
 from australis.engine.sources.options import AS_IT_IS, Options
 from australis.engine.sources.waiting import SignalWaiter, Waiter
 
