@@ -44,6 +44,10 @@ test-crash: $(READY) ## kill nodes, executors and disks, and compare what comes 
 	$(PY) -m pytest tests/crash tests/cluster
 	$(PY) -m tests.crash.campaign $(ARGS)
 
+.PHONY: test-crash-short
+test-crash-short: $(READY) ## kill nodes for two minutes, and compare what comes out (ARGS='--seed 3')
+	$(PY) -m tests.crash.campaign --kills 12 --seconds 90 --events 80 $(ARGS)
+
 .PHONY: test-sim
 test-sim: $(READY) ## play the engine on a virtual machine, seed by seed (ARGS='--seeds 500', ARGS=--mutations)
 	$(PY) -m tests.simulation.campaign $(ARGS)

@@ -47,11 +47,11 @@ class Kill:
 
 
 def kills(seed: int) -> Iterator[Kill]:
-    """Crash points in turn, and random moments between them, without end."""
+    """Crash points in turn, the first by the seed, and random moments between them, without end."""
     chance = random.Random(seed)
     points = [point for point in POINTS if point not in (FIRST, *REWRITTEN) and point not in CHANGED]
     for number in count():
-        yield _at_point(points[number % len(points)], chance)
+        yield _at_point(points[(seed + number) % len(points)], chance)
         for what in chance.choices(MOMENTS, (6, 3, 1, 2, 1), k=2):
             yield _at_moment(what, chance)
 

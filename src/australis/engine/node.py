@@ -369,6 +369,11 @@ class Node:
         """The network as it runs, with the drop boxes that stand in it."""
         return live(self._ledger.plan, dict(self._deployed.steering.dropboxes.standing))
 
+    @property
+    def lock_held_ms(self) -> float:
+        """The longest time so far for which a thread has held the node's lock."""
+        return self._ledger.guard.longest_ns / 1e6
+
     def shed(self) -> list[Entry]:
         """All drop boxes that stood or stand: where, by which predicate, since when, and what they shed."""
         return drop_log(self._ledger.catalog)

@@ -42,7 +42,8 @@ from australis.engine.sources import DEFAULT_BATCH
     type=click.Choice([SPARK, *ENGINES]),
     default=SPARK,
     show_default=True,
-    help="spark runs continuously and loses nothing; kernels is the same in this process, for small files; "
+    help="spark is a node: it runs continuously, on Spark or by --runner light on processes of this machine, "
+    "and loses nothing; kernels is the same in this process, for small files; "
     "reference takes tuple by tuple, and says what is right.",
 )
 @click.option("--flush", is_flag=True, help="At the end close all windows and empty all buffers, in order.")
@@ -105,6 +106,7 @@ def command(
       australis run soldiers.yaml -i reports=incoming/ --follow --root root -o alarms=alarms.csv
       australis run soldiers.yaml -i reports=generator:seed=7,tuples=1m,sid=key(50) --rate 5000/s -o alarms=-
       zcat reports.csv.gz | australis run soldiers.yaml -i reports=- -o alarms=- --format csv > alarms.csv
+      australis run soldiers.yaml -i reports=reports.csv -o alarms=alarms.csv --runner light
       australis run rules.json --functions my_functions.py -i events=events.csv -o found=found.csv --json
     """
     network = find_network(net, function_files)
@@ -114,6 +116,7 @@ def command(
     node = NodeOptions.taken(options)
     if engine != SPARK:
         refuse_elsewhere(ctx, engine, network, sources)
+    node.check(ctx)
     now = wall_clock if clock == "wall" else running.stopped_clock()
     job = running.Job(network, sources, targets, now=now, is_timed=clock == "wall", **options)
     with running.stoppable() as stop:

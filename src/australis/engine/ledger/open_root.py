@@ -38,6 +38,7 @@ class OpenRoot:
         """Refuse the catalogue of another root: it would take this one's files for orphans."""
         identity, known = self.root.identity(), self._catalog.meta("root")
         if known is None:
+            self.root.keep_identity()
             with self.ledger.change() as change:
                 change.set_meta("root", identity)
         elif known != identity:

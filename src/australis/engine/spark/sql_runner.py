@@ -127,9 +127,8 @@ class SqlRunner:
             seq = F.lit(segment.first) + row
         if segment.has_ties:
             fields.append(spark.StructField(SORTED_TIE, spark.IntegerType()))
-        uri = segment.name if segment.adopted else self._root.uri_of(segment.name)
         reader = self._session.read.option("parquet.page.verify-checksum.enabled", not segment.adopted)
-        read = reader.schema(spark.StructType(fields)).parquet(uri)
+        read = reader.schema(spark.StructType(fields)).parquet(self._root.spark_path(segment.name))
         hidden = (ts.alias(TS), seq.cast("bigint").alias(SEQ), tie.cast("bigint").alias(TIE))
         return read.select(*(F.col(f"`{name}`") for name in schema.names), *hidden)
 
