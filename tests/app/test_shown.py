@@ -10,8 +10,8 @@ from rich.console import Console, RenderableType
 from australis.app.commands.stats import _picture
 from australis.app.showing import statistics_tables as shown
 from australis.app.showing.progress import Picture, Sample
-from australis.engine.ledger.drops import Entry
-from australis.engine.ledger.recent_counts import Mouthful
+from australis.engine.ledger.counts.drops import Entry
+from australis.engine.ledger.counts.recent_counts import Mouthful
 from australis.engine.observe.quality import OutputQuality, QualityReport
 from australis.engine.observe.statistics import (
     BoxStatistics,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from australis.engine.clock import never_back, wall_clock
     from australis.engine.node import Node
     from australis.engine.observe import Statistics
-    from australis.engine.runner import Runner
+    from australis.engine.runner import LIGHT, MASTER, SPARK, Runner, light_tasks
     from australis.engine.settings import NodeSettings
 else:
     __getattr__ = lazy_exports(
@@ -25,7 +25,7 @@ else:
             "clock": ("never_back", "wall_clock"),
             "node": ("Node",),
             "observe": ("Statistics",),
-            "runner": ("Runner",),
+            "runner": ("LIGHT", "MASTER", "SPARK", "Runner", "light_tasks"),
             "settings": ("NodeSettings",),
         },
     )
@@ -34,11 +34,15 @@ else:
 logging.getLogger("australis").addHandler(logging.NullHandler())
 
 __all__ = [
+    "LIGHT",
+    "MASTER",
+    "SPARK",
     "Change",
     "Node",
     "NodeSettings",
     "Runner",
     "Statistics",
+    "light_tasks",
     "never_back",
     "wall_clock",
 ]

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from tests.engine.watched import SECOND, delays, forked
 
 from australis import Node
-from australis.engine.ledger.drops import Entry
-from australis.engine.ledger.recent_counts import Mouthful
+from australis.engine.ledger.counts.drops import Entry
+from australis.engine.ledger.counts.recent_counts import Mouthful
 from australis.engine.observe.metrics import Metrics, address, metrics
 from australis.engine.observe.quality import OutputQuality, QualityReport
 from australis.engine.observe.statistics import (

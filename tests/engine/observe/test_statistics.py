@@ -10,9 +10,9 @@ import pytest
 from tests.engine.watched import NOW, SECOND, arrived, delays, forked, note, opened
 
 from australis.engine.ledger.catalog import DISK
-from australis.engine.ledger.drops import drop_log
+from australis.engine.ledger.counts.drops import drop_log
+from australis.engine.ledger.counts.recent_counts import Mouthful, Recent
 from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.recent_counts import Mouthful, Recent
 from australis.engine.observe.statistics import WITHDRAWN_SHOWN, Statistics, statistics_of
 from australis.engine.steer.drop_boxes import DropBoxes
 from australis.policy.shed.drop_boxes import DropBox

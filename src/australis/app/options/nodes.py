@@ -12,8 +12,8 @@ from click.core import ParameterSource
 
 from australis.algebra.network import Network
 from australis.algebra.schema import Schema
+from australis.engine import LIGHT, MASTER, SPARK, light_tasks
 from australis.engine.files import STANDARD_STREAM
-from australis.engine.runner import LIGHT, MASTER, SPARK, light_tasks
 from australis.engine.sources import PREFIX, GeneratorSource, Options, Source, parse_replay, parse_source
 from australis.errors import EngineError
 

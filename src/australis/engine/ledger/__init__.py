@@ -5,29 +5,35 @@ Segments, states, heads and statistics come in and become visible whole or not a
 
 from australis.engine.ledger.catalog import DISK, NETWORK, OPTIMISER, Catalog
 from australis.engine.ledger.counts import (
+    BUCKETS_PER_OCTAVE,
+    Entry,
+    Mouthful,
+    Recent,
+    all_so_far,
     box_costs,
     box_counts,
-    last_commit_at,
-    last_trains,
-    port_counts,
-    taken_and_shed,
-)
-from australis.engine.ledger.delays import BUCKETS_PER_OCTAVE, bucket, histogram, middle_us, quantile_us
-from australis.engine.ledger.drops import (
-    Entry,
+    bucket,
     count_shed,
     drop_log,
+    histogram,
+    last_commit_at,
     last_number,
+    last_trains,
+    middle_us,
     note_all_withdrawn,
     note_insertion,
+    note_recent,
     note_withdrawals,
+    port_counts,
+    quantile_us,
+    recent,
+    taken_and_shed,
 )
 from australis.engine.ledger.entries import FLUSH, LOAD, PUSH, TICK, Event, Head, StateFile
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.ledger import Change, Ledger
 from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.queues import ALL, Queues, Rows, load_queues, loads_of, rows_between
-from australis.engine.ledger.recent_counts import Mouthful, Recent, all_so_far, note_recent, recent
 from australis.engine.ledger.record import Record
 from australis.engine.ledger.retention import (
     arcs_with_history,
