@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -14,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.ledger.held import (
     BOTH,
+    FSYNC,
     ONE,
     MemoryHome,
+    UnsureHome,
     check_mirror,
     contents,
     files,
@@ -28,7 +29,6 @@ from tests.engine.ledger.held import (
 from australis.engine.ledger.entries import Event, Head, StateFile
 from australis.engine.ledger.ledger import Arrivals, Change, Ledger
 from australis.engine.ledger.queues import load_queues
-from australis.engine.store.home import CATALOG, FolderHome
 from australis.engine.store.segments import Segment
 from australis.errors import EngineError
 from australis.plan.superboxes import Plan
@@ -296,44 +296,6 @@ def test_without_a_plan_there_are_no_queues(ledger: Ledger) -> None:
 
 
 # --- commits that report a failure
-
-FSYNC = "SQLITE_IOERR_FSYNC"
-
-
-class Unsure(sqlite3.Connection):
-    """A connection whose commits report a failure when they are told to, with or without effect."""
-
-    takes_effect: bool | None = None
-    error: BaseException | None = None
-    is_silent = False
-    """Whether it answers no question either."""
-
-    def execute(self, sql: str, *values: object) -> sqlite3.Cursor:  # type: ignore[override]
-        if sql == "commit" and self.takes_effect is not None:
-            if self.takes_effect:
-                super().execute("commit")
-            self.takes_effect = None
-            raise self.error or _failure()
-        if self.is_silent and sql.startswith("select"):
-            raise _failure()
-        return super().execute(sql, *values)
-
-
-def _failure() -> sqlite3.OperationalError:
-    error = sqlite3.OperationalError("disk I/O error")
-    error.sqlite_errorname = FSYNC
-    return error
-
-
-class UnsureHome(FolderHome):
-    """A folder whose catalogue is reached by an unsure connection."""
-
-    db: Unsure
-
-    def connect(self) -> sqlite3.Connection:
-        path = self.folder / CATALOG
-        self.db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=Unsure)
-        return self.db
 
 
 @pytest.fixture
