@@ -14,40 +14,43 @@ from typing import TYPE_CHECKING, Self
 import pyarrow as pa
 
 from australis.algebra.network import Network
-from australis.engine.change.deploy import deploy
-from australis.engine.change.difference import Change
-from australis.engine.change.loading import load, switch_to
-from australis.engine.change.optimiser import Optimiser, redrawn
-from australis.engine.change.switch import Switch
+from australis.engine.change import Change, Optimiser, Switch, deploy, load, redrawn, switch_to
 from australis.engine.clock import never_back
-from australis.engine.control.server import ControlServer
-from australis.engine.deliver.attached import Attached
-from australis.engine.deliver.consumers import ROWS_MOST
-from australis.engine.files.rows import Rejected
-from australis.engine.history.question import Instant, instant_us, question
-from australis.engine.history.reading import recall
-from australis.engine.ingest.log import Arrival, Ingest, Position
-from australis.engine.ledger.catalog import DISK, NETWORK
-from australis.engine.ledger.drop_log import Entry, drop_log
-from australis.engine.ledger.open_root import OpenRoot
-from australis.engine.ledger.recent import Recent, all_so_far, recent
-from australis.engine.ledger.record import Record
-from australis.engine.observe.live_network import live
-from australis.engine.observe.metrics import Metrics
-from australis.engine.observe.quality import WINDOW_S, QualityReport, monitor
-from australis.engine.observe.statistics import Statistics, statistics
+from australis.engine.control import ControlServer
+from australis.engine.deliver import ROWS_MOST, Attached
+from australis.engine.files import Rejected
+from australis.engine.history import Instant, instant_us, question, recall
+from australis.engine.ingest import Arrival, Ingest, Position
+from australis.engine.ledger import (
+    DISK,
+    NETWORK,
+    Entry,
+    OpenRoot,
+    Recent,
+    Record,
+    all_so_far,
+    drop_log,
+    recent,
+)
+from australis.engine.observe import (
+    WINDOW_S,
+    Metrics,
+    QualityReport,
+    Statistics,
+    live,
+    monitor,
+    statistics_of,
+)
 from australis.engine.runner import SPARK, Runner, choose_runner
 from australis.engine.running import Running, assemble
 from australis.engine.settings import NodeSettings, Way
-from australis.engine.store.home import Home, catalog_folder
-from australis.engine.store.root import Root
-from australis.engine.tables.refresh import Keeper
-from australis.engine.tables.table_states import Tables
+from australis.engine.store import Home, Root, catalog_folder
+from australis.engine.tables import Keeper, Tables
 from australis.engine.threads import SYSTEM, Threads
-from australis.engine.train.commit import Train
+from australis.engine.train import Train
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Discipline
-from australis.policy.schedule.schedules import Scheduling
+from australis.policy.schedule import Scheduling
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -359,7 +362,7 @@ class Node:
     def statistics(self) -> Statistics:
         """What is known of boxes, queues and outputs."""
         with self._deployed.ledger.look() as queues:
-            return statistics(queues.plan, queues, self._ledger.catalog, self._clock())
+            return statistics_of(queues.plan, queues, self._ledger.catalog, self._clock())
 
     def quality(self, window_s: int = WINDOW_S) -> QualityReport:
         """What outputs got over the last seconds, and what that is worth by their graphs."""

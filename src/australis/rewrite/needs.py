@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from australis.algebra.boxes.box import Names
+from australis.algebra.boxes import Names
 from australis.algebra.network import Network, Ref
 from australis.rewrite.meaning import rejects
 from australis.rewrite.statistics import Statistics

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from australis.algebra.boxes import Map, Union
-from australis.algebra.boxes.box import Names
+from australis.algebra.boxes import Map, Names, Union
 from australis.algebra.expr import Attribute, text_of
 from australis.algebra.network import Network, Node, Ref
 from australis.rewrite.meaning import is_pure

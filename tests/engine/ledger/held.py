@@ -12,6 +12,7 @@ from pathlib import Path
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
+from australis.engine.ledger.entries import PUSH, Event
 from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.queues import Queues, load_queues
@@ -112,3 +113,13 @@ def check_mirror(ledger: Ledger) -> None:
     """The mirror is what anybody would read from the catalogue."""
     fresh = load_queues(ledger.plan, ledger.catalog, ledger.queues.lives)
     assert by_number(ledger.queues) == by_number(fresh)
+
+
+def push(ledger: Ledger, rows: int) -> Segment:
+    """Tuples arrive on the input, each of one byte."""
+    base = ledger.queues.log_end
+    made = segment(ledger, "s", base + 1, rows)
+    with ledger.change() as change:
+        change.log(Event(base, made.end, PUSH, "s", rows, base))
+        change.add_segments([made])
+    return made

@@ -193,11 +193,11 @@ class Story:
         arcs = list(change.queues.plan.arcs)
         arc = arcs[self.pick(len(arcs))]
         # A file of the future was written before, when nobody held the lock.
-        name = self.written.pop() if self.pick(4) else "file:///elsewhere/x"
+        name = self.written.pop()
+        name = name if self.pick(4) else f"file:///elsewhere/{name}"
         base, rows = self.pick(1000), 1 + self.pick(9)
         made = Segment(arc, name, base, base + rows, rows, rows, 1, base, 0, f"w{self.pick(2)}", self.pick(2))
-        if made not in self.present(change):
-            change.add_segments([made], self.pick(9) or None)
+        change.add_segments([made], self.pick(9) or None)
 
     def present(self, change: Change) -> list[Segment]:
         return [each for found in change.queues.segments.values() for each in found]
@@ -254,7 +254,7 @@ class Story:
 
 
 @settings(max_examples=60)
-@given(st.data(), st.lists(st.tuples(st.integers(1, 5), st.integers(0, 3)), min_size=1, max_size=12))
+@given(st.data(), st.lists(st.tuples(st.integers(1, 5), st.integers(0, 3)), min_size=4, max_size=12))
 def test_mirror_and_files_follow_every_change_and_no_other(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, changes: list[tuple[int, int]]
 ) -> None:
@@ -463,6 +463,18 @@ def test_a_file_that_something_still_refers_to_stays(ledger: Ledger) -> None:
     assert files(ledger) == set()
 
 
+def test_a_state_goes_with_the_one_that_replaces_it(ledger: Ledger) -> None:
+    one, two, other = (state_file(ledger) for _ in range(3))
+    with ledger.change() as change:
+        change.set_states("count", [StateFile("count", 0, one, 5), StateFile("count", 1, other, 5)])
+    with ledger.change() as change:
+        change.set_states("count", [StateFile("count", 0, two, 5)])
+    assert files(ledger) == {two, other}
+    with ledger.change() as change:
+        change.clear_states("count")
+    assert files(ledger) == set()
+
+
 def test_an_adopted_file_is_left_alone(tmp_path: Path, ledger: Ledger) -> None:
     file = tmp_path / "given.parquet"
     file.write_bytes(b"somebody's")
@@ -471,6 +483,7 @@ def test_an_adopted_file_is_left_alone(tmp_path: Path, ledger: Ledger) -> None:
     assert ledger.queues.bytes == 0
     with ledger.change() as change:
         change.drop_segments([made])
+    assert change.buried == []
     assert file.exists()
 
 

@@ -30,6 +30,7 @@ from australis.algebra.expr.window_functions import (
     WindowCall,
     parse_window,
 )
+from australis.algebra.expr.zones import read_zone
 
 __all__ = [
     "FUNCTIONS",
@@ -54,6 +55,7 @@ __all__ = [
     "never_null",
     "parse",
     "parse_window",
+    "read_zone",
     "substituted",
     "text_of",
     "walk",

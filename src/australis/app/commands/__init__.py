@@ -1,6 +1,6 @@
 """One file per command of the command line.
 
-Arguments come in; each command calls the rooms beside this one and sets the exit code. A command is loaded
+Arguments come in; text, files and an exit code go out, of the rooms that a command calls. A command is loaded
 when it is called: `COMMANDS` has what `australis --help` says of each, for which none need be loaded.
 """
 

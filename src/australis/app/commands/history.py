@@ -12,7 +12,7 @@ from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
 from australis.app import asking, running
 from australis.app.options import RootOptions, point_schema, root_options
-from australis.engine.clock import wall_clock
+from australis.engine import wall_clock
 from australis.engine.files import STANDARD_STREAM, format_of
 from australis.errors import AlgebraError
 

@@ -21,8 +21,8 @@ from australis.app.options import (
     refuse_elsewhere,
 )
 from australis.app.running import ENGINES, SPARK
-from australis.engine.clock import wall_clock
-from australis.engine.sources.options import DEFAULT_BATCH
+from australis.engine import wall_clock
+from australis.engine.sources import DEFAULT_BATCH
 
 
 @click.command()

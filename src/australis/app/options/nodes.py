@@ -12,10 +12,9 @@ from click.core import ParameterSource
 
 from australis.algebra.network import Network
 from australis.algebra.schema import Schema
+from australis.engine import LIGHT, MASTER, SPARK, light_tasks
 from australis.engine.files import STANDARD_STREAM
-from australis.engine.runner import LIGHT, MASTER, SPARK, light_tasks
-from australis.engine.sources import Options, Source, parse_replay, parse_source
-from australis.engine.sources.generator.generator import PREFIX, GeneratorSource
+from australis.engine.sources import PREFIX, GeneratorSource, Options, Source, parse_replay, parse_source
 from australis.errors import EngineError
 
 Command = TypeVar("Command", bound=Callable[..., Any])

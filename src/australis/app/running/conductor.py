@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 
 import pyarrow as pa
 
-from australis.engine.node import Node
+from australis.engine import Node
 from australis.engine.sources import Delivery, SignalWaiter, Source, feed
 from australis.errors import EngineError
 

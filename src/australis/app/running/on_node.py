@@ -25,16 +25,13 @@ from australis.app.running.summary import NodeSummary, Summary
 from australis.app.running.tally import Tally
 from australis.app.running.whole_files import open_inputs, open_outputs
 from australis.app.showing import Sample, Service, announce, draw_live, losses_between
+from australis.engine import Node
 from australis.engine.files import STANDARD_STREAM, Batch, Writer, open_reader
-from australis.engine.ledger.delays import quantile_us
-from australis.engine.ledger.drop_log import Entry
-from australis.engine.ledger.recent import Recent
-from australis.engine.node import Node
-from australis.engine.observe.inspect import holds_tables
-from australis.engine.observe.statistics import BoxStatistics, Statistics
+from australis.engine.ledger import Entry, Recent, quantile_us
+from australis.engine.observe import BoxStatistics, Statistics, holds_tables
 from australis.engine.sinks import parse_sink
 from australis.engine.sources import Adoption, Delivery, FileSource, Options, Source
-from australis.engine.store.segments import SEQ
+from australis.engine.store import SEQ
 from australis.errors import EngineError, Problem
 
 _ALL = 1 << 62

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from australis.app.logs import TERMINAL
 from australis.app.showing import statistics_tables as shown
-from australis.engine.observe.statistics import Statistics
+from australis.engine.observe import Statistics
 
 _FRAMES_PER_S = 4
 _WINDOW_SECONDS = 2.0

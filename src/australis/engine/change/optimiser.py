@@ -14,9 +14,7 @@ from dataclasses import replace
 from australis.algebra.network import Network
 from australis.engine.change.box_costs import Measuring
 from australis.engine.change.switch import Switch
-from australis.engine.ledger.catalog import OPTIMISER
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.record import Record
+from australis.engine.ledger import OPTIMISER, Ledger, Record
 from australis.engine.threads import Thread, Threads
 from australis.errors import AustralisError
 from australis.policy.adapt import Adaptation, Seen, surprises

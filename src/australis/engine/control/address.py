@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from australis.engine.store.root import unwritable
+from australis.engine.store import unwritable
 from australis.errors import EngineError, Problem
 
 FILE = "control.json"

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from australis.algebra.form.form import from_json, to_json
+from australis.algebra.form import from_json, to_json
 from australis.algebra.network import Network
 from australis.engine.control.address import Place
 from australis.engine.control.channel import Channel, Message, slices

@@ -12,7 +12,7 @@ import pyarrow as pa
 from australis.algebra.network import Network
 from australis.engine.control.node_protocol import Change, Served
 from australis.engine.control.temporary_queries import Guests
-from australis.engine.deliver.attached import Attached
+from australis.engine.deliver import Attached
 from australis.errors import AustralisError, EngineError, Problem
 
 _NAME = "query"

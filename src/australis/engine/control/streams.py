@@ -10,7 +10,7 @@ from enum import StrEnum
 from australis.algebra.network import Network
 from australis.engine.control.channel import Channel, slices
 from australis.engine.control.messages import refusal
-from australis.engine.deliver.attached import Attached
+from australis.engine.deliver import Attached
 from australis.errors import EngineError, Problem
 
 _log = logging.getLogger(__name__)

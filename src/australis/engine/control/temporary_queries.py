@@ -7,7 +7,7 @@ import logging
 import os
 from pathlib import Path
 
-from australis.engine.store.root import unwritable
+from australis.engine.store import unwritable
 
 FILE = "guests.json"
 _log = logging.getLogger(__name__)

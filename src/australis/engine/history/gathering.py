@@ -9,18 +9,19 @@ from australis.algebra.schema import Schema
 from australis.engine.crash_points import crash_point
 from australis.engine.history.organisation import Keeping, keepings
 from australis.engine.history.pieces import Piece, pieces
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.queues import Queues
-from australis.engine.ledger.retention import waits_for
-from australis.engine.store.runs import (
+from australis.engine.ledger import Ledger, Queues, waits_for
+from australis.engine.store import (
+    Segment,
     described,
     encode_run,
+    merged,
     publish,
+    read_segment,
     run_name,
     run_schema,
+    staged,
     stamped,
 )
-from australis.engine.store.segments import Segment, merged, read_segment, staged
 
 
 class Gathering:

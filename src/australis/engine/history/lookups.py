@@ -13,11 +13,8 @@ from dataclasses import dataclass, field
 from australis.engine.history.allowed_values import as_lookup
 from australis.engine.history.organisation import keepings
 from australis.engine.history.passing_values import let_through
-from australis.engine.ledger.queues import Queues, Rows, rows_between
-from australis.engine.store.cache import Cache
-from australis.engine.store.root import Root
-from australis.engine.store.segments import Segment, read_metadata
-from australis.engine.store.zones import Lookup, Zone, zones
+from australis.engine.ledger import Queues, Rows, rows_between
+from australis.engine.store import Cache, Lookup, Root, Segment, Zone, read_metadata, zones_of
 from australis.errors import EngineError
 from australis.plan.superboxes import Plan, Superbox
 
@@ -100,6 +97,6 @@ class Lookups:
     def _zones_of(self, segment: Segment, lookup: Lookup) -> tuple[Zone, ...]:
         return self._zones.get(
             segment.name,
-            lambda: zones(read_metadata(self._root, segment), lookup.attribute, lookup.type),
+            lambda: zones_of(read_metadata(self._root, segment), lookup.attribute, lookup.type),
             lambda found: len(found) * ZONE_BYTES,
         )

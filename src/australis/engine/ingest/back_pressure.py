@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
-from australis.engine.ledger.ledger import Ledger
+from australis.engine.ledger import Ledger
 from australis.engine.run_state import RunState
 from australis.errors import EngineError, Problem
 

@@ -12,9 +12,7 @@ from typing import Any
 from australis.engine.ledger.entries import Event, Head, StateFile
 from australis.engine.ledger.schema import OLDEST, TABLES, VERSION, migrations
 from australis.engine.ledger.transaction import SEGMENT_COLUMNS
-from australis.engine.store.home import FolderHome, Home
-from australis.engine.store.root import unwritable
-from australis.engine.store.segments import Segment
+from australis.engine.store import FolderHome, Home, Segment, unwritable
 from australis.engine.threads import SYSTEM, Threads
 from australis.errors import EngineError, Problem
 

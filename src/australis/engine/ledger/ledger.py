@@ -20,8 +20,7 @@ from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.guard import Guard
 from australis.engine.ledger.queues import Queues, load_queues, own_bytes
 from australis.engine.ledger.transaction import Transaction
-from australis.engine.store.root import Root
-from australis.engine.store.segments import Segment
+from australis.engine.store import Root, Segment
 from australis.engine.threads import Threads
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan

@@ -8,9 +8,7 @@ from pathlib import Path
 from australis.engine.ledger.catalog import Catalog
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.ledger import Ledger
-from australis.engine.store.home import Home, home_of
-from australis.engine.store.root import Root
-from australis.engine.store.runs import publish_rest
+from australis.engine.store import Home, Root, home_of, publish_rest
 from australis.engine.threads import SYSTEM, Threads
 from australis.errors import EngineError, Problem
 

@@ -47,8 +47,9 @@ def _loaded() -> Work:
     leave_out_pandas()
     work: Work = importlib.import_module("australis.engine.light.work").work
     with scipy_left_out():
-        importlib.import_module("australis.engine.worker.warm").warm()
+        importlib.import_module("australis.engine.worker").warm_up()
     gc.freeze()
+    gc.enable()
     return work
 
 

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from australis.engine.ledger.delays import BUCKETS_PER_OCTAVE, middle_us
+from australis.engine.ledger import BUCKETS_PER_OCTAVE, middle_us
 from australis.engine.observe.statistics import Statistics
 from australis.errors import AustralisError, EngineError, Problem
 

@@ -15,7 +15,7 @@ from australis.algebra.schema import Schema
 from australis.engine.files import open_writer
 from australis.engine.sinks.appended import sync_folder, trouble
 from australis.engine.sinks.consuming import Outlet, RunningSink
-from australis.engine.store.segments import SEQ
+from australis.engine.store import SEQ
 from australis.errors import EngineError, Problem
 
 _log = logging.getLogger(__name__)

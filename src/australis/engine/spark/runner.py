@@ -7,12 +7,12 @@ from contextlib import suppress
 
 from pyspark.sql import SparkSession
 
-from australis.engine.runner import Run
 from australis.engine.settings import Way
 from australis.engine.spark.fused import FusedRunner, group_of
 from australis.engine.spark.session import GONE, SESSION_OPTIONS, is_running, local_session
 from australis.engine.spark.sql_runner import SqlRunner
-from australis.engine.store.root import Root
+from australis.engine.store import Root
+from australis.engine.worker import Run
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 

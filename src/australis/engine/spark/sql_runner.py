@@ -24,12 +24,9 @@ from australis.algebra.schema import TS, Schema
 from australis.engine.spark.fused import FusedRunner, describe, failed, waybill_of_job
 from australis.engine.spark.leading import Led, applied, led
 from australis.engine.spark.types import spark_type
-from australis.engine.store.root import Root
-from australis.engine.store.segments import SEQ, Segment, check_segment
-from australis.engine.store.segments import TIE as SORTED_TIE
-from australis.engine.worker.plan_files import write_plan
-from australis.engine.worker.task import Task, ready_for
-from australis.engine.worker.waybill import Manifest, Share, Waybill, answer, manifest_of
+from australis.engine.store import SEQ, Root, Segment, check_segment
+from australis.engine.store import TIE as SORTED_TIE
+from australis.engine.worker import Manifest, Share, Task, Waybill, answer, manifest_of, ready_for, write_plan
 from australis.kernels.kernel import CAUSE
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Plan

@@ -5,17 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 
-from australis.engine.ledger.drop_log import (
+from australis.engine.ledger import (
+    Change,
     Entry,
+    Ledger,
     last_number,
     note_all_withdrawn,
     note_insertion,
     note_withdrawals,
 )
-from australis.engine.ledger.ledger import Change, Ledger
-from australis.engine.worker.waybill import Mouth
-from australis.policy.shed.drop_boxes import DropBox
-from australis.policy.shed.shedder import Command, Insert, Withdraw
+from australis.engine.worker import Mouth
+from australis.policy.shed import Command, DropBox, Insert, Withdraw
 
 _log = logging.getLogger(__name__)
 

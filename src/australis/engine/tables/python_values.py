@@ -9,8 +9,7 @@ import pyarrow.compute as pc
 
 from australis.algebra.schema import Field, Schema
 from australis.algebra.types import DataType
-from australis.engine.files.rows import shown
-from australis.engine.files.texts import convert
+from australis.engine.files import convert, shown
 
 _MISFITS = (pa.ArrowException, ValueError, TypeError, OverflowError)
 

@@ -12,12 +12,11 @@ from dataclasses import replace
 
 from australis.algebra.network import Network
 from australis.algebra.store import Pull, Store
-from australis.engine.ingest.log import Arrival, Ingest
-from australis.engine.ledger.entries import LOAD
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.tables.outdated import outdated, place
+from australis.engine.ingest import Arrival, Ingest
+from australis.engine.ledger import LOAD, Ledger
+from australis.engine.tables.known_tables import Tables, TableState, table_states, write_state
+from australis.engine.tables.outdated_tables import outdated, place
 from australis.engine.tables.reading import Found, note_of, read
-from australis.engine.tables.table_states import Tables, TableState, table_states, write_state
 from australis.engine.threads import Thread, Threads
 from australis.errors import EngineError, Problem
 

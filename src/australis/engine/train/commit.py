@@ -6,11 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from australis.engine.crash_points import crash_point
-from australis.engine.ledger.entries import Head, StateFile
-from australis.engine.ledger.ledger import Change, Ledger
-from australis.engine.ledger.retention import arcs_with_history, log_needed_from, unneeded
-from australis.engine.train.account import Account
-from australis.engine.worker.waybill import Manifest
+from australis.engine.ledger import (
+    Change,
+    Head,
+    Ledger,
+    StateFile,
+    arcs_with_history,
+    log_needed_from,
+    unneeded,
+)
+from australis.engine.steer import Account
+from australis.engine.worker import Manifest
 from australis.plan.superboxes import Superbox
 
 

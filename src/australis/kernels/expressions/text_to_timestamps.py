@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.algebra.zones import read_zone
+from australis.algebra.expr import read_zone
 from australis.kernels.expressions.arrays import Mask, Numbers, either, nulls, raw
 from australis.kernels.expressions.code_points import texts
 from australis.kernels.expressions.text_to_numbers import CONTROLS

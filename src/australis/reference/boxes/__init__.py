@@ -1,6 +1,7 @@
 """The meaning of each box, one tuple at a time.
 
-One file per family of boxes, named as in `algebra.boxes` and `kernels.boxes`.
+A bound box and one event come in; what it emits goes out. One file per family of boxes, named as in
+`algebra.boxes` and `kernels.boxes`.
 """
 
 from australis.reference.boxes.aggregate import AggregateMachine

@@ -6,9 +6,8 @@ import math
 import re
 from decimal import Decimal
 
-from australis.algebra.expr import Value
+from australis.algebra.expr import Value, read_zone
 from australis.algebra.types import LONG, DataType
-from australis.algebra.zones import read_zone
 from australis.reference.expressions import exact, times
 from australis.reference.expressions.site import Number, Site
 

@@ -2,7 +2,7 @@
 
 `station` is a peer with its policy, `overlay` all of them; `workload` draws the applications of the paper's
 experiment and `run` lets them live; `trials` moves components while messages are lost and peers crash;
-`experiments` has the paper's numbers beside ours.
+`experiments` has the paper's numbers beside ours. Jobs with seeds come in; delays, loads and messages go out.
 """
 
 from australis.sim.hotspot import experiments

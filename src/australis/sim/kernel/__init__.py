@@ -2,7 +2,7 @@
 
 `clock` goes from event to event, `nodes` work their queues off and crash, `links` carry messages late, in
 pages, twice or never, `journal` writes down what machines of `australis.policy` heard and decided, and plays
-it again. Everything follows from a seed.
+it again. Events with their times come in, and go out in order; everything follows from a seed.
 """
 
 from australis.sim.kernel.clock import Clock

@@ -2,6 +2,7 @@
 
 `world` says what there is, `run` lets it live for a while, `experiments` are those of the paper. `loop` goes
 from event to event, compiled, as are `queues`, `links` and `choices`; they work on `layout` and `heap`.
+Plans, a policy and a seed come in; response times and data rates go out.
 """
 
 from australis.sim.route import queries

@@ -2,6 +2,7 @@
 
 `graphs` draws who has contracts with whom, `configurations` draws prices and loads, `world` lets participants
 talk, and checks what must be true of every movement; `experiments`, `stability` and `chains` are the paper's.
+Prices, loads and a seed come in; who moved what, and what it cost, goes out.
 """
 
 from australis.sim.trade import experiments

@@ -10,10 +10,7 @@ from datetime import UTC, datetime
 from australis.algebra.network import Network
 from australis.algebra.store import Pull
 from australis.engine.clock import wall_clock
-from australis.engine.ledger.catalog import Catalog
-from australis.engine.ledger.entries import PUSH
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.transaction import Transaction
+from australis.engine.ledger import PUSH, Catalog, Ledger, Transaction
 from australis.errors import Problem
 from australis.plan.superboxes import Superbox
 
