@@ -92,6 +92,10 @@ bench-qos: $(READY) ## measure what graphs are good for: scheduling, shedding, b
 bench-live: $(READY) ## measure queries on a running stream and its past, and the optimiser (ARGS=--quick)
 	$(PY) -m benchmarks.live $(ARGS)
 
+.PHONY: bench-runners
+bench-runners: $(READY) ## measure the light runner beside Spark: small trains, a million tuples, the first result
+	$(PY) -m benchmarks.runners $(ARGS)
+
 .PHONY: experiments
 experiments: $(READY) ## run the papers' experiments on the distributed policies (ARGS=market for some)
 	$(PY) -m benchmarks.experiments $(ARGS)

@@ -12,7 +12,7 @@ FOLDER = "AUSTRALIS_BENCH_LOCKS"
 
 
 def watch(folder: str | Path) -> None:
-    """Let the nodes of this process, and of those that it starts, write their longest hold when they stop."""
+    """Let the nodes of this process and of its children note their longest hold when they stop."""
     os.environ[FOLDER] = str(folder)
     Path(folder).mkdir(exist_ok=True)
     watch_here()

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from statistics import median
 
 from benchmarks import locks
-from benchmarks.live import attaching, expiry, optimising
+from benchmarks.live import attaching, beside, expiry, optimising
 from rich.console import Console
 
-PARTS = ("attach", "optimiser", "expiry")
+PARTS = ("attach", "optimiser", "expiry", "beside")
 HISTORY, ROUNDS = 10_000_000, 100
 
 
@@ -39,6 +39,8 @@ def _measure(parts: Sequence[str], quick: bool) -> dict[str, float]:
                 figures |= optimising.measure(quick, say)
             case "expiry":
                 figures |= expiry.measure(quick, say)
+            case "beside":
+                figures |= beside.measure(quick, say)
     return figures
 
 

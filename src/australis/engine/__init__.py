@@ -5,6 +5,7 @@ statistics. Importing the room starts nothing, and loads what is asked for. It i
 both run the same policies.
 """
 
+import logging
 from typing import TYPE_CHECKING
 
 from australis.lazy import lazy_exports
@@ -28,6 +29,9 @@ else:
             "settings": ("NodeSettings",),
         },
     )
+
+# Who uses the engine as a library decides what becomes of its messages: without a word from them, nothing.
+logging.getLogger("australis").addHandler(logging.NullHandler())
 
 __all__ = [
     "LIGHT",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -54,6 +54,8 @@ from australis.policy.schedule import Scheduling
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_log = logging.getLogger(__name__)
 
 
 class Node:
@@ -152,6 +154,7 @@ class Node:
         """
         if self._running is not None:
             raise EngineError(Problem(network.name, "is deployed on a node that runs a network already"))
+        began = self._threads.ticks_ns()
         self.settings = self.settings.for_network(network)
         ledger, clock, threads = self._ledger, self._clock, self._threads
         record = deploy(ledger, network, self.settings)
@@ -181,6 +184,8 @@ class Node:
             self._optimiser.start()
         if self.control is not None:
             self.control.sweep()
+        boxes, superboxes = len(network.boxes), len(ledger.plan.superboxes)
+        _log.info("%s runs: %d boxes in %d superboxes%s", network.name, boxes, superboxes, self._since(began))
 
     def stop(self, *, now: bool = False) -> None:
         """End once running trains have finished, or with `now` without them. Nothing is lost."""
@@ -194,15 +199,19 @@ class Node:
                 self._optimiser.stop()
             self._running.loop.stop()
             # Those that a crash leaves standing are withdrawn when the root is opened again.
-            with suppress(EngineError):
+            try:
                 self._running.steering.dropboxes.clear(self._clock())
+            except EngineError as error:
+                _log.warning("drop boxes are not withdrawn before the next start: %s", error)
             self._running.subscriptions.close()
-        self._stopped = True
+        is_first, self._stopped = not self._stopped, True
         self._close()
         if self._owns_runner:
             self._runner.close()
         if self._temporary is not None:
             self._temporary.cleanup()
+        if is_first:
+            _log.info("the node on %s has stopped%s", self.root.uri, " at once" if now else "")
 
     def _abandon(self) -> None:
         """Give up the trains that are running, and whatever waits for them."""
@@ -229,9 +238,13 @@ class Node:
 
         Boxes of the same name that do the same keep their state. What is new begins with the next tuple.
         """
-        return switch_to(
+        began = self._threads.ticks_ns()
+        change = switch_to(
             self._deployed, self._switching, lambda record: self._redrawn(record, network), tables or {}
         )
+        lines = "; ".join(map(str.strip, change.lines()))
+        _log.info("%s is changed%s: %s", network.name, self._since(began), lines)
+        return change
 
     def attach(self, network: Network, *, name: str = "query") -> Attached:
         """Attach an ad hoc query, whose inputs are named after connection points, or stored tables.
@@ -239,12 +252,16 @@ class Node:
         It delivers from the earliest tuple that they keep, then goes on with every tuple that comes, until it
         is detached. It stays when the node is opened again.
         """
+        began = self._threads.ticks_ns()
         switch_to(self._deployed, self._switching, lambda record: record.attached(name, network))
+        _log.info("the query %s is attached%s: %d boxes", name, self._since(began), len(network.boxes))
         return Attached(self, name, network)
 
     def detach(self, name: str) -> None:
         """Take an ad hoc query away, with all that it keeps."""
+        began = self._threads.ticks_ns()
         self._switching.to(lambda record: record.detached(name))
+        _log.info("the query %s is detached%s", name, self._since(began))
 
     def optimise(self) -> bool:
         """Look at once at what was measured, and rewrite the network by it; gives whether that was done.
@@ -433,6 +450,10 @@ class Node:
         self._deployed.subscriptions.forget(consumer, output)
 
     # --- inside
+
+    def _since(self, began_ns: int) -> str:
+        """How long something took, for the log."""
+        return f", after {(self._threads.ticks_ns() - began_ns) / 1e6:,.0f} ms"
 
     def _redrawn(self, record: Record, network: Network) -> Record:
         return redrawn(record, network, optimise=self.settings.optimise)

@@ -102,6 +102,7 @@ def _moment(text: str | None, now_us: int, zone: ZoneInfo) -> int | None:
     try:
         return now_us - microseconds(text)
     except AlgebraError:
+        # Then it is a moment, or refused below.
         pass
     try:
         found = datetime.fromisoformat(text)

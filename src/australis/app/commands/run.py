@@ -14,6 +14,7 @@ from australis.app.options import (
     NodeOptions,
     check_files,
     find_network,
+    log_options,
     named_files,
     network_arguments,
     node_options,
@@ -72,6 +73,7 @@ from australis.engine.sources import DEFAULT_BATCH
 @click.option("--strict", is_flag=True, help="Fail at the first row that would be quarantined.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON to standard output.")
 @node_options
+@log_options
 @click.pass_context
 def command(
     ctx: click.Context,

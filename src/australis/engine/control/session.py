@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -16,7 +17,9 @@ from australis.engine.control.node_protocol import Change, Served
 from australis.engine.control.queries import Queries
 from australis.engine.control.streams import End, Stream
 from australis.engine.deliver import Attached
-from australis.errors import EngineError, Problem
+from australis.errors import AustralisError, EngineError, Problem
+
+_log = logging.getLogger(__name__)
 
 
 class Session:
@@ -43,6 +46,7 @@ class Session:
 
     def run(self, key: str, *, refused: EngineError | None = None) -> None:
         """Greet, and answer to the end; a client that is refused is told why."""
+        # A client that has gone wants no answer.
         with suppress(EOFError):
             try:
                 welcome(self._channel, key)
@@ -53,7 +57,7 @@ class Session:
             except EOFError:
                 raise
             except Exception as error:
-                self._channel.send(refusal(error))
+                self._refuse(error)
 
     def _answer(self) -> None:
         """Answer a request; whatever is wrong with it is an answer, and the next one may come."""
@@ -63,7 +67,14 @@ class Session:
         except (EOFError, Garbled):
             raise
         except Exception as error:
-            self._channel.send(refusal(error))
+            self._refuse(error)
+
+    def _refuse(self, error: Exception) -> None:
+        """Send an error as the answer; one that nobody foresaw is a fault of the node, and in its log."""
+        is_foreseen = isinstance(error, AustralisError)
+        level = logging.DEBUG if is_foreseen else logging.ERROR
+        _log.log(level, "a request of a client failed: %s", error, exc_info=not is_foreseen)
+        self._channel.send(refusal(error))
 
     def _asked(self, message: Message) -> Callable[[Message], None]:
         name = part(message, "request", str)

@@ -6,6 +6,7 @@ boxes stay as they are, and are only given the row groups that may have what the
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ from australis.engine.store import Cache, Lookup, Root, Segment, Zone, read_meta
 from australis.errors import EngineError
 from australis.plan.superboxes import Plan, Superbox
 
+_log = logging.getLogger(__name__)
 ZONES_BUDGET, ZONE_BYTES = 64 << 20, 300
 """What may be remembered of footers, and about what a row group takes of it."""
 
@@ -87,7 +89,8 @@ class Lookups:
     def _rows(self, segment: Segment, lookup: Lookup) -> int:
         try:
             return lookup.rows(self._zones_of(segment, lookup))
-        except EngineError:
+        except EngineError as error:
+            _log.debug("%s cannot be looked up: %s", segment.name, error)
             # What cannot be read is for the train to say that has to.
             return segment.rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ DISK = "disk"
 """The key under which the disk budget is of the node that has the root, or had it last; empty without one."""
 OPTIMISER = "optimiser"
 """The key under which the optimiser writes down what it did."""
+_log = logging.getLogger(__name__)
 _UNWRITABLE = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN")
 
 
@@ -57,6 +59,8 @@ class Catalog:
         if scripts:
             with self._explained():
                 self._db.executescript(f"begin; {' '.join(scripts)} pragma user_version = {VERSION}; commit;")
+        if version and scripts:
+            _log.info("%s is migrated from version %d to %d", self._home, version, VERSION)
 
     def _unknown(self, version: int) -> EngineError:
         """The error of a catalogue that another version of Australis has made."""

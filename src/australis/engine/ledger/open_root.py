@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from australis.engine.ledger.catalog import Catalog
@@ -10,6 +11,8 @@ from australis.engine.ledger.ledger import Ledger
 from australis.engine.store import Home, Root, home_of, publish_rest
 from australis.engine.threads import SYSTEM, Threads
 from australis.errors import EngineError, Problem
+
+_log = logging.getLogger(__name__)
 
 
 class OpenRoot:
@@ -28,8 +31,8 @@ class OpenRoot:
             self.ledger = Ledger(root, self._catalog, garbage, threads)
             self._check_same()
             known = self._catalog.names()
-            publish_rest(root, known)
-            garbage.sweep(known)
+            runs, orphans = publish_rest(root, known), garbage.sweep(known)
+            _log.info("%s is open: %d runs published, %d orphans deleted", root.uri, runs, orphans)
         except BaseException:
             self._held.close()
             raise

@@ -61,6 +61,7 @@ class _Forking:
     def serve(self) -> None:
         self._driver.settimeout(LOOK_S)
         while os.getppid() == self._pid:
+            # Nothing came: time to look whether the driver lives.
             with suppress(TimeoutError):
                 message, connections, _, _ = socket.recv_fds(self._driver, MESSAGE.size, 1)
                 if not message:

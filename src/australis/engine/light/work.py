@@ -15,6 +15,7 @@ def work(driver: Connection) -> None:
         try:
             order = driver.recv_bytes()
         except EOFError:
+            # The driver needs no more.
             return
         driver.send_bytes(_answered(order))
 

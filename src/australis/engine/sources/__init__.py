@@ -6,9 +6,10 @@ committed position. Settings (`FileSource`, `FolderSource`, `GeneratorSource`) a
 """
 
 from australis.engine.sources.delivery import Adoption, Delivery, Inlet, Positions, Running, Source, hand_over
-from australis.engine.sources.feeding import feed, in_turns, parse_source
+from australis.engine.sources.feeding import feed, in_turns
 from australis.engine.sources.files import FileSource, FolderSource
 from australis.engine.sources.generator import PREFIX, GeneratorSource, parse_generator
+from australis.engine.sources.opening import parse_source
 from australis.engine.sources.options import AS_IT_IS, DEFAULT_BATCH, Options, parse_replay
 from australis.engine.sources.pacing import Pacer, Rate, Speed
 from australis.engine.sources.rates import parse_rate, parse_speed

@@ -56,11 +56,13 @@ class SparkRunner:
 
     def abandon(self, root: Root) -> None:
         """Cancel the jobs of a root."""
+        # Where Spark has ended, so have its jobs.
         with suppress(*GONE):
             self.session.sparkContext.cancelJobGroup(group_of(root.uri))
 
     def close(self) -> None:
         """End Spark, if it began for this runner."""
         if self._is_own:
+            # It may have ended by itself.
             with suppress(*GONE):
                 self.session.stop()

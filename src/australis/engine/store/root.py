@@ -134,6 +134,7 @@ class Root:
         try:
             self.disk.delete(name)
         except FileNotFoundError:
+            # It is gone, as it should be.
             return
 
     def move(self, name: str, target: str) -> None:

@@ -124,6 +124,7 @@ class PostgresqlStored(Stored):
         if isinstance(value, str) and "\0" in value:
             return None
         if type_.name == "timestamp" and isinstance(value, int):
+            # The server is not asked about such a time; the rows that come are compared with it.
             with suppress(OverflowError):
                 return _EPOCH + timedelta(microseconds=value)
             return None

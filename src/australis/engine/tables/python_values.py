@@ -45,6 +45,7 @@ def _careful(values: Sequence[object], type_: DataType) -> tuple[pa.Array, list[
     try:
         return _MADE[type_.name](values), []
     except _MISFITS:
+        # The caller reports the rows.
         if len(values) == 1:
             return pa.nulls(1, type_.arrow), [0]
     middle = len(values) // 2

@@ -162,6 +162,8 @@ class Keeper:
             return self._ledger.queues.log_end
         end = self._ingest.append(self._arrival(found, state))
         self._tables.states[found.name] = state
+        told = found.path, found.how, state.version, found.batch.table.num_rows
+        _log.info("%s is read (%s): version %d, %d rows", *told)
         return end
 
     def _arrival(self, found: Found, state: TableState, network: Network | None = None) -> Arrival:

@@ -33,6 +33,16 @@ class Train:
     run_us: int
     commit_us: int
 
+    def __str__(self) -> str:
+        """One line of it, for a log.
+
+        >>> str(Train("fast", 1, 9, 8, 3, 2, 41_000, 2_500))
+        'train of fast, numbers 1 to 9: 8 tuples in, 3 out, 2 tasks, ran 41.0 ms, committed in 2.5 ms'
+        """
+        tuples = f"{self.received} tuples in, {self.emitted} out, {self.tasks} tasks"
+        times = f"ran {self.run_us / 1e3:.1f} ms, committed in {self.commit_us / 1e3:.1f} ms"
+        return f"train of {self.superbox}, numbers {self.lo} to {self.hi}: {tuples}, {times}"
+
 
 def commit_train(ledger: Ledger, account: Account) -> None:
     """Commit heads, states, segments and statistics of a train, and drop what nobody needs any more."""

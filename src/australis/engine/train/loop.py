@@ -192,13 +192,14 @@ class Loop:
         try:
             return self._ride(dispatched)
         except LookupFailed as error:
+            _log.warning("a train waits for a table: %s", error)
             # It is for later.
             self._tables.failed(error.problem, self._ledger)
-        except EngineError as error:
+        except AustralisError as error:
             self._fail(dispatched.members, error)
         return None
 
-    def _fail(self, members: Sequence[str], error: EngineError) -> None:
+    def _fail(self, members: Sequence[str], error: AustralisError) -> None:
         """Let an ad hoc query stand still of which a train failed; any other is an error of the node."""
         owners = {self._ledger.plan.query_of(member) for member in members}
         query = owners.pop() if len(owners) == 1 else None
@@ -216,6 +217,7 @@ class Loop:
             train = self._commit(dispatched, manifests, (self._threads.ticks_ns() - began) // 1000)
         finally:
             self._release(dispatched)
+        _log.debug("%s; the lock was held for %.1f ms at most", train, self._ledger.guard.longest_ns / 1e6)
         self._tell(train)
         superbox = dispatched.superbox
         self._upkeep.ask((*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC))
