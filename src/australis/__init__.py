@@ -1,6 +1,7 @@
 """Australis: Aurora-model stream networks on Apache Spark.
 
-The names that programs need to describe a network, and the node that runs one; importing starts no JVM.
+The names that programs need to describe a network, and the node that runs one. Importing starts no JVM, and
+loads a name when it is used: to describe a network needs no Spark.
 
 >>> import australis
 >>> net = australis.NetworkBuilder("soldiers")
@@ -11,21 +12,37 @@ The names that programs need to describe a network, and the node that runs one; 
 'time long not null, n long not null'
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from australis.algebra.builder import NetworkBuilder, Stream
-from australis.algebra.form.form import dumps, load, loads
-from australis.algebra.network import Network
-from australis.algebra.order import Order
-from australis.algebra.quality import Quality, ValueGraph
-from australis.algebra.schema import Schema, parse_schema
-from australis.algebra.store import Store
-from australis.algebra.user_functions import register_aggregate, register_function
-from australis.errors import AlgebraError, AustralisError
+from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from australis.engine.node import Node
+    from australis.algebra.builder import NetworkBuilder, Stream
+    from australis.algebra.form import dumps, load, loads
+    from australis.algebra.network import Network
+    from australis.algebra.order import Order
+    from australis.algebra.quality import Quality, ValueGraph
+    from australis.algebra.schema import Schema, parse_schema
+    from australis.algebra.store import Store
+    from australis.algebra.user_functions import register_aggregate, register_function
+    from australis.engine import Node
+    from australis.errors import AlgebraError, AustralisError
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "algebra.builder": ("NetworkBuilder", "Stream"),
+            "algebra.form": ("dumps", "load", "loads"),
+            "algebra.network": ("Network",),
+            "algebra.order": ("Order",),
+            "algebra.quality": ("Quality", "ValueGraph"),
+            "algebra.schema": ("Schema", "parse_schema"),
+            "algebra.store": ("Store",),
+            "algebra.user_functions": ("register_aggregate", "register_function"),
+            "engine.node": ("Node",),
+            "errors": ("AlgebraError", "AustralisError"),
+        },
+    )
 
 __all__ = [
     "AlgebraError",
@@ -46,10 +63,3 @@ __all__ = [
     "register_aggregate",
     "register_function",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """`Node`, only when it is asked for: to describe a network needs no Spark."""
-    if name == "Node":
-        return importlib.import_module("australis.engine.node").Node
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

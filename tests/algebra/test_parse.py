@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from australis.algebra.expr import parse
-from australis.algebra.expr.parsing.literals import (
+from australis.algebra.expr.literals import (
     interval_us,
     is_timestamp,
     number,

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from australis import NetworkBuilder, parse_schema
-from australis.app.asking.delivery import Rows, delivery
+from australis.app.asking.delivery import Rows, open_delivery
 from australis.app.asking.offline import in_sequence
 from australis.app.options.queries import Asked, bound, in_one_line, point_schema
 from australis.errors import NetworkError
@@ -127,7 +127,7 @@ def test_rows_of_several_outputs_are_told_apart() -> None:
 
 def test_lines_say_of_which_output_they_are(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     schemas = {"one": parse_schema("a string"), "two": parse_schema("a string")}
-    with delivery(schemas, None, None, as_json=False) as lines:
+    with open_delivery(schemas, None, None, as_json=False) as lines:
         lines.take("one", pa.table({"a": ["x\ny}", None]}))
         lines.take("two", pa.table({"a": ["z"]}))
     found = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from tests.app.files import australis, write
 
 from australis import Network, NetworkBuilder, Quality, ValueGraph
+from australis.app.pictures import draw_mermaid, draw_svg
 from australis.app.pictures.charts import CHART_HEIGHT, CHART_WIDTH, charts_of, charts_width
-from australis.app.pictures.mermaid import mermaid
 from australis.app.pictures.notation import quality_notation
 from australis.app.pictures.scene import scene_of
-from australis.app.pictures.svg import svg
 
 DELAY = ((0, 1), (2, 1), (10, 0))
 LOSS = ((0, 0), (0.5, 0.8), (1, 1))
@@ -52,7 +51,7 @@ def test_a_graph_has_a_chart_with_its_good_zone_and_its_marks() -> None:
 
 
 def test_everything_is_in_the_picture() -> None:
-    picture = svg(network(FULL, None, Quality(weight=2)))
+    picture = draw_svg(network(FULL, None, Quality(weight=2)))
     texts = {e.text for e in ElementTree.fromstring(picture).iter(f"{SVG}text")}
     assert {"weight 3", "weight 2", "delay", "delivered", "kind", "δ 2 s", "10 s", "50 %", "alarm"} <= texts
     titles = {e.text for e in ElementTree.fromstring(picture).iter(f"{SVG}title")}
@@ -61,11 +60,11 @@ def test_everything_is_in_the_picture() -> None:
 
 
 def test_without_graphs_there_is_no_trace_of_charts() -> None:
-    assert "chart" not in svg(network(None, Quality(weight=2)))
+    assert "chart" not in draw_svg(network(None, Quality(weight=2)))
 
 
 def test_many_categories_are_hinted_at() -> None:
-    picture = svg(network(Quality(value=MANY)))
+    picture = draw_svg(network(Quality(value=MANY)))
     texts = {e.text for e in ElementTree.fromstring(picture).iter(f"{SVG}text")}
     assert {"k0", "k3", "… 6 more"} <= texts
     assert "k4" not in texts
@@ -97,11 +96,11 @@ def test_charts_stay_in_their_room_and_curves_in_their_charts(found: list[Qualit
             assert all(a <= b + 1e-9 for (a, _), (b, _) in itertools.pairwise(chart.curve))
             assert all(b - a > 0.05 for (a, _), (b, _) in itertools.pairwise(chart.ticks))
             assert all(len(text) <= 12 and -0.15 < place < 1.08 for place, text in chart.ticks)
-    ElementTree.fromstring(svg(network(*found)))
+    ElementTree.fromstring(draw_svg(network(*found)))
 
 
 def test_charts_do_not_overlap() -> None:
-    frames = list(elements(svg(network(FULL, FULL)), "chart"))
+    frames = list(elements(draw_svg(network(FULL, FULL)), "chart"))
     corners = [(float(e.get("x", "")), float(e.get("y", ""))) for e in frames]
     assert len(corners) == 6
     for (x1, y1), (x2, y2) in itertools.combinations(corners, 2):
@@ -134,7 +133,7 @@ n
     └── plain: output
 """
     )
-    lines = mermaid(network(FULL, None)).splitlines()
+    lines = draw_mermaid(network(FULL, None)).splitlines()
     assert '  out_out1>"out1"]' in lines
     assert any(line.startswith('  out_out0>"out0<br/>QoS(Weight 3, Delay(0 s: 1') for line in lines)
     assert any("#lt;odd#gt; #amp; long: 0.5" in line for line in lines)

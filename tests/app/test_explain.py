@@ -27,12 +27,10 @@ from australis.algebra.boxes import (
     XSection,
 )
 from australis.algebra.boxes.box import Box
+from australis.app.pictures import draw_mermaid, draw_svg, notation_of
 from australis.app.pictures.coordinates import draw, separated
 from australis.app.pictures.layers import Arc, Item, arrange, crossings, has_loop
-from australis.app.pictures.mermaid import mermaid
-from australis.app.pictures.notation import notation
 from australis.app.pictures.scene import scene_of
-from australis.app.pictures.svg import svg
 
 BY_SID = Order("time", slack=2, group_by=("sid",))
 TIME = Order("time")
@@ -75,7 +73,7 @@ TIME = Order("time")
     ],
 )
 def test_notation(box: Box, text: str) -> None:
-    assert str(notation(box)) == text
+    assert str(notation_of(box)) == text
 
 
 @pytest.fixture
@@ -195,8 +193,8 @@ def busy() -> Network:
 
 def test_everything_is_in_the_svg() -> None:
     network = busy()
-    picture = svg(network)
-    assert picture == svg(busy())
+    picture = draw_svg(network)
+    assert picture == draw_svg(busy())
     root = ElementTree.fromstring(picture)
     texts = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
     titles = {element.text for element in root.iter("{http://www.w3.org/2000/svg}title")}
@@ -206,7 +204,7 @@ def test_everything_is_in_the_svg() -> None:
     )
     assert {"0", "1", "2", "L", "R"} <= texts
     for box_id, node in network.boxes.items():
-        assert f"{box_id}: {notation(node.box)}" in titles
+        assert f"{box_id}: {notation_of(node.box)}" in titles
     assert "b (k int, t long, v double)" in titles
     assert not re.search(r"<script|href|url\((?!#head)", picture)
 
@@ -216,7 +214,7 @@ def test_an_svg_is_xml_whatever_a_description_holds() -> None:
     described = "bell \x07, null \x00, half \ud800, no character \uffff, <tag> & tab\t"
     net.input("a", "x int").filter("x > 0", as_="f", description=described).output("out")
     titles = [
-        e.text or "" for e in ElementTree.fromstring(svg(net.build())).iter() if e.tag.endswith("title")
+        e.text or "" for e in ElementTree.fromstring(draw_svg(net.build())).iter() if e.tag.endswith("title")
     ]
     wanted = "bell \ufffd, null \ufffd, half \ufffd, no character \ufffd, <tag> & tab\t"
     assert any(wanted in title for title in titles)
@@ -286,6 +284,6 @@ def test_separated_keeps_wishes_that_do_no_harm() -> None:
 def test_mermaid_escapes_what_it_would_read() -> None:
     net = NetworkBuilder("signs")
     net.input("a", "s string").filter("s = '\"<b>|`#' OR s LIKE '%&%'").output("b")
-    text = mermaid(net.build())
+    text = draw_mermaid(net.build())
     assert "#quot;#lt;b#gt;#124;#96;#35;" in text
     assert "#amp;" in text

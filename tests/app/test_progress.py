@@ -6,7 +6,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from australis.app.showing.progress import Picture, Sample, announced, live
+from australis.app.showing.progress import Picture, Sample, announce, draw_live
 from australis.engine.observe.statistics import (
     BoxStatistics,
     OutputStatistics,
@@ -48,7 +48,7 @@ def test_the_picture() -> None:
 def test_on_a_terminal_it_is_drawn_and_gone_at_the_end() -> None:
     text = StringIO()
     console = Console(file=text, width=120, force_terminal=True)
-    with live(console, lambda: sample(1.0)):
+    with draw_live(console, lambda: sample(1.0)):
         pass
     assert "soldiers" in text.getvalue()
     assert text.getvalue().endswith("\x1b[2K")
@@ -57,7 +57,7 @@ def test_on_a_terminal_it_is_drawn_and_gone_at_the_end() -> None:
 def test_where_there_is_no_terminal_there_is_silence() -> None:
     text = StringIO()
     console = Console(file=text)
-    with live(console, lambda: sample(1.0)), announced(console, "Starting Spark") as seconds:
+    with draw_live(console, lambda: sample(1.0)), announce(console, "Starting Spark") as seconds:
         pass
     assert text.getvalue() == ""
     assert seconds[0] >= 0

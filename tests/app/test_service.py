@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from tests.app.files import australis, write
 
-from australis.app.running.on_node import _line
-from australis.app.showing.losses import Loss, losses
+from australis.app.running.on_node import _print_line
+from australis.app.showing.losses import Loss, losses_between
 from australis.app.showing.progress import Sample
 from australis.app.showing.served_quality import Service
+from australis.engine.ledger.counts.drops import Entry
 from australis.engine.observe.inspect import look
 from australis.engine.observe.quality import OutputQuality, QualityReport
 from australis.engine.observe.statistics import OutputStatistics, Statistics, SuperboxStatistics
-from australis.engine.steer.drop_boxes import Entry
 
 NETWORK = """\
 australis: 1
@@ -53,7 +53,7 @@ def test_losses_are_told_place_by_place() -> None:
         entry(4, "there", 10, 0),
         entry(5, "gone", 10, 5),
     ]
-    (found,) = losses(before, after, {"here": superbox, "there": superbox})
+    (found,) = losses_between(before, after, {"here": superbox, "there": superbox})
     assert (found.superbox, found.stream, found.arrived, found.shed) == ("here", "s", 100, 38)
     assert [each.number for each in found.dropboxes] == [1, 3]
     assert str(found) == "of 100, meant for report, screen; by 2 drop boxes, the last: 50.0% of v < 1"
@@ -84,9 +84,9 @@ def test_service_for_people_and_for_programs() -> None:
 
 def test_a_line_of_a_run_under_way(capsys: pytest.CaptureFixture[str]) -> None:
     plain = Statistics("plant", 0, {}, {"guard": OutputStatistics(7, 1.0, 1.0, 1.0, {})}, {}, {})
-    _line(Sample(2.04, {"readings": 9}, plain))
+    _print_line(Sample(2.04, {"readings": 9}, plain))
     shed = replace(plain, bytes=5, disk=5, quality=REPORT, shed={"report": 298})
-    _line(Sample(2.04, {"readings": 9}, shed))
+    _print_line(Sample(2.04, {"readings": 9}, shed))
     first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert first == {"seconds": 2.0, "inputs": {"readings": 9}, "outputs": {"guard": 7}, "waiting": 0}
     delivered = {"guard": 1.0, "report": 0.702, "idle": 1.0}

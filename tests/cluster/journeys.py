@@ -85,11 +85,11 @@ def say(*words: str) -> None:
     print(*words, flush=True)  # noqa: T201
 
 
-def drawn(seed: int, way: Way, master: str) -> tuple[Journey, int]:
+def drawn(seed: int, way: Way, spark: SparkSession) -> tuple[Journey, int]:
     """A network with its events and settings, the same both ways, and how many tuples make a task."""
     random = Random(seed)
     journey = random.choice([any_journey, keyed_journey])(random)
-    journey.master = master
+    journey.runner = spark
     # By way of Spark a train takes a second or so until its code is compiled: fewer of them are enough.
     journey.held = random.random() < 0.5 or way is Way.SPARK
     journey.setting = _by(journey.setting, way)
@@ -101,9 +101,9 @@ def _by(setting: Setting, way: Way) -> Setting:
     return replace(setting, way=way, train=max(setting.train, 20 if way is Way.SPARK else 1))
 
 
-def check(seed: int, way: Way, master: str) -> None:
+def check(seed: int, way: Way, spark: SparkSession) -> None:
     """A node does what the reference does."""
-    journey, rows_per_task = drawn(seed, way, master)
+    journey, rows_per_task = drawn(seed, way, spark)
     try:
         with several_tasks(rows_per_task):
             journey.check()
@@ -112,7 +112,7 @@ def check(seed: int, way: Way, master: str) -> None:
         raise
 
 
-def travel(spark: SparkSession, master: str, first: int, end: int) -> Done:
+def travel(spark: SparkSession, first: int, end: int) -> Done:
     """All networks both ways, with executors lost under some of them."""
     done, random = Done(), Random(first)
     tasks = Tasks(spark, done)
@@ -120,7 +120,7 @@ def travel(spark: SparkSession, master: str, first: int, end: int) -> Done:
         for turn, way in enumerate(Way):
             if number % (KILL_EVERY * len(Way)) == KILL_EVERY * turn:
                 tasks.kill(random.randrange(TASKS_BEFORE))
-            check(seed, way, master)
+            check(seed, way, spark)
             done.runs += 1
         done.networks += 1
     return done
@@ -129,7 +129,7 @@ def travel(spark: SparkSession, master: str, first: int, end: int) -> Done:
 def main(master: str, first: int, end: int) -> None:
     spark = local_session("australis-journeys", master=master, light=True, options=OPTIONS)
     try:
-        done = travel(spark, master, first, end)
+        done = travel(spark, first, end)
     finally:
         # Behind it nothing more is heard of tasks, and an error is the last that is said.
         spark.stop()

@@ -16,15 +16,15 @@ from pyspark.sql import SparkSession
 from tests.conformance.events import rows_of
 from tests.conformance.random_networks import Event, with_ends
 from tests.conformance.test_networks import table_of
+from tests.engine.in_process import InProcess
 
 from australis import Node
 from australis.algebra.network import QUARANTINE, Network
 from australis.algebra.schema import TS
+from australis.engine.runner import Runner
 from australis.engine.settings import Way
 from australis.engine.store.segments import SEQ
-from australis.engine.train import trains
-from australis.engine.worker.task import Task, answer, manifest_of
-from australis.engine.worker.waybill import Manifest, Waybill
+from australis.engine.train import sizing
 from australis.policy.schedule.schedules import Scheduling
 from australis.reference.network import Emission, ReferenceRun
 
@@ -32,7 +32,7 @@ MEMORY = Path("/dev/shm")
 """A file system in memory, where there is one: a node waits for its disk several times in each train."""
 LONG_AGO = -(10**15)
 """What a clock says that makes no timeout due: time passes only as events tell."""
-LOCAL = "local[2]"
+IN_PROCESS = InProcess()
 COUNTED = ("received", "emitted", "late", "ignored", "rejected")
 
 Stored = list[dict[str, Any]]
@@ -120,36 +120,24 @@ class Expectation:
 # --- what a node makes of it
 
 
-class Here:
-    """Runs the tasks of a train in this process: the same orders, tasks and manifests, without Spark."""
-
-    def __init__(self, spark: SparkSession, group: str) -> None:
-        del spark, group
-
-    def run(self, waybill: Waybill) -> list[Manifest]:
-        told = Waybill.from_json(waybill.to_json())
-        return [manifest_of(answer(Task(told, share, index).run)) for index, share in enumerate(told.shares)]
-
-
 @contextmanager
 def several_tasks(rows_per_task: int) -> Iterator[None]:
     """Nodes that spread trains of few tuples over tasks."""
-    with patch.object(trains, "ROWS_PER_TASK", rows_per_task):
+    with patch.object(sizing, "ROWS_PER_TASK", rows_per_task):
         yield
 
 
-@contextmanager
-def in_process(rows_per_task: int) -> Iterator[None]:
-    """Nodes that do without Spark's jobs."""
-    with several_tasks(rows_per_task), patch("australis.engine.spark.runners.FusedRunner", Here):
-        yield
-
-
-def opened(root: str, setting: Setting, network: Network, stored: Stored, master: str = LOCAL) -> Node:
+def opened(
+    root: str,
+    setting: Setting,
+    network: Network,
+    stored: Stored,
+    runner: str | Runner | SparkSession = IN_PROCESS,
+) -> Node:
     """A node that runs a network, and has no clock of its own."""
     node = Node(
         root,
-        master=master,
+        runner=runner,
         discipline=setting.discipline,
         schedule=setting.schedule,
         partitions=setting.partitions,
@@ -208,7 +196,7 @@ class Journey:
     restarts: list[Restart] = field(default_factory=list)
     held: bool = False
     """Whether the nodes wait with their trains until all is pushed, so that these are few."""
-    master: str = LOCAL
+    runner: str | Runner | SparkSession = IN_PROCESS
 
     def check(self) -> None:
         """The nodes do what the reference does."""
@@ -251,7 +239,7 @@ class Journey:
         return self._opened(root, restart.setting)
 
     def _opened(self, root: str, setting: Setting) -> Node:
-        node = opened(root, setting, self.network, self.stored, self.master)
+        node = opened(root, setting, self.network, self.stored, self.runner)
         if self.held:
             node.pause()
         return node

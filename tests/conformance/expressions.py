@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.conformance.values import KINDS, types, values
 
 from australis.algebra.expr.functions import TRUNC_UNITS
-from australis.algebra.expr.parsing.literals import UNITS_US
+from australis.algebra.expr.literals import UNITS_US
 from australis.algebra.expr.text import text_of
 from australis.algebra.expr.tree import Literal
 from australis.algebra.schema import Schema

@@ -80,7 +80,7 @@ class Draft:
         return self.random.choice(refs[-3:] if self.random.random() < 0.6 else refs)
 
 
-def random_network(random: Random, boxes_most: int = 6) -> Network:
+def random_network(random: Random, boxes_most: int = 6, makers: Makers | None = None) -> Network:
     """A network of up to `boxes_most` boxes all of whose streams are outputs."""
     draft = Draft(random, random.choice(ORDER_TYPES))
     for number in range(random.randint(1, 2)):
@@ -90,12 +90,12 @@ def random_network(random: Random, boxes_most: int = 6) -> Network:
     if random.random() < 0.3:
         draft.inputs["stored"] = Input(parse_schema("g string, w long"), table=True)
     for number in range(random.randint(1, boxes_most)):
-        add_box(draft, f"box{number}")
+        add_box(draft, f"box{number}", makers)
     outputs = {f"out{number}": Output(ref) for number, ref in enumerate(draft.streams)}
     return Network("random", draft.inputs, draft.boxes, outputs)
 
 
-def add_box(draft: Draft, box_id: str, makers: Sequence[Callable[[Draft], Made]] | None = None) -> None:
+def add_box(draft: Draft, box_id: str, makers: Makers | None = None) -> None:
     """Put a random box behind random streams; none if the box does not fit them."""
     made = draft.random.choice(makers or MAKERS)(draft)
     if made is None:
@@ -113,6 +113,7 @@ def add_box(draft: Draft, box_id: str, makers: Sequence[Callable[[Draft], Made]]
 # --- boxes
 
 Made = tuple[Box, list[Ref]] | None
+Makers = Sequence[Callable[[Draft], Made]]
 
 
 def one_of(random: Random, schema: Schema, fits: Callable[[Field], bool] = lambda _: True) -> str | None:
@@ -275,7 +276,7 @@ def make_drop(draft: Draft) -> Made:
     return Drop(draft.random.choice([0.2, 0.5]), draft.random.randrange(1000)), [draft.any_stream()]
 
 
-MAKERS: tuple[Callable[[Draft], Made], ...] = (
+MAKERS: Makers = (
     make_filter,
     make_map,
     make_union,
@@ -292,6 +293,7 @@ MAKERS: tuple[Callable[[Draft], Made], ...] = (
     make_resample,
     make_drop,
 )
+"""Every box is drawn by one of these, some more often. A new box needs one entry here."""
 
 
 # --- events

@@ -1,11 +1,13 @@
 """Random networks on a node do what the reference does, however trains are cut, spread and interrupted.
 
-Most runs here do without Spark's jobs, so that there can be many: orders, tasks and commits are the same.
+Most runs here have their tasks in this process, so that there can be many: orders, tasks and commits are
+the same.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
@@ -16,7 +18,6 @@ from pyspark.sql import SparkSession
 from tests.conformance.engine_runs import (
     Journey,
     Setting,
-    in_process,
     random_restarts,
     random_setting,
     recut,
@@ -27,6 +28,8 @@ from tests.conformance.random_networks import random_events, random_network, ran
 
 from australis.algebra.network import Network
 from australis.algebra.schema import Schema
+from australis.engine.light.runner import LightRunner
+from australis.engine.runner import SPARK
 from australis.engine.settings import Way
 
 RANDOM = st.randoms(use_true_random=False)
@@ -76,15 +79,15 @@ def keyed_journey(random: Random) -> Journey:
 
 @given(RANDOM)
 @some
-def test_any_network(spark: SparkSession, random: Random) -> None:
-    with in_process(rows_per_task=random.choice([2, 5, 60_000])):
+def test_any_network(random: Random) -> None:
+    with several_tasks(rows_per_task=random.choice([2, 5, 60_000])):
         any_journey(random).check()
 
 
 @given(RANDOM)
 @some
-def test_networks_with_a_key(spark: SparkSession, random: Random) -> None:
-    with in_process(rows_per_task=random.choice([2, 5, 60_000])):
+def test_networks_with_a_key(random: Random) -> None:
+    with several_tasks(rows_per_task=random.choice([2, 5, 60_000])):
         keyed_journey(random).check()
 
 
@@ -93,9 +96,24 @@ def test_networks_with_a_key(spark: SparkSession, random: Random) -> None:
 @few
 def test_with_jobs(spark: SparkSession, way: Way, random: Random) -> None:
     journey = random.choice([any_journey, keyed_journey])(random)
-    journey.setting, journey.held = _by(journey.setting, way), True
+    journey.setting, journey.held, journey.runner = _by(journey.setting, way), True, SPARK
     journey.restarts = [replace(each, setting=_by(each.setting, way)) for each in journey.restarts[:1]]
     journey.check()
+
+
+@pytest.fixture(scope="module")
+def light() -> Iterator[LightRunner]:
+    with LightRunner(2) as runner:
+        yield runner
+
+
+@given(RANDOM)
+@settings(max_examples=400 if IS_DEEP else 6)
+def test_in_light_processes(light: LightRunner, random: Random) -> None:
+    journey = random.choice([any_journey, keyed_journey])(random)
+    journey.runner = light
+    with several_tasks(rows_per_task=random.choice([2, 5, 60_000])):
+        journey.check()
 
 
 def _by(setting: Setting, way: Way) -> Setting:
@@ -108,6 +126,6 @@ def test_tasks_of_one_train(spark: SparkSession, way: Way, discipline: str) -> N
     """The same trains over several tasks."""
     random = Random(5)
     journey = keyed_journey(random)
-    journey.setting, journey.restarts = Setting(discipline, 3, way=way), []
+    journey.setting, journey.restarts, journey.runner = Setting(discipline, 3, way=way), [], SPARK
     with several_tasks(rows_per_task=3):
         journey.check()

@@ -15,18 +15,17 @@ from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
 from tests.conformance.engine_runs import (
     MEMORY,
     Expectation,
     Setting,
     difference,
     fed,
-    in_process,
     numbered,
     opened,
     random_setting,
     recut,
+    several_tasks,
 )
 from tests.conformance.random_networks import Event, random_events, random_network
 
@@ -119,13 +118,13 @@ def check(right: Expectation, node: Node, names: dict[str, str]) -> None:
 
 @given(RANDOM)
 @some
-def test_a_query_that_comes_late_gets_all(spark: SparkSession, random: Random) -> None:
+def test_a_query_that_comes_late_gets_all(random: Random) -> None:
     network = streams_only(random)
     late = [name for name in network.outputs if random.random() < 0.6]
     base = part(network, [name for name in network.outputs if name not in late])
     events = recut(random, random_events(random, network))
     when = {name: random.randrange(len(events) + 1) for name in late}
-    with in_process(random.choice([2, 60_000])), node_of(base, random_setting(random)) as (node, _):
+    with several_tasks(random.choice([2, 60_000])), node_of(base, random_setting(random)) as (node, _):
         for number in range(len(events) + 1):
             for name in (name for name in late if when[name] == number):
                 node.attach(query(network, name), name=f"late_{name}")
@@ -137,7 +136,7 @@ def test_a_query_that_comes_late_gets_all(spark: SparkSession, random: Random) -
 
 @given(RANDOM)
 @some
-def test_what_a_change_leaves_alone_does_not_notice(spark: SparkSession, random: Random) -> None:
+def test_what_a_change_leaves_alone_does_not_notice(random: Random) -> None:
     network = streams_only(random)
     left_alone = [name for name in network.outputs if random.random() < 0.5] or [next(iter(network.outputs))]
     others = [name for name in network.outputs if name not in left_alone]
@@ -146,7 +145,7 @@ def test_what_a_change_leaves_alone_does_not_notice(spark: SparkSession, random:
     def some_part() -> Network:
         return part(network, [*left_alone, *(name for name in others if random.random() < 0.5)])
 
-    with in_process(random.choice([2, 60_000])), node_of(some_part(), random_setting(random)) as (node, _):
+    with several_tasks(random.choice([2, 60_000])), node_of(some_part(), random_setting(random)) as (node, _):
         for event in events:
             if random.random() < 0.4:
                 node.change(some_part())
@@ -157,13 +156,13 @@ def test_what_a_change_leaves_alone_does_not_notice(spark: SparkSession, random:
 
 @given(RANDOM)
 @some
-def test_queries_that_come_and_go(spark: SparkSession, random: Random) -> None:
+def test_queries_that_come_and_go(random: Random) -> None:
     network = streams_only(random)
     base = part(network, [])
     events = recut(random, random_events(random, network))
     right = expected_of(network, events)
     setting = random_setting(random)
-    with in_process(random.choice([2, 60_000])), node_of(base, setting) as (node, _):
+    with several_tasks(random.choice([2, 60_000])), node_of(base, setting) as (node, _):
         attached: dict[str, str] = {}
         for number, event in enumerate(events):
             name = random.choice(list(network.outputs))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
@@ -10,6 +9,7 @@ from tests.conformance.random_networks import (
     MAKERS,
     Draft,
     Made,
+    Makers,
     add_box,
     condition,
     functions,
@@ -34,6 +34,8 @@ class Query(Draft):
     """A draft that grows at its tip: most boxes read the one made last, as in a chain."""
 
     tip: Ref | None = None
+    more: Makers = ()
+    """What else is drawn beside QUERY_MAKERS."""
 
     def any_stream(self) -> Ref:
         if self.tip is not None and self.random.random() < 0.9:
@@ -41,10 +43,10 @@ class Query(Draft):
         return super().any_stream()
 
 
-def random_queries(random: Random, boxes_most: int = 6) -> Network:
+def random_queries(random: Random, boxes_most: int = 6, more: Makers = ()) -> Network:
     """Some queries over the same inputs, each a chain; outputs at their ends and at a few other streams."""
     kind = random.choice(ORDER_TYPES)
-    draft = Query(random, kind)
+    draft = Query(random, kind, more=more)
     for number in range(random.randint(1, 2)):
         schema = parse_schema(
             f"at {kind}{random.choice([' not null'] * 4 + [''])}, g string, k int, x double, b boolean"
@@ -63,7 +65,7 @@ def _query(draft: Query, name: str, boxes: int) -> Ref:
     if draft.random.random() < 0.3:
         draft.tip = draft.random.choice(list(draft.streams))
     for number in range(boxes):
-        _grow(draft, f"{name}{number}", QUERY_MAKERS)
+        _grow(draft, f"{name}{number}", (*QUERY_MAKERS, *draft.more))
         if draft.random.random() < 0.5:
             _grow(draft, f"{name}{number}_then", (make_key_filter, make_sorted_reader))
     if draft.random.random() < 0.4:
@@ -71,7 +73,7 @@ def _query(draft: Query, name: str, boxes: int) -> Ref:
     return draft.tip
 
 
-def _grow(draft: Query, box_id: str, makers: tuple[Callable[[Draft], Made], ...]) -> None:
+def _grow(draft: Query, box_id: str, makers: Makers) -> None:
     """Put a box at the tip, if it fits."""
     add_box(draft, box_id, makers)
     if box_id in draft.boxes:
@@ -128,12 +130,9 @@ def make_key_filter(draft: Draft) -> Made:
 
 def _keys_of(box: Box, names: tuple[str, ...]) -> list[str]:
     """The attributes of a box's result that it may have grouped by."""
-    if isinstance(box, Join):
-        orders = [("left", box.left), ("right", box.right)]
-        keys = [(side, key) for side, order in orders if order for key in order.group_by]
-        return [name for side, key in keys for name in (key, f"{side}_{key}") if name in names]
-    order = getattr(box, "order", None)
-    return [name for name in (order.group_by if isinstance(order, Order) else ()) if name in names]
+    sides = enumerate(("left", "right")[: box.arity[0]])
+    keys = [(side, key) for port, side in sides for key in box.partition_keys(port)]
+    return [name for side, key in keys for name in (key, f"{side}_{key}") if name in names]
 
 
 def make_keyed_join(draft: Draft) -> Made:
@@ -189,7 +188,7 @@ def _window(random: Random, schema: Schema, slack: int) -> Aggregate:
     return Aggregate(functions(random, schema), Order("at", slack), size)
 
 
-QUERY_MAKERS: tuple[Callable[[Draft], Made], ...] = (
+QUERY_MAKERS: Makers = (
     *MAKERS,
     *(make_simple_filter,) * 8,
     *(make_key_filter,) * 10,

@@ -10,8 +10,7 @@ from functools import cached_property
 from types import MappingProxyType, NoneType
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from australis.algebra.boxes import Box, Join, equalities
-from australis.algebra.boxes.box import at
+from australis.algebra.boxes import Box, at
 from australis.algebra.guards import guard, guard_texts
 from australis.algebra.quality import Quality, ValueGraph
 from australis.algebra.schema import NAME, NAME_EXPECTED, Schema, parse_schema
@@ -269,6 +268,7 @@ def _timezone_problems(name: str) -> Iterator[Problem]:
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
+        # The problem says all that these errors would.
         yield Problem("timezone", f"unknown time zone {name!r}", "a name such as 'UTC' or 'Europe/Berlin'")
 
 
@@ -311,7 +311,7 @@ def _ref_problems(network: Network, ref: Ref, path: str) -> Iterator[Problem]:
 
 def _table_problems(network: Network, box: Box, port: int, source: Ref, box_id: str) -> Iterator[Problem]:
     is_table = _is_table(network, source)
-    wants_table = isinstance(box, Join) and box.table_side == port
+    wants_table = box.table_side == port
     if is_table and not wants_table:
         yield _reads_table(f"{box_id}.from[{port}]", source)
     if wants_table and not is_table:
@@ -391,15 +391,15 @@ def _end_problems(network: Network) -> Iterator[Problem]:
         if point.key is not None and point.key not in schemas[point.at]:
             yield _unknown(f"connection_points.{name}.key", point.key, schemas[point.at])
     for box_id, node in network.boxes.items():
-        if isinstance(node.box, Join) and node.box.table_side is not None:
+        if node.box.table_side is not None:
             yield from _lookup_problems(network, box_id, node.box, node.sources[node.box.table_side])
 
 
-def _lookup_problems(network: Network, box_id: str, box: Join, source: Ref) -> Iterator[Problem]:
+def _lookup_problems(network: Network, box_id: str, box: Box, source: Ref) -> Iterator[Problem]:
     store = network.inputs[source.id].store
     if store is None or store.pull != Pull.LOOKUP:
         return
-    if not equalities(box.bind(*(network.schemas[each] for each in network.boxes[box_id].sources)).predicate):
+    if not box.lookup_keys(*network.input_schemas(box_id)):
         what = f"equates no attribute of {source.id!r}, so there is nothing to look up by"
         yield Problem(f"{box_id}.predicate", what, f"an equality, or {source.id}.store.pull: load")
 

@@ -56,6 +56,19 @@ class Order:
             raise AlgebraError(Problem("on", f"{self.on!r} is a {found} and cannot be an order", expected))
         return found
 
+    @property
+    def reads(self) -> frozenset[str]:
+        """The attributes that the order is about."""
+        return frozenset({self.on, *self.group_by}) - {TUP}
+
+    def rejects(self, schema: Schema) -> bool:
+        """Whether a tuple may have no place in the order; no clock shows times beyond 2^62."""
+        if self.on == TUP:
+            return False
+        found = schema[self.on]
+        has_place = found.type.name in ("int", "timestamp") or found.type.is_decimal
+        return found.nullable or not has_place
+
 
 def is_orderable(data_type: DataType) -> bool:
     """Whether windows can be laid along values of a type."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import parse_qsl, urlsplit
 
-from australis.algebra.boxes.box import at
+from australis.algebra.boxes import at
 from australis.algebra.guards import guard_texts, shown
 from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds

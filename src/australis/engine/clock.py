@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
+
+from australis.engine.threads import SYSTEM, Threads
 
 
 def wall_clock() -> int:
     """Local time in microseconds since 1970."""
-    return time.time_ns() // 1000
+    return SYSTEM.now_us()
 
 
-def never_back(clock: Callable[[], int]) -> Callable[[], int]:
+def never_back(clock: Callable[[], int], threads: Threads = SYSTEM) -> Callable[[], int]:
     """The clock, but standing still while it is set back: in a network time only passes."""
-    lock, latest = threading.Lock(), [clock()]
+    lock, latest = threads.lock(), [clock()]
 
     def now() -> int:
         with lock:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from australis.kernels.boxes.join import JoinKernel
-from australis.kernels.boxes.stateless import Stateless
+from australis.kernels.boxes import JoinKernel, Stateless
 from australis.kernels.causes import caused, causes_of, runs
 from australis.kernels.kernel import CAUSE, Kernel, State, Step
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.counters import BEFORE
-from australis.kernels.arrays.columns import Indexes, column, numbers, rows_of
+from australis.kernels.arrays import Indexes, column, numbers, rows_of
 from australis.kernels.kernel import CAUSE, Step
 
 NOBODY: Indexes = np.zeros(0, np.int64)

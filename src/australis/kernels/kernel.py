@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from australis.algebra.schema import Schema
 from australis.errors import KernelError, Problem
-from australis.kernels.arrays.numbered_rows import Numbered, PortKeys
+from australis.kernels.arrays import Numbered, PortKeys
 
 CAUSE = "#cause"
 """The hidden column of outputs: the input row that caused each tuple, ascending; -1 for time and flush."""
@@ -91,4 +91,9 @@ def refused(batch: pa.Table, rows: npt.NDArray[np.int64], reasons: Sequence[str 
 
 def empty_output(schema: Schema) -> pa.Table:
     """An output batch without tuples."""
-    return schema.arrow_with_ts.append(pa.field(CAUSE, pa.int64(), False)).empty_table()
+    return output_schema(schema).empty_table()
+
+
+def output_schema(schema: Schema) -> pa.Schema:
+    """How batches of these attributes come out of a box."""
+    return schema.arrow_with_ts.append(pa.field(CAUSE, pa.int64(), False))

@@ -19,16 +19,22 @@ from australis.algebra.boxes import (
     WSort,
 )
 from australis.algebra.schema import Schema
-from australis.kernels.boxes.aggregate import AggregateKernel
-from australis.kernels.boxes.bsort import BSortKernel
-from australis.kernels.boxes.drop import DropKernel
-from australis.kernels.boxes.join import JoinKernel
-from australis.kernels.boxes.lookup_join import Ask, LookupJoinKernel
-from australis.kernels.boxes.resample import ResampleKernel
-from australis.kernels.boxes.stateless import FilterKernel, MapKernel, UnionKernel
-from australis.kernels.boxes.table_join import TableJoinKernel
-from australis.kernels.boxes.tumble import TumbleKernel
-from australis.kernels.boxes.wsort import WSortKernel
+from australis.errors import KernelError, Problem
+from australis.kernels.boxes import (
+    AggregateKernel,
+    Ask,
+    BSortKernel,
+    DropKernel,
+    FilterKernel,
+    JoinKernel,
+    LookupJoinKernel,
+    MapKernel,
+    ResampleKernel,
+    TableJoinKernel,
+    TumbleKernel,
+    UnionKernel,
+    WSortKernel,
+)
 from australis.kernels.kernel import Kernel
 
 Schemas = tuple[Schema, ...]
@@ -59,4 +65,7 @@ def kernel_for(box: Box, schemas: Schemas, timezone: str = "UTC", ask: Ask | Non
     if ask is not None:
         assert isinstance(box, Join), "only a join looks up"
         return LookupJoinKernel(box, schemas, timezone, ask)
-    return KERNELS[type(box.core)](box.core, schemas, timezone)
+    made = KERNELS.get(type(box.core))
+    if made is None:
+        raise KernelError(Problem("", f"no kernel runs a {box.core.kind}", "an entry in KERNELS"))
+    return made(box.core, schemas, timezone)

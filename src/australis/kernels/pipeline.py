@@ -18,9 +18,9 @@ from australis.algebra.network import QUARANTINE, Network, Ref
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
 from australis.errors import AlgebraError, KernelError, Problem
-from australis.kernels.arrays.columns import column, stacked
+from australis.kernels.arrays import column, stacked
 from australis.kernels.arrivals import Taken, take
-from australis.kernels.boxes.lookup_join import Ask
+from australis.kernels.boxes import Ask
 from australis.kernels.causes import NOBODY, by_cause, caused
 from australis.kernels.kernel import CAUSE, Kernel, State, empty_output
 from australis.kernels.make import kernel_for

@@ -11,11 +11,11 @@ import pyarrow as pa
 from australis.algebra.network import QUARANTINE_SCHEMA
 from australis.algebra.quarantine_text import null_reason, tuple_as_json
 from australis.algebra.schema import TS, Schema
-from australis.kernels.expressions.arrays import nulls
-from australis.kernels.functions.user import plain
-from australis.kernels.kernel import CAUSE, REASON, empty_output
+from australis.kernels.expressions import nulls
+from australis.kernels.functions import plain
+from australis.kernels.kernel import CAUSE, REASON, output_schema
 
-QUARANTINE_ARROW = empty_output(QUARANTINE_SCHEMA).schema
+QUARANTINE_ARROW = output_schema(QUARANTINE_SCHEMA)
 """The form of the quarantine's batches."""
 
 

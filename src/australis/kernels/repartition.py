@@ -9,11 +9,18 @@ import numpy as np
 import pyarrow as pa
 
 from australis.errors import KernelError, Problem
-from australis.kernels.arrays.columns import Indexes, column, numbers, rows_of, stacked
-from australis.kernels.arrays.groups import encode
-from australis.kernels.arrays.hashing import partitions
-from australis.kernels.arrays.numbered_rows import Numbered, PortKeys
-from australis.kernels.functions.loops import arrange
+from australis.kernels.arrays import (
+    Indexes,
+    Numbered,
+    PortKeys,
+    by_slot,
+    column,
+    encode,
+    numbers,
+    partitions,
+    rows_of,
+    stacked,
+)
 from australis.kernels.kernel import Kernel, State
 
 
@@ -74,7 +81,7 @@ def _split(tables: Sequence[Numbered], state: State, count: int) -> tuple[State,
 
 def _places(owners: Indexes, count: int) -> Indexes:
     """The place of each row among those of its owner."""
-    order, begins = arrange(owners, count)
+    order, begins = by_slot(owners, count)
     places = np.empty_like(order)
     places[order] = np.arange(len(order)) - begins[owners[order]]
     return places
@@ -82,7 +89,7 @@ def _places(owners: Indexes, count: int) -> Indexes:
 
 def _share(parts: Sequence[dict[str, pa.Table]], name: str, table: pa.Table, owners: Indexes) -> None:
     """Give each part the rows that it owns of a table."""
-    order, begins = arrange(owners, len(parts))
+    order, begins = by_slot(owners, len(parts))
     for part, (begin, end) in zip(parts, pairwise(begins), strict=True):
         part[name] = rows_of(table, order[begin:end])
 

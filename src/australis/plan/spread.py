@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from australis.algebra.boxes import Aggregate, Box, BSort, Filter, Map, Union
-from australis.algebra.expr.tree import Attribute
+from australis.algebra.boxes import Box
 from australis.algebra.network import Network, Ref
 from australis.algebra.schema import Schema
 
@@ -77,12 +76,12 @@ def _covers(network: Network, origin: Origin, inputs: set[str]) -> bool:
 
 
 def _grouped_by(network: Network, box_id: str, origins: Mapping[Ref, Origins]) -> set[Origin]:
-    """The origins of what an order-sensitive box groups by, if it keeps each group apart."""
-    core = network.boxes[box_id].box.core
-    if not isinstance(core, Aggregate | BSort):
+    """The origins of what an order-sensitive box groups by; of one with several inputs, groups may meet."""
+    node = network.boxes[box_id]
+    if len(node.sources) > 1:
         return set()
-    attributes = origins[network.boxes[box_id].sources[0]]
-    return {attributes[name] for name in core.order.group_by if name in attributes}
+    attributes = origins[node.sources[0]]
+    return {attributes[name] for name in node.box.partition_keys(0) if name in attributes}
 
 
 def _origins(network: Network, boxes: list[str]) -> dict[Ref, Origins]:
@@ -101,15 +100,7 @@ def _origins(network: Network, boxes: list[str]) -> dict[Ref, Origins]:
 
 def _passed(box: Box, schemas: tuple[Schema, ...], sources: list[Origins]) -> Origins:
     """The origins of a box's outputs, given those of its inputs."""
-    match box.core:
-        case Map() as map_:
-            plain = {name: e.name for name, e in map_.bind(*schemas).items() if isinstance(e, Attribute)}
-            return {name: sources[0][of] for name, of in plain.items() if of in sources[0]}
-        case Union():
-            shared = set.intersection(*(set(source) for source in sources))
-            return {name: frozenset().union(*(source[name] for source in sources)) for name in shared}
-        case Aggregate(order=order):
-            return {name: sources[0][name] for name in order.group_by if name in sources[0]}
-        case Filter() | BSort():
-            return sources[0]
-    return {}
+    ports = zip(box.origins(*schemas), sources, strict=True)
+    found = [{name: source[of] for name, of in names.items() if of in source} for names, source in ports]
+    shared = [name for name in found[0] if all(name in each for each in found)]
+    return {name: frozenset().union(*(each[name] for each in found)) for name in shared}

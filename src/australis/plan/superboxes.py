@@ -93,7 +93,7 @@ class Superbox:
     @cached_property
     def has_timeouts(self) -> bool:
         """Whether the passing of time alone can make a box emit."""
-        return any(getattr(self.network.boxes[box_id].box.core, "timeout", None) for box_id in self.boxes)
+        return any(node.box.timeout_us is not None for node in self.network.boxes.values())
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any
 
-from australis.algebra.expr import WindowCall
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value, WindowCall
 from australis.algebra.types import DataType
 from australis.algebra.user_functions import user_aggregate
 from australis.reference.expressions import evaluate, plain

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from australis.algebra.expr import WindowCall
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value, WindowCall
 from australis.reference.expressions import evaluate
 from australis.reference.order import Number
 from australis.reference.sides import Kept

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from australis.reference.row import Item, Rejected, Tuple
+from australis.errors import KernelError, Problem
+from australis.reference.row import Item, Rejected, Row, Tuple
 
 
 class Machine(ABC):
@@ -26,6 +27,11 @@ class Machine(ABC):
     @abstractmethod
     def start(self) -> None:
         """Remember no tuples: the state in which the streams begin. `__init__` calls it."""
+
+    def load(self, row: Row) -> None:
+        """One more row of the stored table, before the stream begins."""
+        name = type(self).__name__.removesuffix("Machine")
+        raise KernelError(Problem("", f"{name} reads no stored table", "a box with a table side"))
 
     def push(self, port: int, tuple: Tuple, now: int) -> list[Item]:
         """A tuple arrives on an input port; timeouts that are due fire before it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from australis.algebra.boxes import (
@@ -18,16 +19,24 @@ from australis.algebra.boxes import (
     WSort,
 )
 from australis.algebra.schema import Schema
-from australis.reference.boxes.aggregate import AggregateMachine
-from australis.reference.boxes.drop import DropMachine
-from australis.reference.boxes.join import JoinMachine
-from australis.reference.boxes.resample import ResampleMachine
-from australis.reference.boxes.sort import BSortMachine, WSortMachine
-from australis.reference.boxes.stateless import FilterMachine, MapMachine, UnionMachine
-from australis.reference.boxes.tumble import TumbleMachine
+from australis.errors import KernelError, Problem
+from australis.reference.boxes import (
+    AggregateMachine,
+    BSortMachine,
+    DropMachine,
+    FilterMachine,
+    JoinMachine,
+    MapMachine,
+    ResampleMachine,
+    TumbleMachine,
+    UnionMachine,
+    WSortMachine,
+)
 from australis.reference.machine import Machine
 
-MACHINES: dict[type[Box], Any] = {
+Schemas = tuple[Schema, ...]
+
+MACHINES: dict[type[Box], Callable[[Any, Schemas, str], Machine]] = {
     Filter: FilterMachine,
     Map: MapMachine,
     Union: UnionMachine,
@@ -42,7 +51,9 @@ MACHINES: dict[type[Box], Any] = {
 """The machine of every core box."""
 
 
-def machine_of(box: Box, schemas: tuple[Schema, ...], timezone: str = "UTC") -> Machine:
+def machine_of(box: Box, schemas: Schemas, timezone: str = "UTC") -> Machine:
     """A machine that runs a box on inputs of these schemas, from the beginning."""
-    machine: Machine = MACHINES[type(box.core)](box.core, schemas, timezone)
-    return machine
+    made = MACHINES.get(type(box.core))
+    if made is None:
+        raise KernelError(Problem("", f"no machine runs a {box.core.kind}", "an entry in MACHINES"))
+    return made(box.core, schemas, timezone)

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from australis.algebra.counters import BEFORE, BEHIND, Counters
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 from australis.algebra.network import QUARANTINE, Network, Ref
 from australis.algebra.quarantine_text import null_reason, tuple_as_json
 from australis.algebra.schema import Schema
 from australis.errors import KernelError
-from australis.reference.boxes.join import JoinMachine
 from australis.reference.machine import Machine
 from australis.reference.machines import machine_of
 from australis.reference.row import Item, Rejected, Row, Tuple
@@ -55,9 +54,7 @@ class ReferenceRun:
         event = _Event(self.network)
         for row in event.admit(table, [Tuple(values, 0) for values in rows]):
             for box_id, _ in self.network.consumers[Ref(table)]:
-                machine = self.machines[box_id]
-                assert isinstance(machine, JoinMachine)
-                machine.load(row.values)
+                self.machines[box_id].load(row.values)
         return event.quarantine
 
     def push(self, input_name: str, values: Row, ts: int, now: int) -> list[Emission]:

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from decimal import Decimal
 from typing import Any
 
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 from australis.algebra.types import DataType
 from australis.reference.row import Row
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 
 Row = Mapping[str, Value]
 """The attributes of a tuple by name: timestamps are whole microseconds, decimals are `Decimal`s."""

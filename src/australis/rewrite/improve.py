@@ -11,7 +11,7 @@ from australis.rewrite.combine_filters import combine_filters
 from australis.rewrite.combine_maps import combine_maps
 from australis.rewrite.fold_sorts import fold_sorts
 from australis.rewrite.leave_out import leave_out
-from australis.rewrite.project import COPIERS, project
+from australis.rewrite.project import project
 from australis.rewrite.prune import prune
 from australis.rewrite.reorder import goes_first, reorder
 from australis.rewrite.rewrite import Rewrite, Rule
@@ -111,6 +111,6 @@ def _copied(network: Network) -> int:
     return sum(
         len(schema)
         for box_id, node in network.boxes.items()
-        if isinstance(node.box, COPIERS)
+        if node.box.copies_tuples
         for schema in network.input_schemas(box_id)
     )

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from australis.algebra.boxes import BSort, Drop, Filter, Join, Map, Union, WSort
+from australis.algebra.boxes import Map, Names, Union
 from australis.algebra.expr import Attribute, text_of
 from australis.algebra.network import Network, Node, Ref
 from australis.rewrite.meaning import is_pure
-from australis.rewrite.needs import Names, needs
+from australis.rewrite.needs import needs
 from australis.rewrite.rewrite import Rewrite
 from australis.rewrite.statistics import Measure, Statistics
 from australis.rewrite.streams import is_end, new_id
 
-COPIERS = (Filter, Union, BSort, WSort, Drop, Join)
-"""Boxes that copy whole tuples. The others read what they need, so a projection before them gains nothing."""
 PROJECTION = Measure(0.002)
 """A Map that only picks attributes hands on their columns as they are."""
 
@@ -38,10 +36,11 @@ def project(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
 
 
 def _is_narrowable(network: Network, ref: Ref, needed: Names) -> bool:
+    """Whether a projection gains something: boxes that do not copy tuples read only what they need."""
     if len(_picked(network, ref, needed)) == len(network.schemas[ref]) or _is_table(network, ref):
         return False
     return not _can_prune(network, ref) and any(
-        isinstance(network.boxes[box_id].box, COPIERS) for box_id, _ in network.consumers[ref]
+        network.boxes[box_id].box.copies_tuples for box_id, _ in network.consumers[ref]
     )
 
 

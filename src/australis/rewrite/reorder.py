@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from australis.algebra.boxes import Aggregate, BSort, Filter, Join, Map, pair_name
+from australis.algebra.boxes import Filter, Map
 from australis.algebra.expr import Attribute, Expr, attributes, substituted, text_of, walk
 from australis.algebra.network import Network, Ref
-from australis.algebra.order import Order
 from australis.algebra.schema import Schema
 from australis.rewrite.meaning import is_pure, rejects, writable
 from australis.rewrite.rewrite import Rewrite
@@ -61,7 +60,7 @@ def _place(network: Network, statistics: Statistics, source: Ref, filter_id: str
     read = frozenset[str]().union(*map(attributes, _predicates(network, filter_id)))
     box_id, schemas = source.id, network.input_schemas(source.id)
     measured = statistics.knows(box_id, filter_id)
-    match network.boxes[box_id].box.core:
+    match network.boxes[box_id].box:
         case Filter():
             own = _same(schemas[0])
             return (0, own) if measured and only_port(network, box_id) == source else None
@@ -69,12 +68,7 @@ def _place(network: Network, statistics: Statistics, source: Ref, filter_id: str
             if measured and not _saves_more_than_copies(network, statistics, box_id, filter_id):
                 return None
             return _before_map(network, box_id, box.bind(schemas[0]), read)
-        case Aggregate(order=order) | BSort(order=order) if measured:
-            names = {name: name for name in schemas[0].names}
-            return _before_groups(network, statistics, box_id, 0, order, names, read)
-        case Join() as join if measured:
-            return _before_join(network, statistics, box_id, join, read)
-    return None
+    return _before_groups(network, statistics, source, read) if measured else None
 
 
 def _predicates(network: Network, filter_id: str) -> tuple[Expr, ...]:
@@ -114,46 +108,29 @@ def _saves_more_than_copies(network: Network, statistics: Statistics, map_id: st
 
 
 def _before_groups(
-    network: Network,
-    statistics: Statistics,
-    box_id: str,
-    port: int,
-    order: Order | None,
-    names: Mapping[str, str],
-    read: frozenset[str],
+    network: Network, statistics: Statistics, source: Ref, read: frozenset[str]
 ) -> Place | None:
-    """Before a box with groups, if the predicate is the same for all tuples of one; `names` leads to theirs.
+    """Before a box with groups, at a port where the predicate is the same for all tuples of one.
 
     Slack, windows and lateness are each group's own, so that without some groups the others are as before.
     Not so without some tuples of a group; and the quarantine has those of all groups. A box that runs has
     groups in its state already that the filter would still have to take out behind it.
     """
-    schema = network.input_schemas(box_id)[port]
-    if order is None or box_id in statistics.running or rejects(network, box_id):
+    box, schemas = network.boxes[source.id].box, network.input_schemas(source.id)
+    has_past = source.id in statistics.running or rejects(network, source.id)
+    if not read or has_past or only_port(network, source.id) != source:
         return None
-    if not read <= names.keys() or not all(_is_key(names[name], order, schema) for name in read):
-        return None
-    own = _same(schema)
-    return port, {name: own[names[name]] for name in read}
-
-
-def _is_key(name: str, order: Order, schema: Schema) -> bool:
-    """Whether an attribute is the same in a whole group; 0.0 and -0.0 are in one, but are not the same."""
-    return name in order.group_by and schema[name].type.name != "double"
-
-
-def _before_join(
-    network: Network, statistics: Statistics, box_id: str, box: Join, read: frozenset[str]
-) -> Place | None:
-    """Before the side of a Join whose groups the predicate tells apart, if it reads anything at all."""
-    schemas = network.input_schemas(box_id)
-    sides = (("left", box.left), ("right", box.right))
-    for port, (side, order) in enumerate(sides):
-        names = {pair_name(f.name, side, schemas[1 - port]): f.name for f in schemas[port]}
-        place = _before_groups(network, statistics, box_id, port, order, names, read) if read else None
-        if place is not None:
-            return place
+    for port, (names, schema) in enumerate(zip(box.origins(*schemas), schemas, strict=True)):
+        keys = _keys(box.partition_keys(port), schema)
+        if all(names.get(name) in keys for name in read):
+            own = _same(schema)
+            return port, {name: own[names[name]] for name in read}
     return None
+
+
+def _keys(names: Iterable[str], schema: Schema) -> set[str]:
+    """The attributes that are the same in a whole group; 0.0 and -0.0 are in one, but are not the same."""
+    return {name for name in names if schema[name].type.name != "double"}
 
 
 def _swapped(

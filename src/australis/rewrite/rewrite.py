@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from australis.algebra.boxes import BSort, Join, Resample, WSort
 from australis.algebra.network import Network, Node, Ref
 from australis.algebra.schema import Schema
 from australis.rewrite.statistics import Measure, Statistics
@@ -65,9 +64,6 @@ class Rewrite:
 Rule = Callable[[Network, Statistics], Iterator[Rewrite]]
 """A rule finds the rewrites that are possible and pay, in the order of the network."""
 
-_KEEPS_TUPLES = (BSort, WSort, Join, Resample)
-"""Boxes whose state holds tuples whole, so that it is made for the attributes of their inputs."""
-
 
 def kept(before: Network, after: Network) -> frozenset[str]:
     """The stateful boxes of a network whose state goes on unchanged in another.
@@ -87,12 +83,7 @@ def kept(before: Network, after: Network) -> frozenset[str]:
 
 def _fits(node: Node, before: tuple[Schema, ...], after: tuple[Schema, ...]) -> bool:
     """Whether the state of a box that had one input can go on with another."""
-    if keeps_tuples(node):
+    if node.box.keeps_tuples:
         return before == after
     pairs = zip(before, after, strict=True)
     return all(one[name] == other[name] for one, other in pairs for name in one.names if name in other)
-
-
-def keeps_tuples(node: Node) -> bool:
-    """Whether the state of a box holds its input's tuples whole."""
-    return isinstance(node.box, _KEEPS_TUPLES)

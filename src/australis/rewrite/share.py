@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from australis.algebra.boxes import Box, Drop, Filter, Map
+from australis.algebra.boxes import Box, Filter, Map
 from australis.algebra.network import Network, Ref
 from australis.algebra.schema import Schema
 from australis.rewrite.meaning import is_pure, rejects
@@ -33,7 +33,7 @@ def share(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
 def _is_sharable(network: Network, statistics: Statistics, box_id: str) -> bool:
     """Whether a box has neither a past nor a quarantine of its own, and is at no connection point."""
     box = network.boxes[box_id].box
-    if box.ordered and (box_id in statistics.running or isinstance(box, Drop) or rejects(network, box_id)):
+    if box.system or rejects(network, box_id) or (box.ordered and box_id in statistics.running):
         return False
     return is_pure(network, box_id) and not at_point(network, box_id)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from australis.algebra.boxes import BSort
 from australis.algebra.network import Network, Ref
 from australis.rewrite.fold_sorts import folds, is_open_sort, order_of, takes_slack, with_slack
 from australis.rewrite.rewrite import Rewrite
@@ -24,9 +25,9 @@ def share_sorts(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
         if folds(network, statistics, sort_id):
             continue
         sort = network.boxes[sort_id]
+        assert isinstance(sort.box, BSort)
         for box_id, _ in network.consumers[sort.sources[0]]:
-            box = network.boxes[box_id].box
-            same = order_of(box) == getattr(sort.box, "order", None)
+            same = order_of(network.boxes[box_id].box) == sort.box.order
             if same and box_id != sort_id and takes_slack(network, statistics, box_id):
                 yield _shared(network, sort_id, box_id)
 

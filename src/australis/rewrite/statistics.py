@@ -13,6 +13,8 @@ _USUAL_US = {
     **{"filter": 0.03, "map": 0.02, "union": 0.02, "drop": 0.02, "bsort": 0.2, "wsort": 0.2},
     **{"aggregate": 0.15, "tumble": 0.1, "slide": 0.3, "xsection": 0.15, "join": 0.5, "resample": 0.5},
 }
+_DEAREST_US = max(_USUAL_US.values())
+"""Of a box that is not in the table nobody knows better."""
 _USUAL_SELECTIVITY = {"aggregate": 0.1, "tumble": 0.5, "xsection": 0.1}
 
 
@@ -60,7 +62,7 @@ class Statistics:
 
 def _usual(box: Box) -> Measure:
     share = 1.0 / box.outputs if box.kind == "filter" else _USUAL_SELECTIVITY.get(box.kind, 1.0)
-    return Measure(_USUAL_US[box.kind], (share,) * box.outputs)
+    return Measure(_USUAL_US.get(box.kind, _DEAREST_US), (share,) * box.outputs)
 
 
 def read_ports(network: Network, box_id: str) -> frozenset[int]:

@@ -13,7 +13,7 @@ from tests.app.files import australis
 
 from australis.app.papers.jobs import mapper
 from australis.app.papers.route.command import TABLES
-from australis.app.papers.route.report import EXAMPLES, TITLES, WORLDS, done, jobs
+from australis.app.papers.route.report import EXAMPLES, TITLES, WORLDS, jobs, run_job
 from australis.policy.route.policies import POLICIES
 from australis.sim.route import paper, queries
 from australis.sim.route.queries import Job, Measured
@@ -83,6 +83,6 @@ def test_pictures_are_written(quick: list[Job], tmp_path: Path) -> None:
 
 def test_processes_and_spark_give_what_one_gives(spark: SparkSession) -> None:
     some = jobs(["4.10"], seed=3, plans=1)
-    here = list(mapper(1)(done, some))
-    assert list(mapper(2)(done, some)) == here
-    assert list(mapper(1, "local[2]")(done, some)) == here
+    here = list(mapper(1)(run_job, some))
+    assert list(mapper(2)(run_job, some)) == here
+    assert list(mapper(1, "local[2]")(run_job, some)) == here

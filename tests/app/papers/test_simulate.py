@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.app.files import australis
 
-PAGE = Path(__file__).parents[2] / "docs" / "simulation.md"
+PAGE = Path(__file__).parents[3] / "docs" / "simulation.md"
 SHOWN = re.compile(r"(?<=```console\n)\$ australis (?P<command>[^\n]*)\n.*?(?=```\n)", re.DOTALL)
 PYTHON = re.compile(r"(```python\n(?P<code>.*?)```\n\n```text\n).*?(?=```\n)", re.DOTALL)
 

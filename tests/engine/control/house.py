@@ -14,7 +14,7 @@ import pyarrow as pa
 from australis import NetworkBuilder
 from australis.algebra.grafting import output_names
 from australis.algebra.network import Network
-from australis.app.running.engines import Engine, start
+from australis.app.running.engines import Engine, start_engine
 from australis.engine.control.client import Control, reach
 from australis.engine.control.server import ControlServer
 from australis.errors import EngineError, Problem
@@ -75,7 +75,7 @@ class Query:
     def __init__(self, house: House, name: str, network: Network) -> None:
         self.name, self.network, self._house = name, network, house
         self.outputs = output_names(name, network)
-        self.engine: Engine = start("reference", network)
+        self.engine: Engine = start_engine("reference", network)
         self.found: dict[str, list[pa.Table]] = {output: [] for output in self.outputs.values()}
         self.taken = dict.fromkeys(self.outputs.values(), 0)
         """How many tables of each output were acknowledged."""

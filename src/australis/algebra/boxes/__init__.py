@@ -1,7 +1,11 @@
-"""The boxes of SQuAl, one family per file: frozen values that refuse bad arguments when they are made."""
+"""The boxes of SQuAl, one family per file.
+
+Texts, numbers and orders come in; frozen values go out, which refuse bad arguments when they are made and,
+given the schemas of their inputs, know those of their outputs. `BOXES` has all of them by name.
+"""
 
 from australis.algebra.boxes.aggregate import Aggregate, BoundAggregate, Slide, Tumble, XSection
-from australis.algebra.boxes.box import Box
+from australis.algebra.boxes.box import Box, NamedTexts, Names, at, predicate
 from australis.algebra.boxes.drop import Drop
 from australis.algebra.boxes.filter import Filter
 from australis.algebra.boxes.join import BoundJoin, BoundResample, Join, Resample, equalities, pair_name
@@ -27,12 +31,16 @@ __all__ = [
     "Filter",
     "Join",
     "Map",
+    "NamedTexts",
+    "Names",
     "Resample",
     "Slide",
     "Tumble",
     "Union",
     "WSort",
     "XSection",
+    "at",
     "equalities",
     "pair_name",
+    "predicate",
 ]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from australis.algebra.boxes.box import (
     Box,
+    Composed,
     NamedTexts,
+    Names,
     at,
     call_fields,
     named_texts,
@@ -62,6 +66,9 @@ class Aggregate(Box):
     align: bool = False
     kind: ClassVar[str] = "aggregate"
     ordered: ClassVar[bool] = True
+    keeps_tuples: ClassVar[bool] = False
+    copies_tuples: ClassVar[bool] = False
+    pairs_inputs: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
@@ -105,6 +112,29 @@ class Aggregate(Box):
         with at("functions"):
             return (Schema((*start, *groups, *call_fields(bound.calls))),)
 
+    @property
+    def timeout_us(self) -> int | None:
+        return None if self.timeout is None else microseconds(self.timeout)
+
+    def partition_keys(self, port: int) -> Sequence[str]:
+        return self.order.group_by
+
+    def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
+        when = self.bind(schemas[0]).advance_when
+        return () if when is None else (when,)
+
+    def window_functions(self, *schemas: Schema) -> tuple[WindowCall, ...]:
+        return tuple(self.bind(schemas[0]).calls.values())
+
+    def rejects(self, *schemas: Schema) -> bool:
+        return self.order.rejects(schemas[0])
+
+    def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
+        return (self._used(*schemas) | self.order.reads,)
+
+    def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
+        return ({name: name for name in self.order.group_by},)
+
 
 @dataclass(frozen=True)
 class Tumble(Box):
@@ -118,6 +148,9 @@ class Tumble(Box):
     timeout: str | None = None
     kind: ClassVar[str] = "tumble"
     ordered: ClassVar[bool] = True
+    keeps_tuples: ClassVar[bool] = False
+    copies_tuples: ClassVar[bool] = False
+    pairs_inputs: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
@@ -139,9 +172,32 @@ class Tumble(Box):
         with at("functions"):
             return (Schema((*groups, *call_fields(calls))),)
 
+    @property
+    def timeout_us(self) -> int | None:
+        return None if self.timeout is None else microseconds(self.timeout)
+
+    def partition_keys(self, port: int) -> Sequence[str]:
+        # None: without the tuples of one run, the runs beside it could become one.
+        return ()
+
+    def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
+        return ()
+
+    def window_functions(self, *schemas: Schema) -> tuple[WindowCall, ...]:
+        return tuple(self.bind(schemas[0]).values())
+
+    def rejects(self, *schemas: Schema) -> bool:
+        return False
+
+    def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
+        return (self._used(*schemas) | Names(self.group_by),)
+
+    def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
+        return ({name: name for name in self.group_by},)
+
 
 @dataclass(frozen=True)
-class Slide(Box):
+class Slide(Composed):
     """`Slide(F.., Size s, Advance i)`: overlapping windows; of tuples, unless `order` says otherwise.
 
     Composed: an Aggregate whose advance is smaller than its size.
@@ -153,13 +209,12 @@ class Slide(Box):
     order: Order = Order(TUP)
     timeout: str | None = None
     kind: ClassVar[str] = "slide"
-    ordered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
         _ = self.core
 
-    @property
+    @cached_property
     def core(self) -> Aggregate:
         return Aggregate(self.functions, self.order, self.size, advance=self.advance, timeout=self.timeout)
 
@@ -173,7 +228,7 @@ class Slide(Box):
 
 
 @dataclass(frozen=True)
-class XSection(Box):
+class XSection(Composed):
     """`XSection(F.., On A)`: a cross-section through all groups at once, one window for each step of `on`.
 
     Composed: an aligned Aggregate without GroupBy whose advance is its size.
@@ -185,20 +240,16 @@ class XSection(Box):
     slack: int = 0
     timeout: str | None = None
     kind: ClassVar[str] = "xsection"
-    ordered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
         _ = self.core
 
-    @property
+    @cached_property
     def core(self) -> Aggregate:
         return Aggregate(
             self.functions, Order(self.on, self.slack), self.size, timeout=self.timeout, align=True
         )
-
-    def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
-        return self.core.output_schemas(*inputs)
 
 
 def _check_timeout(timeout: str | None) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, final
 
-from australis.algebra.expr import Expr, WindowCall, parse, parse_window
+from australis.algebra.expr import Expr, UserCall, WindowCall, attributes, parse, parse_window, walk
 from australis.algebra.guards import guard, shown
 from australis.algebra.schema import Field, Schema
 from australis.algebra.types import BOOLEAN
@@ -15,22 +15,29 @@ from australis.errors import AlgebraError, ExpressionError, Problem
 
 NamedTexts = tuple[tuple[str, str], ...]
 """Names of output attributes, each with the text that computes it, in their order."""
+Names = frozenset[str]
+"""Names of attributes."""
 Made = TypeVar("Made")
 
 
 class Box(ABC):
-    """An operator: a frozen value that knows its ports and, given the schemas of its inputs, its outputs'."""
+    """An operator: a frozen value that knows its ports and answers what others ask about it.
+
+    Every box defines the abstract members, which rules, planners and policies rely on. They have no default:
+    whatever it was, it would be wrong for some box, and outputs would change silently. What has a default
+    here claims nothing. Members that take schemas take one for each input port.
+    """
 
     kind: ClassVar[str]
     """The name of the box in the JSON form and in pictures."""
     arity: ClassVar[tuple[int, int | None]] = (1, 1)
     """The least and the greatest number of inputs; None is any."""
-    ordered: ClassVar[bool] = False
-    """Whether the box is order-sensitive (Aurora 5.2.2) and so keeps state."""
     keeps_schema: ClassVar[bool] = False
     """Whether every output has the attributes of the first input."""
     system: ClassVar[bool] = False
     """Whether only Australis itself may put the box into a network."""
+
+    # --- shape
 
     @property
     def core(self) -> Box:
@@ -42,6 +49,15 @@ class Box(ABC):
         """The number of output ports."""
         return 1
 
+    @property
+    def table_side(self) -> int | None:
+        """The input port that reads a stored table, if there is one."""
+        return None
+
+    def lookup_keys(self, *schemas: Schema) -> Sequence[str]:
+        """The attributes of the stored table by whose values its rows can be looked up."""
+        return ()
+
     @abstractmethod
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         """The schema of each output port; raises AlgebraError if the inputs do not fit."""
@@ -49,6 +65,160 @@ class Box(ABC):
     def warnings(self, *inputs: Schema) -> tuple[Problem, ...]:
         """What is allowed but probably not meant."""
         return ()
+
+    # --- state and time
+
+    @property
+    @abstractmethod
+    def ordered(self) -> bool:
+        """Whether the box is order-sensitive (Aurora 5.2.2), and so keeps state.
+
+        If not, what it makes of a tuple depends on that tuple alone.
+        """
+
+    @property
+    @abstractmethod
+    def keeps_tuples(self) -> bool:
+        """Whether its state holds tuples whole, so that it only fits inputs with the same attributes."""
+
+    @property
+    @abstractmethod
+    def timeout_us(self) -> int | None:
+        """The microseconds after which the passing of time alone makes it emit; None for never."""
+
+    @abstractmethod
+    def partition_keys(self, port: int) -> Sequence[str]:
+        """The attributes at an input port whose values make groups of tuples that the box keeps apart.
+
+        It treats each group as if the others were not there: without some of them, it emits the same for the
+        rest. Empty where it does not, and where it keeps no state.
+        """
+
+    # --- what it does to tuples
+
+    @property
+    @abstractmethod
+    def copies_tuples(self) -> bool:
+        """Whether it copies tuples whole, so that attributes that nobody reads cost something."""
+
+    @property
+    @abstractmethod
+    def pairs_inputs(self) -> bool:
+        """Whether a result needs a tuple of each input: half the tuples of both make a quarter of results."""
+
+    @abstractmethod
+    def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
+        """The typed expressions that it evaluates, beside those in its window functions."""
+
+    @abstractmethod
+    def window_functions(self, *schemas: Schema) -> tuple[WindowCall, ...]:
+        """The typed window functions that it computes."""
+
+    @abstractmethod
+    def rejects(self, *schemas: Schema) -> bool:
+        """Whether it may send a tuple to the quarantine, on any of its ports."""
+
+    @abstractmethod
+    def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
+        """The attributes that it needs at each input port.
+
+        `wanted` are those of each output port that are read. Whichever of the others are missing, at any
+        port, the box must still fit its inputs, decide the same and emit the wanted ones as before.
+        """
+
+    @abstractmethod
+    def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
+        """For each input port, output attributes by the input attribute that they are, unchanged.
+
+        An attribute is named if it has this value in every tuple of the port that a result is made of, and
+        this in every output that has it. (Of doubles, the two zeros count as one.)
+        """
+
+    @final
+    def is_pure(self, *schemas: Schema) -> bool:
+        """Whether it calls no function of the user's, of which nobody knows what else it does."""
+        called = any(isinstance(part, UserCall) for expr in self._evaluated(*schemas) for part in walk(expr))
+        return not called and not any(call.is_user for call in self.window_functions(*schemas))
+
+    @final
+    def _evaluated(self, *schemas: Schema) -> Iterator[Expr]:
+        """All expressions, the arguments of window functions included."""
+        yield from self.expressions(*schemas)
+        for call in self.window_functions(*schemas):
+            yield from call.args
+
+    @final
+    def _used(self, *schemas: Schema) -> Names:
+        """The columns that its expressions read."""
+        return Names().union(*map(attributes, self._evaluated(*schemas)))
+
+
+class Composed(Box):
+    """A box that is another one under a name of its own: its core answers for it."""
+
+    @property
+    @abstractmethod
+    def core(self) -> Box: ...
+
+    @property
+    def outputs(self) -> int:
+        return self.core.outputs
+
+    @property
+    def table_side(self) -> int | None:
+        return self.core.table_side
+
+    def lookup_keys(self, *schemas: Schema) -> Sequence[str]:
+        return self.core.lookup_keys(*schemas)
+
+    def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
+        return self.core.output_schemas(*inputs)
+
+    def warnings(self, *inputs: Schema) -> tuple[Problem, ...]:
+        return self.core.warnings(*inputs)
+
+    @property
+    def ordered(self) -> bool:
+        return self.core.ordered
+
+    @property
+    def keeps_tuples(self) -> bool:
+        return self.core.keeps_tuples
+
+    @property
+    def timeout_us(self) -> int | None:
+        return self.core.timeout_us
+
+    @property
+    def copies_tuples(self) -> bool:
+        return self.core.copies_tuples
+
+    @property
+    def pairs_inputs(self) -> bool:
+        return self.core.pairs_inputs
+
+    def partition_keys(self, port: int) -> Sequence[str]:
+        return self.core.partition_keys(port)
+
+    def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
+        return self.core.expressions(*schemas)
+
+    def window_functions(self, *schemas: Schema) -> tuple[WindowCall, ...]:
+        return self.core.window_functions(*schemas)
+
+    def rejects(self, *schemas: Schema) -> bool:
+        return self.core.rejects(*schemas)
+
+    def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
+        return self.core.reads(*schemas, wanted=wanted)
+
+    def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
+        return self.core.origins(*schemas)
+
+
+def unchanged(*schemas: Schema) -> tuple[Mapping[str, str], ...]:
+    """The origins of a box that hands on every tuple of every input as it is."""
+    return tuple({name: name for name in schema.names} for schema in schemas)
 
 
 @contextmanager

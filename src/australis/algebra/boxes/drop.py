@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from australis.algebra.boxes.box import Box
+from australis.algebra.boxes.box import Box, Names, unchanged
+from australis.algebra.expr import Expr, WindowCall
 from australis.algebra.guards import guard
 from australis.algebra.schema import Schema
 from australis.errors import AlgebraError, Problem
@@ -19,8 +21,12 @@ class Drop(Box):
     seed: int = 0
     kind: ClassVar[str] = "drop"
     keeps_schema: ClassVar[bool] = True
-    ordered: ClassVar[bool] = True
     system: ClassVar[bool] = True
+    ordered: ClassVar[bool] = True
+    keeps_tuples: ClassVar[bool] = False
+    copies_tuples: ClassVar[bool] = True
+    pairs_inputs: ClassVar[bool] = False
+    timeout_us: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         guard(self.rate, (int, float), "rate", "a number from 0 to 1")
@@ -30,3 +36,21 @@ class Drop(Box):
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         return (inputs[0],)
+
+    def partition_keys(self, port: int) -> Sequence[str]:
+        return ()
+
+    def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
+        return ()
+
+    def window_functions(self, *schemas: Schema) -> tuple[WindowCall, ...]:
+        return ()
+
+    def rejects(self, *schemas: Schema) -> bool:
+        return False
+
+    def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
+        return (wanted[0],)
+
+    def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
+        return unchanged(*schemas)

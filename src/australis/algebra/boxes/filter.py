@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from australis.algebra.boxes.box import Box, at, predicate
-from australis.algebra.expr import Expr, parse
+from australis.algebra.boxes.box import Box, Names, at, predicate, unchanged
+from australis.algebra.expr import Expr, WindowCall, parse
 from australis.algebra.order import names
 from australis.algebra.schema import Schema
 from australis.errors import AlgebraError, Problem
@@ -25,6 +26,11 @@ class Filter(Box):
     predicates: tuple[str, ...]
     kind: ClassVar[str] = "filter"
     keeps_schema: ClassVar[bool] = True
+    ordered: ClassVar[bool] = False
+    keeps_tuples: ClassVar[bool] = False
+    copies_tuples: ClassVar[bool] = True
+    pairs_inputs: ClassVar[bool] = False
+    timeout_us: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "predicates", names(self.predicates, "predicates"))
@@ -45,3 +51,21 @@ class Filter(Box):
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         self.bind(inputs[0])
         return (inputs[0],) * self.outputs
+
+    def partition_keys(self, port: int) -> Sequence[str]:
+        return ()
+
+    def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
+        return self.bind(schemas[0])
+
+    def window_functions(self, *schemas: Schema) -> tuple[WindowCall, ...]:
+        return ()
+
+    def rejects(self, *schemas: Schema) -> bool:
+        return False
+
+    def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
+        return (self._used(*schemas).union(*wanted),)
+
+    def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
+        return unchanged(*schemas)

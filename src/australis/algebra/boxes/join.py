@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import ClassVar
@@ -9,6 +10,7 @@ from typing import ClassVar
 from australis.algebra.boxes.box import (
     Box,
     NamedTexts,
+    Names,
     at,
     call_fields,
     named_texts,
@@ -50,6 +52,10 @@ class Join(Box):
     kind: ClassVar[str] = "join"
     arity: ClassVar[tuple[int, int | None]] = (2, 2)
     ordered: ClassVar[bool] = True
+    keeps_tuples: ClassVar[bool] = True
+    copies_tuples: ClassVar[bool] = True
+    pairs_inputs: ClassVar[bool] = True
+    timeout_us: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         with at("predicate"):
@@ -69,6 +75,10 @@ class Join(Box):
         """The port of the stored table, if there is one."""
         return 0 if self.left is None else 1 if self.right is None else None
 
+    def lookup_keys(self, *schemas: Schema) -> Sequence[str]:
+        side = self.table_side
+        return () if side is None else tuple(pair[side] for pair in equalities(self.bind(*schemas).predicate))
+
     def bind(self, left: Schema, right: Schema) -> BoundJoin:
         """The box with types, for inputs of two schemas."""
         bound = predicate(self.predicate, {"left": left, "right": right}, "predicate")
@@ -85,6 +95,32 @@ class Join(Box):
         fields = [Field(pair_name(f.name, "left", right), f.type, f.nullable) for f in left]
         fields += [Field(pair_name(f.name, "right", left), f.type, f.nullable) for f in right]
         return (Schema(tuple(fields)),)
+
+    def partition_keys(self, port: int) -> Sequence[str]:
+        order = (self.left, self.right)[port]
+        return () if order is None else order.group_by
+
+    def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
+        return (self.bind(*schemas).predicate,)
+
+    def window_functions(self, *schemas: Schema) -> tuple[WindowCall, ...]:
+        return ()
+
+    def rejects(self, *schemas: Schema) -> bool:
+        sides = zip((self.left, self.right), schemas, strict=True)
+        return any(order is not None and order.rejects(schema) for order, schema in sides)
+
+    def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
+        sides = (("left", self.left), ("right", self.right))
+        used, pairs = self._used(*schemas), zip(sides, schemas, reversed(schemas), strict=True)
+        return tuple(
+            _read(side, own, other, used, wanted[0]) | (Names() if order is None else order.reads)
+            for (side, order), own, other in pairs
+        )
+
+    def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
+        sides = zip(("left", "right"), schemas, reversed(schemas), strict=True)
+        return tuple({pair_name(f.name, side, other): f.name for f in own} for side, own, other in sides)
 
     def warnings(self, *inputs: Schema) -> tuple[Problem, ...]:
         equal = {side: {keys[side] for keys in equalities(self.bind(*inputs).predicate)} for side in (0, 1)}
@@ -126,6 +162,10 @@ class Resample(Box):
     kind: ClassVar[str] = "resample"
     arity: ClassVar[tuple[int, int | None]] = (2, 2)
     ordered: ClassVar[bool] = True
+    keeps_tuples: ClassVar[bool] = True
+    copies_tuples: ClassVar[bool] = False
+    pairs_inputs: ClassVar[bool] = False
+    timeout_us: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
@@ -160,10 +200,35 @@ class Resample(Box):
         with at("functions"):
             return (Schema((*groups, at_order, *call_fields(bound.calls))),)
 
+    def partition_keys(self, port: int) -> Sequence[str]:
+        # None: it forgets a left tuple when all groups that it knows have passed it.
+        return ()
+
+    def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
+        return ()
+
+    def window_functions(self, *schemas: Schema) -> tuple[WindowCall, ...]:
+        return tuple(self.bind(*schemas).calls.values())
+
+    def rejects(self, *schemas: Schema) -> bool:
+        return self.left.rejects(schemas[0]) or self.right.rejects(schemas[1])
+
+    def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
+        return (self.left.reads, self._used(*schemas) | self.right.reads)
+
+    def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
+        return ({self.left.on: self.left.on}, {name: name for name in self.right.group_by})
+
 
 def pair_name(name: str, side: str, other: Schema) -> str:
     """The name that an attribute of one side has in the pair."""
     return f"{side}_{name}" if name in other else name
+
+
+def _read(side: str, own: Schema, other: Schema, used: Names, wanted: Names) -> Names:
+    """What a Join needs of one side. What both sides have stays, or its name in the pair would change."""
+    handed_on = {f.name for f in own if f.name in other or pair_name(f.name, side, other) in wanted}
+    return Names(handed_on | {f.name for f in own if f"{side}.{f.name}" in used})
 
 
 def equalities(expr: Expr) -> list[tuple[str, str]]:

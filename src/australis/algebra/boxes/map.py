@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from australis.algebra.boxes.box import Box, NamedTexts, at, named_texts, syntax_checked
-from australis.algebra.expr import Expr, parse
+from australis.algebra.boxes.box import Box, NamedTexts, Names, at, named_texts, syntax_checked
+from australis.algebra.expr import Attribute, Expr, WindowCall, parse
 from australis.algebra.schema import Field, Schema
 
 
@@ -20,6 +21,11 @@ class Map(Box):
 
     attributes: NamedTexts
     kind: ClassVar[str] = "map"
+    ordered: ClassVar[bool] = False
+    keeps_tuples: ClassVar[bool] = False
+    copies_tuples: ClassVar[bool] = False
+    pairs_inputs: ClassVar[bool] = False
+    timeout_us: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", named_texts(self.attributes, "attributes"))
@@ -37,3 +43,22 @@ class Map(Box):
         bound = self.bind(inputs[0])
         with at("attributes"):
             return (Schema(tuple(Field(name, e.type, e.nullable) for name, e in bound.items())),)
+
+    def partition_keys(self, port: int) -> Sequence[str]:
+        return ()
+
+    def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
+        return tuple(self.bind(schemas[0]).values())
+
+    def window_functions(self, *schemas: Schema) -> tuple[WindowCall, ...]:
+        return ()
+
+    def rejects(self, *schemas: Schema) -> bool:
+        return False
+
+    def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
+        return (self._used(*schemas),)
+
+    def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
+        bound = self.bind(schemas[0])
+        return ({name: expr.name for name, expr in bound.items() if isinstance(expr, Attribute)},)

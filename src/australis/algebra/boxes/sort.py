@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from australis.algebra.boxes.box import Box, at
+from australis.algebra.boxes.box import Box, Names, at, unchanged
+from australis.algebra.expr import Expr, WindowCall
 from australis.algebra.guards import guard
 from australis.algebra.order import Order, lookup, names
 from australis.algebra.schema import TUP, Schema
@@ -25,6 +27,10 @@ class BSort(Box):
     kind: ClassVar[str] = "bsort"
     keeps_schema: ClassVar[bool] = True
     ordered: ClassVar[bool] = True
+    keeps_tuples: ClassVar[bool] = True
+    copies_tuples: ClassVar[bool] = True
+    pairs_inputs: ClassVar[bool] = False
+    timeout_us: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         guard(self.order, Order, "order", "an Order")
@@ -35,6 +41,24 @@ class BSort(Box):
         with at("order"):
             self.order.type(inputs[0])
         return (inputs[0],)
+
+    def partition_keys(self, port: int) -> Sequence[str]:
+        return self.order.group_by
+
+    def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
+        return ()
+
+    def window_functions(self, *schemas: Schema) -> tuple[WindowCall, ...]:
+        return ()
+
+    def rejects(self, *schemas: Schema) -> bool:
+        return self.order.rejects(schemas[0])
+
+    def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
+        return (wanted[0] | self.order.reads,)
+
+    def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
+        return unchanged(*schemas)
 
 
 @dataclass(frozen=True)
@@ -50,6 +74,9 @@ class WSort(Box):
     kind: ClassVar[str] = "wsort"
     keeps_schema: ClassVar[bool] = True
     ordered: ClassVar[bool] = True
+    keeps_tuples: ClassVar[bool] = True
+    copies_tuples: ClassVar[bool] = True
+    pairs_inputs: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", names(self.by, "by"))
@@ -62,3 +89,25 @@ class WSort(Box):
         for index, name in enumerate(self.by):
             lookup(inputs[0], name, f"by[{index}]")
         return (inputs[0],)
+
+    @property
+    def timeout_us(self) -> int:
+        return microseconds(self.timeout)
+
+    def partition_keys(self, port: int) -> Sequence[str]:
+        return ()
+
+    def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
+        return ()
+
+    def window_functions(self, *schemas: Schema) -> tuple[WindowCall, ...]:
+        return ()
+
+    def rejects(self, *schemas: Schema) -> bool:
+        return any(schemas[0][name].nullable for name in self.by)
+
+    def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
+        return (wanted[0] | Names(self.by),)
+
+    def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
+        return unchanged(*schemas)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from australis.algebra.boxes.box import Box
+from australis.algebra.boxes.box import Box, Names, unchanged
+from australis.algebra.expr import Expr, WindowCall
 from australis.algebra.schema import Field, Schema
 from australis.errors import AlgebraError, Problem
 
@@ -15,8 +17,13 @@ class Union(Box):
     """`Union(S1, ..., Sn)`: all tuples of all inputs."""
 
     kind: ClassVar[str] = "union"
-    keeps_schema: ClassVar[bool] = True
     arity: ClassVar[tuple[int, int | None]] = (2, None)
+    keeps_schema: ClassVar[bool] = True
+    ordered: ClassVar[bool] = False
+    keeps_tuples: ClassVar[bool] = False
+    copies_tuples: ClassVar[bool] = True
+    pairs_inputs: ClassVar[bool] = False
+    timeout_us: ClassVar[None] = None
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         first = inputs[0]
@@ -31,6 +38,25 @@ class Union(Box):
                 )
         columns = zip(*inputs, strict=True)
         return (Schema(tuple(Field(c[0].name, c[0].type, any(f.nullable for f in c)) for c in columns)),)
+
+    def partition_keys(self, port: int) -> Sequence[str]:
+        return ()
+
+    def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
+        return ()
+
+    def window_functions(self, *schemas: Schema) -> tuple[WindowCall, ...]:
+        return ()
+
+    def rejects(self, *schemas: Schema) -> bool:
+        return False
+
+    def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
+        # All, since its inputs must stay of one shape.
+        return tuple(Names(schema.names) for schema in schemas)
+
+    def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
+        return unchanged(*schemas)
 
 
 def _shape(schema: Schema) -> list[tuple[str, str]]:

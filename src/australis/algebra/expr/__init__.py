@@ -4,7 +4,9 @@ In comes the text of a predicate, a map or a window function; `parse` refuses wh
 `bind` fits it to a schema, and out goes the tree of `tree.py` that every evaluator reads. No text does.
 """
 
+from australis.algebra.expr.binding import never_null
 from australis.algebra.expr.functions import FUNCTIONS
+from australis.algebra.expr.literals import INSTANT_MAX_US, LONG_MAX, UNITS_US
 from australis.algebra.expr.parse import Parsed, parse
 from australis.algebra.expr.substitute import substituted
 from australis.algebra.expr.text import text_of
@@ -28,10 +30,14 @@ from australis.algebra.expr.window_functions import (
     WindowCall,
     parse_window,
 )
+from australis.algebra.expr.zones import read_zone
 
 __all__ = [
     "FUNCTIONS",
+    "INSTANT_MAX_US",
     "INTERPOLATIONS",
+    "LONG_MAX",
+    "UNITS_US",
     "WINDOW_FUNCTIONS",
     "Attribute",
     "Call",
@@ -46,8 +52,10 @@ __all__ = [
     "WindowCall",
     "attributes",
     "children",
+    "never_null",
     "parse",
     "parse_window",
+    "read_zone",
     "substituted",
     "text_of",
     "walk",

@@ -6,29 +6,27 @@ new function takes; a test keeps them in step.
 
 from __future__ import annotations
 
-from australis.algebra.expr.binding.arithmetic import (
-    arithmetic,
-    instant,
-    rounded,
-    same,
-    shifting,
-    whole,
-    whole_division,
-)
-from australis.algebra.expr.binding.signatures import (
+from australis.algebra.expr.binding import (
     Rule,
     common,
     comparison,
+    instant,
     like,
     membership,
     nan_test,
     null_test,
+    operation,
+    rounded,
+    same,
+    shifting,
     strings,
     takes,
+    whole,
+    whole_division,
     with_literal_int,
     with_unit,
 )
-from australis.algebra.expr.parsing.literals import UNITS_US
+from australis.algebra.expr.literals import UNITS_US
 from australis.algebra.types import BOOLEAN, DOUBLE, INT, LONG, STRING, TIMESTAMP
 
 PAD_MAX = 1_000
@@ -56,9 +54,9 @@ _PAD = with_literal_int(takes(STRING, INT, STRING, optional=1, returns=STRING), 
 OPERATORS: dict[str, Rule] = {
     "+": shifting("+"),
     "-": shifting("-"),
-    "*": arithmetic("*"),
-    "/": arithmetic("/"),
-    "%": arithmetic("%"),
+    "*": operation("*"),
+    "/": operation("/"),
+    "%": operation("%"),
     "div": whole_division,
     "negate": same,
     "=": comparison(),
@@ -99,7 +97,7 @@ FUNCTIONS: dict[str, Rule] = {
     "atan2": takes(DOUBLE, DOUBLE, returns=DOUBLE),
     "degrees": _OF_DOUBLE,
     "radians": _OF_DOUBLE,
-    "pmod": arithmetic("pmod"),
+    "pmod": operation("pmod"),
     "isnan": nan_test,
     "nanvl": takes(DOUBLE, DOUBLE, returns=DOUBLE),
     "greatest": common(least=2),

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from australis.algebra.expr.binding.bind import Binder, Sides
+from australis.algebra.expr.bind import Binder, Sides
 from australis.algebra.expr.failure import refuse
-from australis.algebra.expr.parsing.grammar import Grammar
-from australis.algebra.expr.parsing.syntax import Syntax, names
+from australis.algebra.expr.parsing import Grammar, Syntax, names
 from australis.algebra.expr.tree import Expr
 from australis.algebra.guards import guard
 from australis.algebra.types import INTERVAL, NULL

@@ -6,9 +6,8 @@ import math
 from decimal import Decimal
 
 from australis.algebra.expr.functions import OPERATORS
-from australis.algebra.expr.parsing.literals import decimal_type_of, interval_text, timestamp_text
-from australis.algebra.expr.parsing.operands import RESERVED
-from australis.algebra.expr.parsing.syntax import CHAINED
+from australis.algebra.expr.literals import decimal_type_of, interval_text, timestamp_text
+from australis.algebra.expr.parsing import CHAINED, RESERVED
 from australis.algebra.expr.tree import Attribute, Call, Case, Cast, Expr, Literal, UserCall
 from australis.algebra.types import DataType
 

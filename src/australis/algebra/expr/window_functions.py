@@ -9,22 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from australis.algebra.expr.binding.arithmetic import numbers
-from australis.algebra.expr.binding.bind import Binder, Sides
-from australis.algebra.expr.binding.coerce import bounded, convert
-from australis.algebra.expr.binding.signatures import (
+from australis.algebra.expr.bind import Binder, Sides
+from australis.algebra.expr.binding import (
     Args,
     Mismatch,
     Rule,
     Signature,
+    bounded,
+    convert,
     counted,
     meeting_of,
+    numbers,
     takes,
 )
 from australis.algebra.expr.failure import nearest, refuse
-from australis.algebra.expr.parsing.grammar import Grammar
-from australis.algebra.expr.parsing.syntax import Apply, Syntax, UserApply, names
-from australis.algebra.expr.parsing.tokens import Kind
+from australis.algebra.expr.parsing import Apply, Grammar, Kind, Syntax, UserApply, names
 from australis.algebra.expr.tree import Expr
 from australis.algebra.guards import guard
 from australis.algebra.types import DOUBLE, LONG, DataType

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
+from functools import cache
 from sys import float_info
 from typing import Any
 
-from australis.algebra.boxes import BOXES, Box
-from australis.algebra.boxes.box import at
+from australis.algebra.boxes import Box, at
 from australis.algebra.guards import is_a, shown
 from australis.algebra.network import NAME_PATTERN
 from australis.algebra.order import SLACK_MAX, Order
@@ -205,10 +205,8 @@ FIELDS: dict[str, Codec] = {
 """The codec of each parameter of a box, by its name, which means the same in every box."""
 
 
+@cache
 def box_codec(box: type[Box]) -> Codec:
     """The codec of a box's parameters."""
     codecs = {f.name: FIELDS[f.name] for f in fields(box)}  # type: ignore[arg-type]
     return record(box, codecs, (box.__doc__ or "").splitlines()[0].replace("`", ""))
-
-
-BOX_CODECS: dict[str, Codec] = {kind: box_codec(box) for kind, box in BOXES.items()}

@@ -13,7 +13,6 @@ from typing import Any
 from australis.algebra.boxes import BOXES
 from australis.algebra.form.codecs import (
     ATTRIBUTES,
-    BOX_CODECS,
     FLAG,
     HISTORY,
     IMPORTANCE,
@@ -22,6 +21,7 @@ from australis.algebra.form.codecs import (
     TEXT,
     Codec,
     Json,
+    box_codec,
     expect,
     object_schema,
     read_fields,
@@ -228,14 +228,14 @@ def _read_node(value: Json, system: bool) -> Node:
         kinds = ", ".join(k for k, box in BOXES.items() if not box.system)
         raise FormError(Problem("box", what, f"one of {kinds}"))
     place = read_fields({k: v for k, v in value.items() if k in _PLACE}, _PLACE, ["box"])
-    box = BOX_CODECS[kind].read({k: v for k, v in value.items() if k not in _PLACE})
+    box = box_codec(BOXES[kind]).read({k: v for k, v in value.items() if k not in _PLACE})
     return Node(box, place.get("from", ()), place.get("tag", ""), place.get("description", ""))
 
 
 def _write_node(node: Node) -> Json:
     texts = {"tag": node.tag, "description": node.description}
     head = {"box": node.box.kind, "from": REFS.write(node.sources)}
-    return {**head, **BOX_CODECS[node.box.kind].write(node.box), **{k: v for k, v in texts.items() if v}}
+    return {**head, **box_codec(type(node.box)).write(node.box), **{k: v for k, v in texts.items() if v}}
 
 
 def _read_output(value: Json) -> Output:
@@ -251,7 +251,7 @@ def _write_output(output: Output) -> Json:
 
 
 def _node_schema(kind: str) -> dict[str, Json]:
-    box = BOX_CODECS[kind].schema
+    box = box_codec(BOXES[kind]).schema
     sources = _refs_schema(BOXES[kind].arity)
     place = {"box": {"const": kind}, "from": sources, "tag": TEXT.schema, "description": TEXT.schema}
     required = ["box", "from", *box.get("required", ())]

@@ -2,3 +2,37 @@
 
 A query and a root come in; a table, JSON lines or files go out.
 """
+
+from typing import TYPE_CHECKING
+
+from australis.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from australis.app.asking.delivery import Delivery, deliver, open_delivery
+    from australis.app.asking.history import history_files, history_of
+    from australis.app.asking.offline import query_history
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "delivery": (
+                "Delivery",
+                "deliver",
+                "open_delivery",
+            ),
+            "history": (
+                "history_files",
+                "history_of",
+            ),
+            "offline": ("query_history",),
+        },
+    )
+
+__all__ = [
+    "Delivery",
+    "deliver",
+    "history_files",
+    "history_of",
+    "open_delivery",
+    "query_history",
+]

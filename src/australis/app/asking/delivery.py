@@ -14,9 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from australis.algebra.schema import Field, Schema
-from australis.app.running.stopping import Stop
-from australis.engine.files import STANDARD_STREAM, open_writer
-from australis.engine.files.rendering import json_rows
+from australis.app.running import Stop
+from australis.engine.files import STANDARD_STREAM, json_rows, open_writer
 
 _LEFT = ("string", "boolean")
 
@@ -139,7 +138,7 @@ def deliver(found: Iterable[tuple[str, pa.Table]], target: Delivery, stop: Stop)
             target.take(*pair)
 
 
-def delivery(
+def open_delivery(
     schemas: Mapping[str, Schema], path: str | None, limit: int | None, *, as_json: bool
 ) -> Delivery:
     """Where the tuples of some outputs are to go: a file, or to whoever reads standard output."""

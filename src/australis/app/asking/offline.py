@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 
 import click
@@ -12,20 +11,20 @@ import pyarrow.compute as pc
 
 from australis.algebra.network import QUARANTINE, Network
 from australis.algebra.schema import TS
-from australis.app.options.roots import Place
-from australis.app.running.engines import start
-from australis.engine.store.segments import SEQ
+from australis.app.options import RootOptions
+from australis.app.running import start_engine
+from australis.engine.history import read_history
+from australis.engine.store import SEQ
 from australis.errors import EngineError, Problem
 
 
-def over_history(place: Place, query: Network) -> Iterator[tuple[str, pa.Table]]:
+def query_history(root: RootOptions, query: Network) -> Iterator[tuple[str, pa.Table]]:
     """What a query makes of the history that a root keeps, as pairs of an output and a table."""
     for name in (name for name, given in query.inputs.items() if given.table):
         what = f"{name!r} is a stored table, which only a node can read"
-        raise EngineError(Problem(place.root, what, "`australis run` of its network first"))
-    read = importlib.import_module("australis.engine.history").read_history
-    engine = start("kernels", query)
-    tables = {point: read(place.root, point, catalog=place.catalog) for point in query.inputs}
+        raise EngineError(Problem(root.root, what, "`australis run` of its network first"))
+    engine = start_engine("kernels", query)
+    tables = {point: read_history(root.root, point, catalog=root.catalog) for point in query.inputs}
     quarantined = 0
     for point, table in in_sequence(tables):
         moment = pc.max(table[TS].cast(pa.int64())).as_py()

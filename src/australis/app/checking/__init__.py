@@ -2,3 +2,32 @@
 
 Rates and costs come in; an analysis and, under overload, the drop boxes that would stand go out.
 """
+
+from typing import TYPE_CHECKING
+
+from australis.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from australis.app.checking.capacity import Answer, analyse_load
+    from australis.app.checking.question import Question, analysis_options
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "capacity": (
+                "Answer",
+                "analyse_load",
+            ),
+            "question": (
+                "Question",
+                "analysis_options",
+            ),
+        },
+    )
+
+__all__ = [
+    "Answer",
+    "Question",
+    "analyse_load",
+    "analysis_options",
+]

@@ -9,17 +9,15 @@ from typing import Any
 import click
 
 from australis.algebra.network import Network
-from australis.app.checking.analysis_options import Question
+from australis.app.checking.question import Question
 from australis.app.checking.rates import input_rates, machine_cores, read_costs, sample_files
 from australis.app.checking.static_shedding import shed_statically
-from australis.engine.calibrate.calibration import Calibration, calibrate
-from australis.engine.calibrate.known_costs import known_costs
-from australis.engine.calibrate.samples import sample
-from australis.engine.observe.inspect import look
+from australis.engine.calibrate import Calibration, calibrate, known_costs, sample
+from australis.engine.observe import look
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import plan
 from australis.policy.analysis import Analysis, Costs, Machine, Verdict, analyse
-from australis.policy.shed.drop_boxes import Shedding
+from australis.policy.shed import Shedding
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class Answer:
         }
 
 
-def answered(network: Network, question: Question) -> Answer:
+def analyse_load(network: Network, question: Question) -> Answer:
     """Measure or look up the costs of a network, and analyse it."""
     expected = input_rates(network, question.rate)
     measured = _measured(network, question, expected)

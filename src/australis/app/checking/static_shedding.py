@@ -8,8 +8,7 @@ from australis.algebra.network import Network, Ref
 from australis.plan.superboxes import Discipline, Plan, Superbox, outputs_of, plan
 from australis.policy.analysis import Analysis, Costs, rates
 from australis.policy.load import Goal, Situation, Stage
-from australis.policy.shed.drop_boxes import Shedding, shed
-from australis.policy.shed.flow import Flow
+from australis.policy.shed import Flow, Shedding, shed
 
 Rates = Mapping[Ref, float]
 

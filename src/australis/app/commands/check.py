@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from australis.algebra.network import Network
-from australis.app.checking.analysis_options import Question, analysis_options
-from australis.app.cli import OVERLOADED, REFUSED
-from australis.app.options.networks import find_network, network_arguments
+from australis.app import checking, showing
+from australis.app.checking import Question, analysis_options
+from australis.app.exit_codes import OVERLOADED, REFUSED
+from australis.app.options import find_network, network_arguments
 from australis.errors import AlgebraError, Problem
-
-if TYPE_CHECKING:
-    from australis.app.checking.capacity import Answer
 
 
 @click.command()
@@ -59,7 +56,8 @@ def command(
         if as_json:
             _report([Problem(net, f"failed: {type(error).__name__}: {error}")], (), as_json)
         raise
-    answer = _answer(network, question) if question else None
+    # Only now are the kernels loaded, which takes its time.
+    answer = checking.analyse_load(network, question) if question else None
     if not as_json:
         click.echo(_summary(network))
     _report((), warnings, as_json, answer)
@@ -67,14 +65,11 @@ def command(
         ctx.exit(OVERLOADED)
 
 
-def _answer(network: Network, question: Question) -> Answer:
-    # Loaded when it is asked for: the kernels take their time.
-    found: Answer = importlib.import_module("australis.app.checking.capacity").answered(network, question)
-    return found
-
-
 def _report(
-    problems: Iterable[Problem], warnings: Iterable[Problem], as_json: bool, answer: Answer | None = None
+    problems: Iterable[Problem],
+    warnings: Iterable[Problem],
+    as_json: bool,
+    answer: checking.Answer | None = None,
 ) -> None:
     problems, warnings = tuple(problems), tuple(warnings)
     if as_json:
@@ -92,7 +87,7 @@ def _report(
     for warning in warnings:
         click.echo(f"warning: {warning}", err=True)
     if answer:
-        importlib.import_module("australis.app.showing.capacity").show(answer)
+        showing.show_capacity(answer)
 
 
 def _summary(network: Network) -> str:

@@ -11,10 +11,8 @@ import click
 import pyarrow as pa
 
 from australis.algebra.network import Network
-from australis.app.options.files import named_files
-from australis.app.options.networks import find_network
-from australis.app.options.roots import Place, root_options
-from australis.app.running.whole_files import reading
+from australis.app import running
+from australis.app.options import RootOptions, find_network, log_options, named_files, root_options
 from australis.errors import EngineError, Problem
 
 
@@ -31,6 +29,7 @@ from australis.errors import EngineError, Problem
 )
 @click.option("--yes", "-y", is_flag=True, help="Do not ask, also where something is lost.")
 @click.option("--json", "as_json", is_flag=True, help="Print the difference as JSON.")
+@log_options
 def command(
     net: str, dry_run: bool, tables: tuple[str, ...], yes: bool, as_json: bool, **options: Any
 ) -> None:
@@ -48,28 +47,28 @@ def command(
       australis deploy new.yaml --root root
       australis deploy new.yaml --root root --table names=names.csv --yes --json
     """
-    place = Place.taken(options)
+    root = RootOptions.taken(options)
     network = find_network(net)
     stored = [name for name, given in network.inputs.items() if given.table and given.store is None]
     found = _tables(network, named_files(tables, stored, "table"))
-    with place.served() as node:
+    with running.reach_or_start_node(root) as node:
         change = node.difference(network)
         if not as_json:
             click.echo("\n".join(change.lines()))
         if not dry_run:
-            _confirm(change.as_dict()["lost"], place.root, yes=yes)
+            _confirm(change.as_dict()["lost"], root.root, yes=yes)
             change = node.change(network, tables=found)
     if as_json:
         known = {"applied": not dry_run, **change.as_dict()}
         click.echo(json.dumps(known, indent=2, ensure_ascii=False))
     elif not dry_run:
-        click.echo(f"{network.name} runs on {place.root} now")
+        click.echo(f"{network.name} runs on {root.root} now")
 
 
 def _tables(network: Network, files: Mapping[str, str]) -> dict[str, pa.Table]:
     """The rows of stored tables; all of them must fit."""
     found = {}
-    with reading(network, files, "csv") as readers:
+    with running.open_inputs(network, files, "csv") as readers:
         for name, reader in readers.items():
             batches = list(reader.batches())
             bad = [row for batch in batches for row in batch.rejected]

@@ -6,13 +6,15 @@ from typing import Any
 
 import click
 
-from australis.app.options.roots import Place, root_options
+from australis.app import running
+from australis.app.options import RootOptions, log_options, root_options
 from australis.errors import EngineError, Problem
 
 
 @click.command()
 @click.argument("name", metavar="NAME")
 @root_options
+@log_options
 def command(name: str, **options: Any) -> None:
     """Take an ad hoc query away, whoever reads it; `australis query --list` has the names.
 
@@ -20,15 +22,15 @@ def command(name: str, **options: Any) -> None:
     Examples:
       australis detach speeders --root root
     """
-    place = Place.taken(options)
-    with place.served(lambda: _check(place, name)) as node:
+    root = RootOptions.taken(options)
+    with running.reach_or_start_node(root, lambda: _check(root, name)) as node:
         node.detach(name)
     click.echo(f"{name} is detached")
 
 
-def _check(place: Place, name: str) -> None:
+def _check(root: RootOptions, name: str) -> None:
     """Refuse a query that is not there, before Spark is started for it."""
-    known = place.record().queries
+    known = running.record_of(root).queries
     if name not in known:
         expected = f"one of {', '.join(known)}" if known else "a root with queries"
-        raise EngineError(Problem(place.root, f"there is no query {name!r}", expected))
+        raise EngineError(Problem(root.root, f"there is no query {name!r}", expected))

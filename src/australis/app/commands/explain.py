@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import shutil
 import sys
@@ -15,16 +14,18 @@ import click
 from rich.console import Console
 from rich.tree import Tree
 
-from australis.algebra.form.form import to_json
+from australis.algebra.form import to_json
 from australis.algebra.network import Network
-from australis.app.options.networks import find_network, import_python, network_arguments
-from australis.app.options.node_options import DISCIPLINES, WAYS
-from australis.app.pictures.mermaid import mermaid
-from australis.app.pictures.notation import notation
-from australis.app.pictures.svg import svg
-from australis.app.pictures.tree import network_tree
-from australis.app.showing.physical_plan import physical as physical_plan
-from australis.app.showing.physical_plan import physical_tree
+from australis.app import running, showing
+from australis.app.options import (
+    DISCIPLINES,
+    WAYS,
+    RootOptions,
+    find_network,
+    import_python,
+    network_arguments,
+)
+from australis.app.pictures import draw_mermaid, draw_svg, network_tree, notation_of
 from australis.errors import EngineError, Problem
 from australis.rewrite.improve import RULES, Improved, improve
 
@@ -100,8 +101,7 @@ def _running(root: str, function_files: tuple[str, ...]) -> Network:
     """The network of a root as it runs."""
     for name in function_files:
         import_python(name)
-    network: Network = importlib.import_module("australis.engine.observe.inspect").running(Path(root))
-    return network
+    return running.network_of(RootOptions(root))
 
 
 def _chosen(picture: str | None, output: str | None, as_json: bool) -> str:
@@ -124,7 +124,7 @@ def _rewrites(improved: Improved) -> str:
 
 def _optimised(root: str) -> str:
     """What the optimiser did while the network ran, in sentences, and what it gained."""
-    done = importlib.import_module("australis.engine.observe.inspect").optimised(Path(root))
+    done = running.optimisations_of(RootOptions(root))
     lines = []
     for number, each in enumerate(done, 1):
         before, after = each["cost_before"], each["cost_after"]
@@ -134,14 +134,14 @@ def _optimised(root: str) -> str:
 
 
 def _physical(network: Network, chosen: str, settings: Mapping[str, Any], *, to_terminal: bool) -> str:
-    made = physical_plan(
+    made = showing.physical_plan_of(
         network,
         settings["discipline"] or DISCIPLINES[0],
         settings["way"] or WAYS[0],
         settings["partitions"] or _PARTITIONS,
     )
     if chosen == "tree":
-        return _tree(physical_tree(network, made), to_terminal=to_terminal)
+        return _tree(showing.physical_tree(network, made), to_terminal=to_terminal)
     if chosen == "json":
         return json.dumps(made.as_dict(), indent=2, ensure_ascii=False) + "\n"
     raise click.UsageError(f"--physical is a tree or JSON, not {chosen}")
@@ -180,7 +180,7 @@ def _json(improved: Improved) -> str:
     explained: dict[str, Any] = {
         "network": to_json(network),
         "order": list(network.order),
-        "notation": {box_id: str(notation(node.box)) for box_id, node in network.boxes.items()},
+        "notation": {box_id: str(notation_of(node.box)) for box_id, node in network.boxes.items()},
         "schemas": {str(ref): schema.as_dict() for ref, schema in network.schemas.items()},
     }
     if improved.applied:
@@ -188,4 +188,4 @@ def _json(improved: Improved) -> str:
     return json.dumps(explained, indent=2, ensure_ascii=False) + "\n"
 
 
-_PICTURES = {"svg": svg, "mermaid": mermaid}
+_PICTURES = {"svg": draw_svg, "mermaid": draw_mermaid}

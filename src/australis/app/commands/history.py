@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import click
-import pyarrow as pa
 
 from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
-from australis.app.asking.delivery import deliver, delivery
-from australis.app.options.queries import point_schema
-from australis.app.options.roots import Place, root_options
-from australis.app.running.stopping import stoppable
-from australis.engine.clock import wall_clock
+from australis.app import asking, running
+from australis.app.options import RootOptions, point_schema, root_options
+from australis.engine import wall_clock
 from australis.engine.files import STANDARD_STREAM, format_of
-from australis.engine.store.root import Root
 from australis.errors import AlgebraError
 
 
@@ -58,22 +52,21 @@ def command(
       australis history pos --since 1d --output yesterday.parquet --root root
       australis history pos --files --root root
     """
-    place = Place.taken(options)
-    network = place.network()
+    root = RootOptions.taken(options)
+    network = running.network_of(root)
     schema = point_schema(network, point)
     if output is not None and output != STANDARD_STREAM:
         format_of(output)
     if files:
-        click.echo("\n".join(_files(place, point)) or "No file holds history of it so far.")
+        click.echo("\n".join(asking.history_files(root, point)) or "No file holds history of it so far.")
         return
     names = _columns(columns, schema)
     now, zone = wall_clock(), ZoneInfo(network.timezone)
-    with stoppable() as stop:
+    with running.stoppable() as stop:
         try:
-            tables: Iterator[pa.Table] = importlib.import_module("australis.engine.history").read_history(
-                place.root,
+            tables = asking.history_of(
+                root,
                 point,
-                catalog=place.catalog,
                 where=where,
                 since_us=_moment(since, now, zone),
                 until_us=_moment(until, now, zone),
@@ -81,8 +74,8 @@ def command(
                 limit=limit,
             )
             kept = schema if names is None else Schema(tuple(schema[name] for name in names))
-            with delivery({point: kept}, output, limit, as_json=as_json) as target:
-                deliver(((point, table) for table in tables), target, stop)
+            with asking.open_delivery({point: kept}, output, limit, as_json=as_json) as target:
+                asking.deliver(((point, table) for table in tables), target, stop)
         except KeyboardInterrupt:
             return
 
@@ -109,6 +102,7 @@ def _moment(text: str | None, now_us: int, zone: ZoneInfo) -> int | None:
     try:
         return now_us - microseconds(text)
     except AlgebraError:
+        # Then it is a moment, or refused below.
         pass
     try:
         found = datetime.fromisoformat(text)
@@ -116,12 +110,3 @@ def _moment(text: str | None, now_us: int, zone: ZoneInfo) -> int | None:
         raise click.UsageError(f"{text!r} is no time: try 90s, 2h, 3d or 2026-03-01T12:00") from None
     since = (found if found.tzinfo else found.replace(tzinfo=zone)) - datetime(1970, 1, 1, tzinfo=UTC)
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
-
-
-def _files(place: Place, point: str) -> list[str]:
-    """The files of a connection point's history, in the order of their tuples."""
-    root = Root.of(place.root)
-    runs: list[str] = importlib.import_module("australis.engine.history").runs_of(
-        place.root, point, catalog=place.catalog
-    )
-    return [root.path(run) for run in runs]

@@ -13,14 +13,11 @@ from click.core import ParameterSource
 from rich.console import Console
 
 from australis.algebra.network import Network
-from australis.app.asking.delivery import Delivery, deliver, delivery
-from australis.app.asking.offline import over_history
-from australis.app.options.queries import Asked, expressions
-from australis.app.options.roots import Place, root_options
-from australis.app.running.stopping import Stop, stoppable
+from australis.app import asking, running
+from australis.app.options import Asked, RootOptions, expressions, root_options
+from australis.app.running import Stop, stoppable
 from australis.app.showing import statistics_tables as shown
-from australis.engine.control.client import Control, RemoteQuery
-from australis.engine.control.streams import End
+from australis.engine.control import Control, End, RemoteQuery
 from australis.engine.files import STANDARD_STREAM, format_of
 
 
@@ -81,16 +78,16 @@ def command(
       australis query --name speeders --root root
       australis query --list --root root
     """
-    place, asked = Place.taken(options), Asked(point, expression, net, expressions(maps))
+    root, asked = RootOptions.taken(options), Asked(point, expression, net, expressions(maps))
     _check(asked, name, listed)
     with stoppable() as stop, suppress(KeyboardInterrupt):
         wanted = Wanted(output, limit, as_json, stop)
-        reached = place.node()
+        reached = running.reach_node(root)
         if listed:
-            _list(place.record().queries if reached is None else _attached(reached), as_json)
+            _list(running.record_of(root).queries if reached is None else _attached(reached), as_json)
         elif reached is None:
-            _refuse_offline(ctx, place.root)
-            wanted.history(place, asked.network(place.network()))
+            _refuse_offline(ctx, root.root)
+            wanted.history(root, asked.network(running.network_of(root)))
         elif asked.is_nothing:
             with reached:
                 wanted.read(reached.join(name or "", follow=follow), keep=True)
@@ -126,24 +123,24 @@ class Wanted:
             format_of(output or "")
         self._output, self._limit, self._as_json, self._stop = output, limit, as_json, stop
 
-    def _delivery(self, query: Network) -> Delivery:
+    def _delivery(self, query: Network) -> asking.Delivery:
         if self._output not in (None, STANDARD_STREAM) and len(query.outputs) != 1:
             names = ", ".join(query.outputs)
             raise click.UsageError(f"--output {self._output} is one file, but the query has {names}")
         schemas = {name: query.output_schema(name) for name in query.outputs}
-        return delivery(schemas, self._output, self._limit, as_json=self._as_json)
+        return asking.open_delivery(schemas, self._output, self._limit, as_json=self._as_json)
 
-    def history(self, place: Place, query: Network) -> None:
+    def history(self, root: RootOptions, query: Network) -> None:
         """Show what the query makes of the history that a root keeps."""
         with self._delivery(query) as target:
-            deliver(over_history(place, query), target, self._stop)
+            asking.deliver(asking.query_history(root, query), target, self._stop)
 
     def read(self, query: RemoteQuery, *, keep: bool) -> None:
         """Show what a query delivers, and leave it behind as was wanted."""
         with query:
             _say_on_terminal(f"{query.name} is attached; Ctrl-C ends it")
             with suppress(KeyboardInterrupt), self._delivery(query.network) as target:
-                deliver(query, target, self._stop)
+                asking.deliver(query, target, self._stop)
         if query.end is End.STOPPED:
             click.echo("australis: the node has ended", err=True)
         elif query.end is End.DETACHED:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from typing import Any
 
 import click
 
 from australis.algebra.network import QUARANTINE
-from australis.app.cli import INTERRUPTED
-from australis.app.options.files import check_files, named_files
-from australis.app.options.networks import find_network, network_arguments
-from australis.app.options.node_options import NodeOptions, node_options, refuse_elsewhere
-from australis.app.running.engines import ENGINES, SPARK
-from australis.app.running.in_process import Job, run_in_process
-from australis.app.running.stopping import Stop, stoppable
-from australis.app.running.turns import stopped_clock
-from australis.app.showing.summary import Summary
-from australis.engine.clock import wall_clock
-from australis.engine.sources.options import DEFAULT_BATCH
+from australis.app import running
+from australis.app.exit_codes import INTERRUPTED
+from australis.app.options import (
+    NodeOptions,
+    check_files,
+    find_network,
+    log_options,
+    named_files,
+    network_arguments,
+    node_options,
+    refuse_elsewhere,
+)
+from australis.app.running import ENGINES, SPARK
+from australis.engine import wall_clock
+from australis.engine.sources import DEFAULT_BATCH
 
 
 @click.command()
@@ -40,7 +43,8 @@ from australis.engine.sources.options import DEFAULT_BATCH
     type=click.Choice([SPARK, *ENGINES]),
     default=SPARK,
     show_default=True,
-    help="spark runs continuously and loses nothing; kernels is the same in this process, for small files; "
+    help="spark is a node: it runs continuously, on Spark or by --runner light on processes of this machine, "
+    "and loses nothing; kernels is the same in this process, for small files; "
     "reference takes tuple by tuple, and says what is right.",
 )
 @click.option("--flush", is_flag=True, help="At the end close all windows and empty all buffers, in order.")
@@ -69,6 +73,7 @@ from australis.engine.sources.options import DEFAULT_BATCH
 @click.option("--strict", is_flag=True, help="Fail at the first row that would be quarantined.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON to standard output.")
 @node_options
+@log_options
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -103,6 +108,7 @@ def command(
       australis run soldiers.yaml -i reports=incoming/ --follow --root root -o alarms=alarms.csv
       australis run soldiers.yaml -i reports=generator:seed=7,tuples=1m,sid=key(50) --rate 5000/s -o alarms=-
       zcat reports.csv.gz | australis run soldiers.yaml -i reports=- -o alarms=- --format csv > alarms.csv
+      australis run soldiers.yaml -i reports=reports.csv -o alarms=alarms.csv --runner light
       australis run rules.json --functions my_functions.py -i events=events.csv -o found=found.csv --json
     """
     network = find_network(net, function_files)
@@ -112,27 +118,27 @@ def command(
     node = NodeOptions.taken(options)
     if engine != SPARK:
         refuse_elsewhere(ctx, engine, network, sources)
-    now = wall_clock if clock == "wall" else stopped_clock()
-    job = Job(network, sources, targets, now=now, is_timed=clock == "wall", **options)
-    with stoppable() as stop:
+    node.check(ctx)
+    now = wall_clock if clock == "wall" else running.stopped_clock()
+    job = running.Job(network, sources, targets, now=now, is_timed=clock == "wall", **options)
+    with running.stoppable() as stop:
         try:
             summary = _run(job, engine, node, stop, as_json)
         except KeyboardInterrupt:
             click.echo(f"australis: interrupted; {_what_is_left(node)}", err=True)
             ctx.exit(INTERRUPTED)
-    _tell(summary, as_json, in_one_line=node.follow)
+    _print(summary, as_json, in_one_line=node.follow)
     if summary.node is not None and summary.node.interrupted:
         click.echo(f"australis: interrupted; {_what_is_left(node)}", err=True)
         ctx.exit(stop.code)
 
 
-def _run(job: Job, engine: str, node: NodeOptions, stop: Stop, as_json: bool) -> Summary:
+def _run(
+    job: running.Job, engine: str, node: NodeOptions, stop: running.Stop, as_json: bool
+) -> running.Summary:
     if engine != SPARK:
-        return run_in_process(job, engine, stop)
-    summary: Summary = importlib.import_module("australis.app.running.on_node").run_on_node(
-        job, node, stop, as_json=as_json
-    )
-    return summary
+        return running.run_in_process(job, engine, stop)
+    return running.run_on_node(job, node, stop, as_json=as_json)
 
 
 def _what_is_left(node: NodeOptions) -> str:
@@ -141,7 +147,7 @@ def _what_is_left(node: NodeOptions) -> str:
     return f"what came in is safe in {node.root}, and the same command goes on from there"
 
 
-def _tell(summary: Summary, as_json: bool, *, in_one_line: bool) -> None:
+def _print(summary: running.Summary, as_json: bool, *, in_one_line: bool) -> None:
     if as_json:
         click.echo(json.dumps(summary.as_dict(), indent=None if in_one_line else 2, ensure_ascii=False))
         return

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import click
 
-from australis.app.papers.hotspot import command as hotspots
-from australis.app.papers.place import command as placement
-from australis.app.papers.recover import command as recovery
-from australis.app.papers.route import command as eddies
-from australis.app.papers.trade import command as market
+from australis.app.papers import eddies, hotspots, market, placement, recovery
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -26,8 +22,5 @@ def command() -> None:
     """
 
 
-command.add_command(eddies.command, "eddies")
-command.add_command(market.command, "market")
-command.add_command(hotspots.command, "hotspots")
-command.add_command(recovery.command, "recovery")
-command.add_command(placement.command, "placement")
+for each in (eddies, market, hotspots, recovery, placement):
+    command.add_command(each)

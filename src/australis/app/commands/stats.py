@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import shutil
 import sys
 import threading
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from australis.app.options.networks import functions_option, import_python
+from australis.app.options import functions_option, import_python
 from australis.app.showing import statistics_tables as shown
-
-if TYPE_CHECKING:
-    from australis.engine.ledger.drop_log import Entry
-    from australis.engine.observe.statistics import Statistics
+from australis.engine import observe
+from australis.engine.observe import Statistics
 
 _WIDTH_OF_FILES = 120
 
@@ -58,22 +54,17 @@ def command(
     for name in function_files:
         import_python(name)
     if shed:
-        _tell_shed(root, as_json)
+        _print_shed(root, as_json)
     elif watch:
         _watch(root, as_json, every)
     elif as_json:
-        click.echo(json.dumps(_look(root).as_dict(), indent=2))
+        click.echo(json.dumps(observe.look(root).as_dict(), indent=2))
     else:
-        _console().print(_picture(_look(root)))
+        _console().print(_picture(observe.look(root)))
 
 
-def _look(root: Path) -> Statistics:
-    found: Statistics = importlib.import_module("australis.engine.observe.inspect").look(root)
-    return found
-
-
-def _tell_shed(root: Path, as_json: bool) -> None:
-    entries: list[Entry] = importlib.import_module("australis.engine.observe.inspect").shed(root)
+def _print_shed(root: Path, as_json: bool) -> None:
+    entries = observe.shed(root)
     if as_json:
         click.echo(json.dumps([asdict(each) for each in entries], indent=2))
     elif entries:
@@ -93,12 +84,12 @@ def _watch(root: Path, as_json: bool, seconds: float) -> None:
     try:
         if as_json or not sys.stdout.isatty():
             while True:
-                found = _look(root)
+                found = observe.look(root)
                 click.echo(json.dumps(found.as_dict())) if as_json else _console().print(_picture(found))
                 pause.wait(seconds)
-        with Live(_picture(_look(root)), console=_console(), auto_refresh=False) as view:
+        with Live(_picture(observe.look(root)), console=_console(), auto_refresh=False) as view:
             while not pause.wait(seconds):
-                view.update(_picture(_look(root)), refresh=True)
+                view.update(_picture(observe.look(root)), refresh=True)
     except KeyboardInterrupt:
         return
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from australis.algebra.network import Network, Output, Ref
-from australis.app.running.engines import start
+from australis.app.running import start_engine
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def engines_agree(network: Network, batches: list[pa.Table]) -> Compared:
 
 
 def _outputs(engine: str, network: Network, batches: list[pa.Table]) -> dict[str, pa.Table]:
-    run = start(engine, network)
+    run = start_engine(engine, network)
     (name,) = network.inputs
     events = [run.push(name, batch, now) for now, batch in enumerate(batches)]
     events.append(run.flush(len(batches)))

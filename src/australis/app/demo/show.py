@@ -13,15 +13,13 @@ from rich.table import Table
 
 from australis.algebra.network import QUARANTINE, Network
 from australis.app.demo.replay import TableSource
-from australis.app.running.conductor import Conductor, Taker
-from australis.app.running.quiet_start import quietly
-from australis.app.running.stopping import Stop
+from australis.app.running import Conductor, Stop, Taker, quietly
+from australis.app.showing import Sample, announce, draw_live
 from australis.app.showing import statistics_tables as shown
-from australis.app.showing.progress import Sample, announced, live
-from australis.engine.node import Node
-from australis.engine.observe.statistics import Statistics
+from australis.engine import Node
+from australis.engine.observe import Statistics
 from australis.engine.sources import Delivery, Rate
-from australis.engine.spark.session import is_running, local_session
+from australis.engine.spark import is_running, local_session
 
 _WARMING = 1_000
 """So many tuples go through before, for workers that have everything loaded."""
@@ -35,12 +33,14 @@ class Shown:
     delays: Table
 
 
-def show(console: Console, network: Network, stream: pa.Table, tuples_per_s: float, stop: Stop) -> Shown:
+def stream_on_node(
+    console: Console, network: Network, stream: pa.Table, tuples_per_s: float, stop: Stop
+) -> Shown:
     """Stream a table through a network on a node, with live progress on a terminal."""
     with _spark(console), Node() as node:
         # Spark has put in a handler of its own for Ctrl-C.
         stop.listen()
-        with announced(console, "Warming the workers"):
+        with announce(console, "Warming the workers"):
             _warm(network, stream.slice(0, _WARMING))
         node.deploy(network)
         if not console.is_terminal:
@@ -55,7 +55,7 @@ def _spark(console: Console) -> Iterator[None]:
     """Spark for the nodes inside, started here if it is not there."""
     is_ours = not is_running()
     began = time.perf_counter()
-    with announced(console, "Starting Spark"), quietly(None):
+    with announce(console, "Starting Spark"), quietly(None):
         session = local_session("australis-demo")
     console.print(f"Started Spark in {time.perf_counter() - began:.1f} s.")
     try:
@@ -91,15 +91,15 @@ class _Streaming:
             node, [TableSource(name, self.stream, self.rate)], takers, flush=True, heard=self._took
         )
         began = time.perf_counter()
-        with live(console, lambda: Sample(time.perf_counter() - began, self.read, node.statistics())):
+        with draw_live(console, lambda: Sample(time.perf_counter() - began, self.read, node.statistics())):
             conductor.run()
-        self._say(console, node.statistics(), time.perf_counter() - began)
+        self._print_speed(console, node.statistics(), time.perf_counter() - began)
         return Shown(self._outputs(), shown.outputs(node.statistics().outputs))
 
     def _took(self, delivery: Delivery) -> None:
         self.read[delivery.input] += delivery.content.num_rows
 
-    def _say(self, console: Console, statistics: Statistics, seconds: float) -> None:
+    def _print_speed(self, console: Console, statistics: Statistics, seconds: float) -> None:
         trains = sum(each.trains for each in statistics.superboxes.values())
         late = sum(each.late for each in statistics.boxes.values())
         what = f"{self.stream.num_rows:,} tuples through {len(self.network.boxes)} boxes in {seconds:.1f} s"

@@ -1,96 +1,45 @@
-"""`australis demo`: make a stream, draw the network, run it on Spark, say what it found, check it."""
+"""The story of the demonstration: make a stream, draw the network, run it, say what it found, check it."""
 
 from __future__ import annotations
 
-import importlib
-import sys
 import time
-from typing import TYPE_CHECKING
 
-import click
 import pyarrow as pa
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from australis.algebra.network import QUARANTINE
-from australis.app.cli import FAILED, INTERRUPTED
+from australis.app import demo
 from australis.app.demo.agreement import Compared, engines_agree, results_agree
 from australis.app.demo.network import network as demo_network
 from australis.app.demo.stream import BEACON, HOME, SCANNER, WORM_NET, connections
-from australis.app.pictures.tree import network_tree
-from australis.app.running.stopping import Stop, stoppable
-from australis.engine.sources.rates import parse_rate
-from australis.errors import EngineError
+from australis.app.pictures import network_tree
+from australis.app.running import Stop
 
-if TYPE_CHECKING:
-    from australis.app.demo.show import Shown
-
-COUNT = 300_000
 BATCH = 10_000
 SAMPLE = 10_000
-_WIDTH_OF_FILES = 120
 _KEYS = {"scans": "src", "beacons": "src", "clusters": "net"}
 """By which attribute an intruder is known."""
 
 
-@click.command()
-@click.option("--seed", type=int, default=2003, show_default=True, help="Another seed makes another hour.")
-@click.option(
-    "--tuples",
-    type=click.IntRange(min=50_000),
-    default=COUNT,
-    show_default=True,
-    help="How many connections.",
-)
-@click.option("--rate", default="50000/s", show_default=True, metavar="N/s", help="How fast they arrive.")
-@click.pass_context
-def command(ctx: click.Context, seed: int, tuples: int, rate: str) -> None:
-    """Watch a network find intruders in a stream of connections, on Spark.
-
-    Makes up an hour of network connections that arrive a little out of order, hides a port scan, a worm and a
-    beacon in it, and streams it through the intrusion detection query of the Medusa paper. It shows what was
-    found and how long after the connections, and checks the results against the same query without Spark.
-
-    \b
-    Examples:
-      australis demo
-      australis demo --seed 7 --rate 20000/s
-    """
-    tuples_per_s = _rate(rate)
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
-    with stoppable() as stop:
-        try:
-            is_right = _story(console, seed, tuples, tuples_per_s, stop)
-        except KeyboardInterrupt:
-            click.echo("australis: interrupted", err=True)
-            ctx.exit(INTERRUPTED)
-    ctx.exit(0 if is_right else FAILED)
-
-
-def _rate(text: str) -> float:
-    try:
-        return parse_rate(text)
-    except EngineError as error:
-        raise click.UsageError(f"--{error}") from None
-
-
-def _story(console: Console, seed: int, tuples: int, tuples_per_s: float, stop: Stop) -> bool:
+def tell_story(console: Console, seed: int, tuples: int, tuples_per_s: float, stop: Stop) -> bool:
+    """Run the demonstration and print what happens; gives whether it found what was hidden, and agrees."""
     network = demo_network()
     console.print(network_tree(network))
     console.print()
     began = time.perf_counter()
     stream = connections(network.inputs["connections"].schema, tuples, seed)
     console.print(f"Made {stream.num_rows:,} connections in {time.perf_counter() - began:.1f} s.")
-    show = importlib.import_module("australis.app.demo.show").show
-    shown: Shown = show(console, network, stream, tuples_per_s, stop)
-    found = _tell(console, shown)
+    # Spark is loaded only here: there is something to read meanwhile.
+    shown = demo.stream_on_node(console, network, stream, tuples_per_s, stop)
+    found = _print_findings(console, shown)
     batches = [stream.slice(begin, BATCH) for begin in range(0, stream.num_rows, BATCH)]
     on_kernels = results_agree(network, batches, shown.outputs)
     by_meaning = engines_agree(network, _cut(stream, SAMPLE))
     checks = [
-        _said(console, "The same query without Spark", on_kernels),
-        _said(console, "The reference, tuple at a time,", by_meaning),
+        _print_verdict(console, "The same query without Spark", on_kernels),
+        _print_verdict(console, "The reference, tuple at a time,", by_meaning),
     ]
     return found and all(checks)
 
@@ -101,7 +50,7 @@ def _cut(stream: pa.Table, count: int) -> list[pa.Table]:
     return [stream.slice(middle, count // 2), stream.slice(middle + count // 2, count // 2)]
 
 
-def _tell(console: Console, shown: Shown) -> bool:
+def _print_findings(console: Console, shown: demo.Shown) -> bool:
     """Print what was found, and how late; whether it is what was hidden."""
     for name, table in shown.outputs.items():
         if name not in ("active", QUARANTINE):
@@ -133,7 +82,7 @@ def _text(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value).replace("+00:00", "Z")
 
 
-def _said(console: Console, who: str, compared: Compared) -> bool:
+def _print_verdict(console: Console, who: str, compared: Compared) -> bool:
     """Print how a comparison ended; whether everything was equal."""
     if compared.differences:
         console.print(f"{who} [red]differs[/red] in {', '.join(compared.differences)}.")

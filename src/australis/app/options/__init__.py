@@ -2,3 +2,82 @@
 
 Texts come in; checked values go out, or a message that says what to write instead.
 """
+
+from typing import TYPE_CHECKING
+
+from australis.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from australis.app.options.files import check_files, named_files
+    from australis.app.options.logs import log_options
+    from australis.app.options.networks import (
+        find_network,
+        functions_option,
+        import_python,
+        network_arguments,
+    )
+    from australis.app.options.nodes import (
+        DISCIPLINES,
+        WAYS,
+        NodeOptions,
+        is_endless,
+        node_options,
+        refuse_elsewhere,
+    )
+    from australis.app.options.queries import Asked, expressions, point_schema
+    from australis.app.options.roots import RootOptions, root_options
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "files": (
+                "check_files",
+                "named_files",
+            ),
+            "logs": ("log_options",),
+            "networks": (
+                "find_network",
+                "functions_option",
+                "import_python",
+                "network_arguments",
+            ),
+            "nodes": (
+                "DISCIPLINES",
+                "WAYS",
+                "NodeOptions",
+                "is_endless",
+                "node_options",
+                "refuse_elsewhere",
+            ),
+            "queries": (
+                "Asked",
+                "expressions",
+                "point_schema",
+            ),
+            "roots": (
+                "RootOptions",
+                "root_options",
+            ),
+        },
+    )
+
+__all__ = [
+    "DISCIPLINES",
+    "WAYS",
+    "Asked",
+    "NodeOptions",
+    "RootOptions",
+    "check_files",
+    "expressions",
+    "find_network",
+    "functions_option",
+    "import_python",
+    "is_endless",
+    "log_options",
+    "named_files",
+    "network_arguments",
+    "node_options",
+    "point_schema",
+    "refuse_elsewhere",
+    "root_options",
+]

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from australis.algebra.builder import NetworkBuilder
-from australis.algebra.form.form import SUFFIXES, load
+from australis.algebra.form import SUFFIXES, load
 from australis.algebra.network import Network
 from australis.errors import AlgebraError, NetworkError, Problem
 

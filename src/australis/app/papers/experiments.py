@@ -26,7 +26,7 @@ class Teller(Protocol):
 
     def plots(self, report: Any) -> Mapping[str, str]: ...
 
-    def printed(self, report: Any) -> None: ...
+    def print_report(self, report: Any) -> None: ...
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def hand_out(report: Report, teller: Teller, *, as_json: bool, plot: Path | None
     if as_json:
         click.echo(json.dumps(report.as_dict(), indent=2))
     else:
-        teller.printed(report)
+        teller.print_report(report)
 
 
 def spread_options(what: str) -> Callable[[Command], Command]:
@@ -65,7 +65,7 @@ def spread_options(what: str) -> Callable[[Command], Command]:
     return given
 
 
-def _made(_: click.Context, __: click.Parameter, directory: Path | None) -> Path | None:
+def _make_directory(_: click.Context, __: click.Parameter, directory: Path | None) -> Path | None:
     """A directory that is there: who cannot have one is told before a simulation of minutes, not after."""
     if directory is not None:
         try:
@@ -82,7 +82,7 @@ def ending_options(pictures: str) -> Callable[[Command], Command]:
         plot = click.option(
             "--plot",
             type=click.Path(file_okay=False, writable=True, path_type=Path),
-            callback=_made,
+            callback=_make_directory,
             help=f"Write {pictures} into this directory, as SVG.",
         )
         return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(plot(command))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from australis.algebra.network import Network, Ref
-from australis.app.pictures.notation import notation, quality_notation, remark
+from australis.app.pictures.notation import notation_of, quality_notation, remark
 
 
-def mermaid(network: Network) -> str:
+def draw_mermaid(network: Network) -> str:
     """A left-to-right flowchart."""
     return "\n".join(["flowchart LR", *_nodes(network), *_arcs(network), ""])
 
@@ -33,7 +33,7 @@ def _boxes(network: Network, prefix: str, indent: str) -> Iterator[str]:
             continue
         head, dot, _ = box_id[len(prefix) :].partition(".")
         if not dot:
-            texts = (box_id, str(notation(node.box)), remark(node))
+            texts = (box_id, str(notation_of(node.box)), remark(node))
             label = "<br/>".join(_escaped(text) for text in texts if text)
             yield f'{indent}{_id("box", box_id)}["{label}"]'
         elif head not in seen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from australis.algebra.boxes import (
@@ -14,6 +14,7 @@ from australis.algebra.boxes import (
     Filter,
     Join,
     Map,
+    NamedTexts,
     Resample,
     Slide,
     Tumble,
@@ -21,7 +22,6 @@ from australis.algebra.boxes import (
     WSort,
     XSection,
 )
-from australis.algebra.boxes.box import NamedTexts
 from australis.algebra.network import Node
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality
@@ -42,15 +42,15 @@ class Notation:
         return f"{self.name}({', '.join(self.parameters)})" if self.parameters else self.name
 
 
-def notation(box: Box) -> Notation:
+def notation_of(box: Box) -> Notation:
     """A box as the papers write it.
 
     >>> from australis.algebra.order import Order
     >>> box = Aggregate({"average": "avg(price)"}, Order("time", 1, ("sid",)), size="1 hour")
-    >>> print(notation(box))
+    >>> print(notation_of(box))
     Aggregate(avg(price) -> average, Assuming Order(On time, Slack 1, GroupBy sid), Size 1 hour)
     """
-    parameters = _PARAMETERS[type(box)](box)
+    parameters = _PARAMETERS.get(type(box), _parameters)(box)
     return Notation(type(box).__name__, tuple(part for part in parameters if part))
 
 
@@ -153,6 +153,22 @@ def _join(box: Join) -> list[str]:
 def _resample(box: Resample) -> list[str]:
     sides = [_side("Left", box.left), _side("Right", box.right)]
     return [*_functions(box.functions), f"Size {box.size}", *sides]
+
+
+def _parameters(box: Box) -> list[str]:
+    """The parameters of a box that the papers do not have, by name; what has its default is left out."""
+    defaults = {f.name: f.default for f in fields(box)}  # type: ignore[arg-type]
+    given = {name: vars(box)[name] for name, value in defaults.items() if vars(box)[name] != value}
+    return [_parameter(name, value) for name, value in given.items()]
+
+
+def _parameter(name: str, value: object) -> str:
+    word = "".join(part.capitalize() for part in name.split("_"))
+    if isinstance(value, Order):
+        return f"{word} {order_text(value)}"
+    if isinstance(value, tuple):
+        return f"{word} {', '.join(part if isinstance(part, str) else ' = '.join(part) for part in value)}"
+    return f"{word} {value}"
 
 
 _PARAMETERS: dict[type[Box], Callable[[Any], list[str]]] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from australis.algebra.network import Network, Node, Ref
 from australis.app.pictures.charts import CHART_HEIGHT, Chart, charts_of, charts_width
-from australis.app.pictures.notation import notation, quality_notation, remark
+from australis.app.pictures.notation import notation_of, quality_notation, remark
 
 TITLE_SIZE, TEXT_SIZE, LABEL_SIZE = 13.0, 11.0, 9.5
 LINE_HEIGHT = 15.0
@@ -95,7 +95,7 @@ def elided(text: str, length: int) -> str:
 
 def _box(network: Network, box_id: str) -> Shape:
     node = network.boxes[box_id]
-    described = notation(node.box)
+    described = notation_of(node.box)
     title = elided(box_id.rpartition(".")[2], _TITLE_CHARACTERS)
     lines = (described.name, *_wrapped(described.parameters), *_wrapped(_remarks(node)))
     width = max(96.0, _title_width(title), *(_text_width(line) for line in lines)) + 2 * PADDING

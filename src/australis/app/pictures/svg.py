@@ -52,7 +52,7 @@ text {{ font-family: {_SANS}; fill: {_INK}; }}
 <path d="M0 0 L10 5 L0 10 z" fill="{_LINE}"/></marker></defs>"""
 
 
-def svg(network: Network) -> str:
+def draw_svg(network: Network) -> str:
     """The picture of a network."""
     scene = scene_of(network)
     width, height = digits(scene.width + 2 * _MARGIN), digits(scene.height + 2 * _MARGIN)

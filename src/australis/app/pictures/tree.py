@@ -6,7 +6,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from australis.algebra.network import Network, Ref
-from australis.app.pictures.notation import notation, quality_notation, remark
+from australis.app.pictures.notation import notation_of, quality_notation, remark
 
 _SIDES = ("left", "right")
 
@@ -61,7 +61,7 @@ class _Drawing:
         self._drawn.add(box_id)
         where = f" ({side})" if len(node.sources) > 1 else ""
         schemas = "" if node.box.outputs > 1 else str(self._network.schemas[Ref(box_id)])
-        what = "\n".join(text for text in (str(notation(node.box)), remark(node)) if text)
+        what = "\n".join(text for text in (str(notation_of(node.box)), remark(node)) if text)
         style = "red" if remark(node) else "default"
         tree = parent.add(_label(f"{box_id}{where}", what, style, schemas))
         if node.box.outputs == 1:

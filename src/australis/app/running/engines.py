@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 import pyarrow as pa
 
+from australis import kernels
 from australis.algebra.network import Network
+from australis.app import running
 
-ENGINES = {
-    "kernels": ("australis.kernels.run", "PipelineRun"),
-    "reference": ("australis.app.running.reference_engine", "ReferenceEngine"),
-}
-"""Where each engine of this process is: loaded when it is chosen, since numba takes its time."""
+ENGINES = ("kernels", "reference")
+"""The engines of this process."""
 SPARK = "spark"
 """The engine that is a node on Spark; it runs by itself, so it has another face."""
 
@@ -38,8 +36,6 @@ class Engine(Protocol):
         """What went through each box so far."""
 
 
-def start(name: str, network: Network) -> Engine:
-    """A network on the engine of that name, before its first tuple."""
-    module, engine = ENGINES[name]
-    started: Engine = getattr(importlib.import_module(module), engine)(network)
-    return started
+def start_engine(name: str, network: Network) -> Engine:
+    """A network on the engine of that name, before its first tuple; numba is loaded only if it is needed."""
+    return kernels.PipelineRun(network) if name == "kernels" else running.ReferenceEngine(network)

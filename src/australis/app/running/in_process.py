@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from australis.algebra.network import Network
-from australis.app.running.engines import start
+from australis.app.running.engines import start_engine
 from australis.app.running.stopping import Stop
+from australis.app.running.summary import Summary
 from australis.app.running.turns import Plan, run
-from australis.app.running.whole_files import reading, writing
-from australis.app.showing.summary import Summary
+from australis.app.running.whole_files import open_inputs, open_outputs
 from australis.engine.files import Reader
 
 
@@ -38,9 +38,9 @@ class Job:
 def run_in_process(job: Job, engine: str, stop: Stop) -> Summary:
     """Run a job on an engine of this process."""
     ordered = {name: job.sources[name] for name in job.network.inputs}
-    with reading(job.network, ordered, job.stream_format) as readers:
-        started = start(engine, job.network)
-        with writing(job.network, job.targets, job.stream_format, stop) as writers:
+    with open_inputs(job.network, ordered, job.stream_format) as readers:
+        started = start_engine(engine, job.network)
+        with open_outputs(job.network, job.targets, job.stream_format, stop) as writers:
             plan = Plan(job.network, started, readers, writers, job.batch, job.flush, job.strict, job.now)
             return _run(plan, engine, job.targets, stop)
 

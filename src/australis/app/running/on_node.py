@@ -1,4 +1,4 @@
-"""A run on a node: on Spark, over a root that stays or one that goes with the run."""
+"""A run on a node: on its runner, over a root that stays or one that goes with the run."""
 
 from __future__ import annotations
 
@@ -16,27 +16,22 @@ import pyarrow.compute as pc
 from rich.console import Console
 
 from australis.algebra.network import QUARANTINE
-from australis.app.options.node_options import NodeOptions, is_endless
+from australis.app.options import NodeOptions, is_endless
 from australis.app.running.conductor import Conductor, Taker
 from australis.app.running.in_process import Job
 from australis.app.running.quiet_start import quietly
 from australis.app.running.stopping import Stop
-from australis.app.running.turns import Tally
-from australis.app.running.whole_files import reading, writing
-from australis.app.showing.losses import losses
-from australis.app.showing.progress import Sample, announced, live
-from australis.app.showing.served_quality import Service
-from australis.app.showing.summary import NodeSummary, Summary
+from australis.app.running.summary import NodeSummary, Summary
+from australis.app.running.tally import Tally
+from australis.app.running.whole_files import open_inputs, open_outputs
+from australis.app.showing import Sample, Service, announce, draw_live, losses_between
+from australis.engine import Node
 from australis.engine.files import STANDARD_STREAM, Batch, Writer, open_reader
-from australis.engine.ledger.delays import quantile_us
-from australis.engine.ledger.drop_log import Entry
-from australis.engine.ledger.recent import Recent
-from australis.engine.node import Node
-from australis.engine.observe.inspect import holds_tables
-from australis.engine.observe.statistics import BoxStatistics, Statistics
+from australis.engine.ledger import Entry, Recent, quantile_us
+from australis.engine.observe import BoxStatistics, Statistics, holds_tables
 from australis.engine.sinks import parse_sink
 from australis.engine.sources import Adoption, Delivery, FileSource, Options, Source
-from australis.engine.store.segments import SEQ
+from australis.engine.store import SEQ
 from australis.errors import EngineError, Problem
 
 _ALL = 1 << 62
@@ -69,7 +64,7 @@ def _sources(job: Job, options: NodeOptions) -> list[Source]:
 
 
 def _check(job: Job, options: NodeOptions, sources: list[Source]) -> None:
-    """Find what cannot work before Spark is started."""
+    """Find what cannot work before anything is started."""
     files = [path for path in job.targets.values() if path != STANDARD_STREAM]
     endless = [source.input for source in sources if is_endless(source)]
     if options.root is None and endless and files:
@@ -107,8 +102,9 @@ class _NodeRun:
         tables = dict(self._tables())
         with ExitStack() as stack:
             targets = {} if self._is_kept else job.targets
-            writers = stack.enter_context(writing(job.network, targets, job.stream_format, stop))
-            with announced(self._console, "Starting Spark") as started:
+            writers = stack.enter_context(open_outputs(job.network, targets, job.stream_format, stop))
+            starting = "Starting Spark" if self._options.is_on_spark else "Starting workers"
+            with announce(self._console, starting) as started:
                 node = stack.enter_context(self._node())
             stop.listen()
             node.deploy(
@@ -116,7 +112,7 @@ class _NodeRun:
                 tables={name: batch.table for name, batch in tables.items()},
                 rejected={name: batch.rejected for name, batch in tables.items()},
             )
-            summary = self._conducted(node, stack, writers, stop, as_json)
+            summary = self._conduct(node, stack, writers, stop, as_json)
         assert summary.node is not None
         return replace(summary, node=replace(summary.node, start_seconds=started[0]))
 
@@ -124,10 +120,12 @@ class _NodeRun:
     def _node(self) -> Iterator[Node]:
         options = self._options
         local = Path(options.root) if options.root and "://" not in options.root else None
-        with quietly(local):
+        # Only Spark has much to say when it starts.
+        with quietly(local) if options.is_on_spark else nullcontext():
             node = Node(
                 options.root,
-                master=options.master,
+                runner=options.runner,
+                master=options.master if options.is_on_spark else None,
                 discipline=options.discipline,
                 schedule=options.schedule,
                 shed=options.shed,
@@ -145,7 +143,8 @@ class _NodeRun:
         with node:
             if node.metrics is not None:
                 click.echo(f"australis: metrics at {node.metrics.url}", err=True)
-            _warm(node)
+            if options.is_on_spark:
+                _warm(node)
             yield node
 
     def _tables(self) -> Iterator[tuple[str, Batch]]:
@@ -156,7 +155,7 @@ class _NodeRun:
         if place is not None and "://" not in place and holds_tables(Path(place), names):
             return
         files = {name: self._job.sources[name] for name in names}
-        with reading(self._job.network, files, self._job.stream_format) as readers:
+        with open_inputs(self._job.network, files, self._job.stream_format) as readers:
             for name, reader in readers.items():
                 batches = list(reader.batches())
                 empty = self._job.network.inputs[name].schema.arrow.empty_table()
@@ -167,21 +166,23 @@ class _NodeRun:
 
     # --- on its way
 
-    def _conducted(
+    def _conduct(
         self, node: Node, stack: ExitStack, writers: Mapping[str, Writer], stop: Stop, as_json: bool
     ) -> Summary:
         before, began = _Before(node.statistics(), node.seen(), node.shed()), time.perf_counter()
-        takers = list(self._sinks(node, stack) if self._is_kept else self._written(node, writers))
-        conductor = Conductor(node, self._sources, takers, flush=self._job.flush, heard=self._took)
+        takers = list(
+            self._take_into_sinks(node, stack) if self._is_kept else self._take_into_files(node, writers)
+        )
+        conductor = Conductor(node, self._sources, list(takers), flush=self._job.flush, heard=self._took)
 
         def sample() -> Sample:
             return Sample(time.perf_counter() - began, self._tally.read, node.statistics())
 
-        with live(self._console, sample) if self._may_draw else nullcontext():
+        with draw_live(self._console, sample) if self._may_draw else nullcontext():
             if self._is_kept or self._is_endless:
                 with stop.gently(conductor.ask):
                     is_whole = conductor.run(
-                        lambda: _line(sample()) if as_json and self._is_endless else None
+                        lambda: _print_line(sample()) if as_json and self._is_endless else None
                     )
             else:
                 is_whole = conductor.run(stop.check)
@@ -197,7 +198,7 @@ class _NodeRun:
         """How outputs with graphs were served; without a clock there are no delays to tell by."""
         if after.quality is None or not self._job.is_timed:
             return None
-        lost = losses(before.shed, node.shed(), after.superboxes)
+        lost = losses_between(before.shed, node.shed(), after.superboxes)
         return Service(node.quality_since(before.seen, seconds), lost)
 
     def _took(self, delivery: Delivery) -> None:
@@ -207,7 +208,7 @@ class _NodeRun:
         )
         self._tally.rejected[delivery.input] += len(delivery.rejected)
 
-    def _written(self, node: Node, writers: Mapping[str, Writer]) -> Iterator[Taker]:
+    def _take_into_files(self, node: Node, writers: Mapping[str, Writer]) -> Iterator[Taker]:
         """Outputs into files that appear at the end; what nobody asked for is not kept."""
         for name in self._job.network.outputs:
             if name in writers:
@@ -217,7 +218,7 @@ class _NodeRun:
         write = writers[QUARANTINE].write if QUARANTINE in writers else lambda table: None
         yield self._taker(QUARANTINE, f"run:{QUARANTINE}", write)
 
-    def _sinks(self, node: Node, stack: ExitStack) -> Iterator[Taker]:
+    def _take_into_sinks(self, node: Node, stack: ExitStack) -> Iterator[Taker]:
         """Outputs into files that grow; others stay in the root."""
         for name, path in self._job.targets.items():
             schema = self._job.network.output_schema(name)
@@ -264,12 +265,20 @@ class _NodeRun:
         )
         flushed = self._job.flush and is_whole
         return Summary(
-            self._job.network, "spark", seconds, self._tally, self._job.targets, boxes, flushed, notes, about
+            self._job.network,
+            self._options.engine,
+            seconds,
+            self._tally,
+            self._job.targets,
+            boxes,
+            flushed,
+            notes,
+            about,
         )
 
 
 def _warm(node: Node) -> None:
-    """Let the workers start, so that the first tuples do not wait for them."""
+    """Let Spark's workers start, so that the first tuples do not wait for them."""
     context = node.spark.sparkContext
     context.parallelize(range(context.defaultParallelism), context.defaultParallelism).count()
 
@@ -295,8 +304,8 @@ def _delays(before: Statistics, after: Statistics) -> Iterator[tuple[str, tuple[
             yield name, (round(p50 / 1000, 2), round(p95 / 1000, 2))
 
 
-def _line(sample: Sample) -> None:
-    """A line of JSON about a run that is under way."""
+def _print_line(sample: Sample) -> None:
+    """Print a line of JSON about a run that is under way."""
     known = {
         "seconds": round(sample.seconds, 1),
         "inputs": dict(sample.read),

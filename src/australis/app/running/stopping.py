@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-INTERRUPTED, TERMINATED = 130, 143
+from australis.app.exit_codes import INTERRUPTED, TERMINATED
 
 
 class Stop:

@@ -11,8 +11,10 @@ from australis.engine.files import Reader, Writer, open_reader, open_writer
 
 
 @contextmanager
-def reading(network: Network, sources: Mapping[str, str], stream_format: str) -> Iterator[dict[str, Reader]]:
-    """The opened inputs; a file that is not there or lacks a column is found before anything runs."""
+def open_inputs(
+    network: Network, sources: Mapping[str, str], stream_format: str
+) -> Iterator[dict[str, Reader]]:
+    """Open the inputs; a file that is not there or lacks a column is found before anything runs."""
     with ExitStack() as stack:
         yield {
             name: stack.enter_context(
@@ -25,10 +27,10 @@ def reading(network: Network, sources: Mapping[str, str], stream_format: str) ->
 
 
 @contextmanager
-def writing(
+def open_outputs(
     network: Network, targets: Mapping[str, str], stream_format: str, stop: Stop
 ) -> Iterator[dict[str, Writer]]:
-    """The opened outputs, which all get their names at the end, or leave nothing behind."""
+    """Open the outputs, which all get their names at the end, or leave nothing behind."""
     writers: dict[str, Writer] = {}
     try:
         for name, path in targets.items():

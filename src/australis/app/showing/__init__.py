@@ -2,3 +2,49 @@
 
 Statistics and reports come in; text goes out.
 """
+
+from typing import TYPE_CHECKING
+
+from australis.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from australis.app.showing import statistics_tables
+    from australis.app.showing.capacity import show_capacity
+    from australis.app.showing.losses import losses_between
+    from australis.app.showing.number_tables import print_table
+    from australis.app.showing.physical_plan import physical_plan_of, physical_tree
+    from australis.app.showing.progress import Sample, announce, draw_live
+    from australis.app.showing.served_quality import Service
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "capacity": ("show_capacity",),
+            "losses": ("losses_between",),
+            "number_tables": ("print_table",),
+            "physical_plan": (
+                "physical_plan_of",
+                "physical_tree",
+            ),
+            "progress": (
+                "Sample",
+                "announce",
+                "draw_live",
+            ),
+            "served_quality": ("Service",),
+        },
+        modules=("statistics_tables",),
+    )
+
+__all__ = [
+    "Sample",
+    "Service",
+    "announce",
+    "draw_live",
+    "losses_between",
+    "physical_plan_of",
+    "physical_tree",
+    "print_table",
+    "show_capacity",
+    "statistics_tables",
+]

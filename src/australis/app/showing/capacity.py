@@ -11,14 +11,14 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from australis.app.checking.capacity import Answer
+from australis.app.checking import Answer
 from australis.app.showing.statistics_tables import NOTHING, columns
 from australis.policy.analysis import Analysis, Load, Verdict
 
 WIDTH_OF_FILES = 120
 
 
-def show(answer: Answer) -> None:
+def show_capacity(answer: Answer) -> None:
     """Print an analysis; what to know about it goes to standard error."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH_OF_FILES
     console = Console(highlight=False, width=width)

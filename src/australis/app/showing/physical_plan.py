@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,8 +11,9 @@ from rich.tree import Tree
 
 from australis.algebra.network import QUARANTINE, Network
 from australis.algebra.store import Store
-from australis.app.pictures.notation import notation
-from australis.engine.tables.choosing import described
+from australis.app.pictures import notation_of
+from australis.engine import spark
+from australis.engine.tables import described
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import QUARANTINE_ARC, Arc, Discipline, Plan, Superbox, plan
 
@@ -75,13 +75,13 @@ class PhysicalPlan:
         return asdict(self)
 
 
-def physical(network: Network, discipline: str, way: str, partitions: int) -> PhysicalPlan:
+def physical_plan_of(network: Network, discipline: str, way: str, partitions: int) -> PhysicalPlan:
     """How a network would run.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net = NetworkBuilder("n")
     >>> _ = net.input("x", "a int").filter("a > 1", as_="some").output("y")
-    >>> found = physical(net.build(), "superbox", "fused", 2).superboxes[0]
+    >>> found = physical_plan_of(net.build(), "superbox", "fused", 2).superboxes[0]
     >>> found.spread_by, found.shuffles, found.stages[0].fused_into_scan
     ('rows', 0, ('some',))
     """
@@ -129,7 +129,7 @@ def _before_state(superbox: Superbox) -> Iterator[str]:
 
 def _by_spark(superbox: Superbox) -> tuple[Stage, ...]:
     """Spark reads the segments and runs the leading boxes, then brings the partitions to Python."""
-    cut = importlib.import_module("australis.engine.spark.leading").led(superbox)
+    cut = spark.led(superbox)
     leading = tuple(link.box for links in cut.chains.values() for link in links)
     return Stage("Spark tasks", leading, leading), Stage("Python tasks", cut.rest.boxes)
 
@@ -171,7 +171,7 @@ def _stages(branch: Tree, network: Network, superbox: PhysicalSuperbox) -> None:
         reads = " that read the segments" if number == 1 else ""
         leaf = branch.add(Text.assemble(f"stage {number}, ", (stage.runs_as, "bold"), reads))
         for box_id in stage.boxes:
-            what = str(notation(network.boxes[box_id].box))
+            what = str(notation_of(network.boxes[box_id].box))
             leaf.add(Text.assemble((box_id, "bold"), (_remark(superbox, stage, box_id), "dim"), f": {what}"))
         if not stage.boxes:
             leaf.add(Text("no box: the tuples pass", "dim"))

@@ -12,8 +12,9 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
+from australis.app.logs import TERMINAL
 from australis.app.showing import statistics_tables as shown
-from australis.engine.observe.statistics import Statistics
+from australis.engine.observe import Statistics
 
 _FRAMES_PER_S = 4
 _WINDOW_SECONDS = 2.0
@@ -109,7 +110,7 @@ class Picture:
 
 
 @contextmanager
-def live(console: Console, take: Callable[[], Sample]) -> Iterator[None]:
+def draw_live(console: Console, take: Callable[[], Sample]) -> Iterator[None]:
     """Draw what `take` tells while the run inside goes on, if there is a terminal; it is gone at the end."""
     if not console.is_terminal:
         yield
@@ -118,12 +119,18 @@ def live(console: Console, take: Callable[[], Sample]) -> Iterator[None]:
     view = Live(
         console=console, get_renderable=picture.draw, refresh_per_second=_FRAMES_PER_S, transient=True
     )
-    with view:
+    # Lines of the log come above the picture, but one that came while it ends would be wiped out with it.
+    with TERMINAL:
+        view.start(refresh=False)
+    try:
         yield
+    finally:
+        with TERMINAL:
+            view.stop()
 
 
 @contextmanager
-def announced(console: Console, what: str) -> Iterator[list[float]]:
+def announce(console: Console, what: str) -> Iterator[list[float]]:
     """Say on a terminal what takes a while; gives the seconds it took, once it is over."""
     began, seconds = time.perf_counter(), [0.0]
     if console.is_terminal:

@@ -9,8 +9,7 @@ import pyarrow as pa
 from australis.engine.crash_points import crash_point
 from australis.engine.deliver.consumers import Consumers, arc_of, next_cut, read
 from australis.engine.deliver.fraction import delivered, labelled
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.queues import Queues
+from australis.engine.ledger import Ledger, Queues
 from australis.engine.run_state import RunState
 from australis.errors import EngineError
 

@@ -1,8 +1,8 @@
 """The ledger: the one owner of what is committed on a root.
 
-A change is a unit of work. It owns the lock, the transaction, the mirror in memory and the files that are to
-go: all of it becomes visible whole or not at all, the mirror follows only after the commit, and files go only
-after both. Whoever is not inside one cannot change what is committed.
+A change is a unit of work. It owns the lock, the transaction, the mirror in memory and the files that are
+to go: all of it becomes visible whole or not at all, the mirror follows only after the commit, and files go
+only after both. Whoever is not inside one cannot change what is committed.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.guard import Guard
 from australis.engine.ledger.queues import Queues, load_queues, own_bytes
 from australis.engine.ledger.transaction import Transaction
-from australis.engine.store.root import Root
-from australis.engine.store.segments import Segment
+from australis.engine.store import Root, Segment
 from australis.engine.threads import Threads
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan

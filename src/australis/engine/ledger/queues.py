@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Protocol
 
 from australis.engine.ledger.catalog import Catalog
 from australis.engine.ledger.entries import Event, Head
-from australis.engine.store.segments import Segment
+from australis.engine.store import Segment
 from australis.plan.superboxes import QUARANTINE_ARC, Plan, Superbox
 
 ALL = 1 << 62
@@ -52,9 +51,16 @@ class Queues:
 
     # --- how far everyone has come
 
-    @cached_property
+    @property
     def positions(self) -> Mapping[str, int]:
         """Where every superbox is: at its head, or further where nothing in between concerns it."""
+        # Not a cached_property, which until Python 3.12 holds one lock for all queues while it asks the log.
+        if "_positions" not in self.__dict__:
+            self.__dict__["_positions"] = self._find_positions()
+        found: Mapping[str, int] = self.__dict__["_positions"]
+        return found
+
+    def _find_positions(self) -> dict[str, int]:
         found: dict[str, int] = {}
         for name, superbox in self.plan.superboxes.items():
             ends = [self._written_to(arc, found) for arc in superbox.streams.values()]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
-from australis.algebra.form.form import from_json, to_json
+from australis.algebra.form import from_json, to_json
 from australis.algebra.grafting import grafted
 from australis.algebra.network import Network
 from australis.errors import EngineError, Problem
@@ -88,7 +88,7 @@ class Record:
             from_json(known["network"], system=True),
             Discipline(known["discipline"]),
             known["partitions"],
-            {name: from_json(query) for name, query in known["queries"].items()},
+            {name: from_json(query, system=True) for name, query in known["queries"].items()},
             begun,
             improved,
         )

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from australis.engine.light.pandas_later import leave_out_pandas
+from australis.engine.light.left_out import leave_out_pandas, scipy_left_out
 from australis.engine.light.zygote import FORK, MESSAGE
 
 LOOK_S = 5.0
-"""So often the zygote looks whether its driver lives: a process that this has forked keeps the socket open."""
+"""So often the zygote looks whether its driver lives: one that has forked leaves the socket open."""
 _STDOUT, _STDERR = 1, 2
 _PR_SET_PDEATHSIG = 1
 """Linux: which signal a process gets when its parent ends."""
@@ -26,15 +26,14 @@ _PR_SET_PDEATHSIG = 1
 Work = Callable[[Connection], None]
 
 
-def main(driver: int) -> None:
-    """Serve a driver at the other end of a socket, until that closes."""
-    parent = os.getppid()
+def main(driver: int, pid: int) -> None:
+    """Serve the driver of a process id at the other end of a socket, until that closes."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         # Sent to all processes of a service or a terminal, they are for the driver, and this ends with it.
         signal.signal(ignored, signal.SIG_IGN)
     # What a user's function prints must not get among the tuples that a driver writes.
     os.dup2(_STDERR, _STDOUT)
-    forking = _Forking(socket.socket(fileno=driver), parent, _loaded())
+    forking = _Forking(socket.socket(fileno=driver), pid, _loaded())
     try:
         forking.serve()
     finally:
@@ -47,25 +46,29 @@ def _loaded() -> Work:
     """What a worker does; the kernels are in memory, and out of the garbage collector's sight."""
     leave_out_pandas()
     work: Work = importlib.import_module("australis.engine.light.work").work
-    importlib.import_module("australis.engine.worker.warm").warm()
+    with scipy_left_out():
+        importlib.import_module("australis.engine.worker").warm_up()
     gc.freeze()
+    gc.enable()
     return work
 
 
 class _Forking:
-    def __init__(self, driver: socket.socket, parent: int, work: Work) -> None:
-        self._driver, self._parent, self._work = driver, parent, work
+    def __init__(self, driver: socket.socket, pid: int, work: Work) -> None:
+        self._driver, self._pid, self._work = driver, pid, work
         self._workers: dict[int, int] = {}
         """The process of each worker by its number, until it is reaped: so long the id is its own."""
 
     def serve(self) -> None:
         self._driver.settimeout(LOOK_S)
-        while os.getppid() == self._parent:
+        while os.getppid() == self._pid:
+            # Nothing came: time to look whether the driver lives.
             with suppress(TimeoutError):
                 message, connections, _, _ = socket.recv_fds(self._driver, MESSAGE.size, 1)
                 if not message:
                     return
-                self._do(*MESSAGE.unpack(message), connections)
+                what, number = MESSAGE.unpack(message)
+                self._do(what, number, connections)
             self._reap()
 
     def kill_all(self) -> None:

@@ -6,9 +6,7 @@ import traceback
 from multiprocessing.connection import Connection
 
 from australis.engine.light.orders import fault, share_of
-from australis.engine.light.pandas_later import take_up_pandas
-from australis.engine.worker.task import Task
-from australis.engine.worker.waybill import Manifest, answer
+from australis.engine.worker import Manifest, Task, answer
 
 
 def work(driver: Connection) -> None:
@@ -17,6 +15,7 @@ def work(driver: Connection) -> None:
         try:
             order = driver.recv_bytes()
         except EOFError:
+            # The driver needs no more.
             return
         driver.send_bytes(_answered(order))
 
@@ -31,7 +30,4 @@ def _answered(order: bytes) -> bytes:
 
 def _run(order: bytes) -> Manifest:
     waybill, index = share_of(order)
-    task = Task(waybill, waybill.shares[index], index)
-    # A function of the plan may have loaded it.
-    take_up_pandas()
-    return task.run()
+    return Task(waybill, waybill.shares[index], index).run()

@@ -20,7 +20,13 @@ from australis.errors import EngineError, Problem
 FORK, KILL = b"f", b"k"
 MESSAGE = struct.Struct("!cQ")
 """What is wanted, and the number of the worker. With `FORK` comes its end of the connection."""
-_MAIN = "import sys; sys.path[:] = {path}; from australis.engine.light.forking import main; main({socket})"
+_MAIN = """
+import gc, sys
+gc.disable()  # All that is loaded stays.
+sys.path[:] = {path}
+from australis.engine.light.forking import main
+main({socket}, {pid})
+"""
 
 
 class Zygote:
@@ -53,7 +59,7 @@ class Zygote:
 
 def _started(theirs: int) -> subprocess.Popen[bytes]:
     """The process, with the modules of this one in reach; its errors go where those of this one go."""
-    code = _MAIN.format(path=[os.path.abspath(each) for each in sys.path], socket=theirs)
+    code = _MAIN.format(path=[os.path.abspath(each) for each in sys.path], socket=theirs, pid=os.getpid())
     try:
         # In a group of its own: Ctrl-C in a terminal is for the driver, which then decides what ends.
         return subprocess.Popen(

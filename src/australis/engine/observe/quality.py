@@ -7,11 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from australis.algebra.boxes import Join
 from australis.algebra.quality import Quality
-from australis.engine.ledger.delays import middle_us, quantile_us
-from australis.engine.ledger.queues import Queues
-from australis.engine.ledger.recent import Mouthful, Recent
+from australis.engine.ledger import Mouthful, Queues, Recent, middle_us, quantile_us
 from australis.plan.superboxes import Plan, Superbox
 from australis.qos.histograms import bins_of
 from australis.qos.utility import Delivery, Worth, total, worth
@@ -110,7 +107,7 @@ def fractions_kept(plan: Plan, mouths: Mapping[tuple[str, str], Mouthful]) -> di
 def kept_by(superbox: Superbox, mouths: Mapping[tuple[str, str], Mouthful]) -> float:
     """The fraction that a superbox's drop boxes let in: of all tuples, or of all pairs that could join."""
     each = [mouths.get((superbox.id, stream), Mouthful()) for stream in superbox.streams]
-    if any(isinstance(node.box.core, Join) for node in superbox.network.boxes.values()):
+    if any(node.box.pairs_inputs for node in superbox.network.boxes.values()):
         return math.prod(mouthful.kept for mouthful in each)
     return sum(each, Mouthful()).kept
 

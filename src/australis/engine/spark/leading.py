@@ -7,16 +7,17 @@ be quarantined as they came.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from australis.algebra.boxes import Box, Filter, Map
-from australis.algebra.expr import Expr, UserCall, walk
+from australis.algebra.expr import Expr
 from australis.algebra.network import Input, Network, Node, Ref
 from australis.algebra.schema import Schema
 from australis.engine.spark.columns import column
@@ -96,17 +97,9 @@ def _readers(network: Network, stream: Ref) -> int:
 
 
 def _can_lead(node: Node, network: Network, box: str, checked: bool) -> bool:
-    if not (isinstance(node.box, Filter) or (isinstance(node.box, Map) and not checked)):
-        return False
-    expressions = _expressions(node.box, network.input_schemas(box)[0])
-    return not any(isinstance(part, UserCall) for each in expressions for part in walk(each))
-
-
-def _expressions(box: Box, schema: Schema) -> tuple[Expr, ...]:
-    if isinstance(box, Map):
-        return tuple(box.bind(schema).values())
-    assert isinstance(box, Filter)
-    return box.bind(schema)
+    """Whether Spark can run a box, and what does not fit goes on as it came to where it is quarantined."""
+    fits = node.box.keeps_schema or not checked
+    return fits and type(node.box) in FRAMES and node.box.is_pure(*network.input_schemas(box))
 
 
 def _input(network: Network, name: str, links: tuple[Link, ...]) -> Input:
@@ -128,11 +121,32 @@ def _spread(superbox: Superbox, network: Network, heads: Mapping[Ref, Ref]) -> S
 def applied(frame: DataFrame, network: Network, name: str, link: Link, hidden: tuple[str, ...]) -> DataFrame:
     """What a leading box lets through of a data frame; `hidden` columns go along."""
     box, schema = network.boxes[link.box].box, network.input_schemas(link.box)[0]
-    if isinstance(box, Map):
-        computed = [column(expr).alias(target) for target, expr in box.bind(schema).items()]
-        return frame.select(*computed, *(F.col(f"`{each}`") for each in hidden))
-    assert isinstance(box, Filter)
-    return frame.filter(_through(box.bind(schema), link.port) | _misfit(network.inputs[name].schema))
+    return FRAMES[type(box)](frame, box, schema, Passing(link.port, hidden, network.inputs[name].schema))
+
+
+@dataclass(frozen=True)
+class Passing:
+    """What goes through a leading box: to which port, with which hidden columns, of which input's schema."""
+
+    port: int
+    hidden: tuple[str, ...]
+    admitted: Schema
+
+
+def _mapped(frame: DataFrame, box: Map, schema: Schema, passing: Passing) -> DataFrame:
+    computed = [column(expr).alias(target) for target, expr in box.bind(schema).items()]
+    return frame.select(*computed, *(F.col(f"`{each}`") for each in passing.hidden))
+
+
+def _filtered(frame: DataFrame, box: Filter, schema: Schema, passing: Passing) -> DataFrame:
+    return frame.filter(_through(box.bind(schema), passing.port) | _misfit(passing.admitted))
+
+
+FRAMES: dict[type[Box], Callable[[DataFrame, Any, Schema, Passing], DataFrame]] = {
+    Filter: _filtered,
+    Map: _mapped,
+}
+"""What runs a box without a memory as columns of Spark; boxes that are not here stay with the kernels."""
 
 
 def _through(predicates: tuple[Expr, ...], port: int) -> Column:

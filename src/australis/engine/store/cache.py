@@ -70,5 +70,10 @@ class Cache(Generic[Kept]):
         entry = self._entries.pop(name, None)
         self._bytes -= entry.bytes if entry else 0
 
+    def clear(self) -> None:
+        """Forget all values."""
+        self._entries.clear()
+        self._bytes = 0
+
     def _rank(self, name: str) -> tuple[float, int]:
         return self._entries[name].priority, self._entries[name].used

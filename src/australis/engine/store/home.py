@@ -26,7 +26,7 @@ class Home(Protocol):
     def connect(self) -> sqlite3.Connection:
         """A connection to the catalogue's database, which is made if it is not there."""
 
-    def hold(self) -> Held:
+    def lock(self) -> Held:
         """Keep everybody else out; raises EngineError while somebody else is in."""
 
     def has_catalog(self) -> bool:
@@ -45,7 +45,7 @@ class FolderHome:
     def connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.folder / CATALOG, isolation_level=None, check_same_thread=False)
 
-    def hold(self) -> RootLock:
+    def lock(self) -> RootLock:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

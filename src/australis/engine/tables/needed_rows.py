@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import reduce
 
-from australis.algebra.boxes import Filter, Join, equalities
-from australis.algebra.expr.tree import Attribute, Call, Case, Cast, Expr, UserCall, walk
+from australis.algebra.boxes import Filter, Join
+from australis.algebra.expr import Attribute, Call, Case, Cast, Expr, UserCall, walk
 from australis.algebra.network import Network, Ref
 from australis.algebra.types import BOOLEAN
 
@@ -34,14 +34,11 @@ def wanted(network: Network, name: str) -> Expr | None:
 
 
 def join_keys(network: Network, name: str) -> list[tuple[str, ...]]:
-    """For every join that reads a stored table, the attributes of the table that it equates with others."""
-    return [_equated(network, box_id, port) for box_id, port in network.consumers[Ref(name)]]
-
-
-def _equated(network: Network, box_id: str, port: int) -> tuple[str, ...]:
-    box = network.boxes[box_id].box
-    assert isinstance(box, Join), "only joins read stored tables"
-    return tuple(pair[port] for pair in equalities(box.bind(*network.input_schemas(box_id)).predicate))
+    """For every box that reads a stored table, the attributes of the table by which it looks rows up."""
+    return [
+        tuple(network.boxes[box_id].box.lookup_keys(*network.input_schemas(box_id)))
+        for box_id, _ in network.consumers[Ref(name)]
+    ]
 
 
 def _by(network: Network, box_id: str, port: int) -> Expr | None:

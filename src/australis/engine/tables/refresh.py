@@ -12,12 +12,11 @@ from dataclasses import replace
 
 from australis.algebra.network import Network
 from australis.algebra.store import Pull, Store
-from australis.engine.ingest.log import Arrival, Ingest
-from australis.engine.ledger.entries import LOAD
-from australis.engine.ledger.ledger import Change, Ledger
-from australis.engine.tables.outdated import outdated, place
+from australis.engine.ingest import Arrival, Ingest
+from australis.engine.ledger import LOAD, Change, Ledger
+from australis.engine.tables.known_tables import Tables, TableState, table_states
+from australis.engine.tables.outdated_tables import outdated, place
 from australis.engine.tables.reading import Found, note_of, read
-from australis.engine.tables.table_states import Tables, TableState, table_states
 from australis.engine.threads import Thread, Threads
 from australis.errors import EngineError, Problem
 
@@ -155,11 +154,14 @@ class Keeper:
         """Log what was read, unless there is nothing new, together with how the table stands then."""
         if self._stopping:
             raise EngineError(Problem(found.path, "was read while the node ended"))
-        if found.is_news:
-            return self._ingest.append(self._arrival(found))
-        with self._ledger.change() as change:
-            self._note(change, found)
-        return self._ledger.queues.log_end
+        if not found.is_news:
+            with self._ledger.change() as change:
+                self._note(change, found)
+            return self._ledger.queues.log_end
+        end = self._ingest.append(self._arrival(found))
+        version, rows = self._tables.states[found.name].version, found.batch.table.num_rows
+        _log.info("%s is read (%s): version %d, %d rows", found.path, found.how, version, rows)
+        return end
 
     def _arrival(self, found: Found, network: Network | None = None) -> Arrival:
         """What was read, in a file, and how the table stands once it is logged."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import cloudpickle
 
 from australis.algebra.user_functions import RowFunction, UserAggregate, register_all, registered
-from australis.engine.store.root import PLANS, Root
+from australis.engine.store import PLANS, Root
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Superbox
 
@@ -38,7 +38,7 @@ def _packed(functions: tuple[RowFunction | UserAggregate, ...], superboxes: Mapp
     """Functions first, since a network is checked against them when it is made again."""
     try:
         _by_value(functions)
-        code: bytes = cloudpickle.dumps(functions)  # type: ignore[no-untyped-call]
+        code: bytes = cloudpickle.dumps(functions)
     except (pickle.PicklingError, TypeError) as error:
         names = ", ".join(each.name for each in functions)
         expected = "functions that can be sent to workers: no open files, connections or locks in them"
@@ -52,7 +52,7 @@ def _by_value(functions: tuple[RowFunction | UserAggregate, ...]) -> None:
         for call in vars(each).values():
             module = getattr(call, "__module__", None)
             if callable(call) and module in sys.modules and not _importable(module):
-                cloudpickle.register_pickle_by_value(sys.modules[module])  # type: ignore[no-untyped-call]
+                cloudpickle.register_pickle_by_value(sys.modules[module])
 
 
 def _importable(module: str) -> bool:

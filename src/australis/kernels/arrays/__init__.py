@@ -2,3 +2,55 @@
 
 Arrow tables come in; numpy arrays that compiled loops read go out.
 """
+
+from australis.kernels.arrays.columns import (
+    Indexes,
+    Mask,
+    Numbers,
+    array_of,
+    column,
+    frozen,
+    grown,
+    joined,
+    numbers,
+    present,
+    rows_of,
+    stacked,
+)
+from australis.kernels.arrays.groups import Groups, dense, encode, first_rows, normalised
+from australis.kernels.arrays.hashing import partitions
+from australis.kernels.arrays.numbered_rows import Numbered, PortKeys, by_group
+from australis.kernels.arrays.ranges import arrange, first_behind, first_near, members, seek_behind, seek_near
+from australis.kernels.arrays.slots import by_slot, lower_to_least
+
+__all__ = [
+    "Groups",
+    "Indexes",
+    "Mask",
+    "Numbered",
+    "Numbers",
+    "PortKeys",
+    "arrange",
+    "array_of",
+    "by_group",
+    "by_slot",
+    "column",
+    "dense",
+    "encode",
+    "first_behind",
+    "first_near",
+    "first_rows",
+    "frozen",
+    "grown",
+    "joined",
+    "lower_to_least",
+    "members",
+    "normalised",
+    "numbers",
+    "partitions",
+    "present",
+    "rows_of",
+    "seek_behind",
+    "seek_near",
+    "stacked",
+]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from australis.kernels.expressions.arrays import arrow, nulls, raw, truths, words
+from australis.kernels.expressions import arrow, nulls, raw, truths, words
 
 Numbers = npt.NDArray[Any]
 """int64 or float64."""

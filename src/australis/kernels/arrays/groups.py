@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from australis.kernels.arrays.columns import Indexes, column, numbers
-from australis.kernels.expressions.arrays import arrow, nulls
+from australis.kernels.compiled import njit
+from australis.kernels.expressions import arrow, nulls
 
 _SPARSE_MOST = 4
 """Keys spread over at most this many times their count are numbered through a table; others are hashed."""
@@ -102,7 +102,7 @@ def _table_codes(known: pa.Array, given: pa.Array) -> Indexes | None:
     return codes
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _number(values: Indexes, least: int, table: Indexes, count: int) -> Indexes:
     """Number values by first occurrence from `count` on; `table` has the numbers given so far."""
     codes = np.empty(values.shape[0], np.int64)
@@ -116,7 +116,7 @@ def _number(values: Indexes, least: int, table: Indexes, count: int) -> Indexes:
     return codes
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def first_rows(codes: Indexes, known: int, count: int) -> Indexes:
     """The first row of each code from `known` up to `count`; codes are numbered by first occurrence."""
     firsts = np.empty(count - known, np.int64)

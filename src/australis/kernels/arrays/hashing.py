@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
 from australis.errors import KernelError, Problem
 from australis.kernels.arrays.columns import Indexes, Numbers, column, frozen, numbers
 from australis.kernels.arrays.groups import normalised
-from australis.kernels.expressions.arrays import nulls, raw, words
+from australis.kernels.compiled import njit
+from australis.kernels.expressions import nulls, raw, words
 
 SEED = 42
 LONG_DIGITS_MOST = 18
@@ -86,7 +86,7 @@ def _texts(array: pa.Array) -> tuple[Ints, Bytes]:
 # --- the loops; each product and sum is cut to 32 bits, since numba would widen it
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _mixed(seed: np.uint32, word: np.uint32) -> np.uint32:
     """A hash with 32 more bits mixed into it."""
     word = np.uint32(word * np.uint32(0xCC9E2D51))
@@ -96,7 +96,7 @@ def _mixed(seed: np.uint32, word: np.uint32) -> np.uint32:
     return np.uint32(np.uint32(word * np.uint32(5)) + np.uint32(0xE6546B64))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _finished(seed: np.uint32, length: int) -> np.uint32:
     """A hash after its last bits; `length` is that of the value in bytes."""
     found = seed ^ np.uint32(length)
@@ -105,7 +105,7 @@ def _finished(seed: np.uint32, length: int) -> np.uint32:
     return np.uint32(found ^ (found >> np.uint32(16)))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _ints(values: Ints, seeds: Hashes) -> Hashes:
     found = np.empty(values.shape[0], np.uint32)
     for row in range(values.shape[0]):
@@ -113,7 +113,7 @@ def _ints(values: Ints, seeds: Hashes) -> Hashes:
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _longs(values: Indexes, seeds: Hashes) -> Hashes:
     found = np.empty(values.shape[0], np.uint32)
     for row in range(values.shape[0]):
@@ -122,7 +122,7 @@ def _longs(values: Indexes, seeds: Hashes) -> Hashes:
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _strings(ends: Ints, data: Bytes, seeds: Hashes) -> Hashes:
     """Of texts in UTF-8. Unlike in others' Murmur3, each byte of the tail is mixed in by itself, signed."""
     found = np.empty(seeds.shape[0], np.uint32)
@@ -142,7 +142,7 @@ def _strings(ends: Ints, data: Bytes, seeds: Hashes) -> Hashes:
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _wide(lows: Numbers, highs: Indexes, seeds: Hashes) -> Hashes:
     """Of numbers of 128 bits, as texts are: by the fewest bytes that hold them, the highest first."""
     found, data = np.empty(seeds.shape[0], np.uint32), np.empty(16, np.uint8)

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from australis.kernels.compiled import njit
 
 INSERTION_STEPS_MAX = 8
 """Steps per tuple after which an insertion sort gives way to a merge sort."""
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def arrange(codes: Any, values: Any, groups: int) -> tuple[Any, Any]:
     """Where the rows of each code start, and the rows by code, value and row, codes below 0 left out."""
     starts = np.zeros(groups + 1, np.int64)
@@ -38,7 +39,7 @@ def arrange(codes: Any, values: Any, groups: int) -> tuple[Any, Any]:
     return starts, rows
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _sort(rows: Any, values: Any) -> None:
     """Sort rows by value, stably, in place: by insertion while they are nearly in order, else by merging."""
     steps = 0
@@ -56,7 +57,7 @@ def _sort(rows: Any, values: Any) -> None:
             return
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def first_near(codes: Any, values: Any, starts: Any, laid_out: Any, size: Any) -> Any:
     """For each value the first place in its group that is not more than `size` before it.
 
@@ -72,7 +73,7 @@ def first_near(codes: Any, values: Any, starts: Any, laid_out: Any, size: Any) -
     return places
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def first_behind(codes: Any, values: Any, starts: Any, laid_out: Any, size: Any) -> Any:
     """For each value the first place in its group that is more than `size` behind it; see `first_near`."""
     places, guesses = np.zeros(len(codes), np.int64), starts[:-1].copy()
@@ -84,7 +85,7 @@ def first_behind(codes: Any, values: Any, starts: Any, laid_out: Any, size: Any)
     return places
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def seek_near(values: Any, first: int, last: int, guess: int, value: Any, size: Any) -> int:
     """The first place of [first, last) not more than `size` before a value, sought around a guess."""
     step = 1
@@ -107,7 +108,7 @@ def seek_near(values: Any, first: int, last: int, guess: int, value: Any, size: 
     return low
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def seek_behind(values: Any, first: int, last: int, guess: int, value: Any, size: Any) -> int:
     """The first place of [first, last) more than `size` behind a value, sought around a guess."""
     step = 1
@@ -130,7 +131,7 @@ def seek_behind(values: Any, first: int, last: int, guess: int, value: Any, size
     return low
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def members(lows: Any, ends: Any, begin: int, stop: int) -> tuple[Any, Any]:
     """The members numbered from `begin` to `stop` of all ranges laid end to end, each with its range.
 

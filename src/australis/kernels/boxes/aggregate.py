@@ -6,27 +6,28 @@ import math
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from australis.algebra.boxes import Aggregate, BoundAggregate
 from australis.algebra.schema import TS, TUP, Schema
 from australis.algebra.types import DataType
-from australis.kernels.arrays.columns import (
+from australis.kernels.arrays import (
     Indexes,
+    Numbered,
     Numbers,
+    PortKeys,
+    by_group,
     column,
+    encode,
     frozen,
     grown,
     numbers,
     rows_of,
     stacked,
 )
-from australis.kernels.arrays.groups import encode
-from australis.kernels.arrays.numbered_rows import Numbered, PortKeys, by_group
-from australis.kernels.expressions import evaluate
-from australis.kernels.expressions.arrays import arrow, truths
+from australis.kernels.compiled import njit
+from australis.kernels.expressions import arrow, evaluate, truths
 from australis.kernels.kernel import Kernel, State, Step
-from australis.kernels.ordering.order import (
+from australis.kernels.ordering import (
     NOTHING,
     Placed,
     from_sort_keys,
@@ -37,17 +38,24 @@ from australis.kernels.ordering.order import (
     release,
     sort_keys,
 )
-from australis.kernels.windows.layout import GROUP, PASSED, VALUE, Layout
-from australis.kernels.windows.open_windows import (
+from australis.kernels.windows import (
+    GROUP,
+    PASSED,
+    VALUE,
+    Groups,
+    Layout,
+    Openings,
     OpenWindows,
+    Releases,
     Results,
+    Steps,
+    deadline,
+    fire,
     group_marks,
     groups_of,
     in_order,
     joined_results,
 )
-from australis.kernels.windows.timeouts import deadline, fire
-from australis.kernels.windows.windows import Groups, Openings, Releases, Steps
 
 _LEAST_START = {"int": -(2**31), "long": 2 - 2**63, "timestamp": 2 - 2**63}
 """The least start of a window by type; with 64 bits it is that of an order value less a size, plus 1."""
@@ -196,7 +204,7 @@ def _least_number(order_type: DataType, advance: int | float) -> int:
     return int(-(-least // advance))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _numbered(codes: Indexes, passed: Indexes) -> Indexes:
     """The numbers of tuples in their groups, from 0; `passed` has the last number of each group so far."""
     found = np.empty(codes.shape[0], np.int64)

@@ -7,12 +7,22 @@ import pyarrow as pa
 
 from australis.algebra.boxes import BSort
 from australis.algebra.schema import Schema
-from australis.kernels.arrays.columns import Indexes, column, grown, numbers, rows_of, stacked
-from australis.kernels.arrays.groups import Groups, encode
-from australis.kernels.arrays.numbered_rows import Numbered, PortKeys, by_group
+from australis.kernels.arrays import (
+    Groups,
+    Indexes,
+    Numbered,
+    PortKeys,
+    by_group,
+    column,
+    encode,
+    grown,
+    numbers,
+    rows_of,
+    stacked,
+)
 from australis.kernels.kernel import CAUSE, Kernel, State, Step
-from australis.kernels.ordering.order import NOTHING, passed_array, passed_keys, place, release, sort_keys
-from australis.kernels.windows.layout import GROUP, PASSED
+from australis.kernels.ordering import NOTHING, passed_array, passed_keys, place, release, sort_keys
+from australis.kernels.windows import GROUP, PASSED
 
 
 class BSortKernel(Kernel):

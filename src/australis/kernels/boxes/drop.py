@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from australis.algebra.boxes import Drop
 from australis.algebra.schema import Schema
-from australis.kernels.arrays.columns import Indexes, column, rows_of
+from australis.kernels.arrays import Indexes, column, rows_of
 from australis.kernels.kernel import CAUSE, Kernel, State, Step
 
 NUMBER = "#number"

@@ -14,17 +14,24 @@ import pyarrow as pa
 
 from australis.algebra.boxes import Join, equalities
 from australis.algebra.schema import Schema
-from australis.kernels.arrays.columns import Indexes, Mask, column, numbers, stacked
-from australis.kernels.arrays.groups import Groups
-from australis.kernels.arrays.numbered_rows import Numbered, PortKeys
-from australis.kernels.arrays.ranges import arrange, first_behind, first_near
+from australis.kernels.arrays import (
+    Groups,
+    Indexes,
+    Mask,
+    Numbered,
+    PortKeys,
+    arrange,
+    column,
+    first_behind,
+    first_near,
+    numbers,
+    stacked,
+)
 from australis.kernels.causes import causes_of
-from australis.kernels.expressions.arrays import arrow
+from australis.kernels.expressions import arrow
 from australis.kernels.kernel import Kernel, State, Step
-from australis.kernels.ordering.sides import Arrived, Side
-from australis.kernels.pairing.keys import KEY, NO_KEY, Keys
-from australis.kernels.pairing.pairs import SIDES, Meeting, Pairing
-from australis.kernels.pairing.sequence import New, in_sequence
+from australis.kernels.ordering import Arrived, Side
+from australis.kernels.pairing import KEY, NO_KEY, SIDES, Keys, Meeting, New, Pairing, in_sequence
 
 ORDER = "#order"
 """The column of kept tuples with their order value, in units."""

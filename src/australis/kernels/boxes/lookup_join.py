@@ -14,8 +14,8 @@ from australis.algebra.boxes import Join
 from australis.algebra.schema import Schema
 from australis.kernels.boxes.table_join import KEYS, TableJoinKernel
 from australis.kernels.kernel import State, Step
-from australis.kernels.ordering.sides import Arrived
-from australis.kernels.pairing.pairs import Meeting
+from australis.kernels.ordering import Arrived
+from australis.kernels.pairing import Meeting
 
 Ask = Callable[[pa.Table], pa.Table]
 """For distinct keys, in columns named as the table's attributes, all rows that have one of them."""

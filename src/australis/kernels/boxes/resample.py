@@ -12,15 +12,19 @@ import pyarrow as pa
 from australis.algebra.boxes import Resample
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
-from australis.kernels.arrays.columns import Indexes, column, grown, numbers, stacked
-from australis.kernels.arrays.ranges import arrange, first_behind
-from australis.kernels.expressions import evaluate_all
-from australis.kernels.expressions.arrays import arrow
-from australis.kernels.functions.loops import arrange as by_slot
+from australis.kernels.arrays import Indexes, arrange, by_slot, column, first_behind, grown, numbers, stacked
+from australis.kernels.expressions import arrow, evaluate_all
 from australis.kernels.kernel import Kernel, State, Step
-from australis.kernels.ordering.sides import Arrived, Passed, Side
-from australis.kernels.pairing.resample_results import Lefts, Results, Rights, argument_name
-from australis.kernels.pairing.resample_windows import done, passed_by_all, windows
+from australis.kernels.ordering import Arrived, Passed, Side
+from australis.kernels.pairing import (
+    Lefts,
+    Results,
+    Rights,
+    argument_name,
+    lefts_done,
+    passed_by_all,
+    windows_around,
+)
 
 LEFT, RIGHT = "left", "right"
 ORDER = "#order"
@@ -59,9 +63,9 @@ class ResampleKernel(Kernel):
     def flush(self, state: State, now: int) -> Step:
         """Emit all windows that still wait: by left tuple, then by group."""
         lefts, rights = _lefts(state[LEFT]), self._rights(state)
-        begins = done(lefts.values, self._right.passed(state), self._size)
+        begins = lefts_done(lefts.values, self._right.passed(state), self._size)
         ends = np.full(len(begins), len(lefts.values))
-        found = windows(lefts.values, begins, ends, rights.starts, rights.values, self._size)
+        found = windows_around(lefts.values, begins, ends, rights.starts, rights.values, self._size)
         found = found.take(by_slot(found.lefts, len(lefts.values))[0])
         causes = np.full(len(found.lefts), -1)
         return Step(self.start(), (self._results.table(found, causes, lefts, rights),))
@@ -75,8 +79,10 @@ class ResampleKernel(Kernel):
         added = pa.Table.from_arrays([*columns, pa.array(arrived.values)], schema=self._left_arrow)
         layout = _by_order(arrived.values)
         lefts, rights = _lefts(added.take(pa.array(layout))), self._rights(state)
-        ends = done(lefts.values, self._right.passed(state), self._size)
-        found = windows(lefts.values, np.zeros_like(ends), ends, rights.starts, rights.values, self._size)
+        ends = lefts_done(lefts.values, self._right.passed(state), self._size)
+        found = windows_around(
+            lefts.values, np.zeros_like(ends), ends, rights.starts, rights.values, self._size
+        )
         rows = layout[found.lefts]
         sequence = by_slot(rows, len(layout))[0]
         result = self._results.table(found.take(sequence), arrived.rows[rows[sequence]], lefts, rights)
@@ -92,8 +98,8 @@ class ResampleKernel(Kernel):
         after: State = {**state, **arrived.state, RIGHT: kept}
         lefts, rights = _lefts(state[LEFT]), self._rights(after)
         begins, forgotten = self._begins(state, arrived, lefts, len(rights.starts) - 1)
-        ends = done(lefts.values, self._right.passed(after), self._size)
-        found = windows(lefts.values, begins, ends, rights.starts, rights.values, self._size)
+        ends = lefts_done(lefts.values, self._right.passed(after), self._size)
+        found = windows_around(lefts.values, begins, ends, rights.starts, rights.values, self._size)
         causes = self._completing(arrived, found.groups, lefts.values[found.lefts], len(ends))
         sequence = by_slot(causes, len(arrived.codes))[0]
         result = self._results.table(found.take(sequence), arrived.rows[causes[sequence]], lefts, rights)
@@ -113,8 +119,8 @@ class ResampleKernel(Kernel):
         most, none = passed_by_all(
             arrived.codes, arrived.movers, arrived.moved, before.values, before.open, known
         )
-        forgotten = done(lefts.values, Passed(most, none), self._size)
-        begins = done(lefts.values, before, self._size)
+        forgotten = lefts_done(lefts.values, Passed(most, none), self._size)
+        begins = lefts_done(lefts.values, before, self._size)
         begins[known:] = forgotten[:-1]
         return begins, int(forgotten[-1])
 
@@ -137,7 +143,7 @@ class ResampleKernel(Kernel):
             return state
         values, groups = numbers(column(rights, ORDER)), numbers(column(rights, GROUP))
         lefts = numbers(column(state[LEFT], ORDER))
-        first = done(lefts, self._right.passed(state), self._size)
+        first = lefts_done(lefts, self._right.passed(state), self._size)
         useless = left.values[0] - values > self._size
         if len(lefts):
             waits = first < len(lefts)

@@ -9,11 +9,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from australis.algebra.boxes import Filter, Map, Union
-from australis.algebra.expr.tree import Expr, attributes
+from australis.algebra.expr import Expr, attributes
 from australis.algebra.schema import TS, Schema
-from australis.kernels.arrays.numbered_rows import Numbered, PortKeys
-from australis.kernels.expressions import evaluate, evaluate_all
-from australis.kernels.expressions.arrays import truths
+from australis.kernels.arrays import Numbered, PortKeys
+from australis.kernels.expressions import evaluate, evaluate_all, truths
 from australis.kernels.kernel import CAUSE, Kernel, State, Step, empty_output
 
 Rows = npt.NDArray[Any]

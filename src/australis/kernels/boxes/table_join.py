@@ -11,12 +11,10 @@ import pyarrow as pa
 
 from australis.algebra.boxes import Join, equalities
 from australis.algebra.schema import Schema
-from australis.kernels.arrays.columns import Indexes, column, numbers, stacked
-from australis.kernels.arrays.numbered_rows import Numbered, PortKeys
+from australis.kernels.arrays import Indexes, Numbered, PortKeys, column, numbers, stacked
 from australis.kernels.kernel import Kernel, State, Step
-from australis.kernels.ordering.sides import Arrived, Side
-from australis.kernels.pairing.keys import KEY, NO_KEY, Keys
-from australis.kernels.pairing.pairs import SIDES, Meeting, Pairing
+from australis.kernels.ordering import Arrived, Side
+from australis.kernels.pairing import KEY, NO_KEY, SIDES, Keys, Meeting, Pairing
 
 KEYS = "keys"
 

@@ -8,15 +8,21 @@ import pyarrow as pa
 from australis.algebra.boxes import Tumble
 from australis.algebra.schema import TS, Schema
 from australis.algebra.spans import microseconds
-from australis.kernels.arrays.columns import Indexes, column, grown, numbers, rows_of, stacked
-from australis.kernels.arrays.groups import encode, normalised
-from australis.kernels.expressions import evaluate
-from australis.kernels.expressions.arrays import arrow
+from australis.kernels.arrays import (
+    Indexes,
+    column,
+    encode,
+    grown,
+    lower_to_least,
+    normalised,
+    numbers,
+    rows_of,
+    stacked,
+)
+from australis.kernels.expressions import arrow, evaluate
 from australis.kernels.functions import Accumulator, opened, stored_types
-from australis.kernels.functions.loops import least
 from australis.kernels.kernel import Kernel, State, Step
-from australis.kernels.windows.layout import BEGAN, OLDEST, TIMED_OUT
-from australis.kernels.windows.open_windows import NEVER
+from australis.kernels.windows import BEGAN, NEVER, OLDEST, TIMED_OUT
 
 
 class TumbleKernel(Kernel):
@@ -88,7 +94,7 @@ class TumbleKernel(Kernel):
         heard = slots > 0 if silent else np.ones(len(slots), np.bool_)
         accumulators = self._opened(run, batch)
         oldest = grown(numbers(column(run, OLDEST)).copy(), count, NEVER)
-        least(oldest, slots[heard], rows[heard], numbers(column(batch, TS)))
+        lower_to_least(oldest, slots[heard], rows[heard], numbers(column(batch, TS)))
         for accumulator in accumulators:
             accumulator.add(slots[heard], rows[heard], count)
         keys = self._run_keys(run, batch, np.flatnonzero(changes))

@@ -10,11 +10,10 @@ from australis.algebra.boxes import WSort
 from australis.algebra.quarantine_text import order_reason
 from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
-from australis.kernels.arrays.columns import Indexes, Mask, column, numbers, rows_of, stacked
-from australis.kernels.arrays.groups import normalised
-from australis.kernels.expressions.arrays import truths
+from australis.kernels.arrays import Indexes, Mask, column, normalised, numbers, rows_of, stacked
+from australis.kernels.expressions import truths
 from australis.kernels.kernel import CAUSE, Kernel, State, Step, refused
-from australis.kernels.windows.layout import ARRIVED
+from australis.kernels.windows import ARRIVED
 
 
 class WSortKernel(Kernel):

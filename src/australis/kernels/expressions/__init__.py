@@ -4,6 +4,17 @@ One file per noun; each has a table FUNCTIONS from the names of the typed tree t
 columns, and `evaluate` walks the tree. The meaning is Spark SQL's with ANSI mode off.
 """
 
+from australis.kernels.expressions.arrays import arrow, nulls, raw, truths, validity, words
 from australis.kernels.expressions.evaluate import FUNCTIONS, evaluate, evaluate_all
 
-__all__ = ["FUNCTIONS", "evaluate", "evaluate_all"]
+__all__ = [
+    "FUNCTIONS",
+    "arrow",
+    "evaluate",
+    "evaluate_all",
+    "nulls",
+    "raw",
+    "truths",
+    "validity",
+    "words",
+]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
+from australis.kernels.compiled import njit
 from australis.kernels.expressions.arrays import Datum, Mask, Numbers, is_scalar, spread, validity
 
 
@@ -82,14 +82,14 @@ def _frozen(data: Numbers) -> Numbers:
     return view
 
 
-@njit(cache=True)
+@njit()
 def _next(data, place):  # type: ignore[no-untyped-def]
     """The byte after the code point at a place: its first byte says how many it has."""
     lead = data[place]
     return place + 1 if lead < 0x80 else place + 2 if lead < 0xE0 else place + 3 if lead < 0xF0 else place + 4
 
 
-@njit(cache=True)
+@njit()
 def _places(data, starts, ends, first, last):  # type: ignore[no-untyped-def]
     """The bytes at which the code points numbered first and last begin, or the end of the string."""
     from_byte, to_byte = np.empty(len(starts), np.int64), np.empty(len(starts), np.int64)
@@ -104,7 +104,7 @@ def _places(data, starts, ends, first, last):  # type: ignore[no-untyped-def]
     return from_byte, to_byte
 
 
-@njit(cache=True)
+@njit()
 def _points_before(data, starts, at):  # type: ignore[no-untyped-def]
     counts = np.zeros(len(starts), np.int64)
     for row in range(len(starts)):
@@ -115,7 +115,7 @@ def _points_before(data, starts, at):  # type: ignore[no-untyped-def]
     return counts
 
 
-@njit(cache=True)
+@njit()
 def _copied(data, starts, offsets):  # type: ignore[no-untyped-def]
     out = np.empty(offsets[-1], np.uint8)
     for row in range(len(starts)):

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.algebra.expr.tree import Attribute, Call, Case, Cast, Expr, Literal, UserCall
+from australis.algebra.expr import Attribute, Call, Case, Cast, Expr, Literal, UserCall
 from australis.algebra.user_functions import row_function
 from australis.errors import AlgebraError, Problem
 from australis.kernels.expressions import (

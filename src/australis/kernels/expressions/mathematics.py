@@ -41,8 +41,8 @@ def floor(site: Site, value: Datum) -> pa.Array:
     )
 
 
-def round_half_up(site: Site, value: Datum, digits: Datum = pa.scalar(0, pa.int32())) -> pa.Array:
-    places = int(digits.as_py() if isinstance(digits, pa.Scalar) else digits[0].as_py())
+def round_half_up(site: Site, value: Datum, digits: Datum | None = None) -> pa.Array:
+    places = 0 if digits is None else int((digits if isinstance(digits, pa.Scalar) else digits[0]).as_py())
     if site.type.is_decimal:
         return decimals.round_half_up(site, value, places)
     if value.type == _DOUBLE:

@@ -11,8 +11,8 @@ import re
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
+from australis.kernels.compiled import njit
 from australis.kernels.expressions.arrays import (
     Datum,
     Implementation,
@@ -145,7 +145,7 @@ def _first(value: Datum, needle: Datum) -> Numbers:
     return found
 
 
-@njit(cache=True)
+@njit()
 def _is_at(data, place, end, sought, start, stop):  # type: ignore[no-untyped-def]
     """Whether the bytes sought[start:stop] lie at a place, before the end."""
     if place + stop - start > end:
@@ -156,7 +156,7 @@ def _is_at(data, place, end, sought, start, stop):  # type: ignore[no-untyped-de
     return True
 
 
-@njit(cache=True)
+@njit()
 def _find(data, place, end, sought, start, stop):  # type: ignore[no-untyped-def]
     """The first place from `place` on at which sought[start:stop] lies, else -1."""
     for i in range(place, end - (stop - start) + 1):
@@ -165,7 +165,7 @@ def _find(data, place, end, sought, start, stop):  # type: ignore[no-untyped-def
     return -1
 
 
-@njit(cache=True)
+@njit()
 def _same(data, starts, ends, sought, begins, stops):  # type: ignore[no-untyped-def]
     there = np.empty(len(starts), np.bool_)
     for row in range(len(starts)):
@@ -173,7 +173,7 @@ def _same(data, starts, ends, sought, begins, stops):  # type: ignore[no-untyped
     return there
 
 
-@njit(cache=True)
+@njit()
 def _found(data, starts, ends, sought, begins, stops):  # type: ignore[no-untyped-def]
     found = np.empty(len(starts), np.int64)
     for row in range(len(starts)):
@@ -182,7 +182,7 @@ def _found(data, starts, ends, sought, begins, stops):  # type: ignore[no-untype
     return found
 
 
-@njit(cache=True)
+@njit()
 def _replaced_sizes(data, starts, ends, sought, begins, stops, put_starts, put_ends):  # type: ignore[no-untyped-def]
     sizes = np.empty(len(starts), np.int64)
     for row in range(len(starts)):
@@ -196,7 +196,7 @@ def _replaced_sizes(data, starts, ends, sought, begins, stops, put_starts, put_e
     return sizes
 
 
-@njit(cache=True)
+@njit()
 def _replaced(data, starts, ends, sought, begins, stops, put, put_starts, put_ends, offsets):  # type: ignore[no-untyped-def]
     out = np.empty(offsets[-1], np.uint8)
     for row in range(len(starts)):
@@ -214,7 +214,7 @@ def _replaced(data, starts, ends, sought, begins, stops, put, put_starts, put_en
     return out
 
 
-@njit(cache=True)
+@njit()
 def _parts(data, starts, ends, sought, begins, stops, numbers):  # type: ignore[no-untyped-def]
     """Where the part of each row lies: an empty stretch if there is none of its number."""
     first, last = np.empty(len(starts), np.int64), np.empty(len(starts), np.int64)
@@ -234,7 +234,7 @@ def _parts(data, starts, ends, sought, begins, stops, numbers):  # type: ignore[
     return first, last
 
 
-@njit(cache=True)
+@njit()
 def _count(data, start, end, sought, begin, stop):  # type: ignore[no-untyped-def]
     """How often sought[begin:stop] occurs without overlap."""
     if stop == begin:

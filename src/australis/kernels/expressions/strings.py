@@ -23,7 +23,6 @@ from australis.kernels.expressions.arrays import (
 from australis.kernels.expressions.code_points import cut, texts
 
 _INT_MAX = 2**31 - 1
-_SPACES = pa.scalar(" ")
 
 
 def length_in_points(_: Site, value: Datum) -> pa.Array:
@@ -50,10 +49,9 @@ def trim_right(_: Site, value: Datum) -> pa.Array:
     return pc.utf8_rtrim(value, " ")
 
 
-def substring(
-    _: Site, value: Datum, position: Datum, size: Datum = pa.scalar(_INT_MAX, pa.int32())
-) -> pa.Array:
+def substring(_: Site, value: Datum, position: Datum, size: Datum | None = None) -> pa.Array:
     """From a position, counted from 1, or from the end if it is negative; 0 is as 1."""
+    size = pa.scalar(_INT_MAX, pa.int32()) if size is None else size
     data = (value, position, size)
     if is_scalar(position) and is_scalar(size) and position.as_py() >= 0:
         start = max(position.as_py() - 1, 0)
@@ -80,12 +78,14 @@ def right(_: Site, value: Datum, size: Datum) -> pa.Array:
     return cut(held, start, count, nulls(value, size))
 
 
-def pad_left(site: Site, value: Datum, size: Datum, pad: Datum = _SPACES) -> pa.Array:
+def pad_left(site: Site, value: Datum, size: Datum, pad: Datum | None = None) -> pa.Array:
+    pad = pa.scalar(" ") if pad is None else pad
     value = spread(value, length(value, size, pad))
     return pc.binary_join_element_wise(_padding(value, size, pad), left(site, value, size), "")
 
 
-def pad_right(site: Site, value: Datum, size: Datum, pad: Datum = _SPACES) -> pa.Array:
+def pad_right(site: Site, value: Datum, size: Datum, pad: Datum | None = None) -> pa.Array:
+    pad = pa.scalar(" ") if pad is None else pad
     value = spread(value, length(value, size, pad))
     return pc.binary_join_element_wise(left(site, value, size), _padding(value, size, pad), "")
 

@@ -31,8 +31,8 @@ _NAMED = {
     "-inf": -np.inf,
     "-infinity": -np.inf,
 }
-_TRUE = pa.array(["t", "true", "y", "yes", "1"])
-_FALSE = pa.array(["f", "false", "n", "no", "0"])
+# Arrays only where they are used: with the first one of a process, pyarrow loads pandas.
+_TRUE, _FALSE = ("t", "true", "y", "yes", "1"), ("f", "false", "n", "no", "0")
 BLANKS = "".join(map(chr, range(33)))
 CONTROLS = BLANKS + "\x7f"
 _DIGITS_MAX = 38
@@ -89,6 +89,7 @@ def _common_doubles(value: pa.Array) -> pa.Array | None:
     try:
         read = value.cast(pa.float64())
     except pa.ArrowInvalid:
+        # Then the slower way reads them.
         return None
     return read if np.isfinite(raw(read)).all() else None
 
@@ -105,7 +106,7 @@ def _common_decimals(value: pa.Array, type: pa.DataType) -> pa.Array:
 def truths(value: pa.Array) -> pa.Array:
     """t, true, y, yes, 1 and their opposites, in any case."""
     word = pc.ascii_lower(pc.utf8_trim(value, CONTROLS))
-    true, false = pc.is_in(word, value_set=_TRUE), pc.is_in(word, value_set=_FALSE)
+    true, false = (pc.is_in(word, value_set=pa.array(words)) for words in (_TRUE, _FALSE))
     return pc.if_else(pc.or_(true, false), true, pa.scalar(None, pa.bool_()))
 
 
@@ -138,6 +139,7 @@ def _from_hexadecimal(text: str) -> float:
     try:
         return float.fromhex(text)
     except OverflowError:
+        # Too large for a double, as in Java.
         return -np.inf if text.startswith("-") else np.inf
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.algebra.zones import read_zone
+from australis.algebra.expr import read_zone
 from australis.kernels.expressions.arrays import Mask, Numbers, either, nulls, raw
 from australis.kernels.expressions.code_points import texts
 from australis.kernels.expressions.text_to_numbers import CONTROLS
@@ -53,6 +53,7 @@ def _in_common_form(value: pa.Array) -> pa.Array | None:
     try:
         return value.cast(_NAIVE)
     except pa.ArrowInvalid:
+        # Then the slower way reads them.
         return None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.algebra.expr.parsing.literals import INSTANT_MAX_US, UNITS_US
+from australis.algebra.expr import INSTANT_MAX_US, UNITS_US
 from australis.algebra.types import TIMESTAMP
 from australis.kernels.expressions import doubles
 from australis.kernels.expressions.arrays import (

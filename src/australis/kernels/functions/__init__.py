@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
-from australis.kernels.arrays.columns import Indexes
+from australis.kernels.arrays import Indexes
 from australis.kernels.functions.accumulator import Accumulator
 from australis.kernels.functions.choices import First, Greatest, Last, Least
 from australis.kernels.functions.collected import CountDistinct, Median
@@ -24,7 +24,7 @@ from australis.kernels.functions.sums import (
     DoubleSum,
     LongSum,
 )
-from australis.kernels.functions.user import UserAccumulator
+from australis.kernels.functions.user import UserAccumulator, plain
 
 ACCUMULATORS: dict[str, type[Accumulator]] = {
     "count": Count,
@@ -77,4 +77,4 @@ def apply(call: WindowCall, args: Sequence[pa.Array], slots: Indexes, rows: Inde
     return accumulator.finish(np.arange(count))
 
 
-__all__ = ["ACCUMULATORS", "Accumulator", "accumulator_of", "apply", "opened", "stored_types"]
+__all__ = ["ACCUMULATORS", "Accumulator", "accumulator_of", "apply", "opened", "plain", "stored_types"]

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
-from australis.kernels.arrays.columns import Indexes, Mask, Numbers, grown, numbers, present
-from australis.kernels.expressions.arrays import arrow
+from australis.kernels.arrays import Indexes, Mask, Numbers, grown, numbers, present
+from australis.kernels.expressions import arrow
 
 
 class Accumulator(ABC):

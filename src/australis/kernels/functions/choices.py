@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.kernels.arrays.columns import Indexes, grown, numbers
+from australis.kernels.arrays import Indexes, grown, numbers
 from australis.kernels.functions.accumulator import Chosen
 from australis.kernels.functions.loops import choose_first, choose_last, choose_least
-from australis.kernels.ordering.order import sort_keys
+from australis.kernels.ordering import sort_keys
 
 _WORD_DIGITS = 18
 """Digits of a decimal that fit 64 bits."""

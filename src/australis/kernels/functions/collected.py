@@ -8,11 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
-from australis.kernels.arrays.columns import Indexes, joined, numbers
-from australis.kernels.arrays.groups import dense, first_rows, normalised
-from australis.kernels.expressions.arrays import arrow
+from australis.kernels.arrays import Indexes, by_slot, dense, first_rows, joined, normalised, numbers
+from australis.kernels.expressions import arrow
 from australis.kernels.functions.accumulator import Accumulator
-from australis.kernels.functions.loops import arrange, medians
+from australis.kernels.functions.loops import medians
 
 
 class Collected(Accumulator):
@@ -53,7 +52,7 @@ class Collected(Accumulator):
         self.slots, self.rows, self.count = moved[moved >= 0], self.rows[moved >= 0], len(slots)
 
     def stored(self) -> list[pa.Array]:
-        pairs, starts = arrange(self.slots, self.count)
+        pairs, starts = by_slot(self.slots, self.count)
         values = self.pool.take(pa.array(self.rows[pairs]))
         return [pa.ListArray.from_arrays(pa.array(starts, pa.int32()), values)]
 
@@ -62,7 +61,7 @@ class Median(Collected):
     """`median`: the middle value, or half-way between the two in the middle."""
 
     def finish(self, slots: Indexes) -> pa.Array:
-        pairs, starts = arrange(self.slots, self.count)
+        pairs, starts = by_slot(self.slots, self.count)
         values = numbers(self.pool)[self.rows[pairs]]
         empty = starts[slots] == starts[slots + 1]
         return arrow(medians(values, starts, slots), pa.float64(), empty)

@@ -6,12 +6,12 @@ In the hottest of them indexes are made unsigned: what cannot be negative needs 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from australis.kernels.arrays.columns import Indexes, Mask, Numbers
+from australis.kernels.arrays import Indexes, Mask, Numbers
+from australis.kernels.compiled import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_numbers(sums: Numbers, counts: Indexes, slots: Indexes, rows: Indexes, values: Numbers) -> None:
     """Add values one after the other, and count them; whole numbers wrap around at 64 bits."""
     for pair in range(slots.shape[0]):
@@ -20,7 +20,7 @@ def add_numbers(sums: Numbers, counts: Indexes, slots: Indexes, rows: Indexes, v
         counts[slot] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_deviations(
     counts: Numbers, means: Numbers, squares: Numbers, slots: Indexes, rows: Indexes, values: Numbers
 ) -> None:
@@ -34,7 +34,7 @@ def add_deviations(
         squares[slot] += difference * (difference - step)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def choose_least(chosen: Indexes, slots: Indexes, rows: Indexes, keys: Indexes) -> None:
     """Choose for each slot the row with the least key, of equals the first."""
     for pair in range(slots.shape[0]):
@@ -43,7 +43,7 @@ def choose_least(chosen: Indexes, slots: Indexes, rows: Indexes, keys: Indexes) 
             chosen[slot] = row
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def choose_first(chosen: Indexes, slots: Indexes, rows: Indexes) -> None:
     """Choose for each slot the first row."""
     for pair in range(slots.shape[0]):
@@ -51,23 +51,14 @@ def choose_first(chosen: Indexes, slots: Indexes, rows: Indexes) -> None:
             chosen[slots[pair]] = rows[pair]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def choose_last(chosen: Indexes, slots: Indexes, rows: Indexes) -> None:
     """Choose for each slot the last row."""
     for pair in range(slots.shape[0]):
         chosen[slots[pair]] = rows[pair]
 
 
-@njit(cache=True, nogil=True)
-def least(best: Indexes, slots: Indexes, rows: Indexes, values: Indexes) -> None:
-    """Lower each slot's number to the least of its rows' values."""
-    for pair in range(slots.shape[0]):
-        slot, row = np.uint64(slots[pair]), np.uint64(rows[pair])
-        if values[row] < best[slot]:  # noqa: PLR1730 - to store only what is less is faster than min().
-            best[slot] = values[row]
-
-
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_decimals(
     sums: Numbers,
     counts: Indexes,
@@ -91,7 +82,7 @@ def add_decimals(
             overflown[slot] = 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _add_words(total: Numbers, low: int, middle: int, high: int) -> None:
     """Add a number of three words to another; a word that wrapped around is less than what was added."""
     total[0] += low
@@ -104,7 +95,7 @@ def _add_words(total: Numbers, low: int, middle: int, high: int) -> None:
     total[2] += high + carry_on
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _is_within(total: Numbers, bound: Numbers) -> bool:
     """Whether the magnitude of a number of three words is less than a bound of two."""
     low, middle, high = total[0], total[1], total[2]
@@ -120,23 +111,7 @@ def _is_within(total: Numbers, bound: Numbers) -> bool:
     return bool(middle < bound[1] or low < bound[0])
 
 
-@njit(cache=True, nogil=True)
-def arrange(slots: Indexes, count: int) -> tuple[Indexes, Indexes]:
-    """The pairs by slot, each slot's in their order, and where each slot's begin and the last one's end."""
-    starts = np.zeros(count + 1, np.int64)
-    for pair in range(slots.shape[0]):
-        starts[slots[pair] + 1] += 1
-    for slot in range(count):
-        starts[slot + 1] += starts[slot]
-    free = starts[:-1].copy()
-    pairs = np.empty(slots.shape[0], np.int64)
-    for pair in range(slots.shape[0]):
-        pairs[free[slots[pair]]] = pair
-        free[slots[pair]] += 1
-    return pairs, starts
-
-
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def medians(values: Numbers, starts: Indexes, slots: Indexes) -> Numbers:
     """The median of each of some slots, whose values lie together; NaN is greater than all other numbers."""
     results = np.zeros(slots.shape[0], np.float64)

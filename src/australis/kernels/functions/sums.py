@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
-from australis.kernels.arrays.columns import Indexes, Numbers, grown, numbers
-from australis.kernels.expressions.arrays import arrow, validity, words
+from australis.kernels.arrays import Indexes, Numbers, grown, numbers
+from australis.kernels.expressions import arrow, validity, words
 from australis.kernels.functions.accumulator import Accumulator, Tally
 from australis.kernels.functions.loops import add_decimals, add_deviations, add_numbers
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from australis.algebra.expr import WindowCall
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value, WindowCall
 from australis.algebra.user_functions import user_aggregate
 from australis.errors import KernelError, Problem
-from australis.kernels.arrays.columns import Indexes
+from australis.kernels.arrays import Indexes
 from australis.kernels.functions.accumulator import Accumulator
 
 

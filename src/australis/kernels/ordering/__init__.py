@@ -1,4 +1,33 @@
 """Order and slack: which tuples have a place, which are late, and when the rest are released.
 
-`order` does it for one input, `sides` for each input of a box that has two.
+A batch and what waits come in; rows to release, and what groups have passed, go out. `order` does it for one
+input, `sides` for each input of a box that has two.
 """
+
+from australis.kernels.ordering.order import (
+    NOTHING,
+    Placed,
+    from_sort_keys,
+    order_array,
+    passed_array,
+    passed_keys,
+    place,
+    release,
+    sort_keys,
+)
+from australis.kernels.ordering.sides import Arrived, Passed, Side
+
+__all__ = [
+    "NOTHING",
+    "Arrived",
+    "Passed",
+    "Placed",
+    "Side",
+    "from_sort_keys",
+    "order_array",
+    "passed_array",
+    "passed_keys",
+    "place",
+    "release",
+    "sort_keys",
+]

@@ -11,21 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from australis.algebra.quarantine_text import GREATEST_ADVANCES, ORDER_LIMIT, order_reason
 from australis.algebra.types import DataType
-from australis.kernels.arrays.columns import (
-    Indexes,
-    Mask,
-    Numbers,
-    array_of,
-    column,
-    frozen,
-    numbers,
-    rows_of,
-)
-from australis.kernels.expressions.arrays import arrow, nulls
+from australis.kernels.arrays import Indexes, Mask, Numbers, array_of, column, frozen, numbers, rows_of
+from australis.kernels.compiled import njit
+from australis.kernels.expressions import arrow, nulls
 from australis.kernels.kernel import refused
 
 NOTHING = -(2**63)
@@ -188,7 +179,7 @@ class Left(NamedTuple):
     causes: Indexes
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _release(
     codes: Indexes, keys: Indexes, waiting: int, passed: Indexes, drop_late: bool, held: Held, left: Left
 ) -> tuple[int, int]:
@@ -223,7 +214,7 @@ def _release(
     return count, late
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _shift_in(held: Held, begin: int, end: int, key: int, row: int) -> None:
     """Put a row into the place of the least one of a sorted buffer; it arrived after all of them."""
     place = end - 1
@@ -236,7 +227,7 @@ def _shift_in(held: Held, begin: int, end: int, key: int, row: int) -> None:
     held.rows[np.uint64(place)] = row
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _sift_in(held: Held, begin: int, size: int, key: int, row: int) -> None:
     """Put a row into the place of the least one of a heap by (key, row); it arrived after all of them."""
     place = 0
@@ -255,7 +246,7 @@ def _sift_in(held: Held, begin: int, size: int, key: int, row: int) -> None:
     held.rows[begin + place] = row
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _is_before(held: Held, one: int, other: int) -> bool:
     """Whether one held row leaves before another."""
     if held.keys[one] == held.keys[other]:

@@ -10,9 +10,19 @@ import pyarrow as pa
 from australis.algebra.order import Order
 from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
-from australis.kernels.arrays.columns import Indexes, Mask, Numbers, column, grown, numbers, rows_of
-from australis.kernels.arrays.groups import Groups, encode
-from australis.kernels.arrays.numbered_rows import Numbered, by_group
+from australis.kernels.arrays import (
+    Groups,
+    Indexes,
+    Mask,
+    Numbered,
+    Numbers,
+    by_group,
+    column,
+    encode,
+    grown,
+    numbers,
+    rows_of,
+)
 from australis.kernels.kernel import State
 from australis.kernels.ordering.order import (
     NOTHING,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
-from australis.kernels.arrays.columns import Indexes, Numbers, numbers, present
-from australis.kernels.expressions.arrays import arrow
+from australis.kernels.arrays import Indexes, Numbers, numbers, present
+from australis.kernels.compiled import njit
+from australis.kernels.expressions import arrow
 
 INTERPOLATIONS = ("linear", "nearest", "last_value")
 
@@ -65,7 +65,7 @@ def _nearest(points: Points, before: Indexes, after: Indexes) -> Indexes:
     return np.where((before >= 0) & ((after < 0) | (back <= ahead)), before, after)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _linear(values: Any, rows: Any, laid_out: Any, positions: Any, before: Any, after: Any) -> Any:
     """The values on straight lines between two places; at the only place, or the first if just there."""
     line = np.zeros(len(positions), np.float64)

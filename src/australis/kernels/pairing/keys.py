@@ -10,12 +10,10 @@ import pyarrow as pa
 
 from australis.algebra.schema import Schema
 from australis.errors import KernelError, Problem
-from australis.kernels.arrays.columns import Indexes, column, grown, numbers
-from australis.kernels.arrays.groups import Groups, encode
-from australis.kernels.arrays.numbered_rows import Numbered, PortKeys
-from australis.kernels.expressions.arrays import nulls
+from australis.kernels.arrays import Groups, Indexes, Numbered, PortKeys, column, encode, grown, numbers
+from australis.kernels.expressions import nulls
 from australis.kernels.kernel import State
-from australis.kernels.ordering.sides import Passed, Side
+from australis.kernels.ordering import Passed, Side
 
 KEY = "#key"
 """The column of kept tuples with the code of their key."""

@@ -9,13 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.boxes import equalities
-from australis.algebra.expr.tree import Call, Expr, attributes
+from australis.algebra.expr import Call, Expr, attributes
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import BOOLEAN
-from australis.kernels.arrays.columns import Indexes, column, numbers
-from australis.kernels.arrays.ranges import members
-from australis.kernels.expressions import evaluate
-from australis.kernels.expressions.arrays import arrow, truths
+from australis.kernels.arrays import Indexes, column, members, numbers
+from australis.kernels.expressions import arrow, evaluate, truths
 from australis.kernels.kernel import empty_output
 
 CANDIDATES_MOST = 1 << 20

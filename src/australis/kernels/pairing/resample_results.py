@@ -11,11 +11,19 @@ import pyarrow as pa
 from australis.algebra.expr import WindowCall
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
-from australis.kernels.arrays.columns import Indexes, Numbers, column, numbers, rows_of, stacked
-from australis.kernels.arrays.ranges import first_behind, members
-from australis.kernels.expressions.arrays import arrow
+from australis.kernels.arrays import (
+    Indexes,
+    Numbers,
+    column,
+    first_behind,
+    lower_to_least,
+    members,
+    numbers,
+    rows_of,
+    stacked,
+)
+from australis.kernels.expressions import arrow
 from australis.kernels.functions import apply
-from australis.kernels.functions.loops import least
 from australis.kernels.kernel import CAUSE, empty_output
 from australis.kernels.pairing.interpolation import INTERPOLATIONS, Points, interpolate
 from australis.kernels.pairing.resample_windows import Windows
@@ -82,7 +90,7 @@ class Results:
             for call, args in zip(self._calls, self._arguments(rights), strict=True)
         ]
         ts = numbers(column(lefts.table, TS))[found.lefts]
-        least(ts, slots, rows, numbers(column(rights.table, TS)))
+        lower_to_least(ts, slots, rows, numbers(column(rights.table, TS)))
         groups = rows_of(rights.keys, found.groups).columns
         at = column(lefts.table, self._on).take(pa.array(found.lefts))
         schema = self._output.remove(self._output.get_field_index(CAUSE))

@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 
-from australis.kernels.arrays.columns import Indexes, Numbers
-from australis.kernels.arrays.ranges import seek_behind, seek_near
-from australis.kernels.ordering.sides import Passed
+from australis.kernels.arrays import Indexes, Numbers, seek_behind, seek_near
+from australis.kernels.compiled import njit
+from australis.kernels.ordering import Passed
 
 
 @dataclass(frozen=True)
@@ -31,19 +30,19 @@ class Windows:
         return Windows(self.lefts[rows], self.groups[rows], self.lows[rows], self.highs[rows])
 
 
-def done(lefts: Numbers, passed: Passed, size: int | float) -> Indexes:
+def lefts_done(lefts: Numbers, passed: Passed, size: int | float) -> Indexes:
     """How many of the ascending left values each group is done with: what it has passed - value > size."""
     return np.where(passed.open, 0, _done(lefts, passed.values, size))
 
 
-def windows(
+def windows_around(
     lefts: Numbers, begins: Indexes, ends: Indexes, starts: Indexes, laid_out: Numbers, size: int | float
 ) -> Windows:
     """For each group its windows around the left values from `begins[group]` to `ends[group]`, in order."""
     return Windows(*_windows(lefts, begins, ends, starts, laid_out, size))
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _done(lefts: Any, passed: Any, size: Any) -> Any:
     counts = np.empty(len(passed), np.int64)
     guess = 0
@@ -52,7 +51,7 @@ def _done(lefts: Any, passed: Any, size: Any) -> Any:
     return counts
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _windows(lefts: Any, begins: Any, ends: Any, starts: Any, laid_out: Any, size: Any) -> Any:
     """The left tuple, group, low and high of windows. Empty ones are leapt over: they cost nearly nothing."""
     room, count = len(laid_out) + 1024, 0
@@ -80,7 +79,7 @@ def _windows(lefts: Any, begins: Any, ends: Any, starts: Any, laid_out: Any, siz
     return at[:count], of[:count], lows[:count], highs[:count]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def passed_by_all(
     codes: Any, movers: Any, moved: Any, passed: Any, is_open: Any, known: int
 ) -> tuple[Any, Any]:

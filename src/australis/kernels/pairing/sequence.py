@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from australis.kernels.arrays.columns import Indexes, Numbers, column, numbers, rows_of, stacked
+from australis.kernels.arrays import Indexes, Numbers, column, numbers, rows_of, stacked
 from australis.kernels.causes import with_causes
 from australis.kernels.pairing.pairs import Meeting, Pairing
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from australis.algebra.expr import Expr, WindowCall
-from australis.kernels.arrays.columns import column
+from australis.kernels.arrays import column
 from australis.kernels.functions import stored_types
 from australis.kernels.windows.windows import Openings, Steps
 

@@ -8,11 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from australis.kernels.arrays.columns import Indexes, Mask, Numbers, column, frozen, grown, joined, numbers
-from australis.kernels.expressions.arrays import arrow, nulls, truths
+from australis.kernels.arrays import (
+    Indexes,
+    Mask,
+    Numbers,
+    column,
+    frozen,
+    grown,
+    joined,
+    lower_to_least,
+    numbers,
+)
+from australis.kernels.expressions import arrow, nulls, truths
 from australis.kernels.functions import opened
-from australis.kernels.functions.loops import least
-from australis.kernels.ordering.order import sort_keys
+from australis.kernels.ordering import sort_keys
 from australis.kernels.windows.layout import (
     ARRIVED,
     BEGAN,
@@ -157,7 +166,7 @@ class OpenWindows:
         slots, rows = found.slot[: laid.pairs], found.row[: laid.pairs]
         self.count = laid.slots + blanks
         self.oldest, self.began = (grown(times, self.count, NEVER) for times in (self.oldest, self.began))
-        least(self.oldest, slots, rows, self._ts)
+        lower_to_least(self.oldest, slots, rows, self._ts)
         if self._arrived is not None:
             self._note_begin(slots, rows, self._arrived)
         for accumulator in self._accumulators:
@@ -168,7 +177,7 @@ class OpenWindows:
     def _note_begin(self, slots: Indexes, rows: Indexes, arrived: Indexes) -> None:
         """Note when the windows of some pairs began, and when first starts were known."""
         if isinstance(self._layout.windows, Steps):
-            least(self.began, slots, rows, arrived)
+            lower_to_least(self.began, slots, rows, arrived)
         else:
             # A window that was opened begins with the tuple that opened it, which is the first of its pairs.
             new = self.began[slots] == NEVER

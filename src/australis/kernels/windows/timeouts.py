@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from australis.kernels.arrays.columns import Indexes, Mask, column, numbers, rows_of, stacked
-from australis.kernels.expressions.arrays import arrow, truths
+from australis.kernels.arrays import Indexes, Mask, column, numbers, rows_of, stacked
+from australis.kernels.expressions import arrow, truths
 from australis.kernels.kernel import State
 from australis.kernels.windows.layout import (
     ARRIVED,

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from australis.kernels.arrays.columns import Indexes, Mask, Numbers
+from australis.kernels.arrays import Indexes, Mask, Numbers
+from australis.kernels.compiled import njit
 
 
 class Releases(NamedTuple):
@@ -105,7 +105,7 @@ class Openings(NamedTuple):
     """As in `Steps`."""
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def lay_steps(
     steps: Steps,
     widest: int,
@@ -142,7 +142,7 @@ def lay_steps(
     return Laid(released.row.shape[0], pairs, count, closed, ignored)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def lay_openings(
     openings: Openings,
     released: Releases,
@@ -176,7 +176,7 @@ def lay_openings(
     return Laid(released.row.shape[0], pairs, count, closed, ignored)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _begin(group: int, row: int, first_start: int | float, groups: Groups) -> None:
     """Give a group its first start."""
     groups.begun[group] = True
@@ -184,7 +184,7 @@ def _begin(group: int, row: int, first_start: int | float, groups: Groups) -> No
     groups.first_row[group] = row
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _close(
     group: int, value: int | float, release: int, groups: Groups, slots: Slots, found: Pairs, closed: int
 ) -> int:
@@ -199,7 +199,7 @@ def _close(
     return closed
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _add(
     group: int, row: int, value: int | float, groups: Groups, slots: Slots, found: Pairs, pairs: int
 ) -> tuple[int, bool]:
@@ -216,7 +216,7 @@ def _add(
     return pairs, lies_in
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _length(group: int, groups: Groups, slots: Slots) -> int:
     """The number of windows in a chain."""
     length = 0
@@ -227,7 +227,7 @@ def _length(group: int, groups: Groups, slots: Slots) -> int:
     return length
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _open_steps(
     steps: Steps, group: int, value: int | float, groups: Groups, slots: Slots, count: int
 ) -> int:
@@ -249,7 +249,7 @@ def _open_steps(
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _open_at(
     start: int | float, end: int | float, group: int, groups: Groups, slots: Slots, count: int
 ) -> int:
@@ -263,7 +263,7 @@ def _open_at(
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _link(
     group: int,
     number: int,
@@ -289,7 +289,7 @@ def _link(
     return slot
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _last_number(
     value: int | float, first: int | float, rest: int | float, advance: int | float, least: int
 ) -> int:

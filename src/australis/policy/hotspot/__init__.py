@@ -4,3 +4,22 @@
 decides; `departure`, `arrival` and `redirection` are the three sides of a migration, `introduction` what
 follows it, and `streams` the numbers that keep it exact. `peer` is all of them: events in, commands out.
 """
+
+from australis.policy.hotspot import messages
+from australis.policy.hotspot.levels import MINUTES, Criteria, Levels, Loads
+from australis.policy.hotspot.messages import Task
+from australis.policy.hotspot.peer import Manners, Peer
+from australis.policy.hotspot.streams import Inlet, Outlet
+
+__all__ = [
+    "MINUTES",
+    "Criteria",
+    "Inlet",
+    "Levels",
+    "Loads",
+    "Manners",
+    "Outlet",
+    "Peer",
+    "Task",
+    "messages",
+]

@@ -6,3 +6,48 @@ what the order of tuples has to do with it, `portions` finds a predicate. `moves
 decides for one machine: events in, commands out (`messages`), and not too many. `sharing` is for
 distributed eddies, whose nodes slide, split and merge operators by plain numbers.
 """
+
+from australis.policy.place import sharing
+from australis.policy.place.daemon import HASTY, Daemon, Manners
+from australis.policy.place.messages import (
+    Answer,
+    Answered,
+    Begin,
+    Command,
+    Done,
+    Event,
+    Looked,
+    Offer,
+    Offered,
+)
+from australis.policy.place.moves import Limits, Move, Splitting, carry_s
+from australis.policy.place.sharing import RULES, Rules
+from australis.policy.place.slide import Sliding
+from australis.policy.place.survey import Line, Placement, Site, Survey
+
+__all__ = [
+    "HASTY",
+    "RULES",
+    "Answer",
+    "Answered",
+    "Begin",
+    "Command",
+    "Daemon",
+    "Done",
+    "Event",
+    "Limits",
+    "Line",
+    "Looked",
+    "Manners",
+    "Move",
+    "Offer",
+    "Offered",
+    "Placement",
+    "Rules",
+    "Site",
+    "Sliding",
+    "Splitting",
+    "Survey",
+    "carry_s",
+    "sharing",
+]

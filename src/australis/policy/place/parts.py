@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from australis.algebra.boxes.box import NamedTexts
+from australis.algebra.boxes import NamedTexts
 from australis.algebra.expr import Attribute, Cast, Expr, WindowCall, text_of
 from australis.algebra.types import DOUBLE, LONG, DataType
 from australis.errors import PolicyError, Problem

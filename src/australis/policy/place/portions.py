@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum
 
-from australis.algebra.boxes import Filter, Map, Union
-from australis.algebra.expr import Attribute, Literal, text_of
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Attribute, Literal, Value, text_of
 from australis.algebra.network import Network
 from australis.algebra.schema import Field
 from australis.policy.place.split import stream_of
@@ -50,8 +48,7 @@ def _deciding(network: Network, box_id: str) -> Iterator[Field]:
     """The attributes that a predicate may read: the keys of groups, or anything where there are none."""
     box, schema = network.boxes[box_id].box, stream_of(network, box_id)
     own = keys(box, network.input_schemas(box_id))
-    free = isinstance(box, (Filter, Map, Union)) or not own
-    return (field for field in schema if free or field.name in own)
+    return (field for field in schema if not own or field.name in own)
 
 
 def by_remainder(field: Field, kept: float) -> Portion:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from australis.algebra.boxes import Aggregate, Box, BSort, Filter, Join, Map, Tumble, Union, WSort
-from australis.algebra.boxes.box import NamedTexts
+from australis.algebra.boxes import Aggregate, Box, BSort, Filter, Join, Map, NamedTexts, Tumble, Union, WSort
 from australis.algebra.expr import Attribute, text_of
 from australis.algebra.network import Network, Node, Ref
 from australis.algebra.schema import TUP, Schema
@@ -15,12 +14,10 @@ from australis.algebra.types import DOUBLE
 from australis.errors import PolicyError, Problem
 from australis.policy.place.parts import parted
 from australis.policy.place.steady import ascends, minding, tracks
-from australis.policy.place.whole import at_inputs, keeps_groups, stream_side
+from australis.policy.place.whole import at_inputs, keeps_groups, keys, stream_side
 from australis.rewrite.meaning import is_pure
 from australis.rewrite.statistics import Measure, Statistics, read_ports
 from australis.rewrite.streams import new_id
-
-_STATELESS = (Filter, Map, Union)
 
 
 class Same(Enum):
@@ -110,7 +107,7 @@ def part(network: Network, box_id: str, keeps: str, assumed: Assumed = NOTHING) 
     """
     _check(network, box_id)
     box, schemas = network.boxes[box_id].box, network.input_schemas(box_id)
-    if isinstance(box, _STATELESS):
+    if not box.ordered:
         found = _united(network, box_id, keeps, _of_stateless(network, box_id))
     elif isinstance(box, Tumble):
         found = _tumble(network, box_id, keeps, assumed)
@@ -133,12 +130,23 @@ def _check(network: Network, box_id: str) -> None:
     if box_id not in network.boxes:
         raise _refused(box_id, "there is no such box", f"one of {', '.join(network.boxes) or 'none'}")
     box = network.boxes[box_id].box
-    if not isinstance(box.core, (*_STATELESS, Aggregate, Tumble, BSort, Join)):
+    if not _is_known(box, network.input_schemas(box_id)):
         what = f"a {box.kind} depends on all tuples that it gets"
         raise _refused(box_id, what, "filter, map, union, bsort, aggregate, tumble, slide, xsection or join")
     if not is_pure(network, box_id):
         what = "calls a function of the user's, of which nobody knows what it remembers"
         raise _refused(box_id, what, "functions that are known")
+
+
+def _is_known(box: Box, schemas: tuple[Schema, ...]) -> bool:
+    """Whether there is a way to split a box.
+
+    Of any other than these, its copy would put its own name on what it rejects, and inputs may differ.
+    """
+    if isinstance(box.core, (Union, Aggregate, Tumble, BSort, Join)):
+        return True
+    divisible = not box.ordered or bool(keys(box, schemas))
+    return divisible and len(schemas) == 1 and not box.rejects(*schemas)
 
 
 def _check_behind(network: Network, found: Parting, assumed: Assumed) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum, inf
 
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 from australis.algebra.network import Network, Ref
 from australis.algebra.schema import Schema
 from australis.errors import PolicyError, Problem

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from australis.algebra.boxes import Aggregate, Box, BSort, Join, Tumble, equalities
-from australis.algebra.boxes.box import predicate
+from australis.algebra.boxes import Aggregate, Box, BSort, Join, Tumble, equalities, predicate
 from australis.algebra.expr import Attribute, Expr, attributes, substituted, text_of
 from australis.algebra.order import Order
 from australis.algebra.quarantine_text import ORDER_LIMIT
@@ -23,14 +22,12 @@ def keys(box: Box, schemas: tuple[Schema, ...]) -> Keys:
     Slack, windows and lateness are each group's own. Doubles are no keys: 0.0 and -0.0 are in one group.
     """
     match box.core:
-        case Aggregate(order=order) | BSort(order=order):
-            found = {name: name for name in order.group_by}
         case Tumble(group_by=names):
             found = {name: name for name in names}
         case Join() as join:
             found = _pairs(join, schemas)
-        case _:
-            found = {}
+        case core:
+            found = {name: name for name in core.partition_keys(0)} if len(schemas) == 1 else {}
     return {name: other for name, other in found.items() if schemas[stream_side(box)][name].type != DOUBLE}
 
 
@@ -45,7 +42,7 @@ def _pairs(box: Join, schemas: tuple[Schema, ...]) -> dict[str, str]:
 
 def stream_side(box: Box) -> int:
     """The input whose attributes a predicate is about: the first that is no stored table."""
-    return 1 if isinstance(box.core, Join) and box.core.table_side == 0 else 0
+    return 1 if box.table_side == 0 else 0
 
 
 def keeps_groups(box: Box, schemas: tuple[Schema, ...], text: str) -> bool:
@@ -64,7 +61,7 @@ def at_inputs(box: Box, schemas: tuple[Schema, ...], text: str) -> tuple[str | N
 
 def _at_input(box: Box, schemas: tuple[Schema, ...], text: str, port: int) -> str | None:
     side, said = stream_side(box), text
-    if isinstance(box.core, Join) and port == box.core.table_side:
+    if port == box.table_side:
         return None
     if isinstance(box.core, Join) and port != side:
         bound = predicate(text, schemas[side], "keeps")

@@ -4,3 +4,56 @@
 `optimum` say what the best routing could reach at all, if everything were known. Comes in: plans, rates,
 statistics, chance as a number. Goes out: choices, rates, response times.
 """
+
+from typing import TYPE_CHECKING
+
+from australis.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from australis.policy.route import policies, statistics
+    from australis.policy.route.examples import DS3, DS3_RESOURCES, J3, S3
+    from australis.policy.route.optimum import (
+        best_data_rate,
+        best_response_time,
+        best_shared_data_rate,
+        best_shared_response_time,
+    )
+    from australis.policy.route.plan import Operator, Plan, Stream, any_order, plan_of
+    from australis.policy.route.policies import POLICIES, Policy
+else:
+    # `optimum` needs scipy, which takes its time.
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "examples": ("DS3", "DS3_RESOURCES", "J3", "S3"),
+            "optimum": (
+                "best_data_rate",
+                "best_response_time",
+                "best_shared_data_rate",
+                "best_shared_response_time",
+            ),
+            "plan": ("Operator", "Plan", "Stream", "any_order", "plan_of"),
+            "policies": ("POLICIES", "Policy"),
+        },
+        modules=("policies", "statistics"),
+    )
+
+__all__ = [
+    "DS3",
+    "DS3_RESOURCES",
+    "J3",
+    "POLICIES",
+    "S3",
+    "Operator",
+    "Plan",
+    "Policy",
+    "Stream",
+    "any_order",
+    "best_data_rate",
+    "best_response_time",
+    "best_shared_data_rate",
+    "best_shared_response_time",
+    "plan_of",
+    "policies",
+    "statistics",
+]

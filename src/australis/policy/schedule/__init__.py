@@ -2,3 +2,18 @@
 
 A situation comes in, a choice goes out. `schedules` names the schedules that can be chosen.
 """
+
+from australis.policy.schedule.construction import constructed
+from australis.policy.schedule.schedule import Choice, waited
+from australis.policy.schedule.schedules import Scheduling, schedule
+from australis.policy.schedule.views import next_view, without_views
+
+__all__ = [
+    "Choice",
+    "Scheduling",
+    "constructed",
+    "next_view",
+    "schedule",
+    "waited",
+    "without_views",
+]

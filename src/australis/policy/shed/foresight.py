@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection
 
 from australis.policy.load import Goal, Situation
-from australis.policy.schedule.schedule import waited
+from australis.policy.schedule import waited
 from australis.policy.shed.flow import Flow, Fractions, allowed_s
 from australis.qos.graphs import delta
 

@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 
-from australis.algebra.expr import Attribute, Call, Cast, Expr, Literal, Value
-from australis.algebra.expr.binding.coerce import never_null
+from australis.algebra.expr import Attribute, Call, Cast, Expr, Literal, Value, never_null
 from australis.algebra.quality import ValueGraph
 from australis.algebra.types import BOOLEAN, DOUBLE, LONG, STRING, DataType
 from australis.qos.histograms import Interval, Lowest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from australis.algebra.boxes import Aggregate
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 from australis.algebra.quarantine_text import order_reason
 from australis.algebra.schema import TUP, Schema
 from australis.reference.expressions import evaluate

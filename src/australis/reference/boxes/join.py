@@ -36,7 +36,6 @@ class JoinMachine(Machine):
         return (len(left.kept) if left else 0, len(right.kept) if right else 0)
 
     def load(self, row: Row) -> None:
-        """One more row of the stored table, before the stream begins."""
         self._table.append(row)
 
     def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:

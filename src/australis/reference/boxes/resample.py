@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from australis.algebra.boxes import Resample
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 from australis.algebra.quarantine_text import order_reason
 from australis.algebra.schema import Schema
 from australis.reference.functions import window_value

@@ -6,9 +6,8 @@ import math
 import re
 from decimal import Decimal
 
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value, read_zone
 from australis.algebra.types import LONG, DataType
-from australis.algebra.zones import read_zone
 from australis.reference.expressions import exact, times
 from australis.reference.expressions.site import Number, Site
 
@@ -154,6 +153,7 @@ def _hexadecimal(text: str) -> float:
     try:
         return float.fromhex(text)
     except OverflowError:
+        # Too large for a double, as in Java.
         return -math.inf if text.startswith("-") else math.inf
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 from australis.reference.expressions.site import Function, Site
 
 

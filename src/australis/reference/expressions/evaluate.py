@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from australis.algebra.expr.tree import Attribute, Call, Case, Cast, Expr, Literal, UserCall, Value
+from australis.algebra.expr import Attribute, Call, Case, Cast, Expr, Literal, UserCall, Value
 from australis.algebra.user_functions import row_function
 from australis.reference.expressions import casts, comparison, numbers, strings, times
 from australis.reference.expressions.site import Function, Site

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 from australis.reference.expressions import exact, times
 from australis.reference.expressions.site import Function, Number, Site
 
@@ -91,6 +91,7 @@ def power(_: Site, base: float, exponent: float) -> Value:
     try:
         return math.pow(base, exponent)
     except OverflowError:
+        # As in Java, what is too large is infinite.
         odd = exponent == math.trunc(exponent) and exponent % 2 == 1
         return -math.inf if base < 0 and odd else math.inf
     except ValueError:
@@ -110,8 +111,10 @@ def _of_double(function: Callable[[float], float]) -> Function:
         try:
             return function(value)
         except ValueError:
+            # As in Java, what is undefined is not a number.
             return math.nan
         except OverflowError:
+            # As in Java, what is too large is infinite.
             return math.inf
 
     return total

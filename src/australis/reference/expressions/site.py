@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 from australis.algebra.types import DataType
 
 

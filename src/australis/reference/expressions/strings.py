@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import Value
 from australis.reference.expressions.site import Function, Site
 
 _INT_MAX = 2**31 - 1

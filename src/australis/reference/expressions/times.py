@@ -9,8 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from australis.algebra.expr.parsing.literals import INSTANT_MAX_US, UNITS_US
-from australis.algebra.expr.tree import Value
+from australis.algebra.expr import INSTANT_MAX_US, UNITS_US, Value
 from australis.algebra.types import LONG
 from australis.reference.expressions import exact
 from australis.reference.expressions.site import Function, Number, Site
@@ -83,6 +82,7 @@ def days_of(year: int, month: int, day: int) -> int | None:
     try:
         found = date(1970 + rest, month, day)
     except ValueError:
+        # There is no such day.
         return None
     return found.toordinal() - _EPOCH_DAY + cycles * _CYCLE_DAYS
 

@@ -2,5 +2,38 @@
 
 `station` is a peer with its policy, `overlay` all of them; `workload` draws the applications of the paper's
 experiment and `run` lets them live; `trials` moves components while messages are lost and peers crash;
-`experiments` has the paper's numbers beside ours.
+`experiments` has the paper's numbers beside ours. Jobs with seeds come in; delays, loads and messages go out.
 """
+
+from australis.sim.hotspot import experiments
+from australis.sim.hotspot.experiments import (
+    PAPER_DATA,
+    PAPER_MIGRATION,
+    PAPER_OVERHEAD,
+    PAPER_UPDATES,
+    Compared,
+    HotSpots,
+    Job,
+    Sensitivity,
+    hot_spots,
+    measured,
+)
+from australis.sim.hotspot.run import Outcome
+from australis.sim.hotspot.trials import Trial, tried
+
+__all__ = [
+    "PAPER_DATA",
+    "PAPER_MIGRATION",
+    "PAPER_OVERHEAD",
+    "PAPER_UPDATES",
+    "Compared",
+    "HotSpots",
+    "Job",
+    "Outcome",
+    "Sensitivity",
+    "Trial",
+    "experiments",
+    "hot_spots",
+    "measured",
+    "tried",
+]

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from random import Random
 
-from australis.policy.hotspot.messages import Task
+from australis.policy.hotspot import Task
 from australis.sim.hotspot.overlay import Placed
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import NamedTuple
 
-from australis.policy.hotspot.levels import Criteria, Levels
-from australis.policy.hotspot.peer import Manners
+from australis.policy.hotspot import Criteria, Levels, Manners
 from australis.sim.hotspot.run import Messages, Outcome, simulated
 from australis.sim.hotspot.workload import Setting
 

@@ -8,13 +8,10 @@ from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
+from australis.policy.hotspot import Loads, Manners, Peer
 from australis.policy.hotspot import messages as m
-from australis.policy.hotspot.levels import Loads
-from australis.policy.hotspot.peer import Manners, Peer
 from australis.sim.hotspot.station import Station
-from australis.sim.kernel.clock import Clock
-from australis.sim.kernel.journal import Journal
-from australis.sim.kernel.links import Links, Net
+from australis.sim.kernel import Clock, Journal, Links, Net
 
 
 class Move(NamedTuple):

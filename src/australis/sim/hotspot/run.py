@@ -9,7 +9,7 @@ from statistics import fmean, pstdev, quantiles
 from australis.policy.hotspot import messages as m
 from australis.sim.hotspot.overlay import Overlay
 from australis.sim.hotspot.workload import Request, Setting, workload
-from australis.sim.kernel.links import Links
+from australis.sim.kernel import Links
 
 SAMPLE_S = 5.0
 """How often Linux counts what runs."""

@@ -11,11 +11,9 @@ from itertools import islice
 from math import exp
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from australis.policy.hotspot import MINUTES, Inlet, Loads, Outlet, Peer
 from australis.policy.hotspot import messages as m
-from australis.policy.hotspot.levels import MINUTES, Loads
-from australis.policy.hotspot.peer import Peer
-from australis.policy.hotspot.streams import Inlet, Outlet
-from australis.sim.kernel.nodes import Node
+from australis.sim.kernel import Node
 
 if TYPE_CHECKING:
     from australis.sim.hotspot.overlay import Overlay

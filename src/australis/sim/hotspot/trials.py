@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from random import Random
 
 from australis.errors import Problem, SimulationError
+from australis.policy.hotspot import Loads, Manners
 from australis.policy.hotspot import messages as m
-from australis.policy.hotspot.levels import Loads
-from australis.policy.hotspot.peer import Manners
 from australis.sim.hotspot.applications import Application, drawn
 from australis.sim.hotspot.overlay import Overlay
-from australis.sim.kernel.links import Faults, Links
+from australis.sim.kernel import Faults, Links
 
 BUSY_S = 30.0
 """How long sources send, peers crash and loads change."""

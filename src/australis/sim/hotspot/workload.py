@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from australis.policy.hotspot.peer import Manners
+from australis.policy.hotspot import Manners
 from australis.sim.hotspot.applications import Application, chain
 from australis.sim.hotspot.overlay import Placed
 

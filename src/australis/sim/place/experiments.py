@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from australis.policy.place.daemon import HASTY, Manners
-from australis.policy.place.moves import Limits
+from australis.policy.place import HASTY, Limits, Manners
 from australis.sim.place.run import Run
 from australis.sim.place.tally import Outcome
 from australis.sim.place.workload import Setting

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from australis.algebra.network import Ref
-from australis.policy.place.survey import Line, Survey
+from australis.policy.place import Line, Survey
 
 TRIES = 12
 """How often it is tried to find what a step can do: what one site leaves, another does not get."""

@@ -6,21 +6,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from australis.policy.place.daemon import Daemon, Manners
-from australis.policy.place.messages import (
+from australis.policy.place import (
     Answer,
     Answered,
     Begin,
     Command,
+    Daemon,
     Done,
     Event,
     Looked,
+    Manners,
+    Move,
     Offer,
     Offered,
+    Splitting,
+    carry_s,
 )
-from australis.policy.place.moves import Move, Splitting, carry_s
-from australis.sim.kernel.clock import Clock
-from australis.sim.kernel.journal import Journal
+from australis.sim.kernel import Clock, Journal
 from australis.sim.place.flows import Flows
 from australis.sim.place.tally import Outcome, Tally
 from australis.sim.place.workload import Rates, Setting, survey

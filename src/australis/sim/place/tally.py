@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from australis.policy.place.moves import Move
-from australis.policy.place.slide import Sliding
-from australis.policy.place.survey import Survey
+from australis.policy.place import Move, Sliding, Survey
 from australis.sim.place.flows import Flows, Step
 
 IN_TIME_S = 5.0

@@ -9,7 +9,7 @@ from random import Random
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
-from australis.policy.place.survey import Line, Placement, Site, Survey
+from australis.policy.place import Line, Placement, Site, Survey
 from australis.rewrite.statistics import Measure, Statistics
 
 REGIONS = ("north", "east", "south", "west")

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from random import Random
 
-from australis.policy.recover.flow import gathered
-from australis.policy.recover.server import Plan
+from australis.policy.recover import Plan, gathered
 from australis.sim.recover.boxes import Box, Match, Tuple, Window, filtered, mapped
 
 APPLICATION = "application"

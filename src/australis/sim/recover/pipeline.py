@@ -8,9 +8,8 @@ from random import Random
 from statistics import fmean
 
 from australis.errors import Problem, SimulationError
-from australis.policy.recover.granularity import Granularity
-from australis.sim.kernel.clock import Clock
-from australis.sim.kernel.nodes import Node
+from australis.policy.recover import Granularity
+from australis.sim.kernel import Clock, Node
 
 BOXES = 8
 COST_S = 0.002

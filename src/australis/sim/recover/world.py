@@ -12,14 +12,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, NamedTuple
 
+from australis.policy.recover import Noted, OutputLog, Safe, at_output
 from australis.policy.recover import server as m
-from australis.policy.recover.checkpoints import Safe, at_output
-from australis.policy.recover.flow import Noted
-from australis.policy.recover.log import OutputLog
-from australis.sim.kernel.clock import Clock
-from australis.sim.kernel.journal import Journal
-from australis.sim.kernel.links import Faults, Links, Net
-from australis.sim.kernel.nodes import Node
+from australis.sim.kernel import Clock, Faults, Journal, Links, Net, Node
 from australis.sim.recover.boxes import Tuple
 from australis.sim.recover.network import APPLICATION, Network, Work, shared
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from australis.policy.place.sharing import RULES
-from australis.policy.route.examples import DS3, DS3_RESOURCES, S3
-from australis.policy.route.policies import POLICIES
+from australis.policy.place import RULES
+from australis.policy.route import DS3, DS3_RESOURCES, POLICIES, S3
 from australis.sim.route import paper
 from australis.sim.route.run import simulate
 from australis.sim.route.world import Sharing, World, alone

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import sqrt
 
-from australis.policy.route.policies import Policy
+from australis.policy.route import Policy
 from australis.sim.route.run import Outcome, simulate
 from australis.sim.route.world import OVERLOADED, World
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import fsum, isnan
 from typing import NamedTuple
 
-from australis.policy.route.policies import POLICIES
+from australis.policy.route import POLICIES
 from australis.sim.route.probes import Search
 from australis.sim.route.workload import TOGETHER, drawn, drawn_together
 from australis.sim.route.world import Sharing, World

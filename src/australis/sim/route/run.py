@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from australis.errors import Problem, SimulationError
-from australis.policy.place.sharing import RULES
-from australis.policy.route.policies import Policy
-from australis.sim.route.compiled.choices import SCORES
-from australis.sim.route.compiled.layout import Arrays, How, laid_out
-from australis.sim.route.compiled.loop import lived
+from australis.policy.place import RULES
+from australis.policy.route import Policy
+from australis.sim.route.compiled import SCORES, Arrays, How, laid_out, lived
 from australis.sim.route.world import OVERLOADED, World
 
 ROOM = 1 << 19

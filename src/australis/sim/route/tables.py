@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, fsum, log
 
-from australis.policy.route.policies import POLICIES
+from australis.policy.route import POLICIES
 from australis.sim.route import paper
 from australis.sim.route.queries import Measured
 from australis.sim.route.workload import TOGETHER

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from australis.policy.route.plan import Operator, Stream, any_order, plan_of
+from australis.policy.route import Operator, Stream, any_order, plan_of
 from australis.sim.route.world import Links, World
 
 NODES, OPERATORS = 10, (20, 30)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from math import inf
 
 from australis.errors import Problem, SimulationError
-from australis.policy.place.sharing import RULES, Rules
-from australis.policy.route.plan import Plan
+from australis.policy.place import RULES, Rules
+from australis.policy.route import Plan
 
 OVERLOADED = 10_000
 """The tuples queued at a node at which it counts as overloaded."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from australis.policy.trade.contract import Contract, Task
-from australis.policy.trade.cost import Cost
-from australis.policy.trade.participant import Participant
+from australis.policy.trade import Contract, Cost, Participant, Task
 from australis.sim.trade.world import Market, Movable, loads_of, settled
 
 UNTIL = 10_000_000

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from australis.errors import Problem, SimulationError
-from australis.policy.trade.contract import Contract
-from australis.policy.trade.cost import Cost, in_flight, narrowest
+from australis.policy.trade import Contract, Cost, in_flight, narrowest
 from australis.sim.trade.graphs import Pairs
 
 Counts = NDArray[np.int64]

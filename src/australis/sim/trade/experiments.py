@@ -9,9 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from australis.policy.trade.contract import Contract, Task
-from australis.policy.trade.holding import Settings
-from australis.policy.trade.participant import Participant
+from australis.policy.trade import Contract, Participant, Settings, Task
 from australis.sim.trade.configurations import (
     COST,
     FULL,

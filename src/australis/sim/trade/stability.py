@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from australis.policy.trade.contract import Task
+from australis.policy.trade import Task
 from australis.sim.trade.configurations import capacities, contracts, named_variant
 from australis.sim.trade.experiments import BEGIN, PERIOD, market_of
 from australis.sim.trade.graphs import drawn_pairs

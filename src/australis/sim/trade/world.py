@@ -11,14 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from australis.errors import Problem, SimulationError
-from australis.policy.trade.contract import Task
-from australis.policy.trade.invariants import (
-    Movement,
-    cost_does_not_rise,
-    money_is_conserved,
-    nobody_is_worse_off,
-)
-from australis.policy.trade.messages import (
+from australis.policy.trade import (
     Came,
     Command,
     Ended,
@@ -26,12 +19,17 @@ from australis.policy.trade.messages import (
     Gave,
     Heard,
     Moved,
+    Movement,
+    Participant,
     Send,
+    Task,
     Took,
     Wake,
+    cost_does_not_rise,
+    money_is_conserved,
+    nobody_is_worse_off,
 )
-from australis.policy.trade.participant import Participant
-from australis.sim.kernel.clock import Clock
+from australis.sim.kernel import Clock
 
 
 @dataclass(frozen=True)

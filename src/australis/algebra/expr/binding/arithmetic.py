@@ -23,7 +23,7 @@ from australis.algebra.expr.binding.signatures import (
 from australis.algebra.types import DOUBLE, INT, INTERVAL, LONG, NULL, TIMESTAMP, DataType, decimal
 
 
-def arithmetic(sign: str) -> Rule:
+def operation(sign: str) -> Rule:
     """Two numbers of one type; decimals keep their own types and make the result's."""
 
     def rule(args: Args) -> Signature:
@@ -45,7 +45,7 @@ def arithmetic(sign: str) -> Rule:
 
 def shifting(sign: str) -> Rule:
     """+ and -: numbers, or a timestamp and an interval."""
-    plain = arithmetic(sign)
+    plain = operation(sign)
 
     def rule(args: Args) -> Signature:
         types = tuple(arg.type for arg in args)

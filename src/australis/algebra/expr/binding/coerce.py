@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from decimal import Context, Decimal, Inexact, InvalidOperation
 
-from australis.algebra.expr.parsing.literals import INT_MAX, LONG_MAX, decimal_type_of
+from australis.algebra.expr.literals import INT_MAX, LONG_MAX, decimal_type_of
 from australis.algebra.expr.tree import Cast, Expr, Literal, Value
 from australis.algebra.types import DOUBLE, INT, LONG, NULL, STRING, DataType, decimal
 
@@ -134,6 +134,7 @@ def _fitting(value: Decimal, target: DataType) -> Decimal | None:
     try:
         exact = value.quantize(Decimal(1).scaleb(-target.scale), context=_EXACT)
     except (Inexact, InvalidOperation):
+        # The answer, not an error: the value has more digits than the type.
         return None
     return exact if len(exact.as_tuple().digits) <= target.precision else None
 

@@ -1,5 +1,35 @@
 """From the text of an expression to its syntax tree.
 
-Text comes in; `tokens` cuts it into words and signs, `grammar` and `operands` build the tree of `syntax`.
-Nothing here knows a schema.
+Text comes in; `tokens` cuts it into words and signs, `grammar` and `operands` build the tree of `syntax` that
+goes out. Nothing here knows a schema.
 """
+
+from australis.algebra.expr.parsing.grammar import Grammar
+from australis.algebra.expr.parsing.operands import RESERVED
+from australis.algebra.expr.parsing.syntax import (
+    CHAINED,
+    Apply,
+    Choice,
+    Constant,
+    Convert,
+    Name,
+    Syntax,
+    UserApply,
+    names,
+)
+from australis.algebra.expr.parsing.tokens import Kind
+
+__all__ = [
+    "CHAINED",
+    "RESERVED",
+    "Apply",
+    "Choice",
+    "Constant",
+    "Convert",
+    "Grammar",
+    "Kind",
+    "Name",
+    "Syntax",
+    "UserApply",
+    "names",
+]

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from australis.algebra.expr.failure import nearest, refuse
 from australis.algebra.expr.functions import FUNCTIONS, LEFT_OUT
-from australis.algebra.expr.parsing.literals import (
+from australis.algebra.expr.literals import (
     INSTANT_MAX_US,
     UNITS_US,
     interval_us,

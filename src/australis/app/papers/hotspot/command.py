@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from australis.app.papers import hotspot, jobs
 from australis.app.papers.experiments import ending_options, hand_out, progress, spread_options
-
-if TYPE_CHECKING:
-    from australis.app.papers.hotspot.report import Report
 
 
 @click.command(short_help="Hot spots: peers that move components away.")
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True, help="To take means over.")
 @spread_options("runs")
 @ending_options("Figures 4 to 7")
-def command(
+def hotspots(
     seed: int, seeds: int, runs: int, processes: int, spark: str | None, as_json: bool, plot: Path | None
 ) -> None:
     """Hot spots: 30 peers with 10 operators, with migrations and without; and migrations in bad worlds.
@@ -37,11 +33,9 @@ def command(
       australis simulate hotspots --json | jq .first.overhead
       australis simulate hotspots --seeds 10000 --plot pictures
     """
-    work, told = (
-        importlib.import_module(f"australis.app.papers.{name}") for name in ("jobs", "hotspot.report")
-    )
+    told = hotspot.report
     every = told.jobs(seed, runs, seeds)
     with progress(len(every)) as bar:
-        outcomes = work.mapper(processes, spark)(told.done, every)
-        report: Report = told.reported(every, work.counted(outcomes, bar.update))
+        outcomes = jobs.mapper(processes, spark)(told.run_job, every)
+        report = told.reported(every, jobs.counted(outcomes, bar.update))
     hand_out(report, told, as_json=as_json, plot=plot)

@@ -9,10 +9,9 @@ import click
 
 from australis.algebra.quality import Points
 from australis.app.papers.jobs import seeds_of
-from australis.app.pictures.plots import Panel, Series, plotted
-from australis.app.showing.number_tables import print_table
-from australis.sim.hotspot import experiments
-from australis.sim.hotspot.experiments import (
+from australis.app.pictures import Panel, Series, plotted
+from australis.app.showing import print_table
+from australis.sim.hotspot import (
     PAPER_DATA,
     PAPER_MIGRATION,
     PAPER_OVERHEAD,
@@ -20,12 +19,14 @@ from australis.sim.hotspot.experiments import (
     Compared,
     HotSpots,
     Job,
+    Outcome,
     Sensitivity,
+    Trial,
+    experiments,
     hot_spots,
     measured,
+    tried,
 )
-from australis.sim.hotspot.run import Outcome
-from australis.sim.hotspot.trials import Trial, tried
 
 WHAT = {
     "delay_s": "mean end-to-end delay, s",
@@ -83,7 +84,7 @@ def jobs(seed: int, runs: int, seeds: int) -> list[Job | range]:
     return [*experiments.jobs(seed, runs), *seeds_of(seed, seeds)]
 
 
-def done(job: Job | range) -> Outcome | tuple[Trial, ...]:
+def run_job(job: Job | range) -> Outcome | tuple[Trial, ...]:
     """Run a job."""
     return tuple(map(tried, job)) if isinstance(job, range) else measured(job)
 
@@ -103,7 +104,7 @@ def summed_up(trials: list[Trial]) -> Trials:
     return Trials(len(trials), *(sum(getattr(each, name) for each in trials) for name in names))
 
 
-def printed(report: Report) -> None:
+def print_report(report: Report) -> None:
     """All of it as tables."""
     found = report.found
     click.echo(f"30 peers, 10 operators, 15 minutes; means over {found.runs} runs from seed {found.seed}\n")

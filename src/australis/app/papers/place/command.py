@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from australis.app.papers import place
 from australis.app.papers.experiments import ending_options, hand_out, progress
-
-if TYPE_CHECKING:
-    from australis.app.papers.place.report import Report
 
 
 @click.command(short_help="Placement: boxes that slide and split.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The first one.")
 @click.option("--runs", type=click.IntRange(min=1), default=2, show_default=True, help="To take means over.")
 @ending_options("the delays")
-def command(seed: int, runs: int, as_json: bool, plot: Path | None) -> None:
+def placement(seed: int, runs: int, as_json: bool, plot: Path | None) -> None:
     """Placement: four regions over eight sites, of which another one is hot every five minutes.
 
     \b
@@ -27,7 +23,7 @@ def command(seed: int, runs: int, as_json: bool, plot: Path | None) -> None:
       australis simulate placement --seed 7 --runs 1 --json | jq .variants
       australis simulate placement --plot pictures
     """
-    told = importlib.import_module("australis.app.papers.place.report")
+    told = place.report
     with progress(told.runs_of(runs)) as bar:
-        report: Report = told.reported(seed, runs, bar.update)
+        report = told.reported(seed, runs, bar.update)
     hand_out(report, told, as_json=as_json, plot=plot)

@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass
 
 import click
 
-from australis.app.pictures.plots import Panel, Series, plotted
-from australis.app.showing.number_tables import print_table
-from australis.sim.place.experiments import VARIANTS, Compared, Placed, placed
-from australis.sim.place.tally import IN_TIME_S
+from australis.app.pictures import Panel, Series, plotted
+from australis.app.showing import print_table
+from australis.sim.place import IN_TIME_S, VARIANTS, Compared, Placed, placed
 
 WHAT: dict[str, tuple[str, str]] = {
     "in_time": (f"delivered within {IN_TIME_S:g} s", "{:.1%}"),
@@ -51,7 +50,7 @@ def reported(seed: int, runs: int, done: Callable[[int], object]) -> Report:
     return Report(placed(seed, runs, done))
 
 
-def printed(report: Report) -> None:
+def print_report(report: Report) -> None:
     """All of it as a table, and the moves of the first run."""
     found = report.found
     click.echo(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from australis.app.papers import jobs, recover
 from australis.app.papers.experiments import ending_options, hand_out, progress, spread_options
-
-if TYPE_CHECKING:
-    from australis.app.papers.recover.report import Report
 
 
 @click.command(short_help="Recovery: servers that fail, and lose nothing.")
@@ -25,7 +21,7 @@ if TYPE_CHECKING:
 )
 @spread_options("runs")
 @ending_options("queues and recovery time against checkpoints")
-def command(
+def recovery(
     seed: int, seeds: int, processes: int, spark: str | None, as_json: bool, plot: Path | None
 ) -> None:
     """Recovery: what k-safety costs in messages and queues, and how long it takes to catch up.
@@ -36,11 +32,9 @@ def command(
       australis simulate recovery --json | jq .trials
       australis simulate recovery --seeds 10000 --plot pictures
     """
-    work, told = (
-        importlib.import_module(f"australis.app.papers.{name}") for name in ("jobs", "recover.report")
-    )
+    told = recover.report
     every = told.jobs(seed, seeds)
     with progress(len(every)) as bar:
-        outcomes = work.mapper(processes, spark)(told.done, every)
-        report: Report = told.reported(seed, work.counted(outcomes, bar.update))
+        outcomes = jobs.mapper(processes, spark)(told.run_job, every)
+        report = told.reported(seed, jobs.counted(outcomes, bar.update))
     hand_out(report, told, as_json=as_json, plot=plot)

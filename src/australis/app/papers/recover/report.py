@@ -8,11 +8,9 @@ from dataclasses import asdict, dataclass
 import click
 
 from australis.app.papers.jobs import seeds_of
-from australis.app.pictures.plots import Panel, Series, plotted
-from australis.app.showing.number_tables import print_table
-from australis.sim.recover.experiments import Frequency, Volume, frequencies, granularities, volume
-from australis.sim.recover.pipeline import Traded
-from australis.sim.recover.trials import Trial, tried
+from australis.app.pictures import Panel, Series, plotted
+from australis.app.showing import print_table
+from australis.sim.recover import Frequency, Traded, Trial, Volume, frequencies, granularities, tried, volume
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ def jobs(seed: int, seeds: int) -> list[Frequency | range]:
     return [*frequencies(), *seeds_of(seed, seeds)]
 
 
-def done(job: Frequency | range) -> Volume | tuple[Trial, ...]:
+def run_job(job: Frequency | range) -> Volume | tuple[Trial, ...]:
     """Run a job."""
     return tuple(map(tried, job)) if isinstance(job, range) else volume(job)
 
@@ -68,7 +66,7 @@ def summed_up(trials: list[Trial]) -> Trials:
     return Trials(len(trials), *(sum(getattr(each, name) for each in trials) for name in names))
 
 
-def printed(report: Report) -> None:
+def print_report(report: Report) -> None:
     """All of it as tables."""
     click.echo("One of four servers in a row fails; recovery is without the time until that is noticed.\n")
     print_table(

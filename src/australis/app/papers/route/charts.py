@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from australis.algebra.quality import Points
-from australis.app.pictures.plots import Panel, Series, plotted
-from australis.policy.route.policies import POLICIES
-from australis.sim.route.experiments import ResponseTimes
-from australis.sim.route.queries import Measured
-from australis.sim.route.tables import Means, mean
+from australis.app.pictures import Panel, Series, plotted
+from australis.policy.route import POLICIES
+from australis.sim.route import Means, Measured, ResponseTimes, mean
 
 NAMES = {"4.10": "eddies-s3.svg", "5.2": "eddies-ds3.svg"}
 WORLDS = {

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from australis.app.papers import jobs, route
 from australis.app.papers.experiments import ending_options, hand_out, progress, spread_options
-
-if TYPE_CHECKING:
-    from australis.app.papers.route.report import Report
 
 TABLES = ("model", "4.10", "4.11", "4.12", "4.13", "4.14", "5.2", "5.3", "5.4", "5.5", "5.6")
 
@@ -39,7 +35,7 @@ TABLES = ("model", "4.10", "4.11", "4.12", "4.13", "4.14", "5.2", "5.3", "5.4", 
 )
 @spread_options("worlds")
 @ending_options("pictures of simulated tables")
-def command(
+def eddies(
     table: str,
     plans: int,
     seed: int,
@@ -60,16 +56,14 @@ def command(
     """
     # Loaded when it is asked for: scipy and numba take their time.
     if table == "model":
-        model = importlib.import_module("australis.app.papers.route.model")
+        model = route.model
         hand_out(model.computed(), model, as_json=as_json, plot=plot)
         return
-    work, told = (
-        importlib.import_module(f"australis.app.papers.{name}") for name in ("jobs", "route.report")
-    )
+    told = route.report
     tables = TABLES if table == "all" else (table,)
     every = told.jobs(tables, seed, plans)
     with progress(len(every)) as bar:
         # One job is not worth a process of its own.
-        outcomes = work.mapper(processes if len(every) > 1 else 1, spark)(told.done, every)
-        report: Report = told.reported(tables, work.counted(outcomes, bar.update))
+        outcomes = jobs.mapper(processes if len(every) > 1 else 1, spark)(told.run_job, every)
+        report = told.reported(tables, jobs.counted(outcomes, bar.update))
     hand_out(report, told, as_json=as_json, plot=plot)

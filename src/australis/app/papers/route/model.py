@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 import click
 
-from australis.app.showing.number_tables import print_table
-from australis.policy.route.examples import DS3, DS3_RESOURCES, J3, S3
-from australis.policy.route.optimum import (
+from australis.app.showing import print_table
+from australis.policy.route import (
+    DS3,
+    DS3_RESOURCES,
+    J3,
+    S3,
     best_data_rate,
     best_response_time,
     best_shared_data_rate,
@@ -79,7 +82,7 @@ def computed() -> Model:
     )
 
 
-def printed(model: Model) -> None:
+def print_report(model: Model) -> None:
     """All of it as a table."""
     print_table(["plan", "what", "paper", "ours"], model.rows(), names=2)
     click.echo(f"\n{NOTE}")

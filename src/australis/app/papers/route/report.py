@@ -9,11 +9,18 @@ import click
 
 from australis.app.papers.route import charts as eddies_charts
 from australis.app.papers.route import model as eddies_model
-from australis.app.showing.number_tables import print_table
-from australis.sim.route import queries
-from australis.sim.route.experiments import ResponseTimes, response_times_of_ds3, response_times_of_s3
-from australis.sim.route.queries import Job, Measured
-from australis.sim.route.tables import Means, data_rates, response_times
+from australis.app.showing import print_table
+from australis.sim.route import (
+    Job,
+    Means,
+    Measured,
+    ResponseTimes,
+    data_rates,
+    queries,
+    response_times,
+    response_times_of_ds3,
+    response_times_of_s3,
+)
 
 EXAMPLES: Mapping[str, Callable[[int], ResponseTimes]] = {
     "4.10": response_times_of_s3,
@@ -85,7 +92,7 @@ def _kinds(table: str) -> list[tuple[bool, bool]]:
     return [(together, shared), *([(together, False)] if table in BESIDE else [])]
 
 
-def done(job: Example | Job) -> ResponseTimes | Measured:
+def run_job(job: Example | Job) -> ResponseTimes | Measured:
     """Run a job."""
     if isinstance(job, Job):
         return queries.measured(job)
@@ -121,10 +128,10 @@ def plots(report: Report) -> dict[str, str]:
     return eddies_charts.figures(report.tables, report.worlds)
 
 
-def printed(report: Report) -> None:
+def print_report(report: Report) -> None:
     """All of it as tables."""
     if report.model:
-        eddies_model.printed(report.model)
+        eddies_model.print_report(report.model)
     for place, (number, found) in enumerate(report.tables.items()):
         click.echo("\n" * bool(report.model or place) + f"Table {number}. {_title(number, found)}\n")
         if isinstance(found, ResponseTimes):

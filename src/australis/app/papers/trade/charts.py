@@ -6,11 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from australis.algebra.quality import Points
-from australis.app.pictures.plots import Panel, Series, plotted
-from australis.sim.trade.configurations import MONEY
-from australis.sim.trade.experiments import Outcome, Result
-from australis.sim.trade.stability import Answer
-from australis.sim.trade.world import Moment
+from australis.app.pictures import Panel, Series, plotted
+from australis.sim.trade import MONEY, Answer, Moment, Outcome, Result
 
 BAR_S = 5
 """The operators moved within so many seconds are one bar."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from australis.app.papers import jobs, trade
 from australis.app.papers.experiments import ending_options, hand_out, progress, spread_options
-
-if TYPE_CHECKING:
-    from australis.app.papers.trade.report import Report
 
 PRICES = ("fixed", "bounded", "random", "random-bounded")
 CONTRACTS = (1, 3, 5, 7, 9, 10)
@@ -46,7 +42,7 @@ CONTRACTS = (1, 3, 5, 7, 9, 10)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of chance.")
 @spread_options("runs")
 @ending_options("Figures 8 to 11")
-def command(
+def market(
     contracts: tuple[int, ...],
     prices: tuple[str, ...],
     spread: str,
@@ -67,13 +63,10 @@ def command(
       australis simulate market --plot pictures
     """
     # Loaded when it is asked for: numpy and scipy take their time.
-    market, work, told = (
-        importlib.import_module(f"australis.{name}")
-        for name in ("sim.trade.experiments", "app.papers.jobs", "app.papers.trade.report")
-    )
+    told = trade.report
     even = spread == "even"
-    every = market.jobs(prices, sorted(set(contracts)), nodes=nodes, runs=runs, seed=seed, even=even)
+    every = told.jobs(prices, sorted(set(contracts)), nodes=nodes, runs=runs, seed=seed, even=even)
     with progress(len(every)) as bar:
-        outcomes = work.mapper(processes, spark)(market.measured, every)
-        report: Report = told.reported(every, work.counted(outcomes, bar.update))
+        outcomes = jobs.mapper(processes, spark)(told.run_job, every)
+        report = told.reported(every, jobs.counted(outcomes, bar.update))
     hand_out(report, told, as_json=as_json, plot=plot)

@@ -9,20 +9,24 @@ from statistics import fmean
 import click
 
 from australis.app.papers.trade.charts import figures
-from australis.app.showing.number_tables import print_table
-from australis.sim.trade.configurations import VARIANTS
-from australis.sim.trade.experiments import (
+from australis.app.showing import print_table
+from australis.sim.trade import (
+    LARGE,
     NODES,
     PAPER_GRAPHS,
+    SMALL,
+    VARIANTS,
     Graphs,
     Job,
     Outcome,
     Result,
+    Shift,
+    experiments,
     measured,
+    shifted,
     summed_up,
     table_1,
 )
-from australis.sim.trade.stability import LARGE, SMALL, Shift, shifted
 
 TRACED = 5
 """The least contracts in Figure 10."""
@@ -67,6 +71,18 @@ class Report:
         return {**asdict(self), "graphs": [each._asdict() for each in self.graphs]}
 
 
+def jobs(
+    variants: Iterable[str], contracts: Iterable[int], *, nodes: int, runs: int, seed: int, even: bool
+) -> list[Job]:
+    """All that is to be run for Figures 8 and 9."""
+    return experiments.jobs(variants, contracts, nodes=nodes, runs=runs, seed=seed, even=even)
+
+
+def run_job(job: Job) -> Outcome:
+    """Run a job."""
+    return measured(job)
+
+
 def reported(every: Sequence[Job], outcomes: Iterable[Outcome]) -> Report:
     """All of it, of what became of jobs."""
     variants, least = ({getattr(job, name): None for job in every} for name in ("variant", "least"))
@@ -101,7 +117,7 @@ def plots(report: Report) -> dict[str, str]:
     return figures(report.results, traces, answers)
 
 
-def printed(report: Report) -> None:
+def print_report(report: Report) -> None:
     """All of it as tables."""
     click.echo(f"{report.nodes} nodes, means over {report.runs} runs, seed {report.seed}\n")
     headers = ["least contracts", "most: paper", "ours", "diameter: paper", "ours", "longest way"]

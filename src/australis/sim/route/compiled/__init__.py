@@ -2,3 +2,15 @@
 
 Arrays that describe a world come in; the same arrays, advanced by events, go out.
 """
+
+from australis.sim.route.compiled.choices import SCORES
+from australis.sim.route.compiled.layout import Arrays, How, laid_out
+from australis.sim.route.compiled.loop import lived
+
+__all__ = [
+    "SCORES",
+    "Arrays",
+    "How",
+    "laid_out",
+    "lived",
+]

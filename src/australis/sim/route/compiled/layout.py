@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from australis.errors import Problem, SimulationError
-from australis.policy.place.sharing import Rules
-from australis.policy.route.plan import Stream
+from australis.policy.place import Rules
+from australis.policy.route import Stream
 from australis.sim.route.compiled.heap import EVENT
 from australis.sim.route.world import World
 

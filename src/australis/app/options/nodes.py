@@ -1,0 +1,268 @@
+"""The options of a run that only a node understands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from australis.algebra.network import Network
+from australis.algebra.schema import Schema
+from australis.engine import LIGHT, MASTER, SPARK, light_tasks
+from australis.engine.files import STANDARD_STREAM
+from australis.engine.sources import PREFIX, GeneratorSource, Options, Source, parse_replay, parse_source
+from australis.errors import EngineError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DISCIPLINES = ("superbox", "branch", "train", "box")
+SCHEDULES = ("state", "feedback", "round-robin", "fifo", "longest-queue", "deadline")
+WAYS = ("fused", "spark")
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)B?", re.IGNORECASE)
+
+
+class Size(click.ParamType[int]):
+    """A number of bytes, with K, M, G or T for thousands, and so on.
+
+    >>> Size().convert("1.5GB", None, None)
+    1500000000
+    """
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = _SIZE.fullmatch(str(value).strip())
+        if found is None or not float(found[1]):
+            self.fail(f"{value!r} is no size: try 500MB or 2GB", param, ctx)
+        thousands = " KMGT".index(found[2].upper() or " ")
+        return round(float(found[1]) * 1000.0**thousands)
+
+
+class Place(click.ParamType[str]):
+    """A port to listen on, of this machine's own or of a host that is named."""
+
+    name = "place"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        _, _, port = str(value).rpartition(":")
+        if not (port.isascii() and port.isdecimal() and int(port) < 65536):
+            self.fail(f"{value!r} is no port: try 9464 or 0.0.0.0:9464", param, ctx)
+        return str(value)
+
+
+class RunnerName(click.ParamType[str]):
+    """The name of a runner, with how many tasks a light one may run at a time."""
+
+    name = "runner"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value != SPARK:
+            try:
+                light_tasks(str(value))
+            except EngineError:
+                # The message says what can be said instead.
+                self.fail(f"{value!r} is no runner: try {SPARK}, {LIGHT} or {LIGHT}[4]", param, ctx)
+        return str(value)
+
+
+_OPTIONS = (
+    click.option(
+        "--root",
+        metavar="DIR",
+        help="Keep queues, state and positions there: the next run with the same root goes on.",
+    ),
+    click.option(
+        "--catalog", metavar="DIR", help="A local folder for the catalogue of a root that is a URI."
+    ),
+    click.option(
+        "--runner",
+        type=RunnerName(),
+        metavar="RUNNER",
+        default=SPARK,
+        show_default=True,
+        help="What runs the trains: spark, or light, processes of this machine without a JVM; light[4] for "
+        "four at a time.",
+    ),
+    click.option("--master", default=MASTER, show_default=True, help="The Spark to run on."),
+    click.option(
+        "--discipline",
+        type=click.Choice(DISCIPLINES),
+        help="What one step runs: connected boxes, those that lead to the same outputs, one box, or one over "
+        "a few tuples. Default: superbox; branch where outputs have graphs.",
+    ),
+    click.option(
+        "--schedule",
+        type=click.Choice(SCHEDULES),
+        help="What runs next. Default: state where outputs have delay graphs, else round-robin.",
+    ),
+    click.option(
+        "--shed/--no-shed",
+        default=True,
+        show_default=True,
+        help="Under overload, shed tuples as the loss and value graphs of outputs allow.",
+    ),
+    click.option(
+        "--headroom",
+        type=click.FloatRange(0, 1, min_open=True),
+        default=1.0,
+        show_default=True,
+        help="The part of the workers' time that may be used in steady state.",
+    ),
+    click.option(
+        "--optimise/--no-optimise",
+        default=False,
+        show_default=True,
+        help="Rewrite the network by what is measured while it runs.",
+    ),
+    click.option(
+        "--disk", type=Size(), metavar="SIZE", help="Hold inputs back while queues take more than that: 2GB."
+    ),
+    click.option(
+        "--metrics",
+        type=Place(),
+        metavar="[HOST:]PORT",
+        help="Tell Prometheus how it goes, at http://127.0.0.1:PORT/metrics or on another HOST; 0 is any "
+        "port that is free.",
+    ),
+    click.option(
+        "--control/--no-control",
+        default=True,
+        show_default=True,
+        help="With --root: let deploy, query and detach of this user reach the run.",
+    ),
+    click.option(
+        "--way",
+        type=click.Choice(WAYS),
+        default=WAYS[0],
+        show_default=True,
+        help="Leading filters and maps: in the task that reads the tuples, or as Spark expressions.",
+    ),
+    click.option(
+        "--partitions",
+        type=click.IntRange(min=1),
+        default=2,
+        show_default=True,
+        help="In how many parts state by keys is kept.",
+    ),
+    click.option(
+        "--train",
+        type=click.IntRange(min=1),
+        default=2_000_000,
+        show_default=True,
+        help="The most tuples of a train.",
+    ),
+    click.option(
+        "--follow", is_flag=True, help="Go on with what is appended to files and comes into folders."
+    ),
+    click.option("--rate", metavar="N/s", help="Replay every input at so many tuples a second: 5000/s."),
+    click.option(
+        "--speed", metavar="Nx", help="Replay every input as fast as its times go by, N times faster: 20x."
+    ),
+    click.option(
+        "--by", metavar="ATTRIBUTE", help="The time for --speed. Default: the input's only timestamp."
+    ),
+)
+
+
+def node_options(command: Command) -> Command:
+    """Add the options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class NodeOptions:
+    """The values of the options."""
+
+    root: str | None
+    catalog: str | None
+    runner: str
+    master: str
+    discipline: str | None
+    schedule: str | None
+    shed: bool
+    headroom: float
+    optimise: bool
+    disk: int | None
+    metrics: str | None
+    control: bool
+    way: str
+    partitions: int
+    train: int
+    follow: bool
+    rate: str | None
+    speed: str | None
+    by: str | None
+
+    @classmethod
+    def taken(cls, values: dict[str, Any]) -> NodeOptions:
+        """Take the options out of a command's."""
+        return cls(**{field.name: values.pop(field.name) for field in fields(cls)})
+
+    @property
+    def is_on_spark(self) -> bool:
+        return self.runner == SPARK
+
+    @property
+    def engine(self) -> str:
+        """The name under which a summary tells what ran."""
+        return SPARK if self.is_on_spark else LIGHT
+
+    def check(self, ctx: click.Context) -> None:
+        """Refuse what only Spark understands, and a runner that is not."""
+        if self.is_on_spark:
+            return
+        for name, is_for_spark in (("engine", True), ("master", True), ("way", self.way == SPARK)):
+            if is_for_spark and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                what = f"--{name} {ctx.params[name]} is for --runner {SPARK}"
+                raise click.UsageError(f"{what}, not for {self.runner}: leave one of them out")
+
+    def _time_of(self, name: str, schema: Schema) -> str | None:
+        """The attribute by which an input is replayed: the one that was said, or its only timestamp."""
+        found = [field.name for field in schema if field.type.name == "timestamp"]
+        if self.by is None and self.speed is not None and len(found) != 1:
+            known = ", ".join(found) or "none"
+            what = f"the input {name} has not one timestamp, but {known}"
+            raise click.UsageError(f"--speed {self.speed}: {what}: add --by ATTRIBUTE")
+        return self.by or (found[0] if found else None)
+
+    def source(self, name: str, text: str, schema: Schema, options: Options) -> Source:
+        """The source of an input; what is wrong with the words is an error of usage."""
+        try:
+            replay = parse_replay(self.rate, self.speed, self._time_of(name, schema))
+            follow = self.follow and text != STANDARD_STREAM
+            settings = Options(
+                follow=follow,
+                replay=replay,
+                batch=options.batch,
+                timezone=options.timezone,
+                stream_format=options.stream_format,
+            )
+            return parse_source(name, text, schema, settings)
+        except EngineError as error:
+            raise click.UsageError(f"--input {name}={text}: {error}") from None
+
+
+def refuse_elsewhere(ctx: click.Context, engine: str, network: Network, sources: dict[str, str]) -> None:
+    """Say which options the chosen engine does not have."""
+    for field in fields(NodeOptions):
+        if ctx.get_parameter_source(field.name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{field.name} is for --engine spark, not for {engine}")
+    for name, text in sources.items():
+        if text.startswith(PREFIX):
+            raise click.UsageError(f"--input {name}={text}: generators are for --engine spark")
+    for name in (name for name, given in network.inputs.items() if given.store is not None):
+        raise click.UsageError(f"{name} is read from its store, which is for --engine spark")
+
+
+def is_endless(source: Source) -> bool:
+    """Whether a source goes on until somebody ends it."""
+    if isinstance(source, GeneratorSource):
+        return source.tuples is None
+    options: Options = getattr(source, "options")  # noqa: B009  (the protocol of sources leaves it out)
+    return options.follow

@@ -1,0 +1,81 @@
+"""What a root holds, and the node that has it open, or one that is started for a command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+import australis
+from australis.algebra.network import Network
+from australis.app.options import RootOptions
+from australis.app.running.quiet_start import quietly
+from australis.app.showing import announce
+from australis.engine import observe
+from australis.engine.control import Control, reach
+from australis.engine.ledger import Record, known_catalog, known_record
+from australis.engine.store import Root, catalog_folder
+
+if TYPE_CHECKING:
+    from australis.engine import Node
+
+
+def network_of(options: RootOptions) -> Network:
+    """The network that a root holds, with the queries that are attached."""
+    return observe.running(_folder(options))
+
+
+def record_of(options: RootOptions) -> Record:
+    """What a root remembers of what runs on it."""
+    return known_record(_folder(options))
+
+
+def optimisations_of(options: RootOptions) -> list[dict[str, Any]]:
+    """What the optimiser of a node has done to the network of a root."""
+    return observe.optimised(_folder(options))
+
+
+def reach_node(options: RootOptions) -> Control | None:
+    """The node that has a root open, if there is one that answers."""
+    return reach(_folder(options))
+
+
+@contextmanager
+def reach_or_start_node(
+    options: RootOptions, check: Callable[[], None] = lambda: None
+) -> Iterator[Control | Node]:
+    """The node that has a root open, or else one of our own, if a `check` lets Spark start for it."""
+    reached = reach_node(options)
+    if reached is not None:
+        with reached:
+            yield reached
+    else:
+        check()
+        with _start_node(options) as node:
+            yield node
+
+
+@contextmanager
+def _start_node(options: RootOptions) -> Iterator[Node]:
+    """A node of our own on a root, with the network that it holds."""
+    record = record_of(options)
+    local = Path(options.root) if "://" not in options.root else None
+    with announce(Console(stderr=True, highlight=False), "Starting Spark"), quietly(local):
+        # The front door of all: only here is Spark loaded.
+        node = australis.Node(
+            options.root, catalog=options.catalog, discipline=record.discipline, partitions=record.partitions
+        )
+    with node:
+        node.deploy(record.network)
+        yield node
+
+
+def _folder(options: RootOptions) -> Path:
+    """Where the catalogue of a root is, which must be there."""
+    folder = catalog_folder(Root.of(options.root), options.catalog)
+    shown = Path(options.root) if "://" not in options.root and options.catalog is None else folder
+    known_catalog(shown)
+    return shown

@@ -1,0 +1,151 @@
+"""What a run says about itself when it is over: a few lines for people, or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from australis.algebra.network import QUARANTINE, Network
+from australis.app.running.tally import Tally
+from australis.app.showing import Service
+
+_COUNTED = ("received", "emitted", "late", "ignored", "rejected")
+
+
+@dataclass(frozen=True)
+class NodeSummary:
+    """What only a node can tell."""
+
+    start_seconds: float
+    root: str | None = None
+    trains: int = 0
+    waiting: int = 0
+    delays_ms: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """The median delay of each output, and that below which 95 % are."""
+    costs_us: Mapping[str, float] = field(default_factory=dict)
+    interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A run that has ended."""
+
+    network: Network
+    engine: str
+    seconds: float
+    tally: Tally
+    files: Mapping[str, str]
+    counters: Mapping[str, Any]
+    flushed: bool
+    notes: tuple[str, ...] = ()
+    node: NodeSummary | None = None
+    service: Service | None = None
+    """How outputs with graphs were served."""
+
+    def as_dict(self) -> dict[str, object]:
+        """The summary for `--json`."""
+        tally = self.tally
+        return {
+            "network": self.network.name,
+            "engine": self.engine,
+            "seconds": round(self.seconds, 3),
+            **self._node_dict(),
+            "inputs": {
+                n: {"tuples": tally.read[n], "rejected": tally.rejected[n]} for n in self.network.inputs
+            },
+            "outputs": {n: self._output_dict(n) for n in self._outputs()},
+            "boxes": {box_id: self._box_dict(box_id, c) for box_id, c in self.counters.items()},
+            "quarantined": tally.quarantined,
+            "reasons": tally.reasons,
+            "notes": list(self.notes),
+            **(self.service.as_dict() if self.service else {}),
+        }
+
+    def _node_dict(self) -> dict[str, object]:
+        if self.node is None:
+            return {}
+        return {
+            "start_seconds": round(self.node.start_seconds, 3),
+            "root": self.node.root,
+            "interrupted": self.node.interrupted,
+            "trains": self.node.trains,
+            "waiting": self.node.waiting,
+        }
+
+    def _output_dict(self, name: str) -> dict[str, object]:
+        known: dict[str, object] = {"tuples": self.tally.written[name], "file": self.files.get(name)}
+        if self.node is not None and name in self.node.delays_ms:
+            known |= dict(zip(("delay_ms_p50", "delay_ms_p95"), self.node.delays_ms[name], strict=True))
+        if self.service is not None and name in self.network.outputs:
+            known |= self.service.output_dict(name)
+        return known
+
+    def _box_dict(self, box_id: str, counted: Any) -> dict[str, object]:
+        known: dict[str, object] = {name: getattr(counted, name) for name in _COUNTED}
+        if self.node is not None and box_id in self.node.costs_us:
+            known["cost_us"] = round(self.node.costs_us[box_id], 3)
+        return known
+
+    def lines(self) -> Iterator[str]:
+        """The summary for people."""
+        total = sum(self.tally.read.values())
+        started = f", which started in {self.node.start_seconds:.1f} s" if self.node else ""
+        how = f"{total:,} tuples in {self.seconds:.2f} s on the {self.engine} engine"
+        yield f"{self.network.name}: {how}{started}"
+        yield from _columns(list(self._rows()))
+        yield from self.service.lines() if self.service else ()
+        for note in self.notes:
+            yield f"  note: {note}"
+        yield from self._quarantine_lines()
+        if self.node is not None and self.node.waiting:
+            yield f"  {self.node.waiting:,} tuples wait in {self.node.root} for the next run."
+        elif not self.flushed and any(node.box.ordered for node in self.network.boxes.values()):
+            yield "  What windows and buffers still hold was not emitted; --flush closes them at the end."
+
+    def _outputs(self) -> Iterator[str]:
+        yield from self.network.outputs
+        if QUARANTINE in self.files:
+            yield QUARANTINE
+
+    def _rows(self) -> Iterator[tuple[str, str, int, str]]:
+        for name in self.network.inputs:
+            yield "in", name, self.tally.read[name], ""
+        for name in self._outputs():
+            yield "out", name, self.tally.written[name], self._place(name) + self._delay(name)
+        for box_id, counted in self.counters.items():
+            if counted.late:
+                yield "late", box_id, counted.late, "too late for the order"
+            if counted.ignored:
+                yield "ignored", box_id, counted.ignored, "only for windows that had timed out"
+        for loss in self.service.losses if self.service else ():
+            yield "shed", loss.superbox, loss.shed, str(loss)
+
+    def _place(self, name: str) -> str:
+        """Where an output went."""
+        if name in self.files:
+            return self.files[name]
+        is_kept = self.node is not None and self.node.root is not None
+        return f"{'kept in the root' if is_kept else 'not written'}: no --output names it"
+
+    def _delay(self, name: str) -> str:
+        if self.node is None or name not in self.node.delays_ms:
+            return ""
+        return "  delay p50 {:,.0f} ms, p95 {:,.0f} ms".format(*self.node.delays_ms[name])
+
+    def _quarantine_lines(self) -> Iterator[str]:
+        count = self.tally.quarantined
+        if not count or QUARANTINE in self.files:
+            return
+        rows = "1 row was" if count == 1 else f"{count:,} rows were"
+        yield f"  {rows} quarantined (--output {QUARANTINE}=FILE keeps them):"
+        yield from (f"    {reason}" for reason in self.tally.reasons)
+        if count > len(self.tally.reasons):
+            yield f"    ... and {count - len(self.tally.reasons):,} more"
+
+
+def _columns(rows: list[tuple[str, str, int, str]]) -> Iterator[str]:
+    kinds, names = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))  # type: ignore[arg-type]
+    numbers = max((len(f"{row[2]:,}") for row in rows), default=0)
+    for kind, name, number, remark in rows:
+        yield f"  {kind:{kinds}}  {name:{names}}  {number:>{numbers},}  {remark}".rstrip()

@@ -1,0 +1,39 @@
+"""What came in and went out in a run, counted as it goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from australis.algebra.network import QUARANTINE, Network
+from australis.errors import EngineError, Problem
+
+_REASONS_KEPT = 3
+
+
+@dataclass
+class Tally:
+    """What came in, what went out, and what was quarantined for which first reasons."""
+
+    read: dict[str, int]
+    rejected: dict[str, int]
+    written: dict[str, int]
+    quarantined: int = 0
+    reasons: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, network: Network) -> Tally:
+        """The tally of a run that has not begun."""
+        names, outputs = network.inputs, (*network.outputs, QUARANTINE)
+        return cls(dict.fromkeys(names, 0), dict.fromkeys(names, 0), dict.fromkeys(outputs, 0))
+
+    def quarantine(self, table: pa.Table, *, strict: bool = False) -> None:
+        """Count rows that were quarantined, and keep the first reasons; one is an error if strict."""
+        room = _REASONS_KEPT - len(self.reasons)
+        for row in table.slice(0, max(room, 0)).to_pylist():
+            self.reasons.append(f"{row['path']}: {row['reason']}")
+        if strict:
+            raise EngineError(Problem("", f"{self.reasons[0]} (--strict)"))
+        self.quarantined += table.num_rows
+        self.written[QUARANTINE] += table.num_rows

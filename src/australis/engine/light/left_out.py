@@ -1,0 +1,84 @@
+"""Packages that others load only because they are installed: pyarrow loads pandas, and numba scipy.
+
+Nothing of ours needs them in a worker, and together they take longer than all the rest. A user's function
+that imports them finds them as everywhere.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+import pyarrow as pa
+
+PANDAS, SCIPY = "pandas", "scipy"
+
+
+class _Hidden(MetaPathFinder):
+    """Finds that there is no such package."""
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name.partition(".")[0] == self._package:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return None
+
+
+class _Told(MetaPathFinder):
+    """Finds pandas for whoever imports it, once, and lets pyarrow know of it then."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != PANDAS:
+            return None
+        sys.meta_path.remove(self)
+        found = find_spec(PANDAS)
+        if found is not None and found.loader is not None:
+            load = found.loader.exec_module
+
+            def load_and_tell(module: ModuleType) -> None:
+                load(module)
+                # Asked for it, pyarrow looks again; by itself it stays with what it found.
+                _ = pa.lib._pandas_api.pd
+
+            found.loader.exec_module = load_and_tell  # type: ignore[method-assign]
+        return found
+
+
+def leave_out_pandas() -> None:
+    """Let pyarrow find that there is no pandas, for which it looks once, with its first array."""
+    with _hidden(PANDAS):
+        pa.array([0])
+    sys.meta_path.insert(0, _Told())
+
+
+@contextmanager
+def scipy_left_out() -> Iterator[None]:
+    """Let numba find that there is no scipy, for which it looks with the first loop that it loads."""
+    with _hidden(SCIPY):
+        yield
+    # It remembers that for numpy.cov alone; for all that needs scipy it looks again.
+    arraymath: Any = importlib.import_module("numba.np.arraymath")
+    arraymath._HAVE_BLAS = True
+
+
+@contextmanager
+def _hidden(package: str) -> Iterator[None]:
+    finder = _Hidden(package)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)

@@ -1,0 +1,144 @@
+"""The account of a train: what it says of boxes, outputs and mouths, and what of that is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from australis.engine.ledger import Mouthful, Recent, Transaction, count_shed, histogram, note_recent
+from australis.engine.store import Segment
+from australis.engine.worker import Manifest, Waybill
+from australis.plan.superboxes import Plan, Superbox
+
+
+@dataclass(frozen=True)
+class Account:
+    """What the tasks of a train tell, added up."""
+
+    plan: Plan
+    superbox: Superbox
+    waybill: Waybill
+    manifests: Sequence[Manifest]
+    run_us: int
+    now: int
+
+    @property
+    def lo(self) -> int:
+        """The number that the train began with."""
+        return self.waybill.moments[0].lo
+
+    @property
+    def hi(self) -> int:
+        """The number that it came to."""
+        return self.waybill.moments[-1].hi
+
+    @property
+    def segments(self) -> list[Segment]:
+        """What it has written."""
+        return [each for manifest in self.manifests for each in manifest.segments]
+
+    @property
+    def received(self) -> int:
+        """The tuples that the train took."""
+        return sum(manifest.received for manifest in self.manifests)
+
+    @property
+    def emitted(self) -> int:
+        """The tuples that it put into queues."""
+        return sum(segment.rows for manifest in self.manifests for segment in manifest.segments)
+
+    @property
+    def tasks_us(self) -> int:
+        """How long its tasks took, one after the other."""
+        return sum(manifest.task_us for manifest in self.manifests)
+
+    @cached_property
+    def seen(self) -> Recent:
+        """What outputs got, and what came to mouths."""
+        seen = Recent()
+        for manifest in self.manifests:
+            for output, buckets in self._delays(manifest):
+                seen.delays[output] = _sum(seen.delays.get(output, {}), buckets)
+            for output, counts in manifest.values.items():
+                bins = {index: tuples for index, tuples in enumerate(counts) if tuples}
+                seen.values[output] = _sum(seen.values.get(output, {}), bins)
+            for key, mouthful in self._mouthfuls(manifest):
+                seen.mouths[key] = seen.mouths.get(key, Mouthful()) + mouthful
+        return seen
+
+    def mouth(self, member: str) -> Mouthful:
+        """What came to all streams of a member."""
+        return sum((each for (name, _), each in self.seen.mouths.items() if name == member), Mouthful())
+
+    def given(self, member: str) -> dict[str, int]:
+        """The tuples that a member put on its arcs, whether they were queued there or not."""
+        found = dict.fromkeys(self.plan.superboxes[member].writes.values(), 0)
+        for manifest in self.manifests:
+            queued = {arc: sum(s.rows for s in manifest.segments if s.arc == arc) for arc in found}
+            for arc in found:
+                found[arc] += manifest.ports.get(arc, queued[arc])
+        return found
+
+    def parts(self) -> dict[str, float]:
+        """The part of the work that each member did, by the time that its boxes took."""
+        spent = dict.fromkeys(self.superbox.members, 1)
+        for member in self.superbox.members:
+            boxes = self.plan.superboxes[member].boxes
+            counted = (manifest.boxes.get(box) for manifest in self.manifests for box in boxes)
+            spent[member] += sum(each["nanoseconds"] for each in counted if each is not None)
+        return {member: each / sum(spent.values()) for member, each in spent.items()}
+
+    def write(self, transaction: Transaction) -> None:
+        """Add it to what the catalogue knows."""
+        for box, counted in self._counted().items():
+            transaction.count_box(box, counted)
+        for output, buckets in self.seen.delays.items():
+            transaction.count_delays(output, buckets)
+        transaction.count_ports(_summed(manifest.ports for manifest in self.manifests))
+        note_recent(transaction, self.now, self.seen)
+        count_shed(transaction, self._shed())
+        for member in self.superbox.members:
+            came, tasks = self.mouth(member), len(self.manifests)
+            taken = came.arrived - came.shed
+            train = (member, self.lo, self.hi, taken, self.emitted, tasks, self.now, self.run_us, came.shed)
+            transaction.note_train(train)
+
+    def _delays(self, manifest: Manifest) -> Iterator[tuple[str, dict[int, int]]]:
+        for arc, arrivals in manifest.arrivals.items():
+            for output in self.plan.arcs[arc].outputs if arc in self.plan.arcs else ():
+                yield output, histogram(arrivals, self.now)
+
+    def _mouthfuls(self, manifest: Manifest) -> Iterator[tuple[tuple[str, str], Mouthful]]:
+        """What came to the streams of each member: from outside, or from the members before it."""
+        streams = self.superbox.streams
+        came = {streams[name]: Mouthful(*counted) for name, counted in manifest.mouths.items()}
+        for member in self.superbox.members:
+            for stream, arc in self.plan.superboxes[member].streams.items():
+                if arc in came or arc in manifest.ports:
+                    yield (member, stream), came.get(arc) or Mouthful(manifest.ports[arc])
+
+    def _shed(self) -> dict[int, tuple[int, int]]:
+        """What came to each drop box, and what it shed."""
+        found: dict[int, tuple[int, int]] = {}
+        for name, mouth in self.waybill.mouths.items():
+            counted = [manifest.mouths[name] for manifest in self.manifests if name in manifest.mouths]
+            found[mouth.number] = (sum(came for came, _ in counted), sum(shed for _, shed in counted))
+        return found
+
+    def _counted(self) -> dict[str, Mapping[str, int]]:
+        """The counters of each box, over all tasks."""
+        boxes = {box for manifest in self.manifests for box in manifest.boxes}
+        return {box: _summed(m.boxes[box] for m in self.manifests if box in m.boxes) for box in boxes}
+
+
+def _sum(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
+    return {key: one.get(key, 0) + other.get(key, 0) for key in {**one, **other}}
+
+
+def _summed(counted: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for each in counted:
+        for key, value in each.items():
+            found[key] = found.get(key, 0) + value
+    return found

@@ -1,0 +1,131 @@
+"""What a node knows of its stored tables: how each is read, when it was, and what stands in the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+
+from australis.algebra.network import Network
+from australis.algebra.store import Pull
+from australis.engine.clock import wall_clock
+from australis.engine.ledger import PUSH, Catalog, Change, Ledger
+from australis.errors import Problem
+from australis.plan.superboxes import Superbox
+
+PAUSE_US = 1_000_000
+PAUSE_MOST_US = 60_000_000
+"""How long is waited behind the first failure, and at the most; each time it is twice as long."""
+NEVER = float("inf")
+
+
+@dataclass(frozen=True)
+class TableState:
+    """A stored table as it stands. Times are microseconds since 1970."""
+
+    how: str = Pull.LOAD.value
+    """`load`, `lookup`, or `push`."""
+    version: int = 0
+    """How often it was read, or made to be asked anew."""
+    rows: int | None = None
+    """How many it had when it was read; None for one that is looked up."""
+    read: int | None = None
+    trouble: str = ""
+    """Why it cannot be read, if it cannot."""
+    since: int | None = None
+    next_try: int | None = None
+    tries: int = 0
+
+    def failed(self, trouble: str, now: int) -> TableState:
+        """The state after one more failure."""
+        pause = min(PAUSE_US << min(self.tries, 30), PAUSE_MOST_US)
+        since = self.since if self.since is not None else now
+        return replace(self, trouble=trouble, since=since, next_try=now + pause, tries=self.tries + 1)
+
+    def well(self) -> TableState:
+        return replace(self, trouble="", since=None, next_try=None, tries=0)
+
+    def __str__(self) -> str:
+        if self.trouble and self.since is not None and self.next_try is not None:
+            return f"stale since {_time(self.since)}, {self.trouble}; next try {_time(self.next_try)}"
+        at = "" if self.read is None else f" at {_time(self.read)}"
+        if self.how == Pull.LOOKUP:
+            return f"looked up, anew{at}" if at else "looked up"
+        rows = "" if self.rows is None else f" {self.rows:,} rows"
+        return f"{'pushed' if self.how == PUSH else 'loaded'}{rows}{at}"
+
+
+def _time(moment_us: int) -> str:
+    return datetime.fromtimestamp(moment_us / 1e6, UTC).isoformat(sep=" ", timespec="seconds")
+
+
+def key_of(name: str) -> str:
+    """Under what the catalogue knows the state of a table."""
+    return f"table {name}"
+
+
+def table_states(network: Network, catalog: Catalog) -> dict[str, TableState]:
+    """The states of a network's stored tables, as they were written down."""
+    texts = {name: catalog.meta(key_of(name)) for name, each in network.inputs.items() if each.store}
+    return {name: TableState(**json.loads(text)) for name, text in texts.items() if text}
+
+
+@dataclass
+class Tables:
+    """The stored tables of a running network.
+
+    Databases are out in the world: its clock counts for them, also where that of the node stands still.
+    """
+
+    states: dict[str, TableState] = field(default_factory=dict)
+    clock: Callable[[], int] = wall_clock
+
+    def alter(self, change: Change, name: str, altered: Callable[[TableState], TableState]) -> None:
+        """Change the state of a table: no train sees what is committed with it, but not this."""
+        state = altered(self.states.get(name, TableState()))
+        change.set_meta(key_of(name), json.dumps(asdict(state)))
+        change.follow(lambda: self._follow(name, state))
+
+    def _follow(self, name: str, state: TableState) -> None:
+        # Others may be going through them just now.
+        self.states = {**self.states, name: state}
+
+    def failed(self, problem: Problem, ledger: Ledger) -> None:
+        """A table could not be read, or did not answer; the path of the problem names it."""
+        name, now = problem.path.rpartition(".")[2], self.clock()
+        with ledger.change() as change:
+            self.alter(change, name, lambda known: known.failed(problem.what, now))
+
+    def answered(self, names: Collection[str], ledger: Ledger) -> None:
+        """Tables that are looked up have answered."""
+        for name, state in list(self.states.items()):
+            if name in names and state.how == Pull.LOOKUP and state.trouble:
+                with ledger.change() as change:
+                    self.alter(change, name, TableState.well)
+
+    def versions(self) -> dict[str, int]:
+        """The tables that are looked up, and their versions."""
+        return {name: each.version for name, each in self.states.items() if each.how == Pull.LOOKUP}
+
+    def free(self, waiting: Mapping[str, int], superboxes: Mapping[str, Superbox]) -> dict[str, int]:
+        """Of the superboxes with something to do, those that need no table that does not answer."""
+        now = self.clock()
+        silent = {name for name, at in self._tried_again().items() if at > now}
+        return {name: due for name, due in waiting.items() if not silent & superboxes[name].tables.keys()}
+
+    def pause_s(self) -> float:
+        """The seconds until a table that does not answer is asked again."""
+        now = self.clock()
+        return min(((at - now) / 1e6 for at in self._tried_again().values() if at > now), default=NEVER)
+
+    def silent(self) -> dict[str, str]:
+        """The tables that are looked up and do not answer, and why."""
+        return {name: each.trouble for name, each in self._asked().items() if each.trouble}
+
+    def _tried_again(self) -> dict[str, int]:
+        """When to ask the tables again that do not answer."""
+        return {name: each.next_try for name, each in self._asked().items() if each.next_try is not None}
+
+    def _asked(self) -> dict[str, TableState]:
+        return {name: each for name, each in self.states.items() if each.how == Pull.LOOKUP}

@@ -1,0 +1,33 @@
+"""Pairs of a slot and a row, by which tuples are given to groups, windows or partitions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from australis.kernels.arrays.columns import Indexes
+from australis.kernels.compiled import njit
+
+
+@njit(nogil=True)
+def by_slot(slots: Indexes, count: int) -> tuple[Indexes, Indexes]:
+    """The pairs by slot, each slot's in their order, and where each slot's begin and the last one's end."""
+    starts = np.zeros(count + 1, np.int64)
+    for pair in range(slots.shape[0]):
+        starts[slots[pair] + 1] += 1
+    for slot in range(count):
+        starts[slot + 1] += starts[slot]
+    free = starts[:-1].copy()
+    pairs = np.empty(slots.shape[0], np.int64)
+    for pair in range(slots.shape[0]):
+        pairs[free[slots[pair]]] = pair
+        free[slots[pair]] += 1
+    return pairs, starts
+
+
+@njit(nogil=True)
+def lower_to_least(best: Indexes, slots: Indexes, rows: Indexes, values: Indexes) -> None:
+    """Lower each slot's number to the least of its rows' values."""
+    for pair in range(slots.shape[0]):
+        slot, row = np.uint64(slots[pair]), np.uint64(rows[pair])
+        if values[row] < best[slot]:  # noqa: PLR1730 - to store only what is less is faster than min().
+            best[slot] = values[row]

@@ -1,0 +1,43 @@
+"""Loops that numba compiles, with numba loaded when the first of them is called.
+
+Numba takes half a second to load. Much that names a kernel never runs one: a driver, whose workers do, or a
+command that only checks a network.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import cached_property, update_wrapper
+from typing import Any
+
+
+class Loop:
+    """A function that is compiled when it is first called, by Python or by another loop.
+
+    >>> add = Loop(lambda x, y: x + y, cache=False)
+    >>> add(1, 2)
+    3
+    """
+
+    def __init__(self, function: Callable[..., Any], **options: bool) -> None:
+        self._function, self._options = function, options
+        update_wrapper(self, function)
+
+    def __call__(self, *args: Any) -> Any:
+        return self.dispatcher(*args)
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """What numba makes of the function."""
+        return importlib.import_module("numba").njit(self._function, **self._options)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """By this numba knows what a loop calls that is compiled with it."""
+        return self.dispatcher._numba_type_
+
+
+def njit(*, nogil: bool = False) -> Callable[[Callable[..., Any]], Loop]:
+    """Let numba compile a function, and keep what it made for the next process."""
+    return lambda function: Loop(function, cache=True, nogil=nogil)

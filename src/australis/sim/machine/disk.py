@@ -1,0 +1,204 @@
+"""The virtual disk: files in memory that outlive lives, and lose at a power loss what was not synced."""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+from dataclasses import dataclass
+from typing import NoReturn
+
+import pyarrow as pa
+
+from australis.sim.machine.lives import Life
+from australis.sim.machine.machine import Machine
+
+
+@dataclass(eq=False)
+class _File:
+    data: bytes
+    is_durable: bool = False
+    is_doomed: bool = False
+    """Whether a sync failed and dropped what it could not write, so that a later one has no effect."""
+
+
+@dataclass(frozen=True)
+class _Change:
+    """A delete, or a move to a target, that a power loss may undo."""
+
+    file: _File
+    name: str
+    target: str | None = None
+    replaced: _File | None = None
+
+
+class VirtualDisk:
+    """The files of one storage root, as a journalling file system such as ext4 keeps them.
+
+    Promised: a file that was synced survives a power loss whole, under its name. A sync also makes durable
+    all earlier deletes and moves, since the journal is written in order. A move is all or nothing. A folder
+    is durable at once. What is done is visible to all threads at once.
+
+    Not promised: a file that was not synced is lost, cut short, filled up with zeros, or, rarely, whole. A
+    delete or move since the last sync may be undone, each for itself. After a failed create, part of the file
+    may be there; after a failed sync, a second one may succeed and still save nothing. A failed delete or
+    move has no effect. A killed process loses nothing, but what it did not sync is still at risk.
+    """
+
+    parallel = 1
+
+    def __init__(self, machine: Machine) -> None:
+        self.bytes_written = 0
+        self._machine = machine
+        self._random = machine.mischief.random
+        self._files: dict[str, _File] = {}
+        self._folders: dict[str, None] = {"": None}
+        self._changes: list[_Change] = []
+        self._tokens = 0
+        machine.scheduler.on_life_end.append(self._hear)
+
+    # --- what code in a life does
+
+    def token(self) -> str:
+        """A part of a file name that was never used before."""
+        self._machine.scheduler.check()
+        self._tokens += 1
+        return f"{self._tokens:06d}"
+
+    def create(self, name: str, data: bytes | pa.Buffer) -> None:
+        """Write a new file, which is volatile until it is synced."""
+        self._machine.pause(f"create {name}")
+        if name in self._files:
+            raise _error(errno.EEXIST, name)
+        if posixpath.dirname(name) not in self._folders:
+            raise _error(errno.ENOENT, name)
+        whole = data if isinstance(data, bytes) else data.to_pybytes()
+        if self._machine.fails("create"):
+            self._fail_create(name, whole)
+        self._files[name] = _File(whole)
+        self.bytes_written += len(whole)
+
+    def sync(self, name: str) -> None:
+        """Make a file and its name durable, and all deletes and moves before."""
+        self._machine.pause(f"sync {name}")
+        file = self._find(name)
+        if self._machine.fails("sync"):
+            file.is_doomed = file.is_doomed or (not file.is_durable and self._random.random() < 0.5)
+            raise _error(self._random.choice((errno.EIO, errno.ENOSPC)), name)
+        file.is_durable = not file.is_doomed
+        self.settle()
+
+    def open(self, name: str) -> pa.NativeFile:
+        """Open a file for reading."""
+        self._machine.pause(f"open {name}")
+        file = self._find(name)
+        if self._machine.fails("open"):
+            raise _error(errno.EIO, name)
+        return pa.BufferReader(file.data)
+
+    def delete(self, name: str) -> None:
+        """Delete a file."""
+        self._machine.pause(f"delete {name}")
+        file = self._find(name)
+        if self._machine.fails("delete"):
+            raise _error(errno.EIO, name)
+        self._changes.append(_Change(file, name))
+        del self._files[name]
+
+    def move(self, name: str, target: str) -> None:
+        """Give a file another name, in place of the file that has it."""
+        self._machine.pause(f"move {name} {target}")
+        file = self._find(name)
+        if self._machine.fails("move"):
+            raise _error(self._random.choice((errno.EIO, errno.ENOSPC)), target)
+        self._add_folder(posixpath.dirname(target))
+        self._changes.append(_Change(file, name, target, self._files.get(target)))
+        del self._files[name]
+        self._files[target] = file
+
+    def exists(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+        self._machine.pause(f"exists {name}")
+        return name in self._files
+
+    def names(self, kind: str) -> list[str]:
+        """All files below a folder, sorted."""
+        self._machine.pause(f"names {kind}")
+        below = f"{kind}/" if kind else ""
+        return sorted(name for name in self._files if name.startswith(below))
+
+    def make_folder(self, name: str) -> None:
+        """Make a folder and those above it, unless they are there."""
+        self._machine.pause(f"make_folder {name}")
+        self._add_folder(name)
+
+    # --- what the harness does
+
+    def settle(self) -> None:
+        """Make all deletes and moves so far durable, as the sync of any file does."""
+        self._changes.clear()
+
+    def contents(self) -> dict[str, bytes]:
+        """All files as they are now, by name; no switch point, and possible after the run."""
+        return {name: self._files[name].data for name in sorted(self._files)}
+
+    # --- what fails
+
+    def _fail_create(self, name: str, data: bytes) -> NoReturn:
+        if self._random.random() < 0.5:
+            self._files[name] = _File(data[: self._random.randrange(len(data) + 1)])
+        raise _error(self._random.choice((errno.EIO, errno.ENOSPC)), name)
+
+    def _hear(self, life: Life, power: bool) -> None:
+        if power:
+            self._lose_power()
+
+    def _lose_power(self) -> None:
+        for change in reversed(self._changes):
+            if self._random.random() < 0.5:
+                self._undo(change)
+        self._changes.clear()
+        for name, file in list(self._files.items()):
+            if not file.is_durable:
+                self._tear(name, file)
+
+    def _undo(self, change: _Change) -> None:
+        """Undo a change, unless a later one that stays rests on it."""
+        if change.name in self._files:
+            return
+        if change.target is not None:
+            if self._files.get(change.target) is not change.file:
+                return
+            del self._files[change.target]
+            if change.replaced is not None:
+                self._files[change.target] = change.replaced
+        self._files[change.name] = change.file
+
+    def _tear(self, name: str, file: _File) -> None:
+        """Decide what is left of a file that was not synced."""
+        outcome, length = self._random.random(), self._random.randrange(len(file.data) + 1)
+        if outcome < 0.5:
+            del self._files[name]
+        elif outcome < 0.7:
+            self._files[name] = _File(file.data[:length], is_durable=True)
+        elif outcome < 0.9:
+            self._files[name] = _File(file.data[:length].ljust(len(file.data), b"\0"), is_durable=True)
+        else:
+            self._files[name] = _File(file.data, is_durable=True)
+
+    # --- small parts
+
+    def _find(self, name: str) -> _File:
+        file = self._files.get(name)
+        if file is None:
+            raise _error(errno.ENOENT, name)
+        return file
+
+    def _add_folder(self, name: str) -> None:
+        while name not in self._folders:
+            self._folders[name] = None
+            name = posixpath.dirname(name)
+
+
+def _error(number: int, name: str) -> OSError:
+    return OSError(number, os.strerror(number), name)

@@ -1,0 +1,244 @@
+"""Mutations of ledger, switch and commit, each of which the simulator must find within a thousand seeds.
+
+A mutation is a mistake that somebody could make: a line left out, two lines in the wrong order. It is put
+into running code, and `python -m tests.simulation.campaign --mutations` looks for a seed that notices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from australis.engine.change.switch import Switch
+from australis.engine.deliver.subscriptions import Subscriptions
+from australis.engine.ingest.log import Ingest, Placed
+from australis.engine.ledger import open_root
+from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.garbage import Garbage
+from australis.engine.ledger.ledger import Change, Ledger
+from australis.engine.run_state import RunState
+from australis.engine.store.disk import Data
+from australis.engine.store.root import Root
+from australis.engine.train import commit
+from australis.engine.train.dispatch import Dispatched
+from australis.engine.train.loop import Loop
+
+Mutation = Callable[[], AbstractContextManager[Any]]
+
+
+def no_sync() -> AbstractContextManager[Any]:
+    """A file is written without a sync."""
+
+    def write(self: Root, name: str, data: Data) -> None:
+        self.disk.create(name, data)
+
+    return patch.object(Root, "write", write)
+
+
+def no_full_synchronous() -> AbstractContextManager[Any]:
+    """SQLite does not wait for the disk at a commit."""
+    opened = Catalog._open
+
+    def open_lazily(self: Catalog) -> None:
+        self._db.execute("pragma synchronous = off")
+        opened(self)
+
+    return patch.object(Catalog, "_open", open_lazily)
+
+
+def mirror_before_commit() -> AbstractContextManager[Any]:
+    """The mirror follows a change before it is committed, and stays so when the commit fails."""
+    finish = Change.finish
+
+    @contextmanager
+    def mutated() -> Iterator[None]:
+        ledgers: dict[int, Ledger] = {}
+        settle = Ledger._settle_doubt
+
+        def remember(self: Ledger) -> bool:
+            ledgers[0] = self
+            return settle(self)
+
+        def finish_early(self: Change, number: int) -> None:
+            finish(self, number)
+            if self._plan is None:
+                ledgers[0]._queues = self._queues
+
+        with patch.object(Ledger, "_settle_doubt", remember), patch.object(Change, "finish", finish_early):
+            yield
+
+    return mutated()
+
+
+def files_go_before_commit() -> AbstractContextManager[Any]:
+    """Files are deleted inside the change that drops them."""
+
+    @contextmanager
+    def mutated() -> Iterator[None]:
+        ledgers: dict[int, Ledger] = {}
+        settle, finish = Ledger._settle_doubt, Change.finish
+
+        def remember(self: Ledger) -> bool:
+            ledgers[0] = self
+            return settle(self)
+
+        def delete_early(self: Change, number: int) -> None:
+            finish(self, number)
+            ledgers[0].garbage.bury(self.buried)
+
+        with patch.object(Ledger, "_settle_doubt", remember), patch.object(Change, "finish", delete_early):
+            yield
+
+    return mutated()
+
+
+def readers_are_ignored() -> AbstractContextManager[Any]:
+    """Files are deleted though somebody reads them."""
+
+    def bury(self: Garbage, names: Iterable[str]) -> None:
+        self._delete(list(names))
+
+    return patch.object(Garbage, "bury", bury)
+
+
+def head_is_not_committed() -> AbstractContextManager[Any]:
+    """A train commits what it wrote, but not how far it came, if it took no tuples with a state."""
+
+    def move_heads(change: Change, account: Any) -> None:
+        if any(manifest.states for manifest in account.manifests):
+            _move_heads(change, account)
+
+    _move_heads = commit._move_heads
+    return patch.object(commit, "_move_heads", move_heads)
+
+
+def state_is_not_committed() -> AbstractContextManager[Any]:
+    """A train commits its head and its tuples, but the old states stay."""
+    return patch.object(commit, "_set_states", lambda change, superbox, manifests: None)
+
+
+def position_in_another_change() -> AbstractContextManager[Any]:
+    """How far a source has come is committed after its tuples, not with them."""
+    write = Ingest.write
+
+    @contextmanager
+    def mutated() -> Iterator[None]:
+        committed = Ingest._commit
+
+        def without(self: Ingest, change: Change, placed: Placed) -> None:
+            write(self, change, Placed(placed.event, placed.segments, None, placed.also))
+
+        def commit_twice(self: Ingest, placed: Placed) -> int:
+            end = committed(self, placed)
+            if placed.position is not None:
+                with self._ledger.change() as change:
+                    change.set_position(*placed.position)
+            return end
+
+        with patch.object(Ingest, "write", without), patch.object(Ingest, "_commit", commit_twice):
+            yield
+
+    return mutated()
+
+
+def switch_does_not_wait() -> AbstractContextManager[Any]:
+    """A change takes over while what it replaces has not come to one number."""
+    return patch.object(Switch, "_wait_until", lambda self, happened, check=None: None)
+
+
+def switch_does_not_hold() -> AbstractContextManager[Any]:
+    """What is about to be replaced is not held where it is."""
+    alter = RunState.alter
+
+    def stop_at(self: Switch, numbers: Mapping[str, int], changing: int = 0) -> None:
+        alter(self._state, lambda state: setattr(state, "changing", state.changing + changing))
+
+    return patch.object(Switch, "_stop_at", stop_at)
+
+
+def train_is_not_claimed() -> AbstractContextManager[Any]:
+    """Two trains of one superbox may run at the same time."""
+
+    def claim(self: Loop, dispatched: Dispatched, stepping: bool) -> bool:
+        with self._ledger.guard:
+            if self._state.is_halted or self._state.stopping:
+                return False
+            for member in dispatched.members:
+                self._state.busy.setdefault(f"{member}?{dispatched.waybill.train}", dispatched.reader)
+            return True
+
+    def release(self: Loop, dispatched: Dispatched) -> None:
+        def forget(state: RunState) -> None:
+            for member in dispatched.members:
+                state.busy.pop(f"{member}?{dispatched.waybill.train}", None)
+
+        self._state.alter(forget)
+        self._ledger.garbage.leave(dispatched.reader)
+
+    return _both(patch.object(Loop, "_claim", claim), patch.object(Loop, "_release", release))
+
+
+def acknowledged_too_early() -> AbstractContextManager[Any]:
+    """A consumer's tuples count as read when they are handed out, not when the next ones are asked for."""
+    read = Subscriptions._read
+
+    def read_and_acknowledge(self: Subscriptions, output: str, lo: int, hi: int) -> Any:
+        found = read(self, output, lo, hi)
+        for consumer, consumed in list(self._ledger.queues.consumers):
+            if consumed == output and found is not None:
+                self.acknowledge(consumer, output, hi)
+        return found
+
+    return patch.object(Subscriptions, "_read", read_and_acknowledge)
+
+
+def sweep_before_the_catalogue_is_read() -> AbstractContextManager[Any]:
+    """Orphans are swept by what the catalogue knew of segments alone: states look like orphans."""
+    names = Catalog.names
+
+    def segments_only(self: Catalog) -> set[str]:
+        return {name for name in names(self) if not name.startswith("states/")}
+
+    return patch.object(open_root.Catalog, "names", segments_only)
+
+
+def doubt_counts_as_failure() -> AbstractContextManager[Any]:
+    """A commit that reported a failure is taken for undone, and the mirror stays as it was."""
+
+    def ignore(self: Ledger) -> bool:
+        self._doubtful = None
+        return False
+
+    return patch.object(Ledger, "_settle_doubt", ignore)
+
+
+def _both(*patches: AbstractContextManager[Any]) -> AbstractContextManager[Any]:
+    @contextmanager
+    def mutated() -> Iterator[None]:
+        with patches[0], patches[1]:
+            yield
+
+    return mutated()
+
+
+MUTATIONS: dict[str, Mutation] = {
+    each.__name__: each
+    for each in (
+        no_sync,
+        no_full_synchronous,
+        mirror_before_commit,
+        files_go_before_commit,
+        readers_are_ignored,
+        head_is_not_committed,
+        state_is_not_committed,
+        position_in_another_change,
+        switch_does_not_wait,
+        switch_does_not_hold,
+        train_is_not_claimed,
+        acknowledged_too_early,
+        sweep_before_the_catalogue_is_read,
+        doubt_counts_as_failure,
+    )
+}

@@ -1,0 +1,376 @@
+"""A simulated run: a real node on a virtual machine, with clients and faults, held to the reference."""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from random import Random
+from unittest.mock import patch
+
+from tests.conformance.engine_runs import LONG_AGO, Expectation, Numbered, numbered
+from tests.conformance.random_networks import Event
+from tests.conformance.test_live import part
+from tests.conformance.test_networks import table_of
+from tests.simulation.runner import SimulatedRunner
+from tests.simulation.story import CLOCK, draw_story
+
+from australis import Node
+from australis.algebra.network import QUARANTINE
+from australis.engine.history import organisation
+from australis.engine.ledger.entries import FLUSH
+from australis.engine.ledger.entries import Event as LoggedEvent
+from australis.engine.maintain import compaction
+from australis.engine.store import disk as disks
+from australis.engine.store.segments import staged
+from australis.engine.threads import Thread
+from australis.engine.train import sizing
+from australis.engine.worker import task
+from australis.errors import AustralisError, EngineError
+from australis.sim.machine.chance import draw_chances
+from australis.sim.machine.database import VirtualHome
+from australis.sim.machine.disk import VirtualDisk
+from australis.sim.machine.machine import Machine
+
+READER = "reader"
+TROUBLES_MOST = 200
+"""After so many errors nothing fails any more, so that every run comes to an end."""
+LIVES_MOST = 60
+
+
+@dataclass
+class Verdict:
+    """What came of a run."""
+
+    seed: int
+    crashes: int = 0
+    faults: int = 0
+    lost: int = 0
+    duplicated: int = 0
+    wrong: int = 0
+    story: str = ""
+    """What went wrong, if anything did."""
+    trace: int = 0
+
+    @property
+    def is_good(self) -> bool:
+        return not (self.lost or self.duplicated or self.wrong)
+
+
+def play(seed: int) -> Verdict:
+    """Run a seed, and say what came of it."""
+    run = Play(seed)
+    verdict = Verdict(seed)
+    try:
+        with _small_files(run.story.rows_per_task):
+            run.machine.run(run.main)
+        run.compare(verdict)
+    except Exception as error:
+        verdict.wrong += 1
+        verdict.story = "".join(traceback.format_exception(error))[-3000:]
+    counts = run.machine.mischief.counts
+    verdict.crashes = counts.get("power loss", 0) + counts.get("kill", 0)
+    verdict.faults = sum(counts.values()) - verdict.crashes + run.task_failures
+    verdict.trace = run.machine.trace
+    return verdict
+
+
+@contextmanager
+def _small_files(rows_per_task: int) -> Iterator[None]:
+    """Let tasks, compaction and runs of history begin with few tuples, and workers remember nothing."""
+    task.forget()
+    with (
+        patch.object(sizing, "ROWS_PER_TASK", rows_per_task),
+        patch.object(compaction, "RUN_LEAST", 3),
+        patch.object(organisation, "RUN_ROWS_MOST", 6),
+    ):
+        yield
+
+
+class LoggingHome(VirtualHome):
+    """A catalogue that remembers its whole log beside it, also what nobody needs any more."""
+
+    def keep_log(self) -> None:
+        """Remember every event from now on; one that is rolled back is forgotten with its transaction."""
+        columns = "base, end, kind, input, rows, now"
+        values = ", ".join(f"new.{column}" for column in columns.split(", "))
+        self._db.execute(f"create table if not exists whole_log ({columns})")
+        self._db.execute(
+            "create trigger if not exists keep_log after insert on event"
+            f" begin insert into whole_log values ({values}); end"
+        )
+
+    def names(self) -> list[str]:
+        """All files that something refers to."""
+        found = self._db.execute("select name from segment union select name from state")
+        return [name for (name,) in found]
+
+    def log(self) -> list[LoggedEvent]:
+        """All events so far."""
+        return [LoggedEvent(*row) for row in self._db.execute("select * from whole_log order by base")]
+
+
+class Play:
+    """One run, from the first life to the last."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.story = seed, draw_story(seed)
+        self.machine = Machine(seed, draw_chances(seed, crash_within=3_000))
+        self.disk = VirtualDisk(self.machine)
+        self.home = LoggingHome(self.machine, self.disk)
+        self.random = Random(f"play {seed}")
+        self.task_failures = 0
+        self.got: dict[str, Numbered] = {name: [] for name in self.story.steady}
+        """What the consumer has of every steady output."""
+        self.pushed: dict[str, int] = {}
+        """How many events of each source were acknowledged."""
+        self.found: dict[str, Numbered] = {}
+        """What was read at the end: of the quarantine, and of queries."""
+        self.right: Expectation | None = None
+        self.changes_left = self.story.changes
+        self.troubles = 0
+        self.is_over = False
+        self.failure: Exception | None = None
+        self.last_trouble: Exception | None = None
+
+    # --- outside of any life
+
+    def main(self) -> None:
+        """Begin life after life until one comes to the end of the story."""
+        disks.register_disk("sim", lambda uri: self.disk)
+        for number in range(LIVES_MOST):
+            if number == LIVES_MOST - 10:
+                self.machine.calm()
+            life = self.machine.begin_life()
+            life.start(self._guarded(self._live), "main")
+            while not life.wait(1.0):
+                if self.failure is not None:
+                    self.machine.kill(life)
+            if self.failure is not None:
+                raise self.failure
+            if self.is_over:
+                return
+            self.machine.kill(life)
+        raise AssertionError(f"the story has not ended in {LIVES_MOST} lives") from self.last_trouble
+
+    def _guarded(self, target: Callable[[], None]) -> Callable[[], None]:
+        """Let an exception that nobody expects end the run."""
+
+        def run() -> None:
+            try:
+                target()
+            except Exception as error:
+                self.failure = self.failure or error
+
+        return run
+
+    def compare(self, verdict: Verdict) -> None:
+        """Hold what came out to what the reference says."""
+        assert self.right is not None
+        expected = {**self.right.seen.outputs}
+        expected[QUARANTINE] = self._steady_rejects(expected[QUARANTINE])
+        self.found[QUARANTINE] = self._steady_rejects(self.found[QUARANTINE])
+        found = self.right.comparable({**self.got, **self.found})
+        for name, tuples in found.items():
+            output = name.partition(":")[2] or name
+            _count(verdict, name, tuples, expected[output])
+
+    def _steady_rejects(self, rejects: Numbered) -> Numbered:
+        """What boxes have quarantined that run from the beginning to the end."""
+        steady = part(self.story.whole, self.story.steady)
+        paths = [f"'path': '{steady.name}.{box}'" for box in (*steady.boxes, *steady.inputs)]
+        return [each for each in rejects if any(path in each[1] for path in paths)]
+
+    # --- a life
+
+    def _live(self) -> None:
+        """Open the root, let everyone do their part, and end in order if nothing comes in between."""
+        runner = SimulatedRunner(self.machine, self.random, self.story.failing)
+        try:
+            node = self._open(runner)
+        except (AustralisError, OSError) as error:
+            self.last_trouble = error
+            self._trouble()
+            return
+        clients = [self._start(node, self._feed, source) for source in self.story.events]
+        clients += [self._start(node, self._change, "change")] if self.changes_left else []
+        ending, done = self.machine.threads.event(), self.machine.threads.event()
+        mending = self._start(node, lambda n, _: self._mend(n, done.is_set), "mend")
+        readers = [
+            self._start(node, lambda n, name: self._consume(n, name, ending.is_set), name)
+            for name in self.got
+        ]
+        for client in clients:
+            client.join()
+        self._drain(node)
+        ending.set()
+        for reader in readers:
+            reader.join()
+        done.set()
+        mending.join()
+        self._finish(node)
+        self.task_failures += runner.failures
+
+    def _open(self, runner: SimulatedRunner) -> Node:
+        setting = self.story.setting
+        node = Node(
+            "sim://root",
+            catalog=self.home,
+            runner=runner,
+            threads=self.machine.threads,
+            clock=lambda: LONG_AGO,
+            discipline=setting.discipline,
+            schedule=setting.schedule,
+            partitions=self.random.choice([setting.partitions, 1, 2, 3]),
+            train=setting.train,
+            in_flight=setting.in_flight,
+            cache=self.random.choice([0, 1 << 20]),
+        )
+        self.home.keep_log()
+        node.deploy(node.recorded() or self.story.some_part(self.random))
+        for source, count in self.pushed.items():
+            assert int(node.position(source) or 0) >= count, f"what {source} has pushed is gone"
+        return node
+
+    def _start(self, node: Node, client: Callable[[Node, str], None], name: str) -> Thread:
+        return self.machine.threads.start(self._guarded(lambda: client(node, name)), f"client {name}")
+
+    def _trouble(self) -> None:
+        """Something failed that may succeed later."""
+        self.troubles += 1
+        if self.troubles > TROUBLES_MOST:
+            self.machine.calm()
+        self.machine.sleep(0.01)
+
+    # --- clients
+
+    def _feed(self, node: Node, source: str) -> None:
+        """Push the events of a source, each once, whatever happens in between."""
+        events = self.story.events[source]
+        while (number := int(self._asked(lambda: node.position(source)) or 0)) < len(events):
+            try:
+                self._push(node, source, events[number], (source, str(number + 1)))
+                self.pushed[source] = number + 1
+            except EngineError:
+                self._trouble()
+
+    def _push(self, node: Node, source: str, event: Event, position: tuple[str, str]) -> None:
+        if event.ending:
+            node.flush(event.now, position=position)
+        elif source == CLOCK:
+            node.tick(event.now, position=position)
+        else:
+            table = table_of(self.story.whole, source, event.rows)
+            node.push(source, table, now=event.now, position=position)
+
+    def _asked(self, ask: Callable[[], str | None]) -> str | None:
+        while True:
+            try:
+                return ask()
+            except EngineError:
+                self._trouble()
+
+    def _consume(self, node: Node, output: str, is_ending: Callable[[], bool]) -> None:
+        """Read an output in rounds, from where the last acknowledgement is."""
+        while True:
+            is_last = is_ending()
+            try:
+                reached, _ = node.consumer(READER, output)
+                got = self.got[output]
+                assert all(number < reached for number, _ in got[: self._acknowledged(output)])
+                self.got[output] = [each for each in got if each[0] < reached]
+                for table in node.subscribe(output, consumer=READER, follow=False, rows=self._few()):
+                    self.got[output] += numbered(table)
+                if is_last:
+                    return
+            except EngineError:
+                self._trouble()
+
+    def _acknowledged(self, output: str) -> int:
+        return 0
+
+    def _few(self) -> int:
+        return self.random.choice([1, 5, 100_000])
+
+    def _mend(self, node: Node, is_ending: Callable[[], bool]) -> None:
+        """Let trains continue after errors."""
+        while not is_ending():
+            try:
+                node.check()
+            except EngineError:
+                self._trouble()
+                node.resume()
+            self.machine.sleep(1.0)
+
+    def _change(self, node: Node, name: str) -> None:
+        """Change the network now and then, and let queries come and go."""
+        while self.changes_left:
+            try:
+                self._change_once(node)
+                self.changes_left -= 1
+            except EngineError:
+                self._trouble()
+
+    def _change_once(self, node: Node) -> None:
+        attached, random = node.attached(), self.random
+        if random.random() < 0.4:
+            node.change(self.story.some_part(random))
+        elif attached and random.random() < 0.4:
+            node.detach(random.choice(sorted(attached)))
+        else:
+            output = random.choice(list(self.story.whole.outputs))
+            node.attach(self.story.query(output), name=f"q{self.changes_left}_{len(attached)}_{output}")
+
+    # --- the end
+
+    def _drain(self, node: Node) -> None:
+        while True:
+            try:
+                node.drain()
+                return
+            except EngineError:
+                self._trouble()
+
+    def _finish(self, node: Node) -> None:
+        """Read what nobody consumes, work out what is right from the log, and stop."""
+        self.machine.calm()
+        node.resume()
+        node.drain()
+        self.found = {QUARANTINE: numbered(node.read(QUARANTINE))}
+        for name in node.attached():
+            self.found[f"{name}:{name.split('_', 2)[2]}"] = numbered(node.read(name))
+        self.right = self._expectation(node)
+        node.stop()
+        there = self.disk.contents()
+        missing = [name for name in self.home.names() if not {name, staged(name)} & there.keys()]
+        assert not missing, f"files are gone that the catalogue knows: {missing}"
+        self.is_over = True
+
+    def _expectation(self, node: Node) -> Expectation:
+        """What the reference makes of the log: who came first was for the scheduler to decide."""
+        right = Expectation(self.story.whole)
+        taken = dict.fromkeys(self.story.events, 0)
+        for logged in self.home.log():
+            source = logged.input or CLOCK
+            event = self.story.events[source][taken[source]]
+            taken[source] += 1
+            assert len(event.rows) == logged.rows, f"{logged} is not {event}"
+            assert event.ending == (logged.kind == FLUSH), f"{logged} is not {event}"
+            right.event(Event(logged.now, event.input_name, event.rows, event.ending))
+        assert taken == {name: len(events) for name, events in self.story.events.items()}, taken
+        return right
+
+
+def _count(verdict: Verdict, name: str, found: Numbered, expected: Numbered) -> None:
+    """Count what is missing, what is there too often, and what should not be there."""
+    if found == expected:
+        return
+    have, want = Counter(found), Counter(expected)
+    lost, extra = want - have, have - want
+    duplicated = sum(count for each, count in extra.items() if each in want)
+    verdict.lost += lost.total()
+    verdict.duplicated += duplicated
+    verdict.wrong += extra.total() - duplicated or (not lost and not extra)
+    verdict.story = f"{name}: missing {list(lost)[:2]}, too many {list(extra)[:2]}, of {len(expected)}"

@@ -1,0 +1,69 @@
+"""A simulated run before anything has happened: a network, its events, its changes. A seed decides it all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from tests.conformance.engine_runs import Setting, random_setting, recut
+from tests.conformance.random_networks import Event, random_events
+from tests.conformance.test_live import part, query, streams_only
+
+from australis.algebra.network import Network
+
+CLOCK = "clock"
+"""The source of events without tuples: time that passes, and ends of all streams."""
+
+
+@dataclass(frozen=True)
+class Story:
+    """A run before anything has happened."""
+
+    whole: Network
+    """The network with all outputs: what is right is what the reference makes of it."""
+    steady: tuple[str, ...]
+    """The outputs that run from the beginning to the end."""
+    events: dict[str, tuple[Event, ...]]
+    """What each source brings, in order: one for every input, and one for time."""
+    setting: Setting
+    failing: float
+    """The chance that a task fails."""
+    rows_per_task: int
+    changes: int
+    """How many times the network is changed, or a query attached or detached."""
+    random: Random = field(repr=False, compare=False)
+
+    def some_part(self, random: Random) -> Network:
+        """The steady outputs, and some others."""
+        others = [name for name in self.whole.outputs if name not in self.steady and random.random() < 0.5]
+        return part(self.whole, [*self.steady, *others])
+
+    def query(self, output: str) -> Network:
+        """What leads to an output, as a query on history."""
+        return query(self.whole, output)
+
+
+def draw_story(seed: int) -> Story:
+    """The story of a seed."""
+    random = Random(f"story {seed}")
+    whole = streams_only(random)
+    names = list(whole.outputs)
+    steady = tuple(name for name in names if random.random() < 0.5) or (names[0],)
+    events = recut(random, random_events(random, whole))
+    return Story(
+        whole,
+        steady,
+        {name: tuple(_of(events, name)) for name in (*whole.inputs, CLOCK)},
+        replace(random_setting(random), in_flight=random.choice([1, 2, 3])),
+        random.choice([0.0, 0.0, 0.02, 0.2]),
+        random.choice([2, 60_000]),
+        random.choice([0, 0, 1, 3]),
+        random,
+    )
+
+
+def _of(events: list[Event], source: str) -> list[Event]:
+    """The events of one source."""
+    if source == CLOCK:
+        return [each for each in events if each.input_name is None or each.ending]
+    return [each for each in events if each.input_name == source and not each.ending]
