@@ -1,6 +1,6 @@
-"""The real world: files of tuples, a Java to run on, a Spark session.
+"""The real world: files of tuples, a node that runs a network over them, and what runs its trains.
 
-Comes in: settings and files. Goes out: Arrow tables of what the files hold (`files`), and a `SparkSession`
-set up for trains (`session.local_session`). Importing the room starts nothing. It is a stranger to the
-simulator: both run the same policies.
+Comes in: settings, files and tuples. Goes out: Arrow tables of what files and outputs hold. Trains run on
+Spark (`spark`) or in local processes (`light`), by way of `runner`. Importing the room starts nothing. It is
+a stranger to the simulator: both run the same policies.
 """
