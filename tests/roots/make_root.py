@@ -1,7 +1,7 @@
-"""Makes a small root to be kept: `python -m tests.roots.make_root FOLDER`, with the Australis of that version.
+"""Makes a small root to be kept: `python -m tests.roots.make_root FOLDER`, with the version to be kept.
 
-It uses nothing but what every version has: a node, pushes, a query, a consumer. What was pushed is in `EVENTS`,
-so a test can work out what has to come of it.
+It uses nothing but what every version has: a node, pushes, a query, a consumer. What was pushed is in
+`EVENTS`, so a test can work out what has to come of it.
 """
 
 from __future__ import annotations
