@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import importlib
+import io
 import os
 import signal
 import socket
@@ -33,6 +34,8 @@ def main(driver: int, pid: int) -> None:
         signal.signal(ignored, signal.SIG_IGN)
     # What a user's function prints must not get among the tuples that a driver writes.
     os.dup2(_STDERR, _STDOUT)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
     server = _Server(socket.socket(fileno=driver), pid, _loaded())
     try:
         server.serve()
