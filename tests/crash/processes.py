@@ -13,7 +13,7 @@ from pathlib import Path
 
 from australis.engine.crash_points import LOG_VARIABLE
 
-FORKING = "australis.engine.light.forking"
+FORKING = "australis.engine.light.zygote_main"
 """What is in the command of a zygote."""
 
 

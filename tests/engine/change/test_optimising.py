@@ -83,7 +83,8 @@ def test_boxes_that_were_joined_are_taken_apart_when_the_stream_changes(spark: S
             node.optimise()
             forms.append([box for box in node.network().order if box.startswith("by_")])
     assert ["by_t", "by_b"] in forms[:4]
-    assert set(forms[-1]) == {"by_a", "by_b", "by_t"}
+    # Later ones may be joined again: by what they then cost.
+    assert {"by_a", "by_b", "by_t"} in [set(form) for form in forms[4:]]
 
 
 def test_filters_are_sorted_though_attributes_are_left_behind_between_them(spark: SparkSession) -> None:

@@ -20,9 +20,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def slow(values):
     seconds = float(open(sys.argv[1] + "/seconds").read())
+    print("in a worker")
     with open(sys.argv[1] + "/began", "a") as file:
         file.write(".")
-    print("in a worker")
     time.sleep(seconds)
     return values
 
@@ -49,6 +49,7 @@ def started(code: str, folder: Path, seconds: float = 0.0) -> subprocess.Popen[s
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
     )
 
 

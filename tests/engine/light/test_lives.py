@@ -118,12 +118,12 @@ def test_ctrl_c_is_for_the_driver(tmp_path: Path) -> None:
     assert ended_within(children, 10.0)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_workers_end_by_no_signal_that_others_are_meant_to_hear(tmp_path: Path, number: int) -> None:
+def test_workers_end_by_no_signal_that_is_meant_for_the_driver(tmp_path: Path) -> None:
     process = started(RUN, tmp_path, seconds=1.0)
     until_began(tmp_path, process)
-    for each in below(process.pid):
-        os.kill(each.pid, number)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for each in below(process.pid):
+            os.kill(each.pid, number)
     said, errors = process.communicate(timeout=100)
     assert said == f"{RIGHT}\n", errors
     assert (tmp_path / "began").read_text() == "."

@@ -24,7 +24,7 @@ _MAIN = """
 import gc, sys
 gc.disable()  # All that is loaded stays.
 sys.path[:] = {path}
-from australis.engine.light.forking import main
+from australis.engine.light.zygote_main import main
 main({socket}, {pid})
 """
 

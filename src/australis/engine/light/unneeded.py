@@ -21,7 +21,7 @@ import pyarrow as pa
 PANDAS, SCIPY = "pandas", "scipy"
 
 
-class _Hidden(MetaPathFinder):
+class _HidingFinder(MetaPathFinder):
     """Finds that there is no such package."""
 
     def __init__(self, package: str) -> None:
@@ -35,7 +35,7 @@ class _Hidden(MetaPathFinder):
         return None
 
 
-class _Told(MetaPathFinder):
+class _TellingFinder(MetaPathFinder):
     """Finds pandas for whoever imports it, once, and lets pyarrow know of it then."""
 
     def find_spec(
@@ -57,15 +57,15 @@ class _Told(MetaPathFinder):
         return found
 
 
-def leave_out_pandas() -> None:
+def hide_pandas() -> None:
     """Let pyarrow find that there is no pandas, for which it looks once, with its first array."""
     with _hidden(PANDAS):
         pa.array([0])
-    sys.meta_path.insert(0, _Told())
+    sys.meta_path.insert(0, _TellingFinder())
 
 
 @contextmanager
-def scipy_left_out() -> Iterator[None]:
+def hide_scipy() -> Iterator[None]:
     """Let numba find that there is no scipy, for which it looks with the first loop that it loads."""
     with _hidden(SCIPY):
         yield
@@ -76,7 +76,7 @@ def scipy_left_out() -> Iterator[None]:
 
 @contextmanager
 def _hidden(package: str) -> Iterator[None]:
-    finder = _Hidden(package)
+    finder = _HidingFinder(package)
     sys.meta_path.insert(0, finder)
     try:
         yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import importlib
+import io
 import os
 import signal
 import socket
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from australis.engine.light.left_out import leave_out_pandas, scipy_left_out
+from australis.engine.light.unneeded import hide_pandas, hide_scipy
 from australis.engine.light.zygote import FORK, MESSAGE
 
 LOOK_S = 5.0
@@ -33,27 +34,29 @@ def main(driver: int, pid: int) -> None:
         signal.signal(ignored, signal.SIG_IGN)
     # What a user's function prints must not get among the tuples that a driver writes.
     os.dup2(_STDERR, _STDOUT)
-    forking = _Forking(socket.socket(fileno=driver), pid, _loaded())
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
+    server = _Server(socket.socket(fileno=driver), pid, _loaded())
     try:
-        forking.serve()
+        server.serve()
     finally:
-        forking.kill_all()
+        server.kill_all()
         # At once: there is nothing to tidy up.
         os._exit(0)
 
 
 def _loaded() -> Work:
     """What a worker does; the kernels are in memory, and out of the garbage collector's sight."""
-    leave_out_pandas()
-    work: Work = importlib.import_module("australis.engine.light.work").work
-    with scipy_left_out():
+    hide_pandas()
+    work: Work = importlib.import_module("australis.engine.light.worker_loop").work
+    with hide_scipy():
         importlib.import_module("australis.engine.worker").warm_up()
     gc.freeze()
     gc.enable()
     return work
 
 
-class _Forking:
+class _Server:
     def __init__(self, driver: socket.socket, pid: int, work: Work) -> None:
         self._driver, self._pid, self._work = driver, pid, work
         self._workers: dict[int, int] = {}
