@@ -11,7 +11,8 @@ from tests.engine.ledger.held import contents, opened, segment
 from australis.engine.deliver.consumers import next_cut
 from australis.engine.deliver.fraction import delivered
 from australis.engine.ingest.back_pressure import BackPressure
-from australis.engine.ledger.counts import Recent, all_so_far, drop_log, recent
+from australis.engine.ledger.counts.drops import drop_log
+from australis.engine.ledger.counts.recent_counts import Recent, all_so_far, recent
 from australis.engine.ledger.entries import Event, Head
 from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.queues import load_queues

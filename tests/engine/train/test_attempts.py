@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from australis.engine.train.attempts import TRIES, attempt
-from australis.engine.worker import TrainFailed
+from australis.engine.worker.waybill import TrainFailed
 from australis.errors import EngineError, Problem
 
 
