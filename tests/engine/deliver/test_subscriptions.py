@@ -134,6 +134,28 @@ def test_a_subscription_ends_with_the_node_and_notes_nothing_more(
     assert len(bench.segments("some")) == 1
 
 
+def test_who_comes_after_the_catalogue_was_closed_hears_no_error(
+    bench: Bench, subscriptions: Subscriptions
+) -> None:
+    emit(bench, 0)
+    tables = subscriptions.subscribe("out", "me", follow=True, rows=100)
+    next(tables)
+    subscriptions.close()
+    bench.ledger.catalog.close()
+    subscriptions.acknowledge("me", "out", 6)
+    assert list(tables) == []
+    assert list(subscriptions.subscribe("out", "me", follow=True, rows=100)) == []
+
+
+def test_a_catalogue_that_fails_before_the_end_is_an_error(
+    bench: Bench, subscriptions: Subscriptions
+) -> None:
+    subscriptions.consumer("me", "out")
+    bench.ledger.catalog.close()
+    with pytest.raises(EngineError, match="closed database"):
+        subscriptions.acknowledge("me", "out", 6)
+
+
 def test_a_subscription_ends_with_its_output_though_one_of_the_name_comes_again(
     bench: Bench, subscriptions: Subscriptions
 ) -> None:
