@@ -53,7 +53,7 @@ def test_what_has_happened_since() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mouthful", "kept"), [(GateCount(), 1.0), (GateCount(8, 2), 0.75), (GateCount(8, 8), 0.0)]
+    ("gate_count", "kept"), [(GateCount(), 1.0), (GateCount(8, 2), 0.75), (GateCount(8, 8), 0.0)]
 )
 def test_the_fraction_that_is_let_in(gate_count: GateCount, kept: float) -> None:
     assert gate_count.kept == kept
