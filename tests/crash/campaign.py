@@ -3,8 +3,8 @@
 `python -m tests.crash.campaign --kills 200 --seed 1 --runner light`. The seed decides on the events, the
 kills, and the scenario and the crash point that come first, so that short campaigns with many seeds meet all
 of them. It plans the same kills again; when exactly a process ends is up to the machine. The last line is
-JSON; the exit code is 1 if a tuple was lost, duplicated or wrong, or if a child hung or failed where nobody had
-killed it.
+JSON; the exit code is 1 if a tuple was lost, duplicated or wrong, or if a child hung or failed where nobody
+had killed it.
 """
 
 from __future__ import annotations

@@ -27,6 +27,8 @@ from australis.errors import AustralisError
 AUSTRALIS = "australis"
 """The logger above those of all rooms."""
 FORMATS = ("text", "json")
+TERMINAL = threading.RLock()
+"""Whoever holds it writes to the terminal: a line of the log, or the first and last picture of a display."""
 _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 _SHORTENED = (f"{AUSTRALIS}.", "engine.")
 
@@ -161,11 +163,12 @@ class _StandardError(_Target):
 
     def emit(self, record: logging.LogRecord) -> None:
         own = self.stream
-        try:
+        with TERMINAL:
             self.stream = own if sys.stderr is self._before else sys.stderr
-            super().emit(record)
-        finally:
-            self.stream = own
+            try:
+                super().emit(record)
+            finally:
+                self.stream = own
 
     def close(self) -> None:
         if self.stream is not self._before:

@@ -10,10 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 
 PREAMBLE = """
-import sys, time
+import signal, sys, time
 import pyarrow as pa
 import australis
 from australis import Node
+
+# Where tests run in the background, it is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def slow(values):
     seconds = float(open(sys.argv[1] + "/seconds").read())

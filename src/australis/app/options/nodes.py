@@ -64,6 +64,7 @@ class RunnerName(click.ParamType[str]):
             try:
                 light_tasks(str(value))
             except EngineError:
+                # The message says what can be said instead.
                 self.fail(f"{value!r} is no runner: try {SPARK}, {LIGHT} or {LIGHT}[4]", param, ctx)
         return str(value)
 

@@ -100,5 +100,5 @@ def switch_to(
         return [*keeper.arrivals(foreseen, record.whole), *given]
 
     found = switch.to(redraw_and_read, arrivals)
-    keeper.taken(foreseen)
+    keeper.taken()
     return found

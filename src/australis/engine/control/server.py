@@ -10,7 +10,7 @@ from pathlib import Path
 
 from australis.engine.control.address import listen
 from australis.engine.control.channel import Channel, is_readable
-from australis.engine.control.messages import AUSTRALIS
+from australis.engine.control.messages import australis_version
 from australis.engine.control.node_protocol import Served
 from australis.engine.control.queries import Queries
 from australis.engine.control.session import Session
@@ -43,7 +43,7 @@ class ControlServer:
         self._queries = Queries(served, directory)
         self._sessions: dict[threading.Thread, Channel] = {}
         self._lock, self._closing = threading.Lock(), threading.Event()
-        self._listener, self.place = listen(directory, AUSTRALIS)
+        self._listener, self.place = listen(directory, australis_version())
         # Once one end is closed, everybody who waits for a client can read the other one.
         self._end, self._ending = socket.socketpair()
         self._thread = threading.Thread(target=self._listen, name="australis-control", daemon=True)

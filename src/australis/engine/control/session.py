@@ -12,7 +12,7 @@ import pyarrow as pa
 from australis.algebra.form import to_json
 from australis.algebra.network import Network
 from australis.engine.control.channel import Channel, Garbled, Message
-from australis.engine.control.messages import AUSTRALIS, network_of, networks, part, refusal, welcome
+from australis.engine.control.messages import australis_version, network_of, networks, part, refusal, welcome
 from australis.engine.control.node_protocol import Change, Served
 from australis.engine.control.queries import Queries
 from australis.engine.control.streams import End, Stream
@@ -88,7 +88,7 @@ class Session:
     def _status(self, message: Message) -> None:
         running = to_json(self._served.network())
         attached = networks(self._queries.attached())
-        self._channel.send({"australis": AUSTRALIS, "network": running, "attached": attached})
+        self._channel.send({"australis": australis_version(), "network": running, "attached": attached})
 
     def _statistics(self, message: Message) -> None:
         self._channel.send({"statistics": self._served.statistics().as_dict()})

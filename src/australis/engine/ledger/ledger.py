@@ -44,6 +44,7 @@ class UnitOfWork(Transaction):
         """The files that nothing refers to once this is committed."""
         self.is_finished = False
         self.arrivals: Arrivals = []
+        self.followers: list[Callable[[], None]] = []
 
     @property
     def queues(self) -> Queues:
@@ -142,6 +143,10 @@ class UnitOfWork(Transaction):
         self.set_meta(COMMITS, str(number))
         self.is_finished = True
 
+    def follow(self, follower: Callable[[], None]) -> None:
+        """Let something else in memory follow, as the mirror does: after the commit, and before who looks."""
+        self.followers.append(follower)
+
     # --- the plan
 
     def run_plan(self, plan: Plan) -> None:
@@ -238,6 +243,8 @@ class Ledger:
     def _adopt(self, change: UnitOfWork) -> None:
         """Let the mirror follow a change that is committed, and wake everybody who waits for one."""
         self._commits += 1
+        for follow in change.followers:
+            follow()
         self._queues = change.mirror(self.catalog)
         self.guard.changed()
 

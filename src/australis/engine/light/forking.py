@@ -49,6 +49,7 @@ def _loaded() -> Work:
     with scipy_left_out():
         importlib.import_module("australis.engine.worker").warm_up()
     gc.freeze()
+    gc.enable()
     return work
 
 
