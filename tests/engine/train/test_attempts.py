@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from australis.engine.runner import TrainFailed
 from australis.engine.train.attempts import TRIES, attempt
+from australis.engine.worker.waybill import TrainFailed
 from australis.errors import EngineError, Problem
 
 
