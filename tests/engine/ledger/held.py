@@ -47,7 +47,7 @@ class MemoryHome:
     def connect(self) -> sqlite3.Connection:
         return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
-    def hold(self) -> MemoryHome:
+    def lock(self) -> MemoryHome:
         return self
 
     def has_catalog(self) -> bool:

@@ -18,7 +18,7 @@ from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.queues import load_queues
 from australis.engine.ledger.retention import log_needed_from, query_begins_at, unneeded
 from australis.engine.observe.quality import monitor
-from australis.engine.observe.statistics import statistics
+from australis.engine.observe.statistics import statistics_of
 from australis.engine.run_state import RunState
 from australis.plan.superboxes import Superbox
 
@@ -71,7 +71,7 @@ QUESTIONS: dict[str, Callable[[Ledger], object]] = {
     "query_begins_at": lambda ledger: query_begins_at(ledger.queues, "past", NOW),
     "next_cut": lambda ledger: next_cut(ledger.queues, ledger.plan.outputs["n"], 0),
     "delivered": lambda ledger: delivered(ledger.catalog, ["some"], 0, 4),
-    "statistics": lambda ledger: statistics(ledger.plan, ledger.queues, ledger.catalog, NOW),
+    "statistics": lambda ledger: statistics_of(ledger.plan, ledger.queues, ledger.catalog, NOW),
     "monitor": lambda ledger: monitor(ledger.plan, ledger.queues, Recent(), NOW),
     "recent": lambda ledger: (recent(ledger.catalog, 0, 99), all_so_far(ledger.catalog)),
     "drop_log": lambda ledger: drop_log(ledger.catalog),
