@@ -134,9 +134,7 @@ class Node:
         """The Spark session that trains run in, if it is Spark that runs them."""
         session: SparkSession | None = getattr(self._runner, "session", None)
         if session is None:
-            raise EngineError(
-                Problem(self.root.uri, "its trains do not run on Spark", 'Node(runner="spark")')
-            )
+            raise EngineError(Problem("runner", "is not Spark", f"runner={SPARK!r}"))
         return session
 
     # --- life
