@@ -11,7 +11,7 @@ from australis.app.commands.stats import _picture
 from australis.app.showing import statistics_tables as shown
 from australis.app.showing.progress import Picture, Sample
 from australis.engine.ledger.counts.drops import Entry
-from australis.engine.ledger.counts.recent_counts import Mouthful
+from australis.engine.ledger.counts.recent_counts import GateCount
 from australis.engine.observe.quality import OutputQuality, QualityReport
 from australis.engine.observe.statistics import (
     BoxStatistics,
@@ -100,7 +100,7 @@ def test_inputs_that_are_held_back() -> None:
 def test_progress_tells_what_is_shed() -> None:
     def sample(seconds: float, shed: int) -> Sample:
         superbox = SuperboxStatistics(
-            ("summary",), 17, 0, 9, 25.0, 84.0, ("report",), {"arc_0": Mouthful(10_000, shed)}
+            ("summary",), 17, 0, 9, 25.0, 84.0, ("report",), {"arc_0": GateCount(10_000, shed)}
         )
         return Sample(seconds, {}, statistics(**GRAPHS, superboxes={"summary": superbox}))
 

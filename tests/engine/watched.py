@@ -11,7 +11,7 @@ from australis.algebra.network import Network
 from australis.algebra.quality import Quality, ValueGraph
 from australis.engine.ledger.counts.delays import bucket
 from australis.engine.ledger.counts.recent_counts import Recent, note_recent
-from australis.engine.ledger.entries import Event
+from australis.engine.ledger.entries import LogEvent
 from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.queues import Queues
@@ -75,6 +75,6 @@ def arrived(ledger: Ledger, at: int, tuples: int = 100, size: int = 1_000) -> Qu
     end = base + tuples + 1
     segment = Segment("s", f"segments/{base}", base + 1, end, tuples, size, 0, base + 1, at, newest=at)
     with ledger.change() as change:
-        change.log(Event(base, end, "push", "s", tuples, at))
+        change.log(LogEvent(base, end, "push", "s", tuples, at))
         change.add_segments([segment])
     return ledger.queues

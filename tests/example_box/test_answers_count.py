@@ -14,7 +14,7 @@ from australis.algebra.expr import Expr, WindowCall, parse
 from australis.algebra.network import Network, Ref
 from australis.algebra.schema import Schema
 from australis.algebra.user_functions import register_function
-from australis.engine.ledger.counts.recent_counts import Mouthful
+from australis.engine.ledger.counts.recent_counts import GateCount
 from australis.engine.observe.quality import kept_by
 from australis.errors import NetworkError, PolicyError
 from australis.plan.spread import SpreadKind
@@ -173,8 +173,8 @@ def test_what_is_lost_before_pairs_multiplies() -> None:
         streams = [net.input(name, "k int") for name in ("x", "z")]
         net.add(Told(pairs_inputs=pairs), *streams, as_="box").output("y")
         found = superbox(net.build())
-        mouths = {(found.id, stream): Mouthful(10, 5) for stream in found.streams}
-        assert kept_by(found, mouths) == fraction
+        gates = {(found.id, stream): GateCount(10, 5) for stream in found.streams}
+        assert kept_by(found, gates) == fraction
 
 
 @pytest.mark.parametrize(

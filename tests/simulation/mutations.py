@@ -17,7 +17,7 @@ from australis.engine.ingest.log import Ingest, Placed
 from australis.engine.ledger import open_root
 from australis.engine.ledger.catalog import Catalog
 from australis.engine.ledger.garbage import Garbage
-from australis.engine.ledger.ledger import Change, Ledger
+from australis.engine.ledger.ledger import Ledger, UnitOfWork
 from australis.engine.run_state import RunState
 from australis.engine.store.disk import Data
 from australis.engine.store.root import Root
@@ -50,7 +50,7 @@ def no_full_synchronous() -> AbstractContextManager[Any]:
 
 def mirror_before_commit() -> AbstractContextManager[Any]:
     """The mirror follows a change before it is committed, and stays so when the commit fails."""
-    finish = Change.finish
+    finish = UnitOfWork.finish
 
     @contextmanager
     def mutated() -> Iterator[None]:
@@ -61,12 +61,15 @@ def mirror_before_commit() -> AbstractContextManager[Any]:
             ledgers[0] = self
             return settle(self)
 
-        def finish_early(self: Change, number: int) -> None:
+        def finish_early(self: UnitOfWork, number: int) -> None:
             finish(self, number)
             if self._plan is None:
                 ledgers[0]._queues = self._queues
 
-        with patch.object(Ledger, "_settle_doubt", remember), patch.object(Change, "finish", finish_early):
+        with (
+            patch.object(Ledger, "_settle_doubt", remember),
+            patch.object(UnitOfWork, "finish", finish_early),
+        ):
             yield
 
     return mutated()
@@ -78,17 +81,20 @@ def files_go_before_commit() -> AbstractContextManager[Any]:
     @contextmanager
     def mutated() -> Iterator[None]:
         ledgers: dict[int, Ledger] = {}
-        settle, finish = Ledger._settle_doubt, Change.finish
+        settle, finish = Ledger._settle_doubt, UnitOfWork.finish
 
         def remember(self: Ledger) -> bool:
             ledgers[0] = self
             return settle(self)
 
-        def delete_early(self: Change, number: int) -> None:
+        def delete_early(self: UnitOfWork, number: int) -> None:
             finish(self, number)
             ledgers[0].garbage.bury(self.buried)
 
-        with patch.object(Ledger, "_settle_doubt", remember), patch.object(Change, "finish", delete_early):
+        with (
+            patch.object(Ledger, "_settle_doubt", remember),
+            patch.object(UnitOfWork, "finish", delete_early),
+        ):
             yield
 
     return mutated()
@@ -106,7 +112,7 @@ def readers_are_ignored() -> AbstractContextManager[Any]:
 def head_is_not_committed() -> AbstractContextManager[Any]:
     """A train commits what it wrote, but not how far it came, if it took no tuples with a state."""
 
-    def move_heads(change: Change, account: Any) -> None:
+    def move_heads(change: UnitOfWork, account: Any) -> None:
         if any(manifest.states for manifest in account.manifests):
             _move_heads(change, account)
 
@@ -127,7 +133,7 @@ def position_in_another_change() -> AbstractContextManager[Any]:
     def mutated() -> Iterator[None]:
         committed = Ingest._commit
 
-        def without(self: Ingest, change: Change, placed: Placed) -> None:
+        def without(self: Ingest, change: UnitOfWork, placed: Placed) -> None:
             write(self, change, Placed(placed.event, placed.segments, None, placed.also))
 
         def commit_twice(self: Ingest, placed: Placed) -> int:

@@ -21,7 +21,7 @@ from australis import Node
 from australis.algebra.network import QUARANTINE
 from australis.engine.history import organisation
 from australis.engine.ledger.entries import FLUSH
-from australis.engine.ledger.entries import Event as LoggedEvent
+from australis.engine.ledger.entries import LogEvent as LoggedEvent
 from australis.engine.maintain import compaction
 from australis.engine.store import disk as disks
 from australis.engine.store.segments import staged

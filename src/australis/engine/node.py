@@ -371,7 +371,7 @@ class Node:
         return monitor(queues.plan, queues, seen, now, window_s)
 
     def seen(self) -> Recent:
-        """All that outputs got so far, and what came to the mouths of superboxes: for `quality_since`."""
+        """All that outputs got so far, and what came to the gates of superboxes: for `quality_since`."""
         return all_so_far(self._ledger.catalog)
 
     def quality_since(self, before: Recent, seconds: float) -> QualityReport:

@@ -16,9 +16,8 @@ from australis import Node
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
-from australis.engine.runner import Run
 from australis.engine.store.root import Root
-from australis.engine.worker.waybill import Manifest, Waybill
+from australis.engine.worker.waybill import Manifest, Run, Waybill
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
-from australis.engine.ledger.entries import PUSH, Event
+from australis.engine.ledger.entries import PUSH, LogEvent
 from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.queues import Queues, load_queues
@@ -120,7 +120,7 @@ def push(ledger: Ledger, rows: int) -> Segment:
     base = ledger.queues.log_end
     made = segment(ledger, "s", base + 1, rows)
     with ledger.change() as change:
-        change.log(Event(base, made.end, PUSH, "s", rows, base))
+        change.log(LogEvent(base, made.end, PUSH, "s", rows, base))
         change.add_segments([made])
     return made
 

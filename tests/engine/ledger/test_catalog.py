@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from australis.engine.ledger.catalog import Catalog
-from australis.engine.ledger.entries import Event, Head, StateFile
+from australis.engine.ledger.entries import Head, LogEvent, StateFile
 from australis.engine.ledger.schema import OLDEST, VERSION
 from australis.engine.ledger.transaction import Transaction
 from australis.engine.ledger.view import CatalogView
@@ -43,7 +43,7 @@ def written(catalog: Catalog) -> Iterator[Transaction]:
 def everything(transaction: Transaction) -> None:
     """A change of every kind."""
     transaction.set_meta("key", "value")
-    transaction.log(Event(0, 4, "push", "s", 3, 10))
+    transaction.log(LogEvent(0, 4, "push", "s", 3, 10))
     transaction.add_segments([SEGMENT])
     transaction.set_head("box", Head(4, 1, 99))
     transaction.set_states("box", [StateFile("box", 0, "states/a", 7)])
@@ -67,7 +67,7 @@ def test_what_was_committed_is_there_again(path: Path, catalog: Catalog) -> None
     again = Catalog(path.parent)
     assert again.meta("key") == "value"
     assert again.log_end() == 4
-    assert again.events(0, 9) == [Event(0, 4, "push", "s", 3, 10)]
+    assert again.events(0, 9) == [LogEvent(0, 4, "push", "s", 3, 10)]
     assert again.segments("arc") == [SEGMENT]
     assert again.head("box") == Head(4, 1, 99)
     assert again.states("box") == [StateFile("box", 0, "states/a", 7)]
@@ -148,8 +148,8 @@ def test_segments_come_by_writer_part_and_number(catalog: Catalog) -> None:
 
 def test_events_are_forgotten_when_they_are_wholly_past(catalog: Catalog) -> None:
     with written(catalog) as transaction:
-        transaction.log(Event(0, 4, "push", "s", 3, 10))
-        transaction.log(Event(4, 5, "tick", "", 0, 11))
+        transaction.log(LogEvent(0, 4, "push", "s", 3, 10))
+        transaction.log(LogEvent(4, 5, "tick", "", 0, 11))
         transaction.forget_events(4)
     assert [event.base for event in catalog.events(0, 9)] == [4]
     assert catalog.log_end() == 5

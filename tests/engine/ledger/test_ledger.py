@@ -26,8 +26,8 @@ from tests.engine.ledger.held import (
     state_file,
 )
 
-from australis.engine.ledger.entries import Event, Head, StateFile
-from australis.engine.ledger.ledger import Arrivals, Change, Ledger
+from australis.engine.ledger.entries import Head, LogEvent, StateFile
+from australis.engine.ledger.ledger import Arrivals, Ledger, UnitOfWork
 from australis.engine.ledger.queues import load_queues
 from australis.engine.store.segments import Segment
 from australis.errors import EngineError
@@ -48,10 +48,10 @@ def put(ledger: Ledger, *segments: Segment) -> None:
 # --- whole or not at all
 
 
-def do_everything(change: Change, made: Segment, before: Segment, state: str) -> None:
+def do_everything(change: UnitOfWork, made: Segment, before: Segment, state: str) -> None:
     """A change of every kind that the mirror or the files know of."""
     end = change.queues.log_end
-    change.log(Event(end, end + 4, "push", "s", 3, 10))
+    change.log(LogEvent(end, end + 4, "push", "s", 3, 10))
     change.add_segments([made], 10)
     change.drop_segments([before])
     change.set_head("count", Head(2, 5, 99))
@@ -165,7 +165,7 @@ class Story:
         names = list(self.ledger.plan.superboxes)
         return names[self.pick(len(names))]
 
-    def do_something(self, change: Change) -> None:
+    def do_something(self, change: UnitOfWork) -> None:
         doings = (
             self.log,
             self.add,
@@ -182,14 +182,14 @@ class Story:
         )
         doings[self.pick(len(doings))](change)
 
-    def log(self, change: Change) -> None:
+    def log(self, change: UnitOfWork) -> None:
         base, now = change.queues.log_end, change.queues.log_now
         end = base + 1 + self.pick(5)
-        change.log(Event(base, end, "push", "s", end - base - 1, now + self.pick(3)))
+        change.log(LogEvent(base, end, "push", "s", end - base - 1, now + self.pick(3)))
         if self.pick(2):
             change.forget_events(base)
 
-    def add(self, change: Change) -> None:
+    def add(self, change: UnitOfWork) -> None:
         arcs = list(change.queues.plan.arcs)
         arc = arcs[self.pick(len(arcs))]
         # A file of the future was written before, when nobody held the lock.
@@ -199,14 +199,14 @@ class Story:
         made = Segment(arc, name, base, base + rows, rows, rows, 1, base, 0, f"w{self.pick(2)}", self.pick(2))
         change.add_segments([made], self.pick(9) or None)
 
-    def present(self, change: Change) -> list[Segment]:
+    def present(self, change: UnitOfWork) -> list[Segment]:
         return [each for found in change.queues.segments.values() for each in found]
 
-    def drop(self, change: Change) -> None:
+    def drop(self, change: UnitOfWork) -> None:
         present = self.present(change)
         change.drop_segments([each for each in present if self.pick(2)])
 
-    def move(self, change: Change) -> None:
+    def move(self, change: UnitOfWork) -> None:
         """Let a segment be on another arc, whose file is then the same."""
         for each in self.present(change)[:1]:
             moved = replace(each, arc="count" if each.arc == "some" else "some")
@@ -214,30 +214,30 @@ class Story:
                 change.add_segments([moved])
                 change.drop_segments([each])
 
-    def head(self, change: Change) -> None:
+    def head(self, change: UnitOfWork) -> None:
         deadline = self.pick(5) or None
         change.set_head(self.superbox(), Head(self.pick(20), self.pick(3), deadline))
 
-    def forget(self, change: Change) -> None:
+    def forget(self, change: UnitOfWork) -> None:
         change.forget_superboxes([self.superbox()])
 
-    def states(self, change: Change) -> None:
+    def states(self, change: UnitOfWork) -> None:
         superbox = self.superbox()
         if self.pick(3):
             change.set_states(superbox, [StateFile("box", self.pick(2), self.written.pop(), 5)])
         else:
             change.clear_states(superbox)
 
-    def consumer(self, change: Change) -> None:
+    def consumer(self, change: UnitOfWork) -> None:
         change.set_consumer(f"me {self.pick(2)}", "n", self.pick(20), "note" if self.pick(2) else None)
 
-    def leave(self, change: Change) -> None:
+    def leave(self, change: UnitOfWork) -> None:
         change.drop_consumer(f"me {self.pick(2)}", "n")
 
-    def switch(self, change: Change) -> None:
+    def switch(self, change: UnitOfWork) -> None:
         change.run_plan((BOTH, ONE)[self.pick(2)])
 
-    def note(self, change: Change) -> None:
+    def note(self, change: UnitOfWork) -> None:
         change.set_meta("key", str(self.pick(9)))
         change.set_position("file", str(self.pick(9)))
         change.note_train(("some", 0, 4, 3, 2, 1, 10, 20, 0))

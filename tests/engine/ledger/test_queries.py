@@ -13,7 +13,7 @@ from australis.engine.deliver.fraction import delivered
 from australis.engine.ingest.back_pressure import BackPressure
 from australis.engine.ledger.counts.drops import drop_log
 from australis.engine.ledger.counts.recent_counts import Recent, all_so_far, recent
-from australis.engine.ledger.entries import Event, Head
+from australis.engine.ledger.entries import Head, LogEvent
 from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.queues import load_queues
 from australis.engine.ledger.retention import log_needed_from, query_begins_at, unneeded
@@ -31,9 +31,9 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     with opened(tmp_path) as ledger:
         pushed, counted = segment(ledger, "s", 1), segment(ledger, "some", 1)
         with ledger.change() as change:
-            change.log(Event(0, 4, "push", "s", 3, 5))
-            change.log(Event(4, 6, "flush", "", 0, 6))
-            change.log(Event(6, 7, "tick", "", 0, 7))
+            change.log(LogEvent(0, 4, "push", "s", 3, 5))
+            change.log(LogEvent(4, 6, "flush", "", 0, 6))
+            change.log(LogEvent(6, 7, "tick", "", 0, 7))
             change.add_segments([pushed, counted])
             change.set_head("some", Head(4, 1))
             change.set_consumer("me", "n", 2)

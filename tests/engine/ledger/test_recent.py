@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from tests.engine.watched import NOW, SECOND, note, opened
 
-from australis.engine.ledger.counts.recent_counts import KEPT_S, Mouthful, Recent, all_so_far, recent
+from australis.engine.ledger.counts.recent_counts import KEPT_S, GateCount, Recent, all_so_far, recent
 
-ONE = Recent({"a": {160: 3}}, {"a": {0: 2, 1: 1}}, {("box", "s"): Mouthful(10, 4)})
-OTHER = Recent({"a": {160: 1, 168: 5}, "b": {9: 1}}, {"a": {1: 6}}, {("box", "s"): Mouthful(2, 0)})
-BOTH = Recent({"a": {160: 4, 168: 5}, "b": {9: 1}}, {"a": {0: 2, 1: 7}}, {("box", "s"): Mouthful(12, 4)})
+ONE = Recent({"a": {160: 3}}, {"a": {0: 2, 1: 1}}, {("box", "s"): GateCount(10, 4)})
+OTHER = Recent({"a": {160: 1, 168: 5}, "b": {9: 1}}, {"a": {1: 6}}, {("box", "s"): GateCount(2, 0)})
+BOTH = Recent({"a": {160: 4, 168: 5}, "b": {9: 1}}, {"a": {0: 2, 1: 7}}, {("box", "s"): GateCount(12, 4)})
 SECONDS = NOW // SECOND
 
 
@@ -22,7 +22,7 @@ def test_trains_of_one_second_and_of_several_add_up(tmp_path: Path) -> None:
         note(ledger, NOW + SECOND, ONE)
         assert recent(ledger.catalog, SECONDS, SECONDS + 1) == BOTH
         assert recent(ledger.catalog, SECONDS + 1, SECONDS + 2) == ONE
-        assert recent(ledger.catalog, SECONDS, SECONDS + 2).mouths == {("box", "s"): Mouthful(22, 8)}
+        assert recent(ledger.catalog, SECONDS, SECONDS + 2).gates == {("box", "s"): GateCount(22, 8)}
         assert recent(ledger.catalog, SECONDS + 2, SECONDS + 9) == Recent()
 
 
@@ -49,11 +49,11 @@ def test_what_has_happened_since() -> None:
     since = BOTH.since(ONE)
     assert since.delays == {"a": {160: 1, 168: 5}, "b": {9: 1}}
     assert since.values == {"a": {0: 0, 1: 6}}
-    assert since.mouths == OTHER.mouths
+    assert since.gates == OTHER.gates
 
 
 @pytest.mark.parametrize(
-    ("mouthful", "kept"), [(Mouthful(), 1.0), (Mouthful(8, 2), 0.75), (Mouthful(8, 8), 0.0)]
+    ("gate_count", "kept"), [(GateCount(), 1.0), (GateCount(8, 2), 0.75), (GateCount(8, 8), 0.0)]
 )
-def test_the_fraction_that_is_let_in(mouthful: Mouthful, kept: float) -> None:
-    assert mouthful.kept == kept
+def test_the_fraction_that_is_let_in(gate_count: GateCount, kept: float) -> None:
+    assert gate_count.kept == kept

@@ -16,7 +16,7 @@ from tests.engine.watched import SECOND, delays, forked
 
 from australis import Node
 from australis.engine.ledger.counts.drops import Entry
-from australis.engine.ledger.counts.recent_counts import Mouthful
+from australis.engine.ledger.counts.recent_counts import GateCount
 from australis.engine.observe.metrics import Metrics, address, metrics
 from australis.engine.observe.quality import OutputQuality, QualityReport
 from australis.engine.observe.statistics import (
@@ -38,7 +38,7 @@ KNOWN = Statistics(
     7,
     {"some": BoxStatistics(100, 60, 3, 0, 1, 0, 2_500_000_000, 4)},
     {"out": OutputStatistics(3, 1.0, 2.0, 3.0, delays(out={0.001: 1, 0.53: 2, 600.0: 1})["out"], 0.75)},
-    {"some": SuperboxStatistics(("some",), 17, 0, 4, 25.0, 84.0, ("out",), {"s": Mouthful(80, 20)})},
+    {"some": SuperboxStatistics(("some",), 17, 0, 4, 25.0, 84.0, ("out",), {"s": GateCount(80, 20)})},
     {},
     900,
     1_000,
@@ -62,7 +62,7 @@ def labels(**given: str) -> frozenset[tuple[str, str]]:
 
 def test_all_that_is_known() -> None:
     found = told(list(metrics(KNOWN)))
-    out, some, mouth = labels(output="out"), labels(box="some"), labels(superbox="some", stream="s")
+    out, some, gate = labels(output="out"), labels(box="some"), labels(superbox="some", stream="s")
     dropbox = labels(number="2", superbox="some", stream="s", predicate='v < "x"')
     expected = {
         ("node_info", labels(network="forked")): 1,
@@ -73,8 +73,8 @@ def test_all_that_is_known() -> None:
         ("box_cost_seconds_total", some): 2.5,
         ("superbox_queue_tuples", labels(superbox="some")): 17,
         ("superbox_trains_total", labels(superbox="some")): 4,
-        ("superbox_arrived_tuples_total", mouth): 80,
-        ("superbox_shed_tuples_total", mouth): 20,
+        ("superbox_arrived_tuples_total", gate): 80,
+        ("superbox_shed_tuples_total", gate): 20,
         ("dropbox_share_ratio", dropbox): 0.5,
         ("dropbox_shed_tuples_total", dropbox): 19,
         ("output_shed_tuples_total", out): 20,

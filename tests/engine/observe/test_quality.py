@@ -13,7 +13,7 @@ from australis import Node
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality
-from australis.engine.ledger.counts.recent_counts import Mouthful, Recent
+from australis.engine.ledger.counts.recent_counts import GateCount, Recent
 from australis.engine.ledger.entries import Head
 from australis.engine.observe.inspect import look
 from australis.engine.observe.quality import QualityReport, fractions_kept, monitor
@@ -31,7 +31,7 @@ def test_utility_of_outputs_and_of_all(tmp_path: Path) -> None:
     seen = Recent(
         delays(tolerant={0.5: 30, 9.0: 10}, kinds={60.0: 4}, strict={0.2: 99, 5.0: 1}),
         {"tolerant": {0: 20, 9: 20}, "kinds": {0: 1, 1: 2, 2: 1}},
-        {("levels", "arc_0"): Mouthful(50, 10)},
+        {("levels", "arc_0"): GateCount(50, 10)},
     )
     found = report(tmp_path, seen)
     tolerant, kinds, strict = (found.outputs[name] for name in ("tolerant", "kinds", "strict"))
@@ -57,11 +57,11 @@ def test_delays_are_told_as_quantiles(tmp_path: Path) -> None:
 
 
 def test_fractions_behind_one_another_multiply(tmp_path: Path) -> None:
-    mouths = {("some", "s"): Mouthful(1_000, 500), ("levels", "arc_0"): Mouthful(500, 100)}
-    found = report(tmp_path, Recent(mouths=mouths)).outputs
+    gates = {("some", "s"): GateCount(1_000, 500), ("levels", "arc_0"): GateCount(500, 100)}
+    found = report(tmp_path, Recent(gates=gates)).outputs
     assert found["tolerant"].fraction == pytest.approx(0.4)
     assert found["strict"].fraction == found["kinds"].fraction == 0.5
-    everything = report(tmp_path, Recent(mouths={("levels", "arc_0"): Mouthful(500, 500)})).outputs
+    everything = report(tmp_path, Recent(gates={("levels", "arc_0"): GateCount(500, 500)})).outputs
     assert (everything["tolerant"].fraction, everything["tolerant"].utility) == (0.0, 0.0)
     assert everything["strict"].fraction == 1.0
 
@@ -72,13 +72,13 @@ def test_of_a_join_the_pairs_count_and_of_a_union_the_tuples() -> None:
     joined = left.join(right, "left.k = right.k", size=5, left=Order("t"), right=Order("t"), as_="pairs")
     joined.output("joined", Quality(delay=DELAY, loss=LOSS))
     net.input("a", "k long").union(net.input("b", "k long"), as_="all").output("both", Quality(loss=LOSS))
-    mouths = {
-        ("pairs", "l"): Mouthful(100, 50),
-        ("pairs", "r"): Mouthful(1_000, 600),
-        ("all", "a"): Mouthful(100, 50),
-        ("all", "b"): Mouthful(900, 0),
+    gates = {
+        ("pairs", "l"): GateCount(100, 50),
+        ("pairs", "r"): GateCount(1_000, 600),
+        ("all", "a"): GateCount(100, 50),
+        ("all", "b"): GateCount(900, 0),
     }
-    found = fractions_kept(branches(net.build()), mouths)
+    found = fractions_kept(branches(net.build()), gates)
     assert found["joined"] == pytest.approx(0.5 * 0.4)
     assert found["both"] == pytest.approx(0.95)
     assert found["quarantine"] == 1.0

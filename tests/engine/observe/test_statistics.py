@@ -11,7 +11,7 @@ from tests.engine.watched import NOW, SECOND, arrived, delays, forked, note, ope
 
 from australis.engine.ledger.catalog import DISK
 from australis.engine.ledger.counts.drops import drop_log
-from australis.engine.ledger.counts.recent_counts import Mouthful, Recent
+from australis.engine.ledger.counts.recent_counts import GateCount, Recent
 from australis.engine.ledger.ledger import Ledger
 from australis.engine.observe.statistics import WITHDRAWN_SHOWN, Statistics, statistics_of
 from australis.engine.steer.drop_boxes import DropBoxes
@@ -19,8 +19,8 @@ from australis.policy.shed.drop_boxes import DropBox
 from australis.policy.shed.shedder import Insert
 
 MOUTH = ("levels", "arc_0")
-GOOD = Recent(delays(tolerant={0.5: 90}), {"tolerant": {9: 90}}, {MOUTH: Mouthful(90, 0)})
-BAD = Recent(delays(tolerant={0.5: 5}), {"tolerant": {9: 5}}, {MOUTH: Mouthful(10, 5)})
+GOOD = Recent(delays(tolerant={0.5: 90}), {"tolerant": {9: 90}}, {MOUTH: GateCount(90, 0)})
+BAD = Recent(delays(tolerant={0.5: 5}), {"tolerant": {9: 5}}, {MOUTH: GateCount(10, 5)})
 
 
 def known(folder: Path, *trains: tuple[int, Recent], now: int | None = None) -> Statistics:
@@ -44,7 +44,7 @@ def test_lately_and_altogether(tmp_path: Path) -> None:
     assert found.outputs["tolerant"].tuples == 95
     assert found.outputs["strict"].fraction == found.outputs["quarantine"].fraction == 1.0
     assert found.shed == {"tolerant": 5}
-    assert found.superboxes["levels"].mouths == {"arc_0": Mouthful(100, 5)}
+    assert found.superboxes["levels"].mouths == {"arc_0": GateCount(100, 5)}
     assert found.superboxes["levels"].outputs == ("tolerant",)
     assert found.superboxes["some"].outputs == ("tolerant", "kinds", "strict")
 

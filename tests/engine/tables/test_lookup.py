@@ -18,7 +18,7 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.store import Store
-from australis.engine.tables.lookup import Lookup, LookupFailed
+from australis.engine.tables.lookup import LookupFailed, TableLookup
 from australis.engine.tables.opening import open_store
 from australis.kernels.pipeline import Pipeline
 
@@ -63,7 +63,7 @@ def parse(key: str) -> pa.DataType:
 
 def pairs(made: Network, seen: list[pa.Table], asked: bool) -> dict[str, list[str]]:
     """What comes out, with the table loaded or looked up."""
-    lookup = Lookup(made, "cars")
+    lookup = TableLookup(made, "cars")
     lookup.renew(0, 1 << 20)
     pipeline = Pipeline(made, asks={"cars": lookup} if asked else None)
     state = pipeline.start()
@@ -123,7 +123,7 @@ def test_what_sqlite_cannot_compare_is_not_looked_up(tmp_path: Path) -> None:
             assert not stored.looks_up([])
 
 
-class Counting(Lookup):
+class Counting(TableLookup):
     """A lookup that remembers what it asked its database."""
 
     asked: list[list[int]]
@@ -143,7 +143,7 @@ def counting(path: Path, budget: int) -> Counting:
     return lookup
 
 
-def names(lookup: Lookup, *ids: int) -> list[str]:
+def names(lookup: TableLookup, *ids: int) -> list[str]:
     found: list[str] = lookup(pa.table({"id": pa.array(ids, pa.int32())}))["name"].to_pylist()
     return found
 
@@ -171,7 +171,7 @@ def test_many_keys_are_asked_for_in_parts(tmp_path: Path) -> None:
     url = sqlite_table(
         tmp_path / "cars.db", "id int, name text, power real", [(n, str(n), 0.0) for n in range(0, 80_000, 2)]
     )
-    lookup = Lookup(joined(Store(url, "cars")), "cars")
+    lookup = TableLookup(joined(Store(url, "cars")), "cars")
     found = lookup(pa.table({"id": pa.array(range(80_000), pa.int32())}))
     assert found["id"].to_pylist() == list(range(0, 80_000, 2))
     lookup.renew(1, 0)
@@ -182,7 +182,7 @@ def test_a_connection_that_has_died_is_made_anew(postgresql: Server) -> None:
         "drop table if exists died",
         "create table died as select 1 as id, 'a'::text as name, 1.5::float8 as power",
     )
-    lookup = Lookup(joined(Store(postgresql.uri, "died")), "cars")
+    lookup = TableLookup(joined(Store(postgresql.uri, "died")), "cars")
     assert names(lookup, 1) == ["a"]
     postgresql.stop()
     with pytest.raises(LookupFailed, match=r"trips\.cars: died of .* cannot be read: "):

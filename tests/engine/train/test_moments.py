@@ -5,27 +5,27 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from australis.engine.ledger.entries import Event
+from australis.engine.ledger.entries import LogEvent
 from australis.engine.train.moments import moments
 
 KINDS = st.sampled_from(["push", "push", "tick", "flush"])
 
 
 @st.composite
-def logs(draw: st.DrawFn) -> list[Event]:
-    events: list[Event] = []
+def logs(draw: st.DrawFn) -> list[LogEvent]:
+    events: list[LogEvent] = []
     base = now = 0
     for kind in draw(st.lists(KINDS, min_size=1, max_size=8)):
         rows = draw(st.integers(0, 4)) if kind == "push" else 0
         end = base + (2 if kind == "flush" else 1 + rows)
         now += draw(st.integers(0, 3))
-        events.append(Event(base, end, kind, "s", rows, now))
+        events.append(LogEvent(base, end, kind, "s", rows, now))
         base = end
     return events
 
 
 @given(logs(), st.booleans(), st.data())
-def test_moments_cover_the_numbers_once(events: list[Event], timed: bool, data: st.DataObject) -> None:
+def test_moments_cover_the_numbers_once(events: list[LogEvent], timed: bool, data: st.DataObject) -> None:
     end = events[-1].end
     lo = data.draw(st.integers(0, end - 1))
     hi = data.draw(st.integers(lo + 1, end))
@@ -39,7 +39,7 @@ def test_moments_cover_the_numbers_once(events: list[Event], timed: bool, data: 
 
 
 def test_the_end_belongs_to_the_train_that_has_its_last_number() -> None:
-    flush = [Event(4, 6, "flush", "", 0, 9)]
+    flush = [LogEvent(4, 6, "flush", "", 0, 9)]
     assert [each.ending for each in moments(flush, 4, 5, timed=True)] == [False]
     (last,) = moments(flush, 5, 6, timed=True)
     assert (last.ending, last.before) == (True, 4)

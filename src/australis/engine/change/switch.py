@@ -15,8 +15,7 @@ from australis.engine.change.difference import Change, difference
 from australis.engine.change.takeover import Cut, Takeover
 from australis.engine.crash_points import crash_point
 from australis.engine.ingest import Arrival
-from australis.engine.ledger import NETWORK, Record, StateFile, query_begins_at
-from australis.engine.ledger import Change as LedgerChange
+from australis.engine.ledger import NETWORK, Record, StateFile, UnitOfWork, query_begins_at
 from australis.engine.run_state import RunState
 from australis.engine.running import Running
 from australis.engine.threads import Threads
@@ -180,7 +179,7 @@ class Switch:
         return takeover.begin(new, queues, meeting)
 
     def _move_readers(
-        self, change: LedgerChange, takeover: Takeover, begins: Mapping[str, int], log_end: int
+        self, change: UnitOfWork, takeover: Takeover, begins: Mapping[str, int], log_end: int
     ) -> None:
         """Forget the consumers of outputs that are gone; others read on where the new arc begins."""
         new = takeover.new.plan

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from australis.algebra.network import Ref
-from australis.engine.ledger import Catalog, Change, Head, Queues, StateFile
+from australis.engine.ledger import Catalog, Head, Queues, StateFile, UnitOfWork
 from australis.engine.store import Root, Segment, encode_state, read_state
 from australis.engine.tables import note_of, outdated
 from australis.kernels.make import kernel_for
@@ -143,7 +143,7 @@ class Takeover:
 
     def write(
         self,
-        change: Change,
+        change: UnitOfWork,
         states: Mapping[str, list[StateFile]],
         begins: Mapping[str, int],
     ) -> None:
@@ -164,7 +164,7 @@ class Takeover:
         self._move_segments(change, queues)
         change.run_plan(self.new.plan)
 
-    def _forget_counts(self, change: Change) -> None:
+    def _forget_counts(self, change: UnitOfWork) -> None:
         """Forget what was counted of ad hoc queries that go: one of the same name is another one."""
         old, stay = self.old.plan, (None, *self.new.plan.queries)
         over = [each for name, each in old.superboxes.items() if old.query_of(name) not in stay]
@@ -188,7 +188,7 @@ class Takeover:
         )
         return Head(begin, 1 if has_run else 0, min(due, default=None))
 
-    def _move_segments(self, change: Change, queues: Queues) -> None:
+    def _move_segments(self, change: UnitOfWork, queues: Queues) -> None:
         """Move what is unread of outputs that others write now, and drop what does not stay."""
         moved = {
             replace(segment, arc=behind)

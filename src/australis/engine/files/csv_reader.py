@@ -23,7 +23,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
-class Record:
+class CsvRecord:
     """A record of a block as it stands in the file: the line it begins in, and its fields."""
 
     line: int
@@ -150,7 +150,7 @@ class CsvReader(TextReader):
                 )
         return columns, {**null_faults(self._schema, columns), **faults}
 
-    def _records(self, line: int, block: bytes) -> Iterator[Record]:
+    def _records(self, line: int, block: bytes) -> Iterator[CsvRecord]:
         """The records of a block again, with their lines: only for a block in which something is wrong."""
         text = block.decode("utf-8", "backslashreplace")
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter)
@@ -159,12 +159,14 @@ class CsvReader(TextReader):
             before = 0
             for fields in reader:
                 if fields or len(self._header) == 1:
-                    yield Record(line + before, fields or [""])
+                    yield CsvRecord(line + before, fields or [""])
                 before = reader.line_num
         finally:
             csv.field_size_limit(limit)
 
-    def _rejected(self, records: Iterator[Record], faults: dict[int, str], rows: int) -> tuple[Rejected, ...]:
+    def _rejected(
+        self, records: Iterator[CsvRecord], faults: dict[int, str], rows: int
+    ) -> tuple[Rejected, ...]:
         rejected = []
         row = 0
         for record in records:

@@ -15,7 +15,7 @@ from australis.algebra.schema import TS, Schema
 from australis.engine.crash_points import crash_point
 from australis.engine.files import Rejected
 from australis.engine.ingest.schema_fit import fitting, widens
-from australis.engine.ledger import FLUSH, LOAD, PUSH, TICK, Change, Event, Ledger, bucket
+from australis.engine.ledger import FLUSH, LOAD, PUSH, TICK, Ledger, LogEvent, UnitOfWork, bucket
 from australis.engine.store import SEQ, Segment, adopt, write_arrivals, write_segment
 from australis.engine.threads import Threads
 from australis.errors import EngineError, Problem
@@ -23,11 +23,11 @@ from australis.plan.superboxes import QUARANTINE_ARC
 
 Position = tuple[str, str]
 """A source, and how far it has come, in its own words."""
-Also = Callable[[Change], None]
+Also = Callable[[UnitOfWork], None]
 """What else is committed together with an event."""
 
 
-def _nothing(change: Change) -> None:
+def _nothing(change: UnitOfWork) -> None:
     """Commit nothing else."""
 
 
@@ -48,7 +48,7 @@ class Arrival:
 class Placed:
     """An event with its place in the log, and what is committed with it."""
 
-    event: Event
+    event: LogEvent
     segments: Sequence[Segment] = ()
     position: Position | None = None
     also: Also = _nothing
@@ -113,13 +113,13 @@ class Ingest:
         """Time passes."""
         with self.turn:
             base = self._ledger.queues.log_end
-            return self._commit(Placed(Event(base, base + 1, TICK, "", 0, now), position=position))
+            return self._commit(Placed(LogEvent(base, base + 1, TICK, "", 0, now), position=position))
 
     def flush(self, now: int, position: Position | None = None) -> int:
         """All streams end."""
         with self.turn:
             base = self._ledger.queues.log_end
-            return self._commit(Placed(Event(base, base + 2, FLUSH, "", 0, now), position=position))
+            return self._commit(Placed(LogEvent(base, base + 2, FLUSH, "", 0, now), position=position))
 
     def place(self, arrivals: Sequence[Arrival]) -> list[Placed]:
         """Decide on the numbers of tuples that arrive one after the other. The caller has the turn."""
@@ -130,7 +130,7 @@ class Ingest:
             segments = [placed] if each.segment.rows else []
             if each.rejected:
                 segments.append(self._quarantine(each.name, each.rejected, base, each.now))
-            event = Event(base, end, each.kind, each.name, each.segment.rows, each.now)
+            event = LogEvent(base, end, each.kind, each.name, each.segment.rows, each.now)
             found.append(Placed(event, segments, each.position, each.also))
             base = end
         return found
@@ -143,7 +143,7 @@ class Ingest:
         crash_point("ingest.committed")
         return placed.event.end
 
-    def write(self, change: Change, placed: Placed) -> None:
+    def write(self, change: UnitOfWork, placed: Placed) -> None:
         """Put an event at the end of the log, where time only passes, though threads may come out of turn."""
         event = replace(placed.event, now=max(placed.event.now, change.queues.log_now))
         change.log(event)
@@ -154,7 +154,7 @@ class Ingest:
             change.set_position(*placed.position)
         placed.also(change)
 
-    def _check_there(self, change: Change, event: Event) -> None:
+    def _check_there(self, change: UnitOfWork, event: LogEvent) -> None:
         """Refuse an event of an input that a change has just taken away."""
         if event.input and event.input not in change.queues.plan.arcs:
             self._schema(event.input)

@@ -7,7 +7,7 @@ from australis.engine.ledger.catalog import DISK, NETWORK, OPTIMISER, Catalog
 from australis.engine.ledger.counts import (
     BUCKETS_PER_OCTAVE,
     Entry,
-    Mouthful,
+    GateCount,
     Recent,
     all_so_far,
     box_costs,
@@ -29,9 +29,9 @@ from australis.engine.ledger.counts import (
     recent,
     taken_and_shed,
 )
-from australis.engine.ledger.entries import FLUSH, LOAD, PUSH, TICK, Event, Head, StateFile
+from australis.engine.ledger.entries import FLUSH, LOAD, PUSH, TICK, Head, LogEvent, StateFile
 from australis.engine.ledger.garbage import Garbage
-from australis.engine.ledger.ledger import Change, Ledger
+from australis.engine.ledger.ledger import Ledger, UnitOfWork
 from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.queues import ALL, Queues, Rows, load_queues, loads_of, rows_between
 from australis.engine.ledger.record import Record
@@ -57,13 +57,12 @@ __all__ = [
     "PUSH",
     "TICK",
     "Catalog",
-    "Change",
     "Entry",
-    "Event",
     "Garbage",
+    "GateCount",
     "Head",
     "Ledger",
-    "Mouthful",
+    "LogEvent",
     "OpenRoot",
     "Queues",
     "Recent",
@@ -71,6 +70,7 @@ __all__ = [
     "Rows",
     "StateFile",
     "Transaction",
+    "UnitOfWork",
     "all_so_far",
     "arcs_with_history",
     "box_costs",

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from australis.engine.ledger.entries import Event, Head, StateFile
+from australis.engine.ledger.entries import Head, LogEvent, StateFile
 from australis.engine.ledger.schema import OLDEST, TABLES, VERSION, migrations
 from australis.engine.ledger.transaction import SEGMENT_COLUMNS
 from australis.engine.store import FolderHome, Home, Segment, unwritable
@@ -120,26 +120,26 @@ class Catalog:
         """The local time of the last event."""
         return int(self.meta("log_now") or 0)
 
-    def events(self, lo: int, hi: int, most: int = -1) -> list[Event]:
+    def events(self, lo: int, hi: int, most: int = -1) -> list[LogEvent]:
         """The events that have a sequence number from `lo` up to `hi`, at most the first `most` of them."""
         # Events do not overlap, so only the last one that begins before `lo` can reach behind it.
         since = "coalesce((select max(base) from event where base <= ?), 0)"
         query = f"select * from event where base >= {since} and base < ? and end > ? order by base limit ?"
-        return [Event(*row) for row in self.rows(query, lo, hi, lo, most)]
+        return [LogEvent(*row) for row in self.rows(query, lo, hi, lo, most)]
 
-    def flushes(self, lo: int, hi: int) -> list[Event]:
+    def flushes(self, lo: int, hi: int) -> list[LogEvent]:
         """The ends of all streams that have a sequence number from `lo` up to `hi`."""
         where = "kind = 'flush' and base >= ? and base < ? and end > ?"
         # An end has two numbers.
         found = self.rows(f"select * from event where {where} order by base", lo - 1, hi, lo)
-        return [Event(*row) for row in found]
+        return [LogEvent(*row) for row in found]
 
-    def loads(self, lo: int, hi: int) -> list[Event]:
+    def loads(self, lo: int, hi: int) -> list[LogEvent]:
         """The versions of stored tables from `lo` up to `hi`."""
         found = self.rows(
             "select * from event where kind = 'load' and base >= ? and base < ? order by base", lo, hi
         )
-        return [Event(*row) for row in found]
+        return [LogEvent(*row) for row in found]
 
     def latest(self, lo: int, hi: int) -> int:
         """The local time of the last event that has a sequence number from `lo` up to `hi`; 0 without one."""

@@ -9,7 +9,7 @@ PUSH, TICK, FLUSH, LOAD = "push", "tick", "flush", "load"
 
 
 @dataclass(frozen=True)
-class Event:
+class LogEvent:
     """An entry of the log. Its sequence numbers are from `base` up to, not including, `end`."""
 
     base: int

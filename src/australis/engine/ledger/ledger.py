@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from australis.engine.crash_points import crash_point
 from australis.engine.ledger.catalog import Catalog
-from australis.engine.ledger.entries import Event, Head, StateFile
+from australis.engine.ledger.entries import Head, LogEvent, StateFile
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.guard import Guard
 from australis.engine.ledger.queues import Queues, load_queues, own_bytes
@@ -32,7 +32,7 @@ Arrivals = list[tuple[str, int, int]]
 """Arcs on which tuples were put, how many, and when."""
 
 
-class Change(Transaction):
+class UnitOfWork(Transaction):
     """A unit of work: statements for the catalogue, and a draft of the mirror as it will be."""
 
     def __init__(self, db: sqlite3.Connection, queues: Queues | None) -> None:
@@ -55,7 +55,7 @@ class Change(Transaction):
 
     # --- the log and the queues
 
-    def log(self, event: Event) -> None:
+    def log(self, event: LogEvent) -> None:
         """Put an event at the end of the log."""
         super().log(event)
         self._queues = replace(self.queues, log_end=event.end, log_now=event.now)
@@ -171,7 +171,7 @@ class Ledger:
         self.guard = Guard(threads)
         self._queues: Queues | None = None
         self._commits = int(catalog.meta(COMMITS) or 0)
-        self._doubtful: Change | None = None
+        self._doubtful: UnitOfWork | None = None
         """A change whose commit failed, so that only the catalogue knows whether it happened."""
         self._is_inside = False
         self.on_arrivals: Callable[[Arrivals], None] = lambda arrivals: None
@@ -197,14 +197,14 @@ class Ledger:
     # --- the unit of work
 
     @contextmanager
-    def change(self) -> Iterator[Change]:
+    def change(self) -> Iterator[UnitOfWork]:
         """Change what is committed: all that is done inside, or nothing."""
-        change: Change | None = None
+        change: UnitOfWork | None = None
         with self.guard:
             self._settle_doubt()
             try:
                 with self._once(), self.catalog.transaction() as db:
-                    change = Change(db, self._queues)
+                    change = UnitOfWork(db, self._queues)
                     yield change
                     change.finish(self._commits + 1)
             except BaseException as error:
@@ -240,7 +240,7 @@ class Ledger:
             self._adopt(doubtful)
         return happened
 
-    def _adopt(self, change: Change) -> None:
+    def _adopt(self, change: UnitOfWork) -> None:
         """Let the mirror follow a change that is committed, and wake everybody who waits for one."""
         self._commits += 1
         for follow in change.followers:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from australis.engine.ledger.catalog import Catalog
-from australis.engine.ledger.entries import Event, Head
+from australis.engine.ledger.entries import Head, LogEvent
 from australis.engine.store import Segment
 from australis.plan.superboxes import QUARANTINE_ARC, Plan, Superbox
 
@@ -24,9 +24,9 @@ Rows = Callable[[Segment, int, int], int]
 class Log(Protocol):
     """What is asked of the log."""
 
-    def flushes(self, lo: int, hi: int) -> list[Event]: ...
+    def flushes(self, lo: int, hi: int) -> list[LogEvent]: ...
 
-    def loads(self, lo: int, hi: int) -> list[Event]: ...
+    def loads(self, lo: int, hi: int) -> list[LogEvent]: ...
 
     def latest(self, lo: int, hi: int) -> int: ...
 
@@ -180,7 +180,7 @@ def own_bytes(segment: Segment) -> int:
     return 0 if segment.adopted else segment.bytes
 
 
-def loads_of(log: Log, superbox: Superbox, lo: int, hi: int) -> list[Event]:
+def loads_of(log: Log, superbox: Superbox, lo: int, hi: int) -> list[LogEvent]:
     """The new versions of a superbox's stored tables from `lo` up to `hi`."""
     found = log.loads(lo, hi) if superbox.tables else []
     return [event for event in found if event.input in superbox.tables]

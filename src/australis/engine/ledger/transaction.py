@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from australis.engine.ledger.entries import Event, Head, StateFile
+from australis.engine.ledger.entries import Head, LogEvent, StateFile
 from australis.engine.store import Segment
 
 TRAINS_KEPT = 1000
@@ -24,7 +24,7 @@ class Transaction:
     def set_meta(self, key: str, value: str) -> None:
         self._db.execute("insert or replace into meta values (?, ?)", (key, value))
 
-    def log(self, event: Event) -> None:
+    def log(self, event: LogEvent) -> None:
         """Put an event at the end of the log."""
         values = (event.base, event.end, event.kind, event.input, event.rows, event.now)
         self._db.execute("insert into event values (?, ?, ?, ?, ?, ?)", values)

@@ -14,7 +14,7 @@ from australis.engine.ledger import OPTIMISER, Entry, drop_log, load_queues, pla
 from australis.engine.observe.live_network import live
 from australis.engine.observe.statistics import Statistics, statistics_of
 from australis.engine.store import CATALOG
-from australis.engine.worker import Mouth
+from australis.engine.worker import Gate
 
 
 def holds_tables(directory: Path, names: Iterable[str]) -> bool:
@@ -43,10 +43,10 @@ def running(directory: Path) -> Network:
     with view_of(directory) as view:
         made = plan_in(directory, view)
         entries = [each for each in drop_log(view, withdrawn=0) if each.superbox in made.superboxes]
-    standing: dict[str, dict[str, Mouth]] = {}
+    standing: dict[str, dict[str, Gate]] = {}
     for each in entries:
-        mouth = Mouth(each.number, each.share, each.where)
-        standing.setdefault(each.superbox, {})[each.stream] = mouth
+        gate = Gate(each.number, each.share, each.where)
+        standing.setdefault(each.superbox, {})[each.stream] = gate
     return live(made, standing, {each.number: _shed_so_far(each) for each in entries})
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from australis.algebra.quality import Quality
-from australis.engine.ledger import Mouthful, Queues, Recent, middle_us, quantile_us
+from australis.engine.ledger import GateCount, Queues, Recent, middle_us, quantile_us
 from australis.plan.superboxes import Plan, Superbox
 from australis.qos.histograms import bins_of
 from australis.qos.utility import Delivery, Worth, total, worth
@@ -55,7 +55,7 @@ class QualityReport:
 
 def monitor(plan: Plan, queues: Queues, seen: Recent, now: int, window_s: int = WINDOW_S) -> QualityReport:
     """The quality of every output, from what happened in a window that ends now."""
-    ways, fractions = plan.ways(), fractions_kept(plan, seen.mouths)
+    ways, fractions = plan.ways(), fractions_kept(plan, seen.gates)
     outputs: dict[str, OutputQuality] = {}
     worths: list[Worth | None] = []
     for name, output in plan.network.outputs.items():
@@ -98,18 +98,18 @@ def _quality(
     )
 
 
-def fractions_kept(plan: Plan, mouths: Mapping[tuple[str, str], Mouthful]) -> dict[str, float]:
+def fractions_kept(plan: Plan, gates: Mapping[tuple[str, str], GateCount]) -> dict[str, float]:
     """The fraction that each output gets: what drop boxes behind one another let in multiplies."""
-    kept = {name: kept_by(superbox, mouths) for name, superbox in plan.superboxes.items()}
+    kept = {name: kept_by(superbox, gates) for name, superbox in plan.superboxes.items()}
     return {output: math.prod(kept[name] for name in way) for output, way in plan.ways().items() if output}
 
 
-def kept_by(superbox: Superbox, mouths: Mapping[tuple[str, str], Mouthful]) -> float:
+def kept_by(superbox: Superbox, gates: Mapping[tuple[str, str], GateCount]) -> float:
     """The fraction that a superbox's drop boxes let in: of all tuples, or of all pairs that could join."""
-    each = [mouths.get((superbox.id, stream), Mouthful()) for stream in superbox.streams]
+    each = [gates.get((superbox.id, stream), GateCount()) for stream in superbox.streams]
     if any(node.box.pairs_inputs for node in superbox.network.boxes.values()):
-        return math.prod(mouthful.kept for mouthful in each)
-    return sum(each, Mouthful()).kept
+        return math.prod(gate_count.kept for gate_count in each)
+    return sum(each, GateCount()).kept
 
 
 def _waiting(plan: Plan, queues: Queues, way: list[str], now: int) -> float | None:

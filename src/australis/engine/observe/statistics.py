@@ -10,7 +10,7 @@ from australis.engine.ledger import (
     DISK,
     Catalog,
     Entry,
-    Mouthful,
+    GateCount,
     Queues,
     Recent,
     all_so_far,
@@ -85,7 +85,7 @@ class SuperboxStatistics:
     train_ms_p50: float | None
     outputs: tuple[str, ...] = ()
     """Those that it leads to."""
-    mouths: Mapping[str, Mouthful] = field(default_factory=dict)
+    mouths: Mapping[str, GateCount] = field(default_factory=dict)
     """What came to each of its streams so far, and what of it was shed."""
 
 
@@ -166,17 +166,17 @@ def _quality(plan: Plan, queues: Queues, catalog: Catalog, now: int | None) -> Q
 
 
 def _shed(plan: Plan, ways: Mapping[str, Sequence[str]], seen: Recent) -> dict[str, int]:
-    """What was shed at the mouths of the superboxes that lead to each output."""
-    mouths = seen.mouths.items()
+    """What was shed at the gates of the superboxes that lead to each output."""
+    gates = seen.gates.items()
     found = {
-        name: sum(mouthful.shed for (superbox, _), mouthful in mouths if superbox in ways[name])
+        name: sum(gate_count.shed for (superbox, _), gate_count in gates if superbox in ways[name])
         for name in plan.network.outputs
     }
     return {name: tuples for name, tuples in found.items() if tuples}
 
 
 def _outputs(plan: Plan, seen: Recent) -> dict[str, OutputStatistics]:
-    fractions = fractions_kept(plan, seen.mouths)
+    fractions = fractions_kept(plan, seen.gates)
     return {name: _output(seen.delays.get(name, {}), fractions[name]) for name in plan.outputs}
 
 
@@ -199,5 +199,5 @@ def _superbox(
         sum(train.received for train in trains) / len(trains) if trains else None,
         times[len(times) // 2] / 1000 if times else None,
         tuple(output for output, way in ways.items() if output and name in way),
-        {stream: seen.mouths.get((name, stream), Mouthful()) for stream in superbox.streams},
+        {stream: seen.gates.get((name, stream), GateCount()) for stream in superbox.streams},
     )

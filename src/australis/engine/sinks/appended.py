@@ -18,11 +18,11 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Record:
+class FileEnd:
     """How long a file is, and the checksum of its last bytes, by which it is known again.
 
-    >>> read_record(Record(5, 7).text, "a.csv")
-    Record(size=5, end=7)
+    >>> read_file_end(FileEnd(5, 7).text, "a.csv")
+    FileEnd(size=5, end=7)
     """
 
     size: int = 0
@@ -33,10 +33,10 @@ class Record:
         return json.dumps(asdict(self), separators=(",", ":"))
 
 
-def read_record(text: str, path: str) -> Record:
+def read_file_end(text: str, path: str) -> FileEnd:
     """The record that a position text tells."""
     try:
-        return Record(**json.loads(text))
+        return FileEnd(**json.loads(text))
     except (ValueError, TypeError):
         raise EngineError(Problem(path, f"the position {text!r} is none of a file")) from None
 
@@ -44,7 +44,7 @@ def read_record(text: str, path: str) -> Record:
 class AppendedFile:
     """A file opened for appending, cut back to what was recorded of it."""
 
-    def __init__(self, path: str, record: Record) -> None:
+    def __init__(self, path: str, record: FileEnd) -> None:
         self._path, self._final = path, Path(path).resolve()
         with trouble(path):
             is_new = not self._final.exists()
@@ -60,7 +60,7 @@ class AppendedFile:
             raise
         self.record = record
 
-    def append(self, chunks: Iterable[bytes]) -> Record:
+    def append(self, chunks: Iterable[bytes]) -> FileEnd:
         """Bring bytes to the disk; if that fails the file is as it was."""
         size, end = self.record.size, self._end
         try:
@@ -75,7 +75,7 @@ class AppendedFile:
             except OSError as error:
                 _log.warning("%s keeps a tail until the next run cuts it off: %s", self._path, error)
             raise
-        self.record, self._end = Record(size, zlib.crc32(end)), end
+        self.record, self._end = FileEnd(size, zlib.crc32(end)), end
         return self.record
 
     def _write(self, chunk: bytes, offset: int) -> None:
@@ -84,7 +84,7 @@ class AppendedFile:
             written = os.pwrite(self._file, rest, offset)
             rest, offset = rest[written:], offset + written
 
-    def _checked(self, record: Record) -> bytes:
+    def _checked(self, record: FileEnd) -> bytes:
         """The last recorded bytes, if the file still has them."""
         size = os.fstat(self._file).st_size
         if size < record.size:

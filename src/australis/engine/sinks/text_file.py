@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from australis.algebra.schema import Schema
 from australis.engine.files import csv_header, csv_rows, format_of, json_rows
-from australis.engine.sinks.appended import AppendedFile, Record, read_record
+from australis.engine.sinks.appended import AppendedFile, FileEnd, read_file_end
 from australis.engine.sinks.consuming import Outlet, RunningSink
 from australis.errors import EngineError, Problem
 
@@ -79,7 +79,7 @@ class RunningTextFile(RunningSink):
         self._sink = sink
         packed = sink.path.lower().endswith(".gz")
         self._rendering = Rendering(sink.schema, format_of(sink.path), packed)
-        record = read_record(self._recorded(self._first), sink.path)
+        record = read_file_end(self._recorded(self._first), sink.path)
         self._file = AppendedFile(sink.path, record)
         if record.size == 0:
             self._file.append([self._rendering.header()])
@@ -90,7 +90,7 @@ class RunningTextFile(RunningSink):
         if not self._sink.replace and path.is_file() and path.stat().st_size:
             what = "is there already, and this node did not write it"
             raise EngineError(Problem(self._sink.path, what, "a name that is free"))
-        return Record().text
+        return FileEnd().text
 
     def _write(self, table: pa.Table) -> str:
         try:

@@ -5,7 +5,15 @@ rejected rows and a position, which a node commits together; a source that start
 committed position. Settings (`FileSource`, `FolderSource`, `GeneratorSource`) and runs are two objects.
 """
 
-from australis.engine.sources.delivery import Adoption, Delivery, Inlet, Positions, Running, Source, hand_over
+from australis.engine.sources.delivery import (
+    Adoption,
+    Delivery,
+    Inlet,
+    Positions,
+    RunningSource,
+    Source,
+    hand_over,
+)
 from australis.engine.sources.feeding import feed, in_turns
 from australis.engine.sources.files import FileSource, FolderSource
 from australis.engine.sources.generator import PREFIX, GeneratorSource, parse_generator
@@ -29,7 +37,7 @@ __all__ = [
     "Pacer",
     "Positions",
     "Rate",
-    "Running",
+    "RunningSource",
     "SignalWaiter",
     "Source",
     "Speed",

@@ -52,7 +52,7 @@ class Inlet(Protocol):
     def position(self, source: str, /) -> str | None: ...
 
 
-class Running(Protocol):
+class RunningSource(Protocol):
     """A source on its way, which goes on behind the last committed position."""
 
     @property
@@ -77,7 +77,7 @@ class Source(Protocol):
     def at_rest(self) -> bool:
         """Whether all of it is there and wanted at once, so that it never waits."""
 
-    def start(self, positions: Positions, waiter: Waiter) -> Running: ...
+    def start(self, positions: Positions, waiter: Waiter) -> RunningSource: ...
 
 
 def hand_over(node: Inlet, delivery: Delivery) -> int:

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
-from australis.engine.sources.delivery import Delivery, Inlet, Running, Source, hand_over
+from australis.engine.sources.delivery import Delivery, Inlet, RunningSource, Source, hand_over
 from australis.engine.sources.waiting import SignalWaiter, Waiter
 
 _log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ def feed(
     return tuple(note for one in running for note in one.notes)
 
 
-def in_turns(running: Sequence[Running], waiter: Waiter) -> Iterator[Delivery]:
+def in_turns(running: Sequence[RunningSource], waiter: Waiter) -> Iterator[Delivery]:
     """The deliveries of sources that never wait, one of each in turn.
 
     Turns are counted over all runs, so a run that goes on takes them in the order of one that was never
@@ -44,11 +44,11 @@ def in_turns(running: Sequence[Running], waiter: Waiter) -> Iterator[Delivery]:
             yield delivery
 
 
-def _at_once(node: Inlet, running: Sequence[Running], waiter: SignalWaiter, heard: Heard) -> None:
+def _at_once(node: Inlet, running: Sequence[RunningSource], waiter: SignalWaiter, heard: Heard) -> None:
     """Each source on a thread; the first error ends all."""
     errors: list[BaseException] = []
 
-    def bring(one: Running) -> None:
+    def bring(one: RunningSource) -> None:
         try:
             for delivery in one.deliveries():
                 hand_over(node, delivery)

@@ -1,4 +1,4 @@
-"""The account of a train: what it says of boxes, outputs and mouths, and what of that is written down."""
+"""The account of a train: what it says of boxes, outputs and gates, and what of that is written down."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from australis.engine.ledger import Mouthful, Recent, Transaction, count_shed, histogram, note_recent
+from australis.engine.ledger import GateCount, Recent, Transaction, count_shed, histogram, note_recent
 from australis.engine.store import Segment
 from australis.engine.worker import Manifest, Waybill
 from australis.plan.superboxes import Plan, Superbox
@@ -55,7 +55,7 @@ class Account:
 
     @cached_property
     def seen(self) -> Recent:
-        """What outputs got, and what came to mouths."""
+        """What outputs got, and what came to gates."""
         seen = Recent()
         for manifest in self.manifests:
             for output, buckets in self._delays(manifest):
@@ -63,13 +63,13 @@ class Account:
             for output, counts in manifest.values.items():
                 bins = {index: tuples for index, tuples in enumerate(counts) if tuples}
                 seen.values[output] = _sum(seen.values.get(output, {}), bins)
-            for key, mouthful in self._mouthfuls(manifest):
-                seen.mouths[key] = seen.mouths.get(key, Mouthful()) + mouthful
+            for key, gate_count in self._gate_counts(manifest):
+                seen.gates[key] = seen.gates.get(key, GateCount()) + gate_count
         return seen
 
-    def mouth(self, member: str) -> Mouthful:
+    def came_to(self, member: str) -> GateCount:
         """What came to all streams of a member."""
-        return sum((each for (name, _), each in self.seen.mouths.items() if name == member), Mouthful())
+        return sum((each for (name, _), each in self.seen.gates.items() if name == member), GateCount())
 
     def given(self, member: str) -> dict[str, int]:
         """The tuples that a member put on its arcs, whether they were queued there or not."""
@@ -99,7 +99,7 @@ class Account:
         note_recent(transaction, self.now, self.seen)
         count_shed(transaction, self._shed())
         for member in self.superbox.members:
-            came, tasks = self.mouth(member), len(self.manifests)
+            came, tasks = self.came_to(member), len(self.manifests)
             taken = came.arrived - came.shed
             train = (member, self.lo, self.hi, taken, self.emitted, tasks, self.now, self.run_us, came.shed)
             transaction.note_train(train)
@@ -109,21 +109,21 @@ class Account:
             for output in self.plan.arcs[arc].outputs if arc in self.plan.arcs else ():
                 yield output, histogram(arrivals, self.now)
 
-    def _mouthfuls(self, manifest: Manifest) -> Iterator[tuple[tuple[str, str], Mouthful]]:
+    def _gate_counts(self, manifest: Manifest) -> Iterator[tuple[tuple[str, str], GateCount]]:
         """What came to the streams of each member: from outside, or from the members before it."""
         streams = self.superbox.streams
-        came = {streams[name]: Mouthful(*counted) for name, counted in manifest.mouths.items()}
+        came = {streams[name]: GateCount(*counted) for name, counted in manifest.gates.items()}
         for member in self.superbox.members:
             for stream, arc in self.plan.superboxes[member].streams.items():
                 if arc in came or arc in manifest.ports:
-                    yield (member, stream), came.get(arc) or Mouthful(manifest.ports[arc])
+                    yield (member, stream), came.get(arc) or GateCount(manifest.ports[arc])
 
     def _shed(self) -> dict[int, tuple[int, int]]:
         """What came to each drop box, and what it shed."""
         found: dict[int, tuple[int, int]] = {}
-        for name, mouth in self.waybill.mouths.items():
-            counted = [manifest.mouths[name] for manifest in self.manifests if name in manifest.mouths]
-            found[mouth.number] = (sum(came for came, _ in counted), sum(shed for _, shed in counted))
+        for name, gate in self.waybill.gates.items():
+            counted = [manifest.gates[name] for manifest in self.manifests if name in manifest.gates]
+            found[gate.number] = (sum(came for came, _ in counted), sum(shed for _, shed in counted))
         return found
 
     def _counted(self) -> dict[str, Mapping[str, int]]:

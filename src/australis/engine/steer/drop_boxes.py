@@ -6,27 +6,27 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 
 from australis.engine.ledger import (
-    Change,
     Entry,
     Ledger,
+    UnitOfWork,
     last_number,
     note_all_withdrawn,
     note_insertion,
     note_withdrawals,
 )
-from australis.engine.worker import Mouth
+from australis.engine.worker import Gate
 from australis.policy.shed import Command, DropBox, Insert, Withdraw
 
 _log = logging.getLogger(__name__)
 
 
 class DropBoxes:
-    """The drop boxes at the mouths of superboxes. One thread at a time may change them."""
+    """The drop boxes at the gates of superboxes. One thread at a time may change them."""
 
     def __init__(self, ledger: Ledger, now: int) -> None:
         self._ledger = ledger
-        self._standing: dict[str, dict[str, Mouth]] = {}
-        self._placed: dict[str, dict[str, Mouth]] = {}
+        self._standing: dict[str, dict[str, Gate]] = {}
+        self._placed: dict[str, dict[str, Gate]] = {}
         self.ordered: dict[str, DropBox] = {}
         """What was ordered for each superbox."""
         self._last = last_number(ledger.catalog)
@@ -35,11 +35,11 @@ class DropBoxes:
             note_all_withdrawn(change, now)
 
     @property
-    def standing(self) -> Mapping[str, Mapping[str, Mouth]]:
+    def standing(self) -> Mapping[str, Mapping[str, Gate]]:
         """The drop boxes of each superbox by stream."""
         return self._standing
 
-    def at(self, superbox: str) -> Mapping[str, Mouth]:
+    def at(self, superbox: str) -> Mapping[str, Gate]:
         """The drop boxes at the streams of a superbox."""
         return self._standing.get(superbox, {})
 
@@ -50,7 +50,7 @@ class DropBoxes:
                 self.write(change, commands, now)
             self.follow(commands)
 
-    def write(self, change: Change, commands: Iterable[Command], now: int) -> None:
+    def write(self, change: UnitOfWork, commands: Iterable[Command], now: int) -> None:
         """Write down what is commanded, inside a change that may be about more."""
         self._placed = {}
         for command in commands:
@@ -73,14 +73,14 @@ class DropBoxes:
         """Withdraw all drop boxes, at the end of a node."""
         self.obey([Withdraw(superbox) for superbox in self._standing], now)
 
-    def _place(self, change: Change, superbox: str, box: DropBox, now: int) -> dict[str, Mouth]:
+    def _place(self, change: UnitOfWork, superbox: str, box: DropBox, now: int) -> dict[str, Gate]:
         found = {}
         for stream, arc in change.queues.plan.superboxes[superbox].streams.items():
             if box.where and arc not in box.where:
                 continue
             where = box.where.get(arc, "")
             self._last += 1
-            found[stream] = Mouth(self._last, box.share, where)
+            found[stream] = Gate(self._last, box.share, where)
             note_insertion(change, Entry(self._last, superbox, stream, where, box.share, now, None, 0, 0))
         return found
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from australis.algebra.quality import Points, Quality
-from australis.engine.ledger import Ledger, Mouthful, Queues, Recent, quantile_us, recent
+from australis.engine.ledger import GateCount, Ledger, Queues, Recent, quantile_us, recent
 from australis.engine.observe import kept_by
 from australis.engine.settings import NodeSettings, Way
 from australis.engine.steer.account import Account
@@ -15,7 +15,7 @@ from australis.engine.steer.drop_boxes import DropBoxes
 from australis.engine.steer.lags import Lags
 from australis.engine.steer.trials import Trials
 from australis.engine.threads import Threads
-from australis.engine.worker import Mouth
+from australis.engine.worker import Gate
 from australis.plan.superboxes import Discipline, Plan, Superbox
 from australis.policy.load import Goal, Situation, Stage
 from australis.policy.schedule import Choice, Scheduling, constructed, next_view, schedule, without_views
@@ -84,7 +84,7 @@ class Steering:
             return next_view(situation, most)
         return constructed(choice, situation) if self._joins else choice
 
-    def gates(self, superbox: str) -> Mapping[str, Mouth]:
+    def gates(self, superbox: str) -> Mapping[str, Gate]:
         """The drop boxes that the next train of a superbox goes through, by stream."""
         return self.dropboxes.at(superbox)
 
@@ -132,7 +132,7 @@ class Steering:
         """A train was committed; of superboxes that were joined, each has its part of the cost."""
         parts = account.parts()
         for member, part in parts.items():
-            came, own_us = account.mouth(member), account.tasks_us * part
+            came, own_us = account.came_to(member), account.tasks_us * part
             taken, rest_us = came.arrived - came.shed, (account.run_us - account.tasks_us) / len(parts)
             self.costs.note_train(member, taken, came.shed, own_us, own_us + rest_us)
             given = account.given(member)
@@ -163,7 +163,7 @@ class Steering:
     ) -> Stage:
         cost, costs, name = self.costs.trains[superbox.id], self.costs, superbox.id
         rates = {arc: costs.per_second(arc, now) for arc in superbox.streams.values()}
-        mouths = self._seen.recent.mouths
+        gates = self._seen.recent.gates
         return Stage(
             superbox.id,
             self._feeds(superbox),
@@ -174,7 +174,7 @@ class Steering:
             direct=sum(rate for arc, rate in rates.items() if self._plan.arcs[arc].writer is None),
             tuple_us=cost.tuple_us,
             train_us=cost.train_us,
-            kept=sum((came for (each, _), came in mouths.items() if each == name), Mouthful()).kept,
+            kept=sum((came for (each, _), came in gates.items() if each == name), GateCount()).kept,
             sheds=self._sheds(superbox.id),
             shed_us=costs.readings[name].each_us,
             head=queues.positions[name],
@@ -204,7 +204,7 @@ class Steering:
         tuples = sum(self._seen.recent.delays.get(name, {}).values()) / WINDOW_S
         kept = 1.0
         for superbox in way:
-            kept *= kept_by(self._plan.superboxes[superbox], self._seen.recent.mouths)
+            kept *= kept_by(self._plan.superboxes[superbox], self._seen.recent.gates)
         return Goal(name, quality, way, self._seen.delays.get(name), self._lags.of(name, now), tuples, kept)
 
 

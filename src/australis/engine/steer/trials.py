@@ -1,6 +1,6 @@
 """Trials: tuples that wait are sampled, and predicates tried on them (Aurora 4.5).
 
-It serves semantic shedding: which tuples at a mouth lead to the values of an output that matter least.
+It serves semantic shedding: which tuples at a gate lead to the values of an output that matter least.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import pyarrow as pa
 from australis.algebra.network import Ref
 from australis.engine.ledger import Ledger
 from australis.engine.store import SEQ, merged, read_segment
-from australis.engine.worker import Mouth as Gate
-from australis.engine.worker import binned, let_in
+from australis.engine.worker import Gate, binned, let_in
 from australis.kernels.kernel import CAUSE
 from australis.kernels.pipeline import Pipeline
 from australis.plan.superboxes import Plan, Superbox
@@ -115,7 +114,7 @@ def _bench(plan: Plan, superbox: Superbox) -> _Bench | None:
 
 
 def _let_in(superbox: Superbox, stream: str, table: pa.Table, box: DropBox) -> pa.Table:
-    """What a drop box at the mouth would let in of a stream."""
+    """What a drop box at the gate would let in of a stream."""
     where = box.where.get(superbox.streams[stream], "")
     if box.where and not where:
         return table

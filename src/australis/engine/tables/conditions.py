@@ -57,14 +57,14 @@ _Parts = tuple[str | _Bound, ...]
 
 
 @dataclass(frozen=True)
-class Condition:
+class SqlCondition:
     """A condition of a statement, and the values that are bound in it."""
 
     sql: str
     values: tuple[object, ...]
 
 
-def condition(where: Expr | None, dialect: Dialect) -> Condition | None:
+def condition(where: Expr | None, dialect: Dialect) -> SqlCondition | None:
     """What of a predicate a database can decide; None for nothing."""
     parts = None if where is None else _said(where, dialect)
     if parts is None:
@@ -72,7 +72,7 @@ def condition(where: Expr | None, dialect: Dialect) -> Condition | None:
     bound = [part for part in parts if isinstance(part, _Bound)]
     places = iter(range(len(bound)))
     texts = (part if isinstance(part, str) else dialect.mark(next(places), part.type) for part in parts)
-    return Condition("".join(texts), tuple(part.value for part in bound))
+    return SqlCondition("".join(texts), tuple(part.value for part in bound))
 
 
 def _said(expr: Expr, dialect: Dialect) -> _Parts | None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from australis.algebra.network import Network
 from australis.algebra.store import Pull
 from australis.engine.clock import wall_clock
-from australis.engine.ledger import PUSH, Catalog, Change, Ledger
+from australis.engine.ledger import PUSH, Catalog, Ledger, UnitOfWork
 from australis.errors import Problem
 from australis.plan.superboxes import Superbox
 
@@ -81,7 +81,7 @@ class Tables:
     states: dict[str, TableState] = field(default_factory=dict)
     clock: Callable[[], int] = wall_clock
 
-    def alter(self, change: Change, name: str, altered: Callable[[TableState], TableState]) -> None:
+    def alter(self, change: UnitOfWork, name: str, altered: Callable[[TableState], TableState]) -> None:
         """Change the state of a table: no train sees what is committed with it, but not this."""
         state = altered(self.states.get(name, TableState()))
         change.set_meta(key_of(name), json.dumps(asdict(state)))

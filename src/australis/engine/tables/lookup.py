@@ -63,7 +63,7 @@ class Answers:
         return int(self.keys.nbytes + self.rows.nbytes)
 
 
-class Lookup:
+class TableLookup:
     """Asks one stored table."""
 
     def __init__(self, network: Network, name: str) -> None:
@@ -116,13 +116,13 @@ class Lookup:
             self._stored = None
 
 
-_lookups: dict[tuple[str, str, Input], Lookup] = {}
+_lookups: dict[tuple[str, str, Input], TableLookup] = {}
 
 
-def lookups(root: str, network: Network, names: Iterable[str]) -> dict[str, Lookup]:
+def lookups(root: str, network: Network, names: Iterable[str]) -> dict[str, TableLookup]:
     """What asks for the tables of a network that are looked up, made once in a worker."""
     found = {name: (root, name, network.inputs[name]) for name in names if name in network.inputs}
-    return {name: _lookups.setdefault(key, Lookup(network, name)) for name, key in found.items()}
+    return {name: _lookups.setdefault(key, TableLookup(network, name)) for name, key in found.items()}
 
 
 def renew(root: str, network: Network, versions: Mapping[str, int], budget: int) -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from australis.algebra.network import Network
 from australis.algebra.store import Pull, Store
 from australis.engine.ingest import Arrival, Ingest
-from australis.engine.ledger import LOAD, Change, Ledger
+from australis.engine.ledger import LOAD, Ledger, UnitOfWork
 from australis.engine.tables.known_tables import Tables, TableState, table_states
 from australis.engine.tables.outdated_tables import outdated, place
 from australis.engine.tables.reading import Found, note_of, read
@@ -178,7 +178,7 @@ class Keeper:
             lambda change: self._note(change, found),
         )
 
-    def _note(self, change: Change, found: Found) -> None:
+    def _note(self, change: UnitOfWork, found: Found) -> None:
         """Note how a table stands that was read."""
         now = self._tables.clock()
 

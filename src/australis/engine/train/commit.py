@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from australis.engine.crash_points import crash_point
 from australis.engine.ledger import (
-    Change,
     Head,
     Ledger,
     StateFile,
+    UnitOfWork,
     arcs_with_history,
     log_needed_from,
     unneeded,
@@ -58,7 +58,7 @@ def commit_train(ledger: Ledger, account: Account) -> None:
     crash_point("train.committed")
 
 
-def _move_heads(change: Change, account: Account) -> None:
+def _move_heads(change: UnitOfWork, account: Account) -> None:
     """Move the heads of all members to the train's end."""
     deadlines = [each.deadline for each in account.manifests if each.deadline is not None]
     plan, heads = change.queues.plan, change.queues.heads
@@ -67,7 +67,7 @@ def _move_heads(change: Change, account: Account) -> None:
         change.set_head(member, Head(account.hi, heads[member].version + 1, due))
 
 
-def _set_states(change: Change, superbox: Superbox, manifests: Sequence[Manifest]) -> None:
+def _set_states(change: UnitOfWork, superbox: Superbox, manifests: Sequence[Manifest]) -> None:
     """Make the states current that the train has written."""
     written = [StateFile(s.box, s.partition, s.name, s.bytes) for m in manifests for s in m.states]
     for member in superbox.members:
@@ -75,7 +75,7 @@ def _set_states(change: Change, superbox: Superbox, manifests: Sequence[Manifest
         change.set_states(member, [file for file in written if file.box in boxes])
 
 
-def _touched(change: Change, superbox: Superbox) -> list[str]:
+def _touched(change: UnitOfWork, superbox: Superbox) -> list[str]:
     """The arcs whose tuples may not be needed any more: those of the train, and those with history."""
     own = (*superbox.reads.values(), *superbox.writes.values())
     return list(dict.fromkeys((*own, *arcs_with_history(change.queues))))

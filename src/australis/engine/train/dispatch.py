@@ -11,18 +11,18 @@ from dataclasses import dataclass
 
 from australis.algebra.quality import ValueGraph
 from australis.engine.history import Lookups
-from australis.engine.ledger import ALL, Event, Ledger, Queues, loads_of
+from australis.engine.ledger import ALL, Ledger, LogEvent, Queues, loads_of
 from australis.engine.store import Segment
 from australis.engine.tables import Tables
 from australis.engine.train.moments import moments
 from australis.engine.train.sizing import shares
-from australis.engine.worker import Mouth, Waybill, write_plan
+from australis.engine.worker import Gate, Waybill, write_plan
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Plan, Superbox
 
 MOMENTS_MOST = 5_000
 """How many local times a train may span, where time matters."""
-Gates = Mapping[str, Mouth]
+Gates = Mapping[str, Gate]
 """The drop boxes at the streams of a superbox."""
 
 
@@ -117,7 +117,7 @@ class Dispatch:
             states=self._states(members),
             priorities={name: float(self._outputs_behind[members[0]]) for name in streams},
             cache=self._settings.cache,
-            mouths=_gates(queues.plan, superbox, gates),
+            gates=_gates(queues.plan, superbox, gates),
             watched=_watched(queues.plan, superbox),
             members=members,
             lookups=self._lookups.of(queues, superbox),
@@ -130,7 +130,7 @@ class Dispatch:
         found = (state for member in members for state in self._ledger.catalog.states(member))
         return {f"{state.box}/{state.partition}": state.name for state in found}
 
-    def _events(self, superbox: Superbox, lo: int, hi: int) -> tuple[list[Event], int]:
+    def _events(self, superbox: Superbox, lo: int, hi: int) -> tuple[list[LogEvent], int]:
         """The events from `lo` up to `hi` that matter to a superbox, or as many as a train may have."""
         log = self._ledger.catalog
         if not superbox.has_timeouts:
@@ -156,7 +156,7 @@ def _tables(queues: Queues, superbox: Superbox, lo: int) -> dict[str, tuple[Segm
     return {name: _segments(queues, arc, lo, ALL) for name, arc in superbox.tables.items()}
 
 
-def _gates(plan: Plan, superbox: Superbox, gates: Gates) -> dict[str, Mouth]:
+def _gates(plan: Plan, superbox: Superbox, gates: Gates) -> dict[str, Gate]:
     """The drop boxes at the streams of a superbox, which are those of its first member."""
     own = {arc: name for name, arc in plan.superboxes[superbox.members[0]].streams.items()}
     return {name: gates[own[arc]] for name, arc in superbox.streams.items() if own.get(arc) in gates}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from australis.engine.ledger import FLUSH, LOAD, Event
+from australis.engine.ledger import FLUSH, LOAD, LogEvent
 from australis.engine.worker import Moment
 
 
 def moments(
-    events: Sequence[Event], lo: int, hi: int, *, timed: bool, tables: Collection[str] = ()
+    events: Sequence[LogEvent], lo: int, hi: int, *, timed: bool, tables: Collection[str] = ()
 ) -> tuple[Moment, ...]:
     """The moments of the numbers from `lo` up to `hi`.
 
@@ -29,7 +29,7 @@ def moments(
     return tuple(each if timed else _joined(each, lo, hi)) or (Moment(lo, hi, 0, lo),)
 
 
-def _moment(event: Event, lo: int, hi: int, tables: Collection[str]) -> Moment:
+def _moment(event: LogEvent, lo: int, hi: int, tables: Collection[str]) -> Moment:
     ending = event.kind == FLUSH and event.end <= hi
     load = event.input if event.kind == LOAD and event.input in tables else ""
     return Moment(max(lo, event.base), min(hi, event.end), event.now, event.base, ending, load)

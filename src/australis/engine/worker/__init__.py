@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from australis.engine.worker.value_counts import binned
     from australis.engine.worker.warm import warm_up
     from australis.engine.worker.waybill import (
+        Gate,
         Manifest,
         Moment,
-        Mouth,
         Run,
         Share,
         TrainFailed,
@@ -37,9 +37,9 @@ else:
             "value_counts": ("binned",),
             "warm": ("warm_up",),
             "waybill": (
+                "Gate",
                 "Manifest",
                 "Moment",
-                "Mouth",
                 "Run",
                 "Share",
                 "TrainFailed",
@@ -51,9 +51,9 @@ else:
     )
 
 __all__ = [
+    "Gate",
     "Manifest",
     "Moment",
-    "Mouth",
     "Run",
     "Share",
     "Task",

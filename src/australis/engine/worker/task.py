@@ -116,7 +116,7 @@ class _Done:
         for name, table in streams.items():
             self.received[name] = self.received.get(name, 0) + table.num_rows
 
-    def mouths(self) -> dict[str, tuple[int, int]]:
+    def gates(self) -> dict[str, tuple[int, int]]:
         """For each input what came, and what of it was shed."""
         shed = {name: self.shed.get(name, 0) for name in self.received}
         return {name: (kept + shed[name], shed[name]) for name, kept in self.received.items()}
@@ -158,7 +158,7 @@ class Task:
             done.counted(),
             {self._arc(name): _arrivals(table) for name, table in outputs.items()},
             min((each for each in deadlines if each is not None), default=None),
-            done.mouths(),
+            done.gates(),
             done.ports,
             dict(self._values(outputs)),
             (time.perf_counter_ns() - began) // 1000,
@@ -169,7 +169,7 @@ class Task:
     def _read(self) -> dict[str, pa.Table]:
         """The tuples of the streams, whole if a drop box looks at them or one of them has to be shown."""
         intake, narrow = Intake(self._root, self._waybill, self._share), self._ready.narrow
-        if narrow is not None and not self._waybill.mouths:
+        if narrow is not None and not self._waybill.gates:
             streams = intake.read(narrow.network)
             if are_tuples(streams, narrow.network):
                 self._pipeline = narrow
@@ -177,14 +177,14 @@ class Task:
         return intake.read(self._superbox.network)
 
     def _let_in(self, streams: dict[str, pa.Table], done: _Done) -> dict[str, pa.Table]:
-        """What the drop boxes at the superbox's mouth let in."""
+        """What the drop boxes at the superbox's gates let in."""
         # Tasks with partitions of their own all read the whole train: the first one says what was shed.
         counts = self._superbox.spread.kind is SpreadKind.ROWS or self._part == 0
         network = self._superbox.network
-        for name, mouth in self._waybill.mouths.items():
+        for name, gate in self._waybill.gates.items():
             if name in streams:
                 schema, came = network.inputs[name].schema, streams[name].num_rows
-                streams[name] = let_in(mouth, self._superbox.id, streams[name], schema, network.timezone)
+                streams[name] = let_in(gate, self._superbox.id, streams[name], schema, network.timezone)
                 done.shed[name] = came - streams[name].num_rows if counts else 0
         return streams
 

@@ -44,7 +44,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Mouth:
+class Gate:
     """A drop box at a stream: it sheds `share` of the tuples on which `where` is true, or of all."""
 
     number: int
@@ -74,7 +74,7 @@ class Waybill:
     priorities: Mapping[str, float] = field(default_factory=dict)
     """How much each input's queue deserves to be kept decoded."""
     cache: int = 0
-    mouths: Mapping[str, Mouth] = field(default_factory=dict)
+    gates: Mapping[str, Gate] = field(default_factory=dict)
     """The drop boxes that the tuples go through first, by input."""
     watched: Mapping[str, Mapping[str, ValueGraph]] = field(default_factory=dict)
     """The value graphs by which tuples are counted: by outputs of the superbox, and of the network."""
@@ -101,7 +101,7 @@ class Waybill:
         for name in ("streams", "tables"):
             given[name] = {k: tuple(Segment(**each) for each in v) for k, v in given[name].items()}
         given["members"] = tuple(given["members"])
-        given["mouths"] = {name: Mouth(**each) for name, each in given["mouths"].items()}
+        given["gates"] = {name: Gate(**each) for name, each in given["gates"].items()}
         given["watched"] = {
             name: {output: ValueGraph(**graph) for output, graph in graphs.items()}
             for name, graphs in given["watched"].items()
@@ -131,7 +131,7 @@ class Manifest:
     arrivals: Mapping[str, Sequence[tuple[int, int]]]
     """For each arc written, arrival times (microseconds, in steps) and how many tuples have them."""
     deadline: int | None
-    mouths: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    gates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """For each input the tuples that came, and those of them that were shed."""
     ports: Mapping[str, int] = field(default_factory=dict)
     """Tuples emitted on each port of each box."""
@@ -143,12 +143,12 @@ class Manifest:
     @property
     def shed(self) -> int:
         """Tuples that drop boxes have shed."""
-        return sum(shed for _, shed in self.mouths.values())
+        return sum(shed for _, shed in self.gates.values())
 
     @property
     def received(self) -> int:
         """Tuples that were let through."""
-        return sum(arrived - shed for arrived, shed in self.mouths.values())
+        return sum(arrived - shed for arrived, shed in self.gates.values())
 
     def to_json(self) -> bytes:
         return json.dumps(asdict(self)).encode()

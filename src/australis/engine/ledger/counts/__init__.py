@@ -19,7 +19,7 @@ from australis.engine.ledger.counts.drops import (
     note_insertion,
     note_withdrawals,
 )
-from australis.engine.ledger.counts.recent_counts import Mouthful, Recent, all_so_far, note_recent, recent
+from australis.engine.ledger.counts.recent_counts import GateCount, Recent, all_so_far, note_recent, recent
 from australis.engine.ledger.counts.totals import (
     box_costs,
     box_counts,
@@ -32,7 +32,7 @@ from australis.engine.ledger.counts.totals import (
 __all__ = [
     "BUCKETS_PER_OCTAVE",
     "Entry",
-    "Mouthful",
+    "GateCount",
     "Recent",
     "all_so_far",
     "box_costs",

@@ -1,4 +1,4 @@
-"""What outputs got and mouths let in: all of it summed up, and the last minutes second by second.
+"""What outputs got and gates let in: all of it summed up, and the last minutes second by second.
 
 It is committed with the trains, so whoever looks into the catalogue sees what the node sees.
 """
@@ -19,17 +19,17 @@ KEPT_S = 600
 
 
 @dataclass(frozen=True)
-class Mouthful:
+class GateCount:
     """What came to a stream of a superbox, and what of it was shed."""
 
     arrived: int = 0
     shed: int = 0
 
-    def __add__(self, other: Mouthful) -> Mouthful:
-        return Mouthful(self.arrived + other.arrived, self.shed + other.shed)
+    def __add__(self, other: GateCount) -> GateCount:
+        return GateCount(self.arrived + other.arrived, self.shed + other.shed)
 
-    def __sub__(self, other: Mouthful) -> Mouthful:
-        return Mouthful(self.arrived - other.arrived, self.shed - other.shed)
+    def __sub__(self, other: GateCount) -> GateCount:
+        return GateCount(self.arrived - other.arrived, self.shed - other.shed)
 
     @property
     def kept(self) -> float:
@@ -45,7 +45,7 @@ class Recent:
     """Tuples of each output by bucket of their delay."""
     values: dict[str, dict[int, int]] = field(default_factory=dict)
     """Tuples of each output by the bin of its value graph."""
-    mouths: dict[tuple[str, str], Mouthful] = field(default_factory=dict)
+    gates: dict[tuple[str, str], GateCount] = field(default_factory=dict)
     """By superbox and stream."""
 
     def counts(self, output: str, bins: int) -> Counts:
@@ -57,8 +57,8 @@ class Recent:
 
     def since(self, before: Recent) -> Recent:
         """What has happened since less had happened."""
-        mouths = {key: each - before.mouths.get(key, Mouthful()) for key, each in self.mouths.items()}
-        return Recent(_less(self.delays, before.delays), _less(self.values, before.values), mouths)
+        gates = {key: each - before.gates.get(key, GateCount()) for key, each in self.gates.items()}
+        return Recent(_less(self.delays, before.delays), _less(self.values, before.values), gates)
 
 
 def all_so_far(catalog: Catalog) -> Recent:
@@ -82,7 +82,7 @@ def _read(catalog: Catalog, kind: str, where: str, *values: int) -> Recent:
         found.values.setdefault(output, {})[index] = tuples
     query = f"select superbox, stream, sum(arrived), sum(shed) from {kind}mouth {tail}"
     for superbox, stream, arrived, shed in catalog.rows(query, *values):
-        found.mouths[superbox, stream] = Mouthful(arrived, shed)
+        found.gates[superbox, stream] = GateCount(arrived, shed)
     return found
 
 
@@ -92,9 +92,9 @@ def note_recent(transaction: Transaction, now: int, seen: Recent) -> None:
     The sum of delays is not kept here: outputs that no train writes have delays, too.
     """
     second = now // 1_000_000
-    mouths = [(*key, each.arrived, each.shed) for key, each in seen.mouths.items()]
+    gates = [(*key, each.arrived, each.shed) for key, each in seen.gates.items()]
     rows: dict[str, Sequence[tuple[str | int, ...]]]
-    rows = {"delay": _rows(seen.delays), "value": _rows(seen.values), "mouth": mouths}
+    rows = {"delay": _rows(seen.delays), "value": _rows(seen.values), "mouth": gates}
     for table in ("value", "mouth"):
         _add(transaction, table, _KEYS[table], rows[table])
     for table, found in rows.items():

@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from australis.engine.files import Batch, Mark, Reader, Rejected
-from australis.engine.sources.files.positions import Place
+from australis.engine.sources.files.positions import FilePlace
 from australis.engine.sources.pacing import Pacer
 
 
 @dataclass(frozen=True)
-class Piece:
+class FilePiece:
     """What one delivery takes from a file, and the place behind it."""
 
     table: pa.Table
     rejected: tuple[Rejected, ...]
-    place: Place
+    place: FilePlace
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,15 @@ class _Part:
 class Taking:
     """Takes a file from a place on; `place` is the one behind the latest piece."""
 
-    def __init__(self, reader: Reader, place: Place, rows_max: int) -> None:
+    def __init__(self, reader: Reader, place: FilePlace, rows_max: int) -> None:
         self._reader, self._rows_max = reader, rows_max
         self._skipped_rows, self._skipped_rejected = place.rows, place.rejected
         # What is skipped is counted again, in blocks as they are cut this time.
         self.place = replace(place, rows=0, rejected=0)
-        if place != Place(place.file):
+        if place != FilePlace(place.file):
             reader.resume(place.mark)
 
-    def whole(self) -> Iterator[Piece]:
+    def whole(self) -> Iterator[FilePiece]:
         """Pieces of `rows_max` rows, the last one with what is left."""
         tables: list[pa.Table] = []
         rejected: list[Rejected] = []
@@ -63,17 +63,17 @@ class Taking:
         if tables:
             yield self._piece(tables, rejected, is_over=True)
 
-    def paced(self, pacer: Pacer) -> Iterator[Piece]:
+    def paced(self, pacer: Pacer) -> Iterator[FilePiece]:
         """Pieces of what is due, as soon as it is."""
         for part in self._parts():
             yield from self._slices(part, pacer.cuts(part.batch.table))
 
-    def as_it_comes(self) -> Iterator[Piece]:
+    def as_it_comes(self) -> Iterator[FilePiece]:
         """Pieces of what is there, at most `rows_max` rows each."""
         for part in self._parts():
             yield from self._slices(part, _cuts(part.batch.table.num_rows, self._rows_max, self._rows_max))
 
-    def _slices(self, part: _Part, cuts: Iterator[tuple[int, int]]) -> Iterator[Piece]:
+    def _slices(self, part: _Part, cuts: Iterator[tuple[int, int]]) -> Iterator[FilePiece]:
         rejected = list(part.batch.rejected)
         rows = part.batch.table.num_rows
         if rejected and not rows:
@@ -116,9 +116,9 @@ class Taking:
     def _advance(self, part: _Part, rows: int, rejected: int) -> None:
         self.place = self.place.behind(part.mark, rows, rejected)
 
-    def _piece(self, tables: list[pa.Table], rejected: list[Rejected], is_over: bool) -> Piece:
+    def _piece(self, tables: list[pa.Table], rejected: list[Rejected], is_over: bool) -> FilePiece:
         self.place = self.place.delivered(is_over)
-        return Piece(pa.concat_tables(tables), tuple(rejected), self.place)
+        return FilePiece(pa.concat_tables(tables), tuple(rejected), self.place)
 
 
 def _cuts(rows: int, first: int, rows_max: int) -> Iterator[tuple[int, int]]:

@@ -11,9 +11,9 @@ from australis.algebra.schema import Schema
 from australis.engine.files import STANDARD_STREAM, Ended, Reader, format_of, open_reader
 from australis.engine.sources.delivery import Adoption, Delivery, Positions
 from australis.engine.sources.files.adopting import adoptable_rows
-from australis.engine.sources.files.batches import Piece, Taking
+from australis.engine.sources.files.batches import FilePiece, Taking
 from australis.engine.sources.files.fingerprint import Fingerprint, fingerprint
-from australis.engine.sources.files.positions import Place, read_place
+from australis.engine.sources.files.positions import FilePlace, read_place
 from australis.engine.sources.options import AS_IT_IS, Options
 from australis.engine.sources.pacing import Pacer, Speed
 from australis.engine.sources.waiting import Waiter, check, pause
@@ -83,12 +83,12 @@ class RunningFile:
             # The run ends, as was asked for.
             return
 
-    def _known(self, position: str | None) -> Place:
+    def _known(self, position: str | None) -> FilePlace:
         """The committed place in this very file, or its beginning."""
         if self._source.is_stream:
-            return Place(_NOT_KNOWN_AGAIN)
+            return FilePlace(_NOT_KNOWN_AGAIN)
         if position is None:
-            return Place(fingerprint(self._source.path, whole=self._is_parquet))
+            return FilePlace(fingerprint(self._source.path, whole=self._is_parquet))
         place = read_place(position, self._source.path)
         place.file.check(self._source.path)
         return place
@@ -99,7 +99,12 @@ class RunningFile:
     def _adoptable_rows(self) -> int | None:
         """The rows of a Parquet file nothing of which is taken yet, if it can be a segment as it is."""
         options = self._source.options
-        if not self._is_parquet or options.replay or options.follow or self._place != Place(self._place.file):
+        if (
+            not self._is_parquet
+            or options.replay
+            or options.follow
+            or self._place != FilePlace(self._place.file)
+        ):
             return None
         return adoptable_rows(self._source.path, self._source.schema)
 
@@ -136,18 +141,18 @@ class RunningFile:
             reader.while_waiting(lambda: check(self._waiter))
         return reader
 
-    def _delivery(self, piece: Piece) -> Delivery:
+    def _delivery(self, piece: FilePiece) -> Delivery:
         text = self._grown(piece.place).text
         return Delivery(self._source.input, piece.table, self._source.id, text, piece.rejected)
 
-    def _grown(self, place: Place) -> Place:
+    def _grown(self, place: FilePlace) -> FilePlace:
         """The place in a file as long as it is by now, if it is one that grows."""
         if self._source.is_stream or not self._source.options.follow:
             return place
         return replace(place, file=replace(place.file, size=Path(self._source.path).stat().st_size))
 
 
-def _pieces(reader: Reader, taking: Taking, pacer: Pacer | None) -> Iterator[Piece]:
+def _pieces(reader: Reader, taking: Taking, pacer: Pacer | None) -> Iterator[FilePiece]:
     if pacer is not None:
         return taking.paced(pacer)
     return taking.as_it_comes() if reader.is_live else taking.whole()

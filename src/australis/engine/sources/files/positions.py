@@ -11,10 +11,10 @@ from australis.errors import EngineError, Problem
 
 
 @dataclass(frozen=True)
-class Place:
+class FilePlace:
     """How far a file is taken: so many rows, and rejected rows, behind a mark, in so many turns.
 
-    >>> place = Place(Fingerprint(100, 100, 7), Mark(12, 2, 88), rows=3)
+    >>> place = FilePlace(Fingerprint(100, 100, 7), Mark(12, 2, 88), rows=3)
     >>> read_place(place.text, "a.csv") == place
     True
     """
@@ -30,23 +30,23 @@ class Place:
     def text(self) -> str:
         return json.dumps(asdict(self), separators=(",", ":"))
 
-    def behind(self, mark: Mark, rows: int, rejected: int) -> Place:
+    def behind(self, mark: Mark, rows: int, rejected: int) -> FilePlace:
         """The place behind further rows of the block that begins at a mark."""
         # What counts is where a block begins: one that the end of the file cut short may be longer now.
         if mark.offset == self.mark.offset:
             rows, rejected = self.rows + rows, self.rejected + rejected
         return replace(self, mark=mark, rows=rows, rejected=rejected)
 
-    def delivered(self, complete: bool) -> Place:
+    def delivered(self, complete: bool) -> FilePlace:
         """The place behind one more delivery, which may be the last one of the file."""
         return replace(self, turn=self.turn + 1, complete=complete)
 
 
-def read_place(text: str, path: str) -> Place:
+def read_place(text: str, path: str) -> FilePlace:
     """The place that a position text tells."""
     try:
         found = json.loads(text)
         known = Fingerprint(**found.pop("file"))
-        return Place(known, Mark(**found.pop("mark")), **found)
+        return FilePlace(known, Mark(**found.pop("mark")), **found)
     except (ValueError, TypeError, KeyError, AttributeError):
         raise EngineError(Problem(path, f"the position {text!r} is none of a file")) from None

@@ -25,7 +25,7 @@ Chance = np.random.Generator
 
 
 @dataclass(frozen=True)
-class Column:
+class GeneratedColumn:
     """How the values of an attribute are drawn: a kind and its arguments, such as `normal(50, 15)`."""
 
     kind: str
@@ -35,22 +35,22 @@ class Column:
         return f"{self.kind}({', '.join(self.arguments)})"
 
 
-def default_column(field: Field, step: str, disorder: str) -> Column:
+def default_column(field: Field, step: str, disorder: str) -> GeneratedColumn:
     """What an attribute is if nothing is said: times grow, whole numbers and texts are keys."""
     if field.type.name == "timestamp" or (field.type.is_numeric and _TIME_NAME.fullmatch(field.name)):
-        return Column("time", (step, disorder))
+        return GeneratedColumn("time", (step, disorder))
     if field.type.name == "boolean":
-        return Column("chance", ("0.5",))
+        return GeneratedColumn("chance", ("0.5",))
     if field.type.name in ("double", "decimal"):
-        return Column("uniform", ("0", "100") if _whole_digits(field) >= 3 else ("0", "1"))
-    return Column("key", (str(_KEYS),))
+        return GeneratedColumn("uniform", ("0", "100") if _whole_digits(field) >= 3 else ("0", "1"))
+    return GeneratedColumn("key", (str(_KEYS),))
 
 
 def _whole_digits(field: Field) -> int:
     return field.type.precision - field.type.scale if field.type.is_decimal else 15
 
 
-def draw(field: Field, column: Column, seed: int, batch: int) -> pa.Array:
+def draw(field: Field, column: GeneratedColumn, seed: int, batch: int) -> pa.Array:
     """The values of an attribute in a batch; the same whatever other attributes there are."""
     chance = np.random.default_rng([seed, batch, zlib.crc32(field.name.encode())])
     values = _KINDS[column.kind].draw(_Request(field, column.arguments, chance, batch * BATCH_TUPLES))
@@ -137,7 +137,7 @@ _KINDS = {
 }
 
 
-def check_column(field: Field, column: Column) -> None:
+def check_column(field: Field, column: GeneratedColumn) -> None:
     """Refuse a kind that is unknown, not for the attribute's type, or lacks arguments."""
     kind = _KINDS.get(column.kind)
     if kind is None:

@@ -21,7 +21,7 @@ from australis.algebra.schema import Schema
 from australis.engine.sources.delivery import Delivery, Positions
 from australis.engine.sources.generator.columns import (
     BATCH_TUPLES,
-    Column,
+    GeneratedColumn,
     check_column,
     default_column,
     draw,
@@ -51,7 +51,7 @@ class GeneratorSource:
     tuples: int | None = None
     step: str = f"{_DEFAULT_STEP_US} us"
     disorder: str = f"{_DEFAULT_STEP_US * _DISORDER_STEPS} us"
-    columns: Mapping[str, Column] = field(default_factory=dict)
+    columns: Mapping[str, GeneratedColumn] = field(default_factory=dict)
     options: Options = AS_IT_IS
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ class GeneratorSource:
             check_column(attribute, self.all_columns[attribute.name])
 
     @cached_property
-    def all_columns(self) -> dict[str, Column]:
+    def all_columns(self) -> dict[str, GeneratedColumn]:
         """How each attribute is drawn."""
         return {
             f.name: self.columns.get(f.name) or default_column(f, self.step, self.disorder)
@@ -167,10 +167,10 @@ def parse_generator(input: str, text: str, schema: Schema, options: Options) -> 
     return GeneratorSource(input, schema, seed, tuples, f"{step_us} us", disorder, columns, options)
 
 
-def _settings(text: str) -> tuple[dict[str, str], dict[str, Column]]:
+def _settings(text: str) -> tuple[dict[str, str], dict[str, GeneratedColumn]]:
     """The options and the columns of a text; a column is what has parentheses."""
     settings: dict[str, str] = {}
-    columns: dict[str, Column] = {}
+    columns: dict[str, GeneratedColumn] = {}
     for part in filter(str.strip, _OUTSIDE.split(text.removeprefix(PREFIX))):
         name, equals, value = (side.strip() for side in part.partition("="))
         match = _COLUMN.fullmatch(value)
@@ -178,7 +178,9 @@ def _settings(text: str) -> tuple[dict[str, str], dict[str, Column]]:
             expected = f"{', '.join(f'{option}=...' for option in _OPTIONS)} or attribute=kind(...)"
             raise EngineError(Problem("generator", f"{part.strip()!r} is no option", expected))
         if match:
-            columns[name] = Column(match[1], tuple(map(str.strip, match[2].split(","))) if match[2] else ())
+            columns[name] = GeneratedColumn(
+                match[1], tuple(map(str.strip, match[2].split(","))) if match[2] else ()
+            )
         else:
             settings[name] = value
     return settings, columns
