@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         node_options,
         refuse_elsewhere,
     )
-    from australis.app.options.queries import Asked, expressions, point_schema
+    from australis.app.options.queries import QueryOptions, expressions, point_schema
     from australis.app.options.roots import RootOptions, root_options
 else:
     __getattr__ = lazy_exports(
@@ -48,7 +48,7 @@ else:
                 "refuse_elsewhere",
             ),
             "queries": (
-                "Asked",
+                "QueryOptions",
                 "expressions",
                 "point_schema",
             ),
@@ -62,8 +62,8 @@ else:
 __all__ = [
     "DISCIPLINES",
     "WAYS",
-    "Asked",
     "NodeOptions",
+    "QueryOptions",
     "RootOptions",
     "check_files",
     "expressions",
