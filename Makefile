@@ -40,9 +40,13 @@ test-conformance-deep: $(READY) ## search far longer for a difference between re
 	HYPOTHESIS_PROFILE=deep $(PY) -m pytest tests/conformance --timeout=3600 $(ARGS)
 
 .PHONY: test-crash
-test-crash: $(READY) ## kill nodes, executors and disks, and compare what comes out (ARGS='--kills 20 --seed 3'); long
+test-crash: $(READY) ## kill nodes, executors and disks, and compare what comes out (ARGS='--kills 20 --runner light'); long
 	$(PY) -m pytest tests/crash tests/cluster
 	$(PY) -m tests.crash.campaign $(ARGS)
+
+.PHONY: test-crash-short
+test-crash-short: $(READY) ## kill nodes for two minutes, and compare what comes out (ARGS='--seed 3')
+	$(PY) -m tests.crash.campaign --kills 12 --seconds 90 --events 80 $(ARGS)
 
 .PHONY: test-sim
 test-sim: $(READY) ## play the engine on a virtual machine, seed by seed (ARGS='--seeds 500', ARGS=--mutations)
@@ -87,6 +91,10 @@ bench-qos: $(READY) ## measure what graphs are good for: scheduling, shedding, b
 .PHONY: bench-live
 bench-live: $(READY) ## measure queries on a running stream and its past, and the optimiser (ARGS=--quick)
 	$(PY) -m benchmarks.live $(ARGS)
+
+.PHONY: bench-runners
+bench-runners: $(READY) ## measure the light runner beside Spark: small trains, a million tuples, the first result
+	$(PY) -m benchmarks.runners $(ARGS)
 
 .PHONY: experiments
 experiments: $(READY) ## run the papers' experiments on the distributed policies (ARGS=market for some)

@@ -3,22 +3,61 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 from pyspark.sql import SparkSession
 from tests.lock_rules import enforced
 
 from australis.engine.spark.session import local_session
 
-# The default is for every change: few examples, the same in each run: a build goes red for its change.
-# `deep` searches at random and long: HYPOTHESIS_PROFILE=deep, or `make test-conformance-deep`.
-_COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("default", _COMMON, max_examples=30, derandomize=True)
-settings.register_profile("deep", _COMMON, max_examples=2000, print_blob=True)
+# Every run draws new examples, and the seed that it names draws the same ones again. `deep` searches far
+# longer: HYPOTHESIS_PROFILE=deep, or `make test-conformance-deep`. Every setting that Hypothesis changes by
+# itself in CI has its value here. There is no database: its examples would come before those of the seed.
+_COMMON = settings(
+    deadline=None,
+    derandomize=False,
+    database=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("default", _COMMON, max_examples=30)
+settings.register_profile("deep", _COMMON, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+# Hypothesis also draws constants that it finds in the modules loaded so far. The examples of a seed would
+# then depend on the tests that ran before, and on the folder of the code.
+providers.is_local_module_file = lambda path: False
+
+# Tests compare what a terminal of no special kind would show, in this process and in those that they start.
+for _name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(_name, None)
+
+SEED = "AUSTRALIS_SEED"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the seed of all property tests, unless one is given. Worker processes inherit it."""
+    if config.option.hypothesis_seed is None:
+        os.environ[SEED] = os.environ.get(SEED) or str(random.randrange(2**32))
+        config.option.hypothesis_seed = os.environ[SEED]
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Name the seed, and the way to use it again."""
+    seed = config.option.hypothesis_seed
+    return f"seed of property tests: {seed} (to repeat: {SEED}={seed} make test ARGS=...)"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Name the seed again where a test failed, since that is where people look."""
+    if terminalreporter.stats.get("failed"):
+        terminalreporter.write_line(pytest_report_header(config))
 
 
 LONG = (

@@ -22,41 +22,6 @@ PACKAGES = [name for name, path in MODULES.items() if path.name == "__init__.py"
 SUB_ROOMS = {name for name in PACKAGES if name.count(".") > 1}
 LAZY = [name for name in PACKAGES if "lazy_exports(" in MODULES[name].read_text()]
 
-ENGINE_UNTIL_DONE = {
-    # Sub-rooms of the engine that get their front doors with its new floor plan.
-    "australis.engine.calibrate",
-    "australis.engine.change",
-    "australis.engine.control",
-    "australis.engine.deliver",
-    "australis.engine.files",
-    "australis.engine.history",
-    "australis.engine.ingest",
-    "australis.engine.ledger",
-    "australis.engine.light",
-    "australis.engine.maintain",
-    "australis.engine.observe",
-    "australis.engine.sinks",
-    "australis.engine.sources",
-    "australis.engine.sources.files",
-    "australis.engine.sources.generator",
-    "australis.engine.spark",
-    "australis.engine.steer",
-    "australis.engine.store",
-    "australis.engine.tables",
-    "australis.engine.train",
-    "australis.engine.worker",
-    # Sub-rooms of others whose modules the engine imports until then.
-    "australis.algebra.boxes",
-    "australis.algebra.expr",
-    "australis.algebra.form",
-    "australis.kernels.arrays",
-    "australis.kernels.boxes",
-    "australis.kernels.expressions",
-    "australis.policy.schedule",
-    "australis.policy.shed",
-}
-"""Imports of the engine, or by it, that may pass by the doors of these. To be emptied."""
-
 
 class Import(NamedTuple):
     """A name of a module, or all of it, that another module imports."""
@@ -83,11 +48,6 @@ class Import(NamedTuple):
     def is_by_the_door(self) -> bool:
         room = self.entered
         return room in (None, self.target) or (self.module == room and self.name in exports(room))
-
-    @property
-    def is_left_for_later(self) -> bool:
-        engine = (is_in(place, "australis.engine") for place in (self.importer, self.target))
-        return self.entered in ENGINE_UNTIL_DONE and any(engine)
 
     def __str__(self) -> str:
         what = f"{self.name} of {self.module}" if self.name else self.module
@@ -130,7 +90,7 @@ def imports(module: str, within: ast.AST | None = None) -> Iterator[Import]:
 
 def test_sub_rooms_are_entered_by_their_front_doors() -> None:
     every = (each for module in MODULES for each in imports(module))
-    past = [each for each in every if not (each.is_by_the_door or each.is_left_for_later)]
+    past = [each for each in every if not each.is_by_the_door]
     assert [str(each) for each in past] == []
 
 
@@ -142,12 +102,13 @@ def test_sub_rooms_are_entered_by_their_front_doors() -> None:
         ("policy.adapt", "policy.route", "optimum"),
         ("sim.route.run", "sim.route.compiled.layout", "Arrays"),
         ("plan.spread", "algebra.expr.parsing", "Syntax"),
+        ("engine.train.commit", "engine.ledger.queues", "Queues"),
+        ("app.running.on_node", "engine.sources.files", "FileSource"),
     ],
 )
 def test_a_name_past_a_door_is_seen(importer: str, module: str, name: str) -> None:
     found = Import(f"australis.{importer}", 1, f"australis.{module}", name)
     assert not found.is_by_the_door
-    assert not found.is_left_for_later
 
 
 @pytest.mark.parametrize("package", [name for name in PACKAGES if exports(name)])

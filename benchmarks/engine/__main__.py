@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import locks
 from benchmarks.engine.cases import THROUGHPUT, Case
 from benchmarks.engine.inputs import write_stream
 from benchmarks.engine.tuning import BEST, candidates
@@ -47,9 +48,12 @@ def main() -> None:
     arguments = _arguments()
     chosen = arguments.case or list(CHOICES)
     with tempfile.TemporaryDirectory(prefix="bench-engine-", dir=arguments.scratch) as scratch:
+        locks.watch(Path(scratch, "locks"))
         rows = list(_rows(chosen, arguments, Path(scratch)))
+        held_ms = locks.longest_ms(Path(scratch, "locks"))
     _print(rows)
-    print(json.dumps({name: round(value, 3) for row in rows for name, value in row.figures.items()}))
+    figures = {name: value for row in rows for name, value in row.figures.items()} | {"lock_ms_max": held_ms}
+    print(json.dumps({name: round(value, 3) for name, value in figures.items()}))
 
 
 def _arguments() -> argparse.Namespace:

@@ -11,7 +11,7 @@ from benchmarks.engine.networks import network_of
 from pyspark.sql import SparkSession
 
 from australis import Node
-from australis.engine.spark.session import local_session
+from australis.engine.spark import local_session
 
 
 def session() -> SparkSession:

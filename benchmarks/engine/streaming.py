@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from australis.engine.spark.session import local_session
+from australis.engine.spark import local_session
 
 SCHEMA = "time timestamp, key long, value double"
 NO_DELAY = "0 seconds"

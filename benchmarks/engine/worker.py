@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks import locks
 from benchmarks.engine import australis_side, delay, floor, streaming
 from benchmarks.engine.cases import Case, case_named
 from benchmarks.engine.digest import Digest, as_json, from_json
@@ -98,6 +99,7 @@ JOBS: dict[str, Job] = {"delay": delay.run, "floor": floor.run}
 
 def main() -> None:
     """Run a job and print what it gave."""
+    locks.watch_here()
     job: dict[str, Any] = json.loads(sys.argv[1])
     begin = time.perf_counter()
     run: Job = JOBS.get(job["case"], _throughput)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
+from collections.abc import Sequence
 from statistics import median
 
-from benchmarks.live import attaching, expiry, optimising
+from benchmarks import locks
+from benchmarks.live import attaching, beside, expiry, optimising
 from rich.console import Console
 
-PARTS = ("attach", "optimiser", "expiry")
+PARTS = ("attach", "optimiser", "expiry", "beside")
 HISTORY, ROUNDS = 10_000_000, 100
 
 
@@ -19,16 +22,26 @@ def main() -> None:
     parser.add_argument("--part", action="append", choices=PARTS, help="only this one; may be repeated")
     parser.add_argument("--quick", action="store_true", help="less history, fewer rounds")
     arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="bench-live-locks-") as folder:
+        locks.watch(folder)
+        figures = _measure(arguments.part or PARTS, arguments.quick)
+        figures["lock_ms_max"] = locks.longest_ms(folder)
+    print(json.dumps({name: round(value, 3) for name, value in figures.items()}))
+
+
+def _measure(parts: Sequence[str], quick: bool) -> dict[str, float]:
     figures: dict[str, float] = {}
-    for part in arguments.part or PARTS:
+    for part in parts:
         match part:
             case "attach":
-                figures |= _attach(arguments.quick)
+                figures |= _attach(quick)
             case "optimiser":
-                figures |= optimising.measure(arguments.quick, say)
+                figures |= optimising.measure(quick, say)
             case "expiry":
-                figures |= expiry.measure(arguments.quick, say)
-    print(json.dumps({name: round(value, 3) for name, value in figures.items()}))
+                figures |= expiry.measure(quick, say)
+            case "beside":
+                figures |= beside.measure(quick, say)
+    return figures
 
 
 def _attach(quick: bool) -> dict[str, float]:

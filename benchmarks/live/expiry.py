@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from australis import Network, NetworkBuilder, Node
-from australis.engine.spark.session import local_session
+from australis.engine.spark import local_session
 
 MINUTE_US = 60_000_000
 KEPT_MINUTES, MINUTES = 10, 60

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from australis import Network, NetworkBuilder, Node, Order
-from australis.engine.spark.session import local_session
+from australis.engine.spark import local_session
 
 WIDE = 24
 """The attributes of a wide tuple."""

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from australis import Network, NetworkBuilder, Node, Order
-from australis.engine.history.organisation import RUN_ROWS_MOST
+from australis.engine.history import RUN_ROWS_MOST
 
 CARS = 10_000
 ROADS = [f"road {number:03d} from somewhere to elsewhere" for number in range(500)]

@@ -11,8 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from australis import Network, Node
-from australis.policy.shed.drop_boxes import DropBox
-from australis.policy.shed.shedder import Insert
+from australis.policy.shed import DropBox, Insert
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from benchmarks.qos.scene import HOSTS, INPUT, WINDOW_S, WINDOWED, branches, net
 from benchmarks.qos.streams import PERIOD_S, Stream, read_stream
 
 from australis import Node
-from australis.engine.spark.session import local_session
-from australis.engine.steer.drop_boxes import Entry
-from australis.engine.train.trains import Train
+from australis.engine.ledger import Entry
+from australis.engine.spark import local_session
+from australis.engine.train import Train
 
 TRAIN = 250_000
 """The most tuples of a train, for all schedules: in longer ones a tuple of this scene takes more time."""

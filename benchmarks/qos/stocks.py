@@ -26,7 +26,7 @@ from benchmarks.qos.streams import PERIOD_S, Stream
 from rich.table import Table
 
 from australis import Network, NetworkBuilder, Node, Order, Quality
-from australis.engine.observe.quality import OutputQuality
+from australis.engine.observe import OutputQuality
 from australis.qos.graphs import delta
 
 DAY = "20131008"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from australis.algebra.schema import Schema, parse_schema
     from australis.algebra.store import Store
     from australis.algebra.user_functions import register_aggregate, register_function
-    from australis.engine.node import Node
+    from australis.engine import Node
     from australis.errors import AlgebraError, AustralisError
 else:
     __getattr__ = lazy_exports(

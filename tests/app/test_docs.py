@@ -40,6 +40,9 @@ TIMES = {
     r'"start_seconds": [0-9.]+': '"start_seconds": 3.0',
     r'"delay_ms_p(50|95)": [0-9.]+': r'"delay_ms_p\1": 80.0',
     r'"cost_us": [0-9.]+': '"cost_us": 1.0',
+    r"(?m)^[0-9-]+T[0-9:.]+Z (?=[A-Z]+ )": "2026-11-16T18:20:00.123Z ",
+    r", after [0-9,]+ ms": ", after 50 ms",
+    r"file://\S+/(?=logged\b)": "file:///home/me/",
 }
 """How long something takes is none of the page's business."""
 

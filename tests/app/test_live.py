@@ -12,7 +12,7 @@ from tests.engine.watched import NOW, SECOND, forked, opened
 
 from australis.app.pictures.notation import DROP_TAG
 from australis.engine.ledger.catalog import NETWORK
-from australis.engine.ledger.drop_log import count_shed
+from australis.engine.ledger.counts.drops import count_shed
 from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.record import Record
 from australis.engine.observe.live_network import TAG

@@ -13,10 +13,10 @@ from australis.app.running.on_node import _print_line
 from australis.app.showing.losses import Loss, losses_between
 from australis.app.showing.progress import ProgressSample
 from australis.app.showing.served_quality import Service
+from australis.engine.ledger.counts.drops import Entry
 from australis.engine.observe.inspect import look
 from australis.engine.observe.quality import OutputQuality, QualityReport
 from australis.engine.observe.statistics import OutputStatistics, Statistics, SuperboxStatistics
-from australis.engine.steer.drop_boxes import Entry
 
 NETWORK = """\
 australis: 1

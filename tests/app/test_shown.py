@@ -10,7 +10,8 @@ from rich.console import Console, RenderableType
 from australis.app.commands.stats import _picture
 from australis.app.showing import statistics_tables as shown
 from australis.app.showing.progress import Picture, ProgressSample
-from australis.engine.ledger.recent import Mouthful
+from australis.engine.ledger.counts.drops import Entry
+from australis.engine.ledger.counts.recent_counts import Mouthful
 from australis.engine.observe.quality import OutputQuality, QualityReport
 from australis.engine.observe.statistics import (
     BoxStatistics,
@@ -18,7 +19,6 @@ from australis.engine.observe.statistics import (
     Statistics,
     SuperboxStatistics,
 )
-from australis.engine.steer.drop_boxes import Entry
 
 FULL = OutputQuality(1_000, 80.0, 120.0, 150.0, 1.0, 0.05, None, 5.0, 1.0, 1.0, 1.0, 5.0)
 POOR = OutputQuality(700, 80.0, 1_500.0, 1_900.0, 0.702, 12.0, (1, 2), 0.35, 0.7, 0.75, 0.667, 1.0)

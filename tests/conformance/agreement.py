@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from random import Random
 from typing import TypeVar
 
 import pyarrow as pa
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 from pyspark.sql import Column, DataFrame, SparkSession
 from tests.conformance.expressions import INEXACT
@@ -23,6 +24,8 @@ from australis.reference.expressions import evaluate as evaluate_row
 
 Drawn = TypeVar("Drawn")
 Row = Mapping[str, Value]
+SEEDS = Random()
+"""Gives each sample of a test another seed. Each test begins with the seed of the run."""
 _RELATIVE = 1e-14
 """How far the last digits of INEXACT functions may be apart."""
 
@@ -31,7 +34,8 @@ def sample(strategy: st.SearchStrategy[Drawn], count: int) -> list[Drawn]:
     """Some examples of a strategy at once: Spark then evaluates all of them in one job."""
     drawn: list[Drawn] = []
 
-    @settings(max_examples=count, phases=[Phase.generate], database=None)
+    @seed(SEEDS.getrandbits(64))
+    @settings(max_examples=count, phases=[Phase.generate])
     @given(strategy)
     def collect(example: Drawn) -> None:
         drawn.append(example)

@@ -1,7 +1,7 @@
 """The process that is killed: opens a node on a root, goes on where the last one was, ends with all outputs.
 
-`python -m tests.crash.child SCENARIO SEED EVENTS FOLDER` says `ready` when it begins, and `working` when it
-has seen the first trains through.
+`python -m tests.crash.child SCENARIO SEED EVENTS FOLDER RUNNER` says `ready` when it begins, and `working`
+when it has seen the first trains through.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from tests.crash.scenarios import CAME, FLUSH, TICK, Scenario, scenario
 from australis import Node
 from australis.engine.history import organisation as keeping
 from australis.engine.maintain import compaction
+from australis.engine.runner import SPARK
 from australis.engine.sinks import TextFileSink, write_out
-from australis.engine.spark.session import LIGHT_JAVA_OPTIONS
 
 READY, WORKING = "ready", "working"
 SOURCE, READER = "feed", "reader"
@@ -41,14 +41,16 @@ SEGMENTS_OF_A_RUN = 6
 """So few small segments are compacted, that it happens to a child that does not live long."""
 TUPLES_OF_A_RUN = 60
 """So few tuples are a run of history."""
+# Most of these JVMs live for seconds, so compiling well does not pay.
+JAVA = {"spark.driver.extraJavaOptions": "-Xss8m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 HISTORY = "history.kept"
 CHANGES = "changes"
 
 
-def main(name: str, seed: int, events: int, folder: Path) -> None:
+def main(name: str, seed: int, events: int, folder: Path, runner: str) -> None:
     given = scenario(name, seed, events)
     compaction.RUN_LEAST, keeping.RUN_ROWS_MOST = SEGMENTS_OF_A_RUN, TUPLES_OF_A_RUN
-    with _node(folder, given) as node:
+    with _node(folder, given, runner) as node:
         node.deploy(node.recorded() or given.network, tables=given.tables)
         with Consumers(node, given, folder) as consumers:
             _say(READY)
@@ -72,19 +74,17 @@ def history(node: Node, given: Scenario) -> Iterator[bytes]:
             yield lines(whole.slice(max(0, whole.num_rows - CAME)) if point.history == CAME else whole)
 
 
-def _node(folder: Path, given: Scenario) -> Node:
+def _node(folder: Path, given: Scenario, runner: str) -> Node:
     """A node whose clock stands still, so that timeouts are due by the events' local times alone."""
-    # Most of these JVMs live for seconds, so compiling well does not pay.
-    java = f"{LIGHT_JAVA_OPTIONS} -XX:+UseSerialGC"
-    options = {"spark.driver.extraJavaOptions": java}
     return Node(
         folder / "root",
+        runner=runner,
         clock=lambda: 0,
         discipline=given.discipline,
         train=given.train,
         way=given.way,
         partitions=given.partitions[_one_more(folder / "starts") % len(given.partitions)],
-        spark_options=options,
+        spark_options=JAVA if runner == SPARK else None,
     )
 
 
@@ -219,4 +219,4 @@ def _say(word: str) -> None:
 
 if __name__ == "__main__":
     faulthandler.register(signal.SIGUSR1, all_threads=True)
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]), sys.argv[5])

@@ -19,6 +19,7 @@ from tests.crash.kills import DAEMON, DRIVER, JVM, START, WORKER, Kill
 from tests.crash.processes import daemons, jvms, kill, kill_all, workers
 
 from australis.engine.crash_points import LOG_VARIABLE, VARIABLE
+from australis.engine.runner import SPARK
 
 SECONDS_MOST = 300.0
 """A child that takes longer hangs."""
@@ -38,9 +39,9 @@ class Ended:
 
 
 class Child:
-    """One process on a root, in a session of its own with its JVM and workers."""
+    """One process on a root, in a session of its own with its JVM, if it has one, and workers."""
 
-    def __init__(self, scenario: str, seed: int, events: int, folder: Path) -> None:
+    def __init__(self, scenario: str, seed: int, events: int, folder: Path, runner: str = SPARK) -> None:
         self._command = [
             sys.executable,
             "-m",
@@ -49,6 +50,7 @@ class Child:
             str(seed),
             str(events),
             str(folder),
+            runner,
         ]
         self._folder = folder
         self._errors, self._log = folder / "child.stderr", folder / "crashes"

@@ -10,10 +10,11 @@ from itertools import count
 from tests.crash.child import READY, WORKING
 
 from australis.engine.crash_points import POINTS
+from australis.engine.runner import SPARK
 
 DRIVER, JVM, DAEMON, WORKER, START = "driver", "jvm", "daemon", "worker", "start"
 MOMENTS = (DRIVER, JVM, DAEMON, WORKER, START)
-"""Killed from outside, at random moments: `start` is the driver before it is ready."""
+"""Killed from outside, at random moments: `start` is the driver before it is ready, `daemon` what forks."""
 FIRST, REWRITTEN = "deploy.recorded", ("deploy.rewriting", "deploy.rewritten")
 """The points that only the first child on a root passes, and those that have other settings than the last."""
 
@@ -46,13 +47,16 @@ class Kill:
         return self.environment or f"{self.what} {self.times}x {self.seconds:.2f} s after {self.since}"
 
 
-def kills(seed: int) -> Iterator[Kill]:
-    """Crash points in turn, and random moments between them, without end."""
+def kills(seed: int, runner: str = SPARK) -> Iterator[Kill]:
+    """Crash points in turn, the first by the seed, and random moments between them, without end."""
     chance = random.Random(seed)
+    weights = dict(zip(MOMENTS, (6, 3, 1, 2, 1), strict=True)) | (
+        {} if runner == SPARK else {JVM: 0, DAEMON: 2}
+    )
     points = [point for point in POINTS if point not in (FIRST, *REWRITTEN) and point not in CHANGED]
     for number in count():
-        yield _at_point(points[number % len(points)], chance)
-        for what in chance.choices(MOMENTS, (6, 3, 1, 2, 1), k=2):
+        yield _at_point(points[(seed + number) % len(points)], chance)
+        for what in chance.choices(MOMENTS, list(weights.values()), k=2):
             yield _at_moment(what, chance)
 
 

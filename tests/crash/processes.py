@@ -1,4 +1,4 @@
-"""The processes below a child: its JVM, Spark's Python daemon and its workers, found by their parents."""
+"""The processes below a child: its JVM, what forks Python workers, and these, found by their parents."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from australis.engine.crash_points import LOG_VARIABLE
+
+FORKING = "australis.engine.light.forking"
+"""What is in the command of a zygote."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,11 @@ def jvms(child: int) -> list[int]:
 
 
 def daemons(child: int) -> list[int]:
-    """The Python process that forks workers."""
+    """The Python process that forks workers: Spark's, or the zygote of a light runner."""
     virtual = set(jvms(child))
-    return [each.pid for each in below(child) if each.parent in virtual]
+    found = below(child)
+    light = [each.pid for each in found if each.parent == child and FORKING in each.command[-1]]
+    return light + [each.pid for each in found if each.parent in virtual]
 
 
 def workers(child: int) -> list[int]:

@@ -180,5 +180,7 @@ def kept() -> tuple[Network, Settings]:
 CAME = 400
 """The tuples that the connection point `came` keeps at the least."""
 SCENARIOS = {each.__name__: each for each in (keyed, boxes, unkeyed, trains, scans, parted, kept, changing)}
+ON_SPARK = ("scans",)
+"""What no other runner can run."""
 UNORDERED = ("parted",)
 """Where tuples of one number may come out in another order: they do so partition by partition."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from australis.engine.runner import Run
 from australis.engine.store.root import Root
 from australis.engine.worker.task import Task
-from australis.engine.worker.waybill import Manifest, Waybill, answer, manifest_of
+from australis.engine.worker.waybill import Manifest, Run, Waybill, answer, manifest_of
 from australis.plan.superboxes import Plan
 
 

@@ -271,6 +271,20 @@ def test_adopted_files_meet_pushed_tuples_of_one_key(spark: SparkSession, tmp_pa
     assert path.exists()
 
 
+@pytest.mark.parametrize("way", ["fused", "spark"])
+def test_folders_may_have_any_name(spark: SparkSession, tmp_path: Path, way: str) -> None:
+    folder = tmp_path / "a b%20c #1 [x] {y,z} ü*?"
+    folder.mkdir()
+    pq.write_table(rows(range(10)), folder / "in.parquet")
+    with Node(folder / "root", way=way) as node:
+        node.deploy(counting())
+        node.adopt("s", folder / "in.parquet")
+        node.push("s", rows(range(10, 20)))
+        node.flush()
+        node.drain()
+        assert counts(node.read("n")) == right(20)
+
+
 def test_a_file_may_be_adopted_again(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "in.parquet"
     pq.write_table(rows(range(10)), path)

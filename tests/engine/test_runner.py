@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,16 @@ def test_what_is_handed_in_is_what_runs() -> None:
     runner = InProcess()
     assert isinstance(runner, Runner)
     assert choose_runner(runner)() is runner
+
+
+def test_a_driver_loads_nothing_that_takes_long() -> None:
+    """Numba is for workers, pyspark for those on Spark; pandas comes by way of pyarrow, scipy of numba."""
+    slow = ("pyspark", "numba", "pandas", "scipy")
+    code = f"import sys; from australis import Node; print([name for name in {slow} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True
+    )
+    assert done.stdout == "[]\n"
 
 
 class Closed(InProcess):

@@ -9,12 +9,12 @@ from pathlib import Path
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.quality import Quality, ValueGraph
-from australis.engine.ledger.delays import bucket
+from australis.engine.ledger.counts.delays import bucket
+from australis.engine.ledger.counts.recent_counts import Recent, note_recent
 from australis.engine.ledger.entries import Event
 from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.queues import Queues
-from australis.engine.ledger.recent import Recent, note_recent
 from australis.engine.store.root import Root
 from australis.engine.store.segments import Segment
 from australis.plan.superboxes import Discipline, Plan, plan

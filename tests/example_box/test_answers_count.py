@@ -14,7 +14,7 @@ from australis.algebra.expr import Expr, WindowCall, parse
 from australis.algebra.network import Network, Ref
 from australis.algebra.schema import Schema
 from australis.algebra.user_functions import register_function
-from australis.engine.ledger.recent import Mouthful
+from australis.engine.ledger.counts.recent_counts import Mouthful
 from australis.engine.observe.quality import kept_by
 from australis.errors import NetworkError, PolicyError
 from australis.plan.spread import SpreadKind

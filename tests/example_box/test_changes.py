@@ -24,7 +24,7 @@ from australis import NetworkBuilder, dumps, loads
 from australis.algebra.form.form import json_schema, to_json
 from australis.algebra.network import Network, Ref
 from australis.algebra.schema import parse_schema
-from australis.app.pictures.notation import notation
+from australis.app.pictures.notation import notation_of
 from australis.errors import AlgebraError, PolicyError
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import plan
@@ -66,7 +66,7 @@ def test_it_is_read_and_written() -> None:
 
 
 def test_it_is_shown() -> None:
-    assert str(notation(BOX)) == "Changes(On price, GroupBy stock)"
+    assert str(notation_of(BOX)) == "Changes(On price, GroupBy stock)"
 
 
 # --- its meaning and its kernel

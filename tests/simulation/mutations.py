@@ -1,7 +1,7 @@
 """Mutations of ledger, switch and commit, each of which the simulator must find within a thousand seeds.
 
-A mutation is a mistake that somebody could make: a line left out, two lines in the wrong order. It is put into
-the running code, and `python -m tests.simulation.campaign --mutations` looks for the first seed that notices.
+A mutation is a mistake that somebody could make: a line left out, two lines in the wrong order. It is put
+into running code, and `python -m tests.simulation.campaign --mutations` looks for a seed that notices.
 """
 
 from __future__ import annotations

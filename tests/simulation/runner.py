@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from australis.engine.runner import TrainFailed
 from australis.engine.store.root import Root
 from australis.engine.worker.task import Task
-from australis.engine.worker.waybill import Manifest, Waybill, answer, manifest_of
+from australis.engine.worker.waybill import Manifest, TrainFailed, Waybill, answer, manifest_of
 from australis.errors import Problem
 from australis.plan.superboxes import Plan
 from australis.sim.machine.machine import Machine

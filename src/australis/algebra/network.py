@@ -268,6 +268,7 @@ def _timezone_problems(name: str) -> Iterator[Problem]:
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
+        # The problem says all that these errors would.
         yield Problem("timezone", f"unknown time zone {name!r}", "a name such as 'UTC' or 'Europe/Berlin'")
 
 

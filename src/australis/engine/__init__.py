@@ -1,6 +1,48 @@
-"""The real world: files of tuples, a Java to run on, a Spark session.
+"""The real world: nodes that run networks over files, tables and clocks, on Spark or on local processes.
 
-Comes in: settings and files. Goes out: Arrow tables of what the files hold (`files`), and a `SparkSession`
-set up for trains (`session.local_session`). Importing the room starts nothing. It is a stranger to the
-simulator: both run the same policies.
+Comes in: networks, settings, tuples, and a runner for trains. Goes out: committed trains, outputs and
+statistics. Importing the room starts nothing, and loads what is asked for. It is a stranger to the simulator:
+both run the same policies.
 """
+
+import logging
+from typing import TYPE_CHECKING
+
+from australis.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from australis.engine.change import Change
+    from australis.engine.clock import never_back, wall_clock
+    from australis.engine.node import Node
+    from australis.engine.observe import Statistics
+    from australis.engine.runner import LIGHT, MASTER, SPARK, Runner, light_tasks
+    from australis.engine.settings import NodeSettings
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "change": ("Change",),
+            "clock": ("never_back", "wall_clock"),
+            "node": ("Node",),
+            "observe": ("Statistics",),
+            "runner": ("LIGHT", "MASTER", "SPARK", "Runner", "light_tasks"),
+            "settings": ("NodeSettings",),
+        },
+    )
+
+# Who uses the engine as a library decides what becomes of its messages: without a word from them, nothing.
+logging.getLogger("australis").addHandler(logging.NullHandler())
+
+__all__ = [
+    "LIGHT",
+    "MASTER",
+    "SPARK",
+    "Change",
+    "Node",
+    "NodeSettings",
+    "Runner",
+    "Statistics",
+    "light_tasks",
+    "never_back",
+    "wall_clock",
+]

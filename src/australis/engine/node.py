@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -14,43 +14,48 @@ from typing import TYPE_CHECKING, Self
 import pyarrow as pa
 
 from australis.algebra.network import Network
-from australis.engine.change.deploy import deploy
-from australis.engine.change.difference import Change
-from australis.engine.change.loading import load, switch_to
-from australis.engine.change.optimiser import Optimiser, redrawn
-from australis.engine.change.switch import Switch
+from australis.engine.change import Change, Optimiser, Switch, deploy, load, redrawn, switch_to
 from australis.engine.clock import never_back
-from australis.engine.control.server import ControlServer
-from australis.engine.deliver.attached import Attached
-from australis.engine.deliver.consumers import ROWS_MOST
-from australis.engine.files.rows import Rejected
-from australis.engine.history.question import Instant, instant_us, question
-from australis.engine.history.reading import recall
-from australis.engine.ingest.log import Arrival, Ingest, Position
-from australis.engine.ledger.catalog import DISK, NETWORK
-from australis.engine.ledger.drop_log import Entry, drop_log
-from australis.engine.ledger.open_root import OpenRoot
-from australis.engine.ledger.recent import Recent, all_so_far, recent
-from australis.engine.ledger.record import Record
-from australis.engine.observe.live_network import live
-from australis.engine.observe.metrics import Metrics
-from australis.engine.observe.quality import WINDOW_S, QualityReport, monitor
-from australis.engine.observe.statistics import Statistics, statistics
+from australis.engine.control import ControlServer
+from australis.engine.deliver import ROWS_MOST, Attached
+from australis.engine.files import Rejected
+from australis.engine.history import Instant, instant_us, question, recall
+from australis.engine.ingest import Arrival, Ingest, Position
+from australis.engine.ledger import (
+    DISK,
+    NETWORK,
+    Entry,
+    OpenRoot,
+    Recent,
+    Record,
+    all_so_far,
+    drop_log,
+    recent,
+)
+from australis.engine.observe import (
+    WINDOW_S,
+    Metrics,
+    QualityReport,
+    Statistics,
+    live,
+    monitor,
+    statistics_of,
+)
 from australis.engine.runner import SPARK, Runner, choose_runner
 from australis.engine.running import Running, assemble
 from australis.engine.settings import NodeSettings, Way
-from australis.engine.store.home import Home, catalog_folder
-from australis.engine.store.root import Root
-from australis.engine.tables.refresh import Keeper
-from australis.engine.tables.table_states import Tables
+from australis.engine.store import Home, Root, catalog_folder
+from australis.engine.tables import Keeper, Tables
 from australis.engine.threads import SYSTEM, Threads
-from australis.engine.train.commit import Train
+from australis.engine.train import Train
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Discipline
-from australis.policy.schedule.schedules import Scheduling
+from australis.policy.schedule import Scheduling
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_log = logging.getLogger(__name__)
 
 
 class Node:
@@ -129,9 +134,7 @@ class Node:
         """The Spark session that trains run in, if it is Spark that runs them."""
         session: SparkSession | None = getattr(self._runner, "session", None)
         if session is None:
-            raise EngineError(
-                Problem(self.root.uri, "its trains do not run on Spark", 'Node(runner="spark")')
-            )
+            raise EngineError(Problem("runner", "is not Spark", f"runner={SPARK!r}"))
         return session
 
     # --- life
@@ -149,6 +152,7 @@ class Node:
         """
         if self._running is not None:
             raise EngineError(Problem(network.name, "is deployed on a node that runs a network already"))
+        began = self._threads.ticks_ns()
         self.settings = self.settings.for_network(network)
         ledger, clock, threads = self._ledger, self._clock, self._threads
         record = deploy(ledger, network, self.settings)
@@ -178,6 +182,8 @@ class Node:
             self._optimiser.start()
         if self.control is not None:
             self.control.sweep()
+        boxes, superboxes = len(network.boxes), len(ledger.plan.superboxes)
+        _log.info("%s runs: %d boxes in %d superboxes%s", network.name, boxes, superboxes, self._since(began))
 
     def stop(self, *, now: bool = False) -> None:
         """End once running trains have finished, or with `now` without them. Nothing is lost."""
@@ -191,15 +197,19 @@ class Node:
                 self._optimiser.stop()
             self._running.loop.stop()
             # Those that a crash leaves standing are withdrawn when the root is opened again.
-            with suppress(EngineError):
+            try:
                 self._running.steering.dropboxes.clear(self._clock())
+            except EngineError as error:
+                _log.warning("drop boxes are not withdrawn before the next start: %s", error)
             self._running.subscriptions.close()
-        self._stopped = True
+        is_first, self._stopped = not self._stopped, True
         self._close()
         if self._owns_runner:
             self._runner.close()
         if self._temporary is not None:
             self._temporary.cleanup()
+        if is_first:
+            _log.info("the node on %s has stopped%s", self.root.uri, " at once" if now else "")
 
     def _abandon(self) -> None:
         """Give up the trains that are running, and whatever waits for them."""
@@ -226,9 +236,13 @@ class Node:
 
         Boxes of the same name that do the same keep their state. What is new begins with the next tuple.
         """
-        return switch_to(
+        began = self._threads.ticks_ns()
+        change = switch_to(
             self._deployed, self._switching, lambda record: self._redrawn(record, network), tables or {}
         )
+        lines = "; ".join(map(str.strip, change.lines()))
+        _log.info("%s is changed%s: %s", network.name, self._since(began), lines)
+        return change
 
     def attach(self, network: Network, *, name: str = "query") -> Attached:
         """Attach an ad hoc query, whose inputs are named after connection points, or stored tables.
@@ -236,12 +250,16 @@ class Node:
         It delivers from the earliest tuple that they keep, then goes on with every tuple that comes, until it
         is detached. It stays when the node is opened again.
         """
+        began = self._threads.ticks_ns()
         switch_to(self._deployed, self._switching, lambda record: record.attached(name, network))
+        _log.info("the query %s is attached%s: %d boxes", name, self._since(began), len(network.boxes))
         return Attached(self, name, network)
 
     def detach(self, name: str) -> None:
         """Take an ad hoc query away, with all that it keeps."""
+        began = self._threads.ticks_ns()
         self._switching.to(lambda record: record.detached(name))
+        _log.info("the query %s is detached%s", name, self._since(began))
 
     def optimise(self) -> bool:
         """Look at once at what was measured, and rewrite the network by it; gives whether that was done.
@@ -342,7 +360,7 @@ class Node:
     def statistics(self) -> Statistics:
         """What is known of boxes, queues and outputs."""
         with self._deployed.ledger.look() as queues:
-            return statistics(queues.plan, queues, self._ledger.catalog, self._clock())
+            return statistics_of(queues.plan, queues, self._ledger.catalog, self._clock())
 
     def quality(self, window_s: int = WINDOW_S) -> QualityReport:
         """What outputs got over the last seconds, and what that is worth by their graphs."""
@@ -365,6 +383,11 @@ class Node:
     def network(self) -> Network:
         """The network as it runs, with the drop boxes that stand in it."""
         return live(self._ledger.plan, dict(self._deployed.steering.dropboxes.standing))
+
+    @property
+    def lock_held_ms(self) -> float:
+        """The longest time so far for which a thread has held the node's lock."""
+        return self._ledger.guard.longest_ns / 1e6
 
     def shed(self) -> list[Entry]:
         """All drop boxes that stood or stand: where, by which predicate, since when, and what they shed."""
@@ -425,6 +448,10 @@ class Node:
         self._deployed.subscriptions.forget(consumer, output)
 
     # --- inside
+
+    def _since(self, began_ns: int) -> str:
+        """How long something took, for the log."""
+        return f", after {(self._threads.ticks_ns() - began_ns) / 1e6:,.0f} ms"
 
     def _redrawn(self, record: Record, network: Network) -> Record:
         return redrawn(record, network, optimise=self.settings.optimise)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.queues import Queues
+from australis.engine.ledger import Ledger, Queues
 from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import Superbox
 

@@ -6,31 +6,24 @@ never happened.
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from australis.engine import light, spark
 from australis.engine.settings import Way
-from australis.engine.store.root import Root
-from australis.engine.worker.waybill import Manifest, Waybill
+from australis.engine.store import Root
+from australis.engine.worker import Run
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Run = Callable[[Waybill], list[Manifest]]
-"""Runs a train; everything that its tasks did is in their manifests."""
-
 SPARK, LIGHT = "spark", "light"
 MASTER = "local[2]"
 _LIGHT = re.compile(rf"{LIGHT}(?:\[([1-9][0-9]{{0,3}})\])?")
-
-
-class TrainFailed(EngineError):
-    """A train that its runner could not finish, though it may when it is tried again."""
 
 
 @runtime_checkable
@@ -63,13 +56,13 @@ def choose_runner(
     `master` and `options` are for a Spark that is started here, the way `spark` for any Spark.
     """
     if given == SPARK:
-        return partial(_started, master or MASTER, way, options)
+        return partial(_start_spark, master or MASTER, way, options)
     _refuse("master", master is not None, given)
     _refuse("spark_options", options is not None, given)
     if isinstance(given, str | Runner):
         _refuse("way='spark'", way is Way.SPARK, given)
     if isinstance(given, str):
-        return partial(_light, light_tasks(given))
+        return partial(_start_light, light_tasks(given))
     return (lambda: given) if isinstance(given, Runner) else partial(_on_session, given, way)
 
 
@@ -93,19 +86,16 @@ def _refuse(option: str, is_given: bool, runner: object) -> None:
         raise EngineError(Problem(option, f"is not for the runner {name}", f"runner={SPARK!r}"))
 
 
-# Each is loaded when it is chosen: Spark takes its time, and may not be there.
+# Each is loaded when it is chosen, by its door: Spark takes its time, and may not be there.
 
 
-def _light(tasks: int | None) -> Runner:
-    made: Runner = importlib.import_module("australis.engine.light.runner").LightRunner(tasks)
-    return made
+def _start_light(tasks: int | None) -> Runner:
+    return light.LightRunner(tasks)
 
 
-def _started(master: str, way: Way, options: Mapping[str, str] | None) -> Runner:
-    made: Runner = importlib.import_module("australis.engine.spark.runner").started(master, way, options)
-    return made
+def _start_spark(master: str, way: Way, options: Mapping[str, str] | None) -> Runner:
+    return spark.started(master, way, options)
 
 
 def _on_session(session: SparkSession, way: Way) -> Runner:
-    made: Runner = importlib.import_module("australis.engine.spark.runner").on_session(session, way)
-    return made
+    return spark.on_session(session, way)

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from australis.engine.deliver.subscriptions import Subscriptions
-from australis.engine.ingest.back_pressure import BackPressure
-from australis.engine.ingest.log import Ingest
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.maintain.upkeep import Upkeep
+from australis.engine.deliver import Subscriptions
+from australis.engine.ingest import BackPressure, Ingest
+from australis.engine.ledger import Ledger
+from australis.engine.maintain import Upkeep
 from australis.engine.run_state import RunState
-from australis.engine.runner import Run
 from australis.engine.settings import NodeSettings
-from australis.engine.steer.steering import Steering
-from australis.engine.tables.refresh import Keeper
-from australis.engine.tables.table_states import Tables
+from australis.engine.steer import Steering
+from australis.engine.tables import Keeper, Tables
 from australis.engine.threads import Threads
-from australis.engine.train.dispatch import Dispatch, TrainSettings
-from australis.engine.train.loop import Loop
+from australis.engine.train import Dispatch, Loop, TrainSettings
+from australis.engine.worker import Run
 
 
 @dataclass(frozen=True)

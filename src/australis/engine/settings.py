@@ -8,7 +8,7 @@ from enum import StrEnum
 from australis.algebra.network import Network
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Discipline
-from australis.policy.schedule.schedules import Scheduling
+from australis.policy.schedule import Scheduling
 
 BOX_TRAIN = 1_000
 """The tuples of a train under the discipline `box`."""

@@ -25,4 +25,5 @@ def writable(expr: Expr, scope: Schema | Mapping[str, Schema]) -> bool:
     try:
         return parse(text_of(expr)).bind(scope) == expr
     except AlgebraError:
+        # The answer: such an expression stays as it is.
         return False

@@ -14,7 +14,7 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.engine.calibrate.calibration import calibrate
-from australis.engine.calibrate.known_costs import known_costs
+from australis.engine.calibrate.root_costs import known_costs
 from australis.engine.calibrate.samples import ROUNDS, sample
 from australis.engine.observe.statistics import (
     BoxStatistics,

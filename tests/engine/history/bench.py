@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
-from australis.engine.change.deploy import deploy
+from australis.engine.change.deployment import deploy
 from australis.engine.history.gathering import Gathering
-from australis.engine.history.question import question
+from australis.engine.history.questions import question
 from australis.engine.history.reading import recall
 from australis.engine.ingest.log import Arrival, Ingest
 from australis.engine.ledger.entries import Head
@@ -23,7 +23,7 @@ from australis.engine.ledger.retention import arcs_with_history, log_needed_from
 from australis.engine.settings import NodeSettings
 from australis.engine.store.root import Root
 from australis.engine.store.segments import Segment, write_segment
-from australis.engine.tables.table_states import Tables
+from australis.engine.tables.known_tables import Tables
 from australis.engine.threads import SYSTEM
 from australis.engine.train.dispatch import Dispatch, TrainSettings
 from australis.engine.worker.waybill import Waybill

@@ -20,7 +20,7 @@ from australis.engine.store import runs
 from australis.engine.store.root import Root
 from australis.engine.store.runs import described, encode_run, run_schema
 from australis.engine.store.segments import SEQ, Segment, read_metadata, read_segment
-from australis.engine.store.zones import Lookup, Zone, zones
+from australis.engine.store.zones import Lookup, Zone, zones_of
 from australis.kernels.expressions import evaluate as evaluate_all_rows
 from australis.kernels.expressions.arrays import truths
 from australis.qos.intervals import Axis
@@ -51,8 +51,11 @@ def literal(type_: str, value: Value) -> str:
     return f"CAST('{value}' AS {type_})"
 
 
+DEPTH = 2
+
+
 @st.composite
-def predicates(draw: st.DrawFn, type_: str, depth: int = 2) -> str:
+def predicates(draw: st.DrawFn, type_: str, depth: int = DEPTH) -> str:
     """Predicates on `k`, and some on `v`."""
     if depth and draw(st.booleans()):
         one, other = draw(predicates(type_, depth - 1)), draw(predicates(type_, depth - 1))
@@ -60,7 +63,9 @@ def predicates(draw: st.DrawFn, type_: str, depth: int = 2) -> str:
     a, b = (literal(type_, draw(st.sampled_from(VALUES[type_]))) for _ in range(2))
     sign = draw(st.sampled_from(["=", "<>", "<", "<=", ">", ">=", "<=>"]))
     leaves = [f"k {sign} {a}", f"{a} {sign} k", f"k in ({a}, {b})", f"k between {a} and {b}", "v > 1"]
-    leaves += ["k is null", "k is not null", f"k {sign} NULL", f"coalesce(k, {a}) = {b}", "true", "null"]
+    leaves += ["k is null", "k is not null", f"k {sign} NULL", f"coalesce(k, {a}) = {b}", "true"]
+    # A NULL that is all of an expression must say its type.
+    leaves += ["CAST(NULL AS boolean)" if depth == DEPTH else "null"]
     if type_ in ("int", "long", "double", "decimal(6,2)"):
         leaves += [f"k * 2 {sign} {a}", f"k + 1.5D {sign} {a}", f"-k {sign} {a}", f"3 - k {sign} {a}"]
         leaves += [f"CAST(k AS double) / -2.0D {sign} {a}", f"k {sign} 1", f"k % 2 {sign} {a}", f"k {sign} v"]
@@ -190,7 +195,7 @@ def test_what_is_looked_up_in_a_run_is_what_a_scan_finds(
     assert holding(looked_up, text, schema) == holding(scanned, text, schema)
     if lookup is not None:
         whole = read_segment(root_, run, ["k"], 0, 99, lookup)
-        counted = lookup.rows(zones(read_metadata(root_, run), "k", type_))
+        counted = lookup.rows(zones_of(read_metadata(root_, run), "k", type_))
         assert whole.num_rows == counted
 
 
@@ -208,20 +213,20 @@ def root_(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Root]:
 def test_one_value_is_in_one_row_group(root: Root) -> None:
     run = run_of(root, "int", [*range(30)], "segments/x.parquet")
     wanted = Lookup("k", "int", ((17, 17),))
-    assert wanted.groups(zones(read_metadata(root, run), "k", "int")) == [5]
+    assert wanted.groups(zones_of(read_metadata(root, run), "k", "int")) == [5]
     assert read_segment(root, run, ["k"], 0, 99, wanted)["k"].to_pylist() == [15, 16, 17]
 
 
 def test_nan_is_looked_for_only_behind_the_numbers(root: Root) -> None:
     keys: list[Value] = [*map(float, range(7)), math.nan, None]
-    found = zones(read_metadata(root, run_of(root, "double", keys, "segments/x.parquet")), "k", "double")
+    found = zones_of(read_metadata(root, run_of(root, "double", keys, "segments/x.parquet")), "k", "double")
     assert Lookup("k", "double", (), nan=True).groups(found) == [2]
 
 
 def test_texts_that_are_too_long_to_tell_are_read(root: Root) -> None:
     run = run_of(root, "string", ["a" * 5000, "b" * 5000, "c" * 5000, "d"], "segments/x.parquet")
     wanted = Lookup("k", "string", (("b", "bz"),))
-    assert wanted.groups(zones(read_metadata(root, run), "k", "string")) == [0]
+    assert wanted.groups(zones_of(read_metadata(root, run), "k", "string")) == [0]
 
 
 def test_a_lookup_travels_as_plain_values() -> None:

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from tests.engine.history.bench import SECOND, Bench, network, opened, tuples
 
 from australis.engine.history import organisation as keeping
-from australis.engine.history import question, read_history, reading
-from australis.engine.history.question import instant_us
+from australis.engine.history import questions as question
+from australis.engine.history import read_history, reading
+from australis.engine.history.questions import instant_us
 from australis.engine.history.reading import recall
 from australis.engine.store import runs
 from australis.engine.store.segments import staged

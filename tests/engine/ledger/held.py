@@ -12,10 +12,11 @@ from pathlib import Path
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
+from australis.engine.ledger.entries import PUSH, Event
 from australis.engine.ledger.ledger import Ledger
 from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.queues import Queues, load_queues
-from australis.engine.store.home import Home
+from australis.engine.store.home import CATALOG, FolderHome, Home
 from australis.engine.store.root import SEGMENTS, STATES, Root
 from australis.engine.store.segments import Segment
 from australis.engine.threads import SYSTEM, Threads
@@ -46,7 +47,7 @@ class MemoryHome:
     def connect(self) -> sqlite3.Connection:
         return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
-    def hold(self) -> MemoryHome:
+    def lock(self) -> MemoryHome:
         return self
 
     def has_catalog(self) -> bool:
@@ -112,3 +113,54 @@ def check_mirror(ledger: Ledger) -> None:
     """The mirror is what anybody would read from the catalogue."""
     fresh = load_queues(ledger.plan, ledger.catalog, ledger.queues.lives)
     assert by_number(ledger.queues) == by_number(fresh)
+
+
+def push(ledger: Ledger, rows: int) -> Segment:
+    """Tuples arrive on the input, each of one byte."""
+    base = ledger.queues.log_end
+    made = segment(ledger, "s", base + 1, rows)
+    with ledger.change() as change:
+        change.log(Event(base, made.end, PUSH, "s", rows, base))
+        change.add_segments([made])
+    return made
+
+
+# --- commits that report a failure
+
+FSYNC = "SQLITE_IOERR_FSYNC"
+
+
+class Unsure(sqlite3.Connection):
+    """A connection whose commits report a failure when they are told to, with or without effect."""
+
+    takes_effect: bool | None = None
+    error: BaseException | None = None
+    is_silent = False
+    """Whether it answers no question either."""
+
+    def execute(self, sql: str, *values: object) -> sqlite3.Cursor:  # type: ignore[override]
+        if sql == "commit" and self.takes_effect is not None:
+            if self.takes_effect:
+                super().execute("commit")
+            self.takes_effect = None
+            raise self.error or _failure()
+        if self.is_silent and sql.startswith("select"):
+            raise _failure()
+        return super().execute(sql, *values)
+
+
+def _failure() -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorname = FSYNC
+    return error
+
+
+class UnsureHome(FolderHome):
+    """A folder whose catalogue is reached by an unsure connection."""
+
+    db: Unsure
+
+    def connect(self) -> sqlite3.Connection:
+        path = self.folder / CATALOG
+        self.db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=Unsure)
+        return self.db

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from australis.engine.ledger.delays import bucket, histogram, middle_us, quantile_us
+from australis.engine.ledger.counts.delays import bucket, histogram, middle_us, quantile_us
 
 
 @given(st.integers(0, 10**12))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -14,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.ledger.held import (
     BOTH,
+    FSYNC,
     ONE,
     MemoryHome,
+    UnsureHome,
     check_mirror,
     contents,
     files,
@@ -28,7 +29,6 @@ from tests.engine.ledger.held import (
 from australis.engine.ledger.entries import Event, Head, StateFile
 from australis.engine.ledger.ledger import Arrivals, Change, Ledger
 from australis.engine.ledger.queues import load_queues
-from australis.engine.store.home import CATALOG, FolderHome
 from australis.engine.store.segments import Segment
 from australis.errors import EngineError
 from australis.plan.superboxes import Plan
@@ -193,11 +193,11 @@ class Story:
         arcs = list(change.queues.plan.arcs)
         arc = arcs[self.pick(len(arcs))]
         # A file of the future was written before, when nobody held the lock.
-        name = self.written.pop() if self.pick(4) else "file:///elsewhere/x"
+        name = self.written.pop()
+        name = name if self.pick(4) else f"file:///elsewhere/{name}"
         base, rows = self.pick(1000), 1 + self.pick(9)
         made = Segment(arc, name, base, base + rows, rows, rows, 1, base, 0, f"w{self.pick(2)}", self.pick(2))
-        if made not in self.present(change):
-            change.add_segments([made], self.pick(9) or None)
+        change.add_segments([made], self.pick(9) or None)
 
     def present(self, change: Change) -> list[Segment]:
         return [each for found in change.queues.segments.values() for each in found]
@@ -254,7 +254,7 @@ class Story:
 
 
 @settings(max_examples=60)
-@given(st.data(), st.lists(st.tuples(st.integers(1, 5), st.integers(0, 3)), min_size=1, max_size=12))
+@given(st.data(), st.lists(st.tuples(st.integers(1, 5), st.integers(0, 3)), min_size=4, max_size=12))
 def test_mirror_and_files_follow_every_change_and_no_other(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, changes: list[tuple[int, int]]
 ) -> None:
@@ -296,44 +296,6 @@ def test_without_a_plan_there_are_no_queues(ledger: Ledger) -> None:
 
 
 # --- commits that report a failure
-
-FSYNC = "SQLITE_IOERR_FSYNC"
-
-
-class Unsure(sqlite3.Connection):
-    """A connection whose commits report a failure when they are told to, with or without effect."""
-
-    takes_effect: bool | None = None
-    error: BaseException | None = None
-    is_silent = False
-    """Whether it answers no question either."""
-
-    def execute(self, sql: str, *values: object) -> sqlite3.Cursor:  # type: ignore[override]
-        if sql == "commit" and self.takes_effect is not None:
-            if self.takes_effect:
-                super().execute("commit")
-            self.takes_effect = None
-            raise self.error or _failure()
-        if self.is_silent and sql.startswith("select"):
-            raise _failure()
-        return super().execute(sql, *values)
-
-
-def _failure() -> sqlite3.OperationalError:
-    error = sqlite3.OperationalError("disk I/O error")
-    error.sqlite_errorname = FSYNC
-    return error
-
-
-class UnsureHome(FolderHome):
-    """A folder whose catalogue is reached by an unsure connection."""
-
-    db: Unsure
-
-    def connect(self) -> sqlite3.Connection:
-        path = self.folder / CATALOG
-        self.db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=Unsure)
-        return self.db
 
 
 @pytest.fixture
@@ -463,6 +425,18 @@ def test_a_file_that_something_still_refers_to_stays(ledger: Ledger) -> None:
     assert files(ledger) == set()
 
 
+def test_a_state_goes_with_the_one_that_replaces_it(ledger: Ledger) -> None:
+    one, two, other = (state_file(ledger) for _ in range(3))
+    with ledger.change() as change:
+        change.set_states("count", [StateFile("count", 0, one, 5), StateFile("count", 1, other, 5)])
+    with ledger.change() as change:
+        change.set_states("count", [StateFile("count", 0, two, 5)])
+    assert files(ledger) == {two, other}
+    with ledger.change() as change:
+        change.clear_states("count")
+    assert files(ledger) == set()
+
+
 def test_an_adopted_file_is_left_alone(tmp_path: Path, ledger: Ledger) -> None:
     file = tmp_path / "given.parquet"
     file.write_bytes(b"somebody's")
@@ -471,6 +445,7 @@ def test_an_adopted_file_is_left_alone(tmp_path: Path, ledger: Ledger) -> None:
     assert ledger.queues.bytes == 0
     with ledger.change() as change:
         change.drop_segments([made])
+    assert change.buried == []
     assert file.exists()
 
 

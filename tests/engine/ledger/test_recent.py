@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.engine.watched import NOW, SECOND, note, opened
 
-from australis.engine.ledger.recent import KEPT_S, Mouthful, Recent, all_so_far, recent
+from australis.engine.ledger.counts.recent_counts import KEPT_S, Mouthful, Recent, all_so_far, recent
 
 ONE = Recent({"a": {160: 3}}, {"a": {0: 2, 1: 1}}, {("box", "s"): Mouthful(10, 4)})
 OTHER = Recent({"a": {160: 1, 168: 5}, "b": {9: 1}}, {"a": {1: 6}}, {("box", "s"): Mouthful(2, 0)})

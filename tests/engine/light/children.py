@@ -9,13 +9,14 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from tests.crash.processes import below
-
 PREAMBLE = """
-import sys, time
+import signal, sys, time
 import pyarrow as pa
 import australis
 from australis import Node
+
+# Where tests run in the background, it is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def slow(values):
     seconds = float(open(sys.argv[1] + "/seconds").read())
@@ -57,17 +58,6 @@ def until_began(folder: Path, process: subprocess.Popen[str]) -> None:
         with suppress(subprocess.TimeoutExpired):
             process.wait(0.02)
             raise AssertionError(f"ended too soon: {process.communicate()}")
-
-
-def zygotes(pid: int) -> list[int]:
-    """The zygote of a driver."""
-    found = [each for each in below(pid) if each.parent == pid]
-    return [each.pid for each in found if "australis.engine.light.forking" in each.command[-1]]
-
-
-def workers(pid: int) -> list[int]:
-    """The workers of a driver."""
-    return [each.pid for each in below(pid) if each.parent in zygotes(pid)]
 
 
 def ended_within(pids: list[int], seconds: float) -> bool:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.crash.processes import below
-from tests.engine.light.children import RIGHT, ended_within, started, until_began, workers, zygotes
+from tests.crash.processes import below, daemons, workers
+from tests.engine.light.children import RIGHT, ended_within, started, until_began
 
 RUN = """
 with Node(runner="light[2]") as node:
@@ -52,7 +52,7 @@ def test_what_a_function_prints_does_not_get_among_the_output(tmp_path: Path) ->
     assert errors == "in a worker\n"
 
 
-@pytest.mark.parametrize("victim", [workers, zygotes])
+@pytest.mark.parametrize("victim", [workers, daemons])
 def test_a_train_goes_through_though_a_process_is_killed(
     tmp_path: Path, victim: Callable[[int], list[int]]
 ) -> None:
@@ -81,7 +81,7 @@ def test_nothing_is_left_of_a_driver_that_is_killed_before_its_workers_are_there
     process = started('node = Node(runner="light")\nprint("made", flush=True)\ntime.sleep(600)', tmp_path)
     assert process.stdout is not None
     assert process.stdout.readline() == "made\n"
-    children = zygotes(process.pid)
+    children = daemons(process.pid)
     process.kill()
     process.communicate()
     assert len(children) == 1
@@ -94,7 +94,7 @@ def test_nothing_is_left_of_a_driver_that_has_forked(tmp_path: Path) -> None:
     process = started(f"{made}print(os.fork(), flush=True)\ntime.sleep(600)", tmp_path)
     assert process.stdout is not None
     forked = max(int(process.stdout.readline()), int(process.stdout.readline()))
-    children = zygotes(process.pid)
+    children = daemons(process.pid)
     assert len(children) == 1
     process.kill()
     process.wait()

@@ -15,7 +15,7 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.engine.light.orders import fault, manifest
 from australis.engine.light.runner import LightRunner
-from australis.engine.runner import TrainFailed
+from australis.engine.worker.waybill import TrainFailed
 from australis.errors import AustralisError
 
 Numbers = npt.NDArray[np.float64]

@@ -15,7 +15,8 @@ from pyspark.sql import SparkSession
 from tests.engine.watched import SECOND, delays, forked
 
 from australis import Node
-from australis.engine.ledger.recent import Mouthful
+from australis.engine.ledger.counts.drops import Entry
+from australis.engine.ledger.counts.recent_counts import Mouthful
 from australis.engine.observe.metrics import Metrics, address, metrics
 from australis.engine.observe.quality import OutputQuality, QualityReport
 from australis.engine.observe.statistics import (
@@ -24,7 +25,6 @@ from australis.engine.observe.statistics import (
     Statistics,
     SuperboxStatistics,
 )
-from australis.engine.steer.drop_boxes import Entry
 from australis.errors import EngineError
 from australis.policy.shed.drop_boxes import DropBox
 from australis.policy.shed.shedder import Insert

@@ -10,10 +10,10 @@ import pytest
 from tests.engine.watched import NOW, SECOND, arrived, delays, forked, note, opened
 
 from australis.engine.ledger.catalog import DISK
-from australis.engine.ledger.drop_log import drop_log
+from australis.engine.ledger.counts.drops import drop_log
+from australis.engine.ledger.counts.recent_counts import Mouthful, Recent
 from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.recent import Mouthful, Recent
-from australis.engine.observe.statistics import WITHDRAWN_SHOWN, Statistics, statistics
+from australis.engine.observe.statistics import WITHDRAWN_SHOWN, Statistics, statistics_of
 from australis.engine.steer.drop_boxes import DropBoxes
 from australis.policy.shed.drop_boxes import DropBox
 from australis.policy.shed.shedder import Insert
@@ -31,7 +31,7 @@ def known(folder: Path, *trains: tuple[int, Recent], now: int | None = None) -> 
 
 
 def told(ledger: Ledger, now: int | None = None) -> Statistics:
-    return statistics(ledger.plan, ledger.queues, ledger.catalog, now)
+    return statistics_of(ledger.plan, ledger.queues, ledger.catalog, now)
 
 
 def test_lately_and_altogether(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_a_shim_on_the_path_is_asked_for_its_home(monkeypatch: pytest.MonkeyPatc
     real = fake_java(tmp_path / "real", "17")
     shim = tmp_path / "shims" / "java"
     shim.parent.mkdir()
-    shim.write_text(f'#!/bin/sh\nexec {real}/bin/java "$@"\n')
+    shim.write_text(f'#!/bin/sh\nexec "{real}/bin/java" "$@"\n')
     shim.chmod(0o755)
     monkeypatch.setenv("PATH", str(shim.parent))
     assert find_java() == real

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import pwd
+import shlex
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 USER = "australis"
 
@@ -54,13 +56,13 @@ class Server:
 
     @property
     def uri(self) -> str:
-        return f"postgresql://{USER}@/postgres?host={self.home}"
+        return f"postgresql://{USER}@/postgres?host={quote(str(self.home))}"
 
     def start(self) -> None:
         """Start, and wait until it answers; nothing if it does."""
         if self._is_up:
             return
-        options = f"-k {self.home} -c listen_addresses='' -c fsync=off"
+        options = f"-k {shlex.quote(str(self.home))} -c listen_addresses='' -c fsync=off"
         self._call("pg_ctl", "start", "-w", "-o", options, "-l", str(self.home / "log"))
         self._is_up = True
 

@@ -17,7 +17,7 @@ from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.store import Pull, Store
 from australis.engine.tables import choosing
-from australis.engine.tables.table_states import NEVER, Tables, TableState
+from australis.engine.tables.known_tables import NEVER, Tables, TableState
 from australis.errors import EngineError
 
 pytestmark = pytest.mark.timeout(240)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.policy.trade.strategies import costs, loads, tasks
 
@@ -66,11 +66,13 @@ def test_an_asking_price_is_one_at_which_something_is_accepted(
 
 
 @given(costs, st.integers(1, 9), st.integers(0, 40))
+@example(cost=CostCurve((0, 0, 1), step=4), count=3, load=7)
 def test_of_equal_tasks_half_are_accepted_at_the_asking_price_and_fewer_below(
     cost: CostCurve, count: int, load: int
 ) -> None:
-    some, half = tasks([2] * count), max(1, count // 2)
+    """Half of an odd number is between two: the lower is accepted at least, the upper is not below."""
+    some = tasks([2] * count)
     price = asking_price(cost, load, some, 10**6)
     assert price is not None
-    assert len(accepted(cost, load, some, price).tasks) >= half
-    assert len(accepted(cost, load, some, price - 1).tasks) < half
+    assert len(accepted(cost, load, some, price).tasks) >= max(1, count // 2)
+    assert len(accepted(cost, load, some, price - 1).tasks) < (count + 1) // 2

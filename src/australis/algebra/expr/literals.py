@@ -144,6 +144,7 @@ def _days(year: int, month: int, day: int) -> int | None:
     try:
         ordinal = date(year_of_cycle + 400, month, day).toordinal()
     except ValueError:
+        # There is no such day: the caller refuses the text, or gives NULL.
         return None
     return ordinal + (cycle - 1) * 146_097 - date(1970, 1, 1).toordinal()
 

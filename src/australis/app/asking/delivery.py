@@ -15,8 +15,7 @@ from rich.table import Table
 
 from australis.algebra.schema import Field, Schema
 from australis.app.running import Stop
-from australis.engine.files import STANDARD_STREAM, open_writer
-from australis.engine.files.rendering import json_rows
+from australis.engine.files import STANDARD_STREAM, json_rows, open_writer
 
 _LEFT = ("string", "boolean")
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from australis.app.options import RootOptions
 from australis.engine.history import read_history, runs_of
-from australis.engine.store.root import Root
+from australis.engine.store import Root
 
 
 def history_of(options: RootOptions, point: str, **wanted: Any) -> Iterator[pa.Table]:

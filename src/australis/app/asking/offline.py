@@ -14,7 +14,7 @@ from australis.algebra.schema import TS
 from australis.app.options import RootOptions
 from australis.app.running import start_engine
 from australis.engine.history import read_history
-from australis.engine.store.segments import SEQ
+from australis.engine.store import SEQ
 from australis.errors import EngineError, Problem
 
 

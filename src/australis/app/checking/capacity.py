@@ -12,10 +12,8 @@ from australis.algebra.network import Network
 from australis.app.checking.question import CapacityQuestion
 from australis.app.checking.rates import input_rates, machine_cores, read_costs, sample_files
 from australis.app.checking.static_shedding import shed_statically
-from australis.engine.calibrate.calibration import Calibration, calibrate
-from australis.engine.calibrate.known_costs import known_costs
-from australis.engine.calibrate.samples import sample
-from australis.engine.observe.inspect import look
+from australis.engine.calibrate import Calibration, calibrate, known_costs, sample
+from australis.engine.observe import look
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import plan
 from australis.policy.analysis import Analysis, Costs, Hardware, Verdict, analyse

@@ -12,7 +12,7 @@ import click
 
 from australis.algebra.network import Network
 from australis.app.options import named_files
-from australis.engine.sources.rates import parse_rate
+from australis.engine.sources import parse_rate
 from australis.errors import EngineError
 from australis.policy.analysis import Cost, Costs
 

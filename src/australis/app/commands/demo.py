@@ -9,6 +9,7 @@ from rich.console import Console
 
 from australis.app import demo, running
 from australis.app.exit_codes import FAILED, INTERRUPTED
+from australis.app.options import log_options
 from australis.engine.sources import parse_rate
 from australis.errors import EngineError
 
@@ -26,6 +27,7 @@ _WIDTH_OF_FILES = 120
     help="How many connections.",
 )
 @click.option("--rate", default="50000/s", show_default=True, metavar="N/s", help="How fast they arrive.")
+@log_options
 @click.pass_context
 def command(ctx: click.Context, seed: int, tuples: int, rate: str) -> None:
     """Watch a network find intruders in a stream of connections, on Spark.

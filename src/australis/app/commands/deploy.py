@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from australis.algebra.network import Network
 from australis.app import running
-from australis.app.options import RootOptions, find_network, named_files, root_options
+from australis.app.options import RootOptions, find_network, log_options, named_files, root_options
 from australis.errors import EngineError, Problem
 
 
@@ -29,6 +29,7 @@ from australis.errors import EngineError, Problem
 )
 @click.option("--yes", "-y", is_flag=True, help="Do not ask, also where something is lost.")
 @click.option("--json", "as_json", is_flag=True, help="Print the difference as JSON.")
+@log_options
 def command(
     net: str, dry_run: bool, tables: tuple[str, ...], yes: bool, as_json: bool, **options: Any
 ) -> None:

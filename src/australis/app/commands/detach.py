@@ -7,13 +7,14 @@ from typing import Any
 import click
 
 from australis.app import running
-from australis.app.options import RootOptions, root_options
+from australis.app.options import RootOptions, log_options, root_options
 from australis.errors import EngineError, Problem
 
 
 @click.command()
 @click.argument("name", metavar="NAME")
 @root_options
+@log_options
 def command(name: str, **options: Any) -> None:
     """Detach an ad hoc query, also from whoever reads it; `australis query --list` has the names.
 

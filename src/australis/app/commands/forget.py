@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from australis.app.options import functions_option, import_python
-
-if TYPE_CHECKING:
-    from australis.engine.deliver.forget import Forgotten
+from australis.engine import deliver
 
 
 @click.command()
@@ -40,8 +36,5 @@ def command(
     """
     for name in function_files:
         import_python(name)
-    found: list[Forgotten] = importlib.import_module("australis.engine.deliver.forget").forget(
-        root, consumer, output=output, catalog=catalog
-    )
-    for each in found:
+    for each in deliver.forget(root, consumer, output=output, catalog=catalog):
         click.echo(f"{consumer} is forgotten as a consumer of {each.output}: {each.tuples:,} tuples deleted")

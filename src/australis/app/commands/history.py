@@ -12,7 +12,7 @@ from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
 from australis.app import asking, running
 from australis.app.options import RootOptions, point_schema, root_options
-from australis.engine.clock import wall_clock
+from australis.engine import wall_clock
 from australis.engine.files import STANDARD_STREAM, format_of
 from australis.errors import AlgebraError
 
@@ -102,6 +102,7 @@ def _moment(text: str | None, now_us: int, zone: ZoneInfo) -> int | None:
     try:
         return now_us - microseconds(text)
     except AlgebraError:
+        # Then it is a moment, or refused below.
         pass
     try:
         found = datetime.fromisoformat(text)

@@ -17,8 +17,7 @@ from australis.app import asking, running
 from australis.app.options import QueryOptions, RootOptions, expressions, root_options
 from australis.app.running import Stop, stoppable
 from australis.app.showing import statistics_tables as shown
-from australis.engine.control.client import Control, RemoteQuery
-from australis.engine.control.streams import End
+from australis.engine.control import Control, End, RemoteQuery
 from australis.engine.files import STANDARD_STREAM, format_of
 
 

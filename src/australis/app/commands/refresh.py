@@ -7,13 +7,14 @@ from typing import Any
 import click
 
 from australis.app import running
-from australis.app.options import RootOptions, root_options
+from australis.app.options import RootOptions, log_options, root_options
 from australis.errors import EngineError, Problem
 
 
 @click.command()
 @click.argument("name", metavar="INPUT")
 @root_options
+@log_options
 def command(name: str, **options: Any) -> None:
     """Read the store of an input again, now; tuples that are pushed from then on meet its new rows.
 

@@ -14,14 +14,15 @@ from australis.app.options import (
     NodeOptions,
     check_files,
     find_network,
+    log_options,
     named_files,
     network_arguments,
     node_options,
     refuse_elsewhere,
 )
 from australis.app.running import ENGINES, SPARK
-from australis.engine.clock import wall_clock
-from australis.engine.sources.options import DEFAULT_BATCH
+from australis.engine import wall_clock
+from australis.engine.sources import DEFAULT_BATCH
 
 
 @click.command()
@@ -42,7 +43,8 @@ from australis.engine.sources.options import DEFAULT_BATCH
     type=click.Choice([SPARK, *ENGINES]),
     default=SPARK,
     show_default=True,
-    help="spark runs continuously and loses nothing; kernels is the same in this process, for small files; "
+    help="spark is a node: it runs continuously, on Spark or by --runner light on processes of this machine, "
+    "and loses nothing; kernels is the same in this process, for small files; "
     "reference takes tuple by tuple, and says what is right.",
 )
 @click.option("--flush", is_flag=True, help="At the end close all windows and empty all buffers, in order.")
@@ -71,6 +73,7 @@ from australis.engine.sources.options import DEFAULT_BATCH
 @click.option("--strict", is_flag=True, help="Fail at the first row that would be quarantined.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON to standard output.")
 @node_options
+@log_options
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -105,6 +108,7 @@ def command(
       australis run soldiers.yaml -i reports=incoming/ --follow --root root -o alarms=alarms.csv
       australis run soldiers.yaml -i reports=generator:seed=7,tuples=1m,sid=key(50) --rate 5000/s -o alarms=-
       zcat reports.csv.gz | australis run soldiers.yaml -i reports=- -o alarms=- --format csv > alarms.csv
+      australis run soldiers.yaml -i reports=reports.csv -o alarms=alarms.csv --runner light
       australis run rules.json --functions my_functions.py -i events=events.csv -o found=found.csv --json
     """
     network = find_network(net, function_files)
@@ -114,6 +118,7 @@ def command(
     node = NodeOptions.take(options)
     if engine != SPARK:
         refuse_elsewhere(ctx, engine, network, sources)
+    node.check(ctx)
     now = wall_clock if clock == "wall" else running.stopped_clock()
     job = running.RunRequest(network, sources, targets, now=now, is_timed=clock == "wall", **options)
     with running.stoppable() as stop:

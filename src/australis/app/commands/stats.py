@@ -16,8 +16,8 @@ from rich.text import Text
 
 from australis.app.options import functions_option, import_python
 from australis.app.showing import statistics_tables as shown
-from australis.engine.observe import inspect
-from australis.engine.observe.statistics import Statistics
+from australis.engine import observe
+from australis.engine.observe import Statistics
 
 _WIDTH_OF_FILES = 120
 
@@ -58,13 +58,13 @@ def command(
     elif watch:
         _watch(root, as_json, every)
     elif as_json:
-        click.echo(json.dumps(inspect.look(root).as_dict(), indent=2))
+        click.echo(json.dumps(observe.look(root).as_dict(), indent=2))
     else:
-        _console().print(_picture(inspect.look(root)))
+        _console().print(_picture(observe.look(root)))
 
 
 def _print_shed(root: Path, as_json: bool) -> None:
-    entries = inspect.shed(root)
+    entries = observe.shed(root)
     if as_json:
         click.echo(json.dumps([asdict(each) for each in entries], indent=2))
     elif entries:
@@ -84,12 +84,12 @@ def _watch(root: Path, as_json: bool, seconds: float) -> None:
     try:
         if as_json or not sys.stdout.isatty():
             while True:
-                found = inspect.look(root)
+                found = observe.look(root)
                 click.echo(json.dumps(found.as_dict())) if as_json else _console().print(_picture(found))
                 pause.wait(seconds)
-        with Live(_picture(inspect.look(root)), console=_console(), auto_refresh=False) as view:
+        with Live(_picture(observe.look(root)), console=_console(), auto_refresh=False) as view:
             while not pause.wait(seconds):
-                view.update(_picture(inspect.look(root)), refresh=True)
+                view.update(_picture(observe.look(root)), refresh=True)
     except KeyboardInterrupt:
         return
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from australis.engine.sources import Delivery, Rate, Waiter
-from australis.engine.sources.delivery import Positions
-from australis.engine.sources.pacing import Pacer
+from australis.engine.sources import Delivery, Pacer, Positions, Rate, Waiter
 
 _BATCH = 10_000
 

@@ -16,10 +16,10 @@ from australis.app.demo.replay import TableSource
 from australis.app.running import Conductor, OutputTaker, Stop, quietly
 from australis.app.showing import ProgressSample, announce, draw_live
 from australis.app.showing import statistics_tables as shown
-from australis.engine.node import Node
-from australis.engine.observe.statistics import Statistics
+from australis.engine import Node
+from australis.engine.observe import Statistics
 from australis.engine.sources import Delivery, Rate
-from australis.engine.spark.session import is_running, local_session
+from australis.engine.spark import is_running, local_session
 
 _WARMING = 1_000
 """So many tuples go through before, for workers that have everything loaded."""

@@ -9,6 +9,7 @@ from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from australis.app.options.files import check_files, named_files
+    from australis.app.options.logs import log_options
     from australis.app.options.networks import (
         find_network,
         functions_option,
@@ -33,6 +34,7 @@ else:
                 "check_files",
                 "named_files",
             ),
+            "logs": ("log_options",),
             "networks": (
                 "find_network",
                 "functions_option",
@@ -71,6 +73,7 @@ __all__ = [
     "functions_option",
     "import_python",
     "is_endless",
+    "log_options",
     "named_files",
     "network_arguments",
     "node_options",

@@ -1,4 +1,4 @@
-"""The options of a run that only a node on Spark understands."""
+"""The options of a run that only a node understands."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from click.core import ParameterSource
 
 from australis.algebra.network import Network
 from australis.algebra.schema import Schema
+from australis.engine import LIGHT, MASTER, SPARK, light_tasks
 from australis.engine.files import STANDARD_STREAM
-from australis.engine.sources import Options, Source, parse_replay, parse_source
-from australis.engine.sources.generator.generator import PREFIX, GeneratorSource
+from australis.engine.sources import PREFIX, GeneratorSource, Options, Source, parse_replay, parse_source
 from australis.errors import EngineError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -54,6 +54,21 @@ class ListenAddress(click.ParamType[str]):
         return str(value)
 
 
+class RunnerName(click.ParamType[str]):
+    """The name of a runner, with how many tasks a light one may run at a time."""
+
+    name = "runner"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value != SPARK:
+            try:
+                light_tasks(str(value))
+            except EngineError:
+                # The message says what can be said instead.
+                self.fail(f"{value!r} is no runner: try {SPARK}, {LIGHT} or {LIGHT}[4]", param, ctx)
+        return str(value)
+
+
 _OPTIONS = (
     click.option(
         "--root",
@@ -63,7 +78,16 @@ _OPTIONS = (
     click.option(
         "--catalog", metavar="DIR", help="A local folder for the catalogue of a root that is a URI."
     ),
-    click.option("--master", default="local[2]", show_default=True, help="The Spark to run on."),
+    click.option(
+        "--runner",
+        type=RunnerName(),
+        metavar="RUNNER",
+        default=SPARK,
+        show_default=True,
+        help="What runs the trains: spark, or light, processes of this machine without a JVM; light[4] for "
+        "four at a time.",
+    ),
+    click.option("--master", default=MASTER, show_default=True, help="The Spark to run on."),
     click.option(
         "--discipline",
         type=click.Choice(DISCIPLINES),
@@ -157,6 +181,7 @@ class NodeOptions:
 
     root: str | None
     catalog: str | None
+    runner: str
     master: str
     discipline: str | None
     schedule: str | None
@@ -178,6 +203,24 @@ class NodeOptions:
     def take(cls, values: dict[str, Any]) -> NodeOptions:
         """Take the options out of a command's."""
         return cls(**{field.name: values.pop(field.name) for field in fields(cls)})
+
+    @property
+    def is_on_spark(self) -> bool:
+        return self.runner == SPARK
+
+    @property
+    def engine(self) -> str:
+        """The name under which a summary tells what ran."""
+        return SPARK if self.is_on_spark else LIGHT
+
+    def check(self, ctx: click.Context) -> None:
+        """Refuse what only Spark understands, and a runner that is not."""
+        if self.is_on_spark:
+            return
+        for name, is_for_spark in (("engine", True), ("master", True), ("way", self.way == SPARK)):
+            if is_for_spark and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                what = f"--{name} {ctx.params[name]} is for --runner {SPARK}"
+                raise click.UsageError(f"{what}, not for {self.runner}: leave one of them out")
 
     def _time_of(self, name: str, schema: Schema) -> str | None:
         """The attribute by which an input is replayed: the one that was said, or its only timestamp."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from typing import Protocol, TypeVar
+
+from australis.engine import spark
 
 Job = TypeVar("Job")
 Outcome = TypeVar("Outcome")
@@ -22,8 +23,7 @@ class Mapper(Protocol):
 def mapper(processes: int, master: str | None = None) -> Mapper:
     """Jobs spread over processes, or over the Spark of a master; with one process, they run here."""
     if master is not None:
-        sweeps = importlib.import_module("australis.engine.spark.jobs")
-        return partial(sweeps.on_spark, master)
+        return partial(spark.on_spark, master)
     if processes == 1:
         return here
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -11,11 +12,12 @@ from queue import Empty, SimpleQueue
 
 import pyarrow as pa
 
-from australis.engine.node import Node
+from australis.engine import Node
 from australis.engine.sources import Delivery, SignalWaiter, Source, feed
 from australis.errors import EngineError
 
 _FED, _ASKED = "fed", "asked"
+_log = logging.getLogger(__name__)
 _FLUSHED = "end of the streams"
 """The source whose position tells for how long a log the end of the streams was logged."""
 
@@ -93,6 +95,8 @@ class Conductor:
             try:
                 work()
             except BaseException as error:
+                # The first error is raised; those that follow from it are only here.
+                _log.debug("a thread of the run ended: %s", error)
                 self._news.put(error)
 
         thread = threading.Thread(target=guarded, name="australis-run", daemon=True)
@@ -105,6 +109,7 @@ class Conductor:
             try:
                 news = self._news.get(timeout=1.0 if each_second else None)
             except Empty:
+                # A second has passed without news.
                 assert each_second is not None
                 each_second()
                 continue
@@ -113,6 +118,7 @@ class Conductor:
             return news == _FED
 
     def _raise_what_failed(self) -> None:
+        # The queue is empty when all errors were looked at.
         with suppress(Empty):
             while True:
                 news = self._news.get_nowait()

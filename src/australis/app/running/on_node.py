@@ -1,4 +1,4 @@
-"""A run on a node: on Spark, over a root that stays or one that goes with the run."""
+"""A run on a node: on its runner, over a root that stays or one that goes with the run."""
 
 from __future__ import annotations
 
@@ -25,16 +25,13 @@ from australis.app.running.summary import NodeSummary, Summary
 from australis.app.running.tally import RunTally
 from australis.app.running.whole_files import open_inputs, open_outputs
 from australis.app.showing import ProgressSample, Service, announce, draw_live, losses_between
+from australis.engine import Node
 from australis.engine.files import STANDARD_STREAM, Batch, Writer, open_reader
-from australis.engine.ledger.delays import quantile_us
-from australis.engine.ledger.drop_log import Entry
-from australis.engine.ledger.recent import Recent
-from australis.engine.node import Node
-from australis.engine.observe.inspect import holds_tables
-from australis.engine.observe.statistics import BoxStatistics, Statistics
+from australis.engine.ledger import Entry, Recent, quantile_us
+from australis.engine.observe import BoxStatistics, Statistics, holds_tables
 from australis.engine.sinks import parse_sink
 from australis.engine.sources import Adoption, Delivery, FileSource, Options, Source
-from australis.engine.store.segments import SEQ
+from australis.engine.store import SEQ
 from australis.errors import EngineError, Problem
 
 _ALL = 1 << 62
@@ -67,7 +64,7 @@ def _sources(job: RunRequest, options: NodeOptions) -> list[Source]:
 
 
 def _check(job: RunRequest, options: NodeOptions, sources: list[Source]) -> None:
-    """Find what cannot work before Spark is started."""
+    """Find what cannot work before anything is started."""
     files = [path for path in job.targets.values() if path != STANDARD_STREAM]
     endless = [source.input for source in sources if is_endless(source)]
     if options.root is None and endless and files:
@@ -106,7 +103,8 @@ class _NodeRun:
         with ExitStack() as stack:
             targets = {} if self._is_kept else job.targets
             writers = stack.enter_context(open_outputs(job.network, targets, job.stream_format, stop))
-            with announce(self._console, "Starting Spark") as started:
+            starting = "Starting Spark" if self._options.is_on_spark else "Starting workers"
+            with announce(self._console, starting) as started:
                 node = stack.enter_context(self._node())
             stop.listen()
             node.deploy(
@@ -122,10 +120,12 @@ class _NodeRun:
     def _node(self) -> Iterator[Node]:
         options = self._options
         local = Path(options.root) if options.root and "://" not in options.root else None
-        with quietly(local):
+        # Only Spark has much to say when it starts.
+        with quietly(local) if options.is_on_spark else nullcontext():
             node = Node(
                 options.root,
-                master=options.master,
+                runner=options.runner,
+                master=options.master if options.is_on_spark else None,
                 discipline=options.discipline,
                 schedule=options.schedule,
                 shed=options.shed,
@@ -143,7 +143,8 @@ class _NodeRun:
         with node:
             if node.metrics is not None:
                 click.echo(f"australis: metrics at {node.metrics.url}", err=True)
-            _warm(node)
+            if options.is_on_spark:
+                _warm(node)
             yield node
 
     def _tables(self) -> Iterator[tuple[str, Batch]]:
@@ -264,12 +265,20 @@ class _NodeRun:
         )
         flushed = self._job.flush and is_whole
         return Summary(
-            self._job.network, "spark", seconds, self._tally, self._job.targets, boxes, flushed, notes, about
+            self._job.network,
+            self._options.engine,
+            seconds,
+            self._tally,
+            self._job.targets,
+            boxes,
+            flushed,
+            notes,
+            about,
         )
 
 
 def _warm(node: Node) -> None:
-    """Let the workers start, so that the first tuples do not wait for them."""
+    """Let Spark's workers start, so that the first tuples do not wait for them."""
     context = node.spark.sparkContext
     context.parallelize(range(context.defaultParallelism), context.defaultParallelism).count()
 

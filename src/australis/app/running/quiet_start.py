@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from australis.errors import AustralisError, EngineError, Problem
 
 LOG = "spark.log"
 _LINES = 8
+_log = logging.getLogger(__name__)
 _STDERR = 2
 
 
@@ -41,7 +43,8 @@ def _open_log(folder: Path | None) -> IO[bytes]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return open(folder / LOG, "ab+")
-    except OSError:
+    except OSError as error:
+        _log.warning("what Spark says is not kept in %s: %s", folder, error)
         # Nobody's work stops for want of a log; what is wrong with the folder is said by its node.
         return tempfile.TemporaryFile()
 

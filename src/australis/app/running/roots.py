@@ -14,30 +14,28 @@ from australis.algebra.network import Network
 from australis.app.options import RootOptions
 from australis.app.running.quiet_start import quietly
 from australis.app.showing import announce
-from australis.engine.control.client import Control, reach
-from australis.engine.ledger import view
-from australis.engine.ledger.record import Record
-from australis.engine.observe import inspect
-from australis.engine.store.home import catalog_folder
-from australis.engine.store.root import Root
+from australis.engine import observe
+from australis.engine.control import Control, reach
+from australis.engine.ledger import Record, known_catalog, known_record
+from australis.engine.store import Root, catalog_folder
 
 if TYPE_CHECKING:
-    from australis.engine.node import Node
+    from australis.engine import Node
 
 
 def network_of(options: RootOptions) -> Network:
     """The network that a root holds, with the queries that are attached."""
-    return inspect.running(_folder(options))
+    return observe.running(_folder(options))
 
 
 def record_of(options: RootOptions) -> Record:
     """What a root remembers of what runs on it."""
-    return view.known_record(_folder(options))
+    return known_record(_folder(options))
 
 
 def optimisations_of(options: RootOptions) -> list[dict[str, Any]]:
     """What the optimiser of a node has done to the network of a root."""
-    return inspect.optimised(_folder(options))
+    return observe.optimised(_folder(options))
 
 
 def reach_node(options: RootOptions) -> Control | None:
@@ -79,5 +77,5 @@ def _folder(options: RootOptions) -> Path:
     """Where the catalogue of a root is, which must be there."""
     folder = catalog_folder(Root.of(options.root), options.catalog)
     shown = Path(options.root) if "://" not in options.root and options.catalog is None else folder
-    view.known_catalog(shown)
+    known_catalog(shown)
     return shown

@@ -15,7 +15,7 @@ _COUNTED = ("received", "emitted", "late", "ignored", "rejected")
 
 @dataclass(frozen=True)
 class NodeSummary:
-    """What only a node on Spark can tell."""
+    """What only a node can tell."""
 
     start_seconds: float
     root: str | None = None

@@ -11,7 +11,7 @@ import pyarrow as pa
 from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Network
 from australis.app.running.engines import Engine
 from australis.app.running.tally import RunTally
-from australis.engine.clock import never_back, wall_clock
+from australis.engine import never_back, wall_clock
 from australis.engine.files import Batch, Reader, Rejected, Writer
 
 

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from australis.app.showing.statistics_tables import count, predicate
-from australis.engine.ledger.drop_log import Entry
-from australis.engine.observe.statistics import SuperboxStatistics
+from australis.engine.ledger import Entry
+from australis.engine.observe import SuperboxStatistics
 
 
 @dataclass(frozen=True)

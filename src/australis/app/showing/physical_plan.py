@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,7 +12,8 @@ from rich.tree import Tree
 from australis.algebra.network import QUARANTINE, Network
 from australis.algebra.store import Store
 from australis.app.pictures import notation_of
-from australis.engine.tables.choosing import described
+from australis.engine import spark
+from australis.engine.tables import described
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import QUARANTINE_ARC, Arc, Discipline, Plan, Superbox, plan
 
@@ -129,7 +129,7 @@ def _before_state(superbox: Superbox) -> Iterator[str]:
 
 def _by_spark(superbox: Superbox) -> tuple[JobStage, ...]:
     """Spark reads the segments and runs the leading boxes, then brings the partitions to Python."""
-    cut = importlib.import_module("australis.engine.spark.leading").led(superbox)
+    cut = spark.led(superbox)
     leading = tuple(link.box for links in cut.chains.values() for link in links)
     return JobStage("Spark tasks", leading, leading), JobStage("Python tasks", cut.rest.boxes)
 

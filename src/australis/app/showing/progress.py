@@ -12,8 +12,9 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
+from australis.app.logs import TERMINAL
 from australis.app.showing import statistics_tables as shown
-from australis.engine.observe.statistics import Statistics
+from australis.engine.observe import Statistics
 
 _FRAMES_PER_S = 4
 _WINDOW_SECONDS = 2.0
@@ -118,8 +119,14 @@ def draw_live(console: Console, take: Callable[[], ProgressSample]) -> Iterator[
     view = Live(
         console=console, get_renderable=picture.draw, refresh_per_second=_FRAMES_PER_S, transient=True
     )
-    with view:
+    # Lines of the log come above the picture, but one that came while it ends would be wiped out with it.
+    with TERMINAL:
+        view.start(refresh=False)
+    try:
         yield
+    finally:
+        with TERMINAL:
+            view.stop()
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from australis.app.showing.losses import Loss
-    from australis.engine.observe.quality import OutputQuality, QualityReport
+    from australis.engine.observe import OutputQuality, QualityReport
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from australis.engine.ledger.drop_log import Entry
-from australis.engine.observe.quality import QualityReport
-from australis.engine.observe.statistics import BoxStatistics, OutputStatistics, Statistics
+from australis.engine.ledger import Entry
+from australis.engine.observe import BoxStatistics, OutputStatistics, QualityReport, Statistics
 
 NOTHING = "-"
 _DELAYS = ("delay p50", "p95", "p99")

@@ -16,7 +16,7 @@ from australis.algebra.network import Network, Ref
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
 from australis.engine.calibrate.samples import Sample, made_up
-from australis.engine.store.segments import SEQ, encode
+from australis.engine.store import SEQ, encode
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 from australis.policy.analysis import Cost, Costs
 

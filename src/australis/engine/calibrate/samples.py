@@ -13,8 +13,7 @@ import pyarrow as pa
 from australis.algebra.network import Network
 from australis.algebra.schema import Schema
 from australis.engine.files import open_reader
-from australis.engine.sources.generator.generator import PREFIX, GeneratorSource, parse_generator
-from australis.engine.sources.options import AS_IT_IS
+from australis.engine.sources import AS_IT_IS, PREFIX, GeneratorSource, parse_generator
 from australis.errors import EngineError, Problem
 from australis.kernels.kernel import CAUSE
 

@@ -2,3 +2,19 @@
 
 A new record of the network comes in; the running one is switched to it between two trains.
 """
+
+from australis.engine.change.deployment import deploy
+from australis.engine.change.difference import Change
+from australis.engine.change.loading import load, switch_to
+from australis.engine.change.optimiser import Optimiser, redrawn
+from australis.engine.change.switch import Switch
+
+__all__ = [
+    "Change",
+    "Optimiser",
+    "Switch",
+    "deploy",
+    "load",
+    "redrawn",
+    "switch_to",
+]

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from australis.algebra.boxes import Box
 from australis.algebra.network import Network
-from australis.engine.ledger.catalog import Catalog
-from australis.engine.ledger.counts import box_costs, port_counts
+from australis.engine.ledger import Catalog, box_costs, port_counts
 from australis.rewrite.statistics import Measure, Statistics
 
 TUPLES_LEAST = 1_000

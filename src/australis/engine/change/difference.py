@@ -8,9 +8,7 @@ from typing import Any
 
 from australis.algebra.network import QUARANTINE, ConnectionPoint, Network
 from australis.engine.change.takeover import Takeover, unread_of
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.queues import ALL, Queues, rows_between
-from australis.engine.ledger.retention import history_from
+from australis.engine.ledger import ALL, Ledger, Queues, history_from, rows_between
 from australis.errors import EngineError, Problem
 
 

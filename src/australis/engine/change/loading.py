@@ -10,15 +10,11 @@ import pyarrow as pa
 from australis.algebra.network import Network
 from australis.engine.change.difference import Change
 from australis.engine.change.switch import Switch
-from australis.engine.files.rows import Rejected
-from australis.engine.ingest.fitting import fitting
-from australis.engine.ingest.log import Arrival, Ingest, loaded
-from australis.engine.ledger.catalog import Catalog
-from australis.engine.ledger.entries import LOAD
-from australis.engine.ledger.record import Record
+from australis.engine.files import Rejected
+from australis.engine.ingest import Arrival, Ingest, fitting, loaded
+from australis.engine.ledger import LOAD, Catalog, Record
 from australis.engine.running import Running
-from australis.engine.tables.outdated import outdated
-from australis.engine.tables.reading import Found
+from australis.engine.tables import Found, outdated
 from australis.errors import EngineError, Problem
 
 Tables = Mapping[str, pa.Table]
@@ -104,5 +100,5 @@ def switch_to(
         return [*keeper.arrivals(foreseen, record.whole), *given]
 
     found = switch.to(redraw_and_read, arrivals)
-    keeper.taken(foreseen)
+    keeper.taken()
     return found

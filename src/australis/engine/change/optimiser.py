@@ -14,9 +14,7 @@ from dataclasses import replace
 from australis.algebra.network import Network
 from australis.engine.change.box_costs import Measuring
 from australis.engine.change.switch import Switch
-from australis.engine.ledger.catalog import OPTIMISER
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.record import Record
+from australis.engine.ledger import OPTIMISER, Ledger, Record
 from australis.engine.threads import Thread, Threads
 from australis.errors import AustralisError
 from australis.policy.adapt import Adaptation, Seen, surprises
@@ -83,7 +81,7 @@ class Optimiser:
                 self.cycle()
             except AustralisError as error:
                 # A node that is paused, stopped or in trouble is not the time for it.
-                _log.info("no rewrite this time: %s", error)
+                _log.debug("no rewrite this time: %s", error)
 
     def cycle(self) -> bool:
         """Look once; gives whether another network runs now."""
@@ -170,6 +168,8 @@ class Optimiser:
             "cost_after": round(then_us, 3),
             "switch_ms": round((self._threads.ticks_ns() - began) / 1e6, 1),
         }
+        costs = now_us, then_us, "; ".join(says)
+        _log.info("rewritten: from %.3f to %.3f us a tuple are expected: %s", *costs)
         with self._ledger.change() as change:
             change.set_meta(OPTIMISER, json.dumps([*known, entry][-KEPT:]))
 

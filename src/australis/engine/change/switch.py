@@ -14,20 +14,16 @@ from dataclasses import dataclass
 from australis.engine.change.difference import Change, difference
 from australis.engine.change.takeover import Cut, Takeover
 from australis.engine.crash_points import crash_point
-from australis.engine.ingest.log import Arrival
-from australis.engine.ledger.catalog import NETWORK
-from australis.engine.ledger.entries import StateFile
-from australis.engine.ledger.ledger import Change as LedgerChange
-from australis.engine.ledger.record import Record
-from australis.engine.ledger.retention import query_begins_at
+from australis.engine.ingest import Arrival
+from australis.engine.ledger import NETWORK, Record, StateFile, query_begins_at
+from australis.engine.ledger import Change as LedgerChange
 from australis.engine.run_state import RunState
-from australis.engine.runner import Run
 from australis.engine.running import Running
 from australis.engine.threads import Threads
-from australis.engine.worker.plan_files import write_plan
+from australis.engine.worker import Run, write_plan
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
-from australis.policy.shed.shedder import Withdraw
+from australis.policy.shed import Withdraw
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from australis.algebra.network import Ref
-from australis.engine.ledger.catalog import Catalog
-from australis.engine.ledger.entries import Head, StateFile
-from australis.engine.ledger.ledger import Change
-from australis.engine.ledger.queues import Queues
-from australis.engine.store.root import Root
-from australis.engine.store.segments import Segment
-from australis.engine.store.states import encode_state, read_state
-from australis.engine.tables.outdated import outdated
-from australis.engine.tables.reading import note_of
+from australis.engine.ledger import Catalog, Change, Head, Queues, StateFile
+from australis.engine.store import Root, Segment, encode_state, read_state
+from australis.engine.tables import note_of, outdated
 from australis.kernels.make import kernel_for
 from australis.kernels.repartition import repartition
 from australis.plan.spread import SpreadKind, spread_of

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
 import socket
 import stat
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from australis.engine.store.root import unwritable
+from australis.engine.store import unwritable
 from australis.errors import EngineError, Problem
 
 FILE = "control.json"
@@ -22,6 +24,7 @@ ADDRESS_MOST = 100
 """The bytes of a path to a socket; the system takes 107, and others less."""
 _FOLDER = "australis-"
 _SOCKET = "control"
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class Place:
             check_version(str(directory), told["version"], told["australis"])
             return cls(**told)
         except FileNotFoundError:
+            # No node runs, or it has no control channel.
             return None
         except PermissionError:
             what = "cannot be read: the node belongs to another user"
@@ -66,13 +70,25 @@ class Place:
     def remove(self, directory: Path | None = None) -> None:
         """Take away the socket, and with a folder what it says of it."""
         address = Path(self.address)
-        with suppress(OSError):
+        with _left_behind(address):
             if stat.S_ISSOCK(address.lstat().st_mode):
                 address.unlink()
             address.parent.rmdir()
         if directory is not None:
-            with suppress(OSError):
+            with _left_behind(directory / FILE):
                 (directory / FILE).unlink()
+
+
+@contextmanager
+def _left_behind(path: Path) -> Iterator[None]:
+    """What cannot be taken away disturbs nobody: the next node on the root takes another address."""
+    try:
+        yield
+    except FileNotFoundError:
+        # Somebody has taken it away already.
+        return
+    except OSError as error:
+        _log.debug("%s stays, though its node has ended: %s", path, error)
 
 
 def check_version(who: str, version: object, australis: object) -> None:
@@ -87,9 +103,11 @@ def listen(directory: Path, australis: str) -> tuple[socket.socket, Place]:
 
     What a node that was killed has left there is taken away.
     """
-    with suppress(EngineError):
+    try:
         if (stale := Place.read(directory)) is not None:
             stale.remove()
+    except EngineError as error:
+        _log.debug("the socket of the node before may stay: %s", error)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         place = Place(_bound(listener), secrets.token_hex(32), os.getpid(), australis)

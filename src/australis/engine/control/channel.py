@@ -75,6 +75,7 @@ class Channel:
 
     def hang_up(self) -> None:
         """End the conversation, also for threads that are waiting for the other side."""
+        # The other side may have ended it already.
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 

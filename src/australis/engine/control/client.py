@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from australis.algebra.form.form import from_json, to_json
+from australis.algebra.form import from_json, to_json
 from australis.algebra.network import Network
 from australis.engine.control.address import Place
 from australis.engine.control.channel import Channel, Message, slices
@@ -194,6 +194,7 @@ class RemoteQuery:
         """Leave the query, which goes unless it is kept; when this returns, its name is free."""
         if self.end is End.STOPPED or self._control.is_torn:
             return
+        # A node that has ended knows of no clients any more.
         with suppress(EngineError):
             self._control.say({"request": "leave"})
             while self._control.has_heard(_LEAVE_S):
@@ -228,6 +229,7 @@ def reach(directory: Path) -> Control | None:
     try:
         connected.connect(place.address)
     except (FileNotFoundError, ConnectionRefusedError):
+        # A node that was killed has left its address.
         connected.close()
         return None
     except OSError as error:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hmac
+import importlib
 import secrets
 from collections.abc import Mapping
-from importlib.metadata import version
+from functools import cache
 from typing import Any
 
 from australis import errors
-from australis.algebra.form.form import from_json, to_json
+from australis.algebra.form import from_json, to_json
 from australis.algebra.network import Network
 from australis.engine.control.address import VERSION, check_version
 from australis.engine.control.channel import Channel, Message
 from australis.errors import AlgebraError, AustralisError, EngineError, Problem
 
-AUSTRALIS = version("australis")
 _KINDS: dict[str, Any] = {
     name: kind
     for name, kind in vars(errors).items()
@@ -26,10 +26,16 @@ _GREETING_MOST = 4096
 """The bytes of what somebody may say who has not shown the key so far."""
 
 
+@cache
+def australis_version() -> str:
+    """The version of Australis; it is looked up where it is said, since that takes a while."""
+    return str(importlib.import_module("importlib.metadata").version("australis"))
+
+
 def welcome(channel: Channel, key: str) -> None:
     """The node's part of a greeting: a client shows that it has the key, and so does the node."""
     ours = secrets.token_hex(32)
-    channel.send({"version": VERSION, "australis": AUSTRALIS, "nonce": ours})
+    channel.send({"version": VERSION, "australis": australis_version(), "nonce": ours})
     said = channel.receive(_GREETING_MOST)
     check_version("the client", said.get("version"), said.get("australis"))
     theirs = str(said.get("nonce"))
@@ -47,7 +53,7 @@ def greet(channel: Channel, key: str, who: str) -> None:
     channel.send(
         {
             "version": VERSION,
-            "australis": AUSTRALIS,
+            "australis": australis_version(),
             "nonce": ours,
             "proof": _proof(key, "client", theirs, ours),
         }

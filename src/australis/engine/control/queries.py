@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,10 +12,11 @@ import pyarrow as pa
 from australis.algebra.network import Network
 from australis.engine.control.node_protocol import Change, Served
 from australis.engine.control.temporary_queries import Guests
-from australis.engine.deliver.attached import Attached
+from australis.engine.deliver import Attached
 from australis.errors import AustralisError, EngineError, Problem
 
 _NAME = "query"
+_log = logging.getLogger(__name__)
 
 
 class Queries:
@@ -95,10 +96,12 @@ class Queries:
 
     def _take_away(self, name: str) -> None:
         # Where the node cannot do it now, the next one on the root does.
-        with suppress(EngineError):
+        try:
             if name in self._served.attached():
                 self._served.detach(name)
             self._guests.remove(name)
+        except EngineError as error:
+            _log.warning("the query %s of a client that has gone stays attached: %s", name, error)
 
     def _free(self) -> str:
         number, taken = 1, self._served.attached()

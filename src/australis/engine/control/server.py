@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import threading
 import time
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from australis.engine.control.address import listen
 from australis.engine.control.channel import Channel, is_readable
-from australis.engine.control.messages import AUSTRALIS
+from australis.engine.control.messages import australis_version
 from australis.engine.control.node_protocol import Served
 from australis.engine.control.queries import Queries
 from australis.engine.control.session import Session
@@ -18,6 +19,7 @@ from australis.errors import EngineError, Problem
 PATIENCE_S = 600.0
 """The seconds after which a client that takes nothing of what it has asked for is taken to be gone."""
 CLIENTS_MOST = 64
+_log = logging.getLogger(__name__)
 _GRACE_S, _AGAIN_S = 2.0, 0.1
 """The seconds for last answers, and until the next client is tried where one could not be accepted."""
 
@@ -41,7 +43,7 @@ class ControlServer:
         self._queries = Queries(served, directory)
         self._sessions: dict[threading.Thread, Channel] = {}
         self._lock, self._closing = threading.Lock(), threading.Event()
-        self._listener, self.place = listen(directory, AUSTRALIS)
+        self._listener, self.place = listen(directory, australis_version())
         # Once one end is closed, everybody who waits for a client can read the other one.
         self._end, self._ending = socket.socketpair()
         self._thread = threading.Thread(target=self._listen, name="australis-control", daemon=True)
@@ -80,11 +82,16 @@ class ControlServer:
             thread.join()
 
     def _listen(self) -> None:
+        has_failed = False
         while is_readable(self._listener, self._ending):
             try:
                 connected, _ = self._listener.accept()
-            except OSError:
+                has_failed = False
+            except OSError as error:
                 # A client has gone before it was heard, or there are too many files open.
+                if not has_failed:
+                    _log.warning("a client cannot be accepted, and is tried again: %s", error)
+                has_failed = True
                 self._closing.wait(_AGAIN_S)
                 continue
             self._receive(Channel(connected, self._patience_s))

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import pyarrow as pa
 
-from australis.algebra.form.form import to_json
+from australis.algebra.form import to_json
 from australis.algebra.network import Network
 from australis.engine.control.channel import Channel, Garbled, Message
-from australis.engine.control.messages import AUSTRALIS, network_of, networks, part, refusal, welcome
+from australis.engine.control.messages import australis_version, network_of, networks, part, refusal, welcome
 from australis.engine.control.node_protocol import Change, Served
 from australis.engine.control.queries import Queries
 from australis.engine.control.streams import End, Stream
-from australis.engine.deliver.attached import Attached
-from australis.errors import EngineError, Problem
+from australis.engine.deliver import Attached
+from australis.errors import AustralisError, EngineError, Problem
+
+_log = logging.getLogger(__name__)
 
 
 class Session:
@@ -43,6 +46,7 @@ class Session:
 
     def run(self, key: str, *, refused: EngineError | None = None) -> None:
         """Greet, and answer to the end; a client that is refused is told why."""
+        # A client that has gone wants no answer.
         with suppress(EOFError):
             try:
                 welcome(self._channel, key)
@@ -53,7 +57,7 @@ class Session:
             except EOFError:
                 raise
             except Exception as error:
-                self._channel.send(refusal(error))
+                self._refuse(error)
 
     def _answer(self) -> None:
         """Answer a request; whatever is wrong with it is an answer, and the next one may come."""
@@ -63,7 +67,14 @@ class Session:
         except (EOFError, Garbled):
             raise
         except Exception as error:
-            self._channel.send(refusal(error))
+            self._refuse(error)
+
+    def _refuse(self, error: Exception) -> None:
+        """Send an error as the answer; one that nobody foresaw is a fault of the node, and in its log."""
+        is_foreseen = isinstance(error, AustralisError)
+        level = logging.DEBUG if is_foreseen else logging.ERROR
+        _log.log(level, "a request of a client failed: %s", error, exc_info=not is_foreseen)
+        self._channel.send(refusal(error))
 
     def _asked(self, message: Message) -> Callable[[Message], None]:
         name = part(message, "request", str)
@@ -77,7 +88,7 @@ class Session:
     def _status(self, message: Message) -> None:
         running = to_json(self._served.network())
         attached = networks(self._queries.attached())
-        self._channel.send({"australis": AUSTRALIS, "network": running, "attached": attached})
+        self._channel.send({"australis": australis_version(), "network": running, "attached": attached})
 
     def _statistics(self, message: Message) -> None:
         self._channel.send({"statistics": self._served.statistics().as_dict()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from contextlib import suppress
 from enum import StrEnum
@@ -9,8 +10,10 @@ from enum import StrEnum
 from australis.algebra.network import Network
 from australis.engine.control.channel import Channel, slices
 from australis.engine.control.messages import refusal
-from australis.engine.deliver.attached import Attached
+from australis.engine.deliver import Attached
 from australis.errors import EngineError, Problem
+
+_log = logging.getLogger(__name__)
 
 
 class End(StrEnum):
@@ -64,6 +67,7 @@ class Stream:
             try:
                 self._send_all(output)
             except Exception as error:
+                _log.debug("%s ends for its client: %s", output, error, exc_info=True)
                 # Who subscribes to a query that was taken away meanwhile has come to its end.
                 if self._query.is_attached:
                     self._channel.send(refusal(error))

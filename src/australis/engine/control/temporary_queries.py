@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
-from contextlib import suppress
 from pathlib import Path
 
-from australis.engine.store.root import unwritable
+from australis.engine.store import unwritable
 
 FILE = "guests.json"
+_log = logging.getLogger(__name__)
 
 
 class Guests:
@@ -18,9 +19,13 @@ class Guests:
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE
         self.names: set[str] = set()
-        # What cannot be read tells of nobody; the queries can still be detached by name.
-        with suppress(OSError, ValueError):
+        try:
             self.names.update(map(str, json.loads(self._path.read_text())))
+        except FileNotFoundError:
+            # There are none.
+            pass
+        except (OSError, ValueError) as error:
+            _log.warning("%s cannot be read; queries that it names can be detached: %s", self._path, error)
 
     def add(self, name: str) -> None:
         """Note a query, before it is attached."""

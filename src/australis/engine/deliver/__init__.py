@@ -2,3 +2,30 @@
 
 Segments of output arcs come in; tables go out, each tuple once for each consumer.
 """
+
+from typing import TYPE_CHECKING
+
+from australis.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from australis.engine.deliver.attached import Attached
+    from australis.engine.deliver.consumers import ROWS_MOST
+    from australis.engine.deliver.forgetting import forget
+    from australis.engine.deliver.subscriptions import Subscriptions
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "attached": ("Attached",),
+            "consumers": ("ROWS_MOST",),
+            "forgetting": ("forget",),
+            "subscriptions": ("Subscriptions",),
+        },
+    )
+
+__all__ = [
+    "ROWS_MOST",
+    "Attached",
+    "Subscriptions",
+    "forget",
+]

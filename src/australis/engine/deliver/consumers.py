@@ -7,11 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 import pyarrow as pa
 
 from australis.algebra.schema import Schema
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.queues import Queues
-from australis.engine.ledger.retention import unneeded
-from australis.engine.store.root import Root
-from australis.engine.store.segments import SEQ, Segment, merged, read_segment
+from australis.engine.ledger import Ledger, Queues, unneeded
+from australis.engine.store import SEQ, Root, Segment, merged, read_segment
 from australis.errors import EngineError, Problem
 
 ROWS_MOST = 100_000

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from australis.engine.ledger.catalog import Catalog
-from australis.engine.ledger.counts import taken_and_shed
+from australis.engine.ledger import Catalog, taken_and_shed
 
 DELIVERED = b"australis.delivered"
 """The metadata of a table that says which fraction of what was due is in it; not there if it is not known."""

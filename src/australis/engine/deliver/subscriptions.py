@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pyarrow as pa
 
 from australis.engine.crash_points import crash_point
 from australis.engine.deliver.consumers import Consumers, arc_of, next_cut, read
 from australis.engine.deliver.fraction import delivered, labelled
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.queues import Queues
+from australis.engine.ledger import Ledger, Queues
 from australis.engine.run_state import RunState
 from australis.errors import EngineError
+
+_log = logging.getLogger(__name__)
 
 
 class Subscriptions:
@@ -70,24 +73,38 @@ class Subscriptions:
         After the node's end nothing is noted, so the tuples come again.
         """
         crash_point("consumer.acknowledging")
-        self._consumers.acknowledge(
-            consumer, output, seq, position, lambda queues: not self._is_over(queues, output, life)
-        )
+        if self._is_closed:
+            return
+        with self._unless_closed():
+            self._consumers.acknowledge(
+                consumer, output, seq, position, lambda queues: not self._is_over(queues, output, life)
+            )
         crash_point("consumer.acknowledged")
 
     def forget(self, consumer: str, output: str) -> None:
         """Keep nothing for a consumer any more."""
         self._consumers.forget(consumer, output)
 
+    @contextmanager
+    def _unless_closed(self) -> Iterator[None]:
+        """What fails because the node has just closed its catalogue is no error: the tuples come again."""
+        try:
+            yield
+        except EngineError as error:
+            if not self._is_closed:
+                raise
+            _log.debug("a subscription ends with its node: %s", error)
+
     def _delivered(self, output: str, lo: int, hi: int) -> float | None:
-        with self._ledger.look() as queues:
-            if self._is_over(queues, output):
-                return None
-            return delivered(self._ledger.catalog, queues.plan.ways()[output], lo, hi)
+        found = None
+        with self._unless_closed(), self._ledger.look() as queues:
+            if not self._is_over(queues, output):
+                found = delivered(self._ledger.catalog, queues.plan.ways()[output], lo, hi)
+        return found
 
     def _next_end(self, output: str, seq: int, last: int | None, rows: int, life: int) -> int | None:
         """How far the next tuples of a consumer go, once there are some; None if there will be none."""
-        with self._ledger.guard as guard:
+        with self._unless_closed(), self._ledger.guard as guard:
             while not self._is_over(self._ledger.queues, output, life):
                 queues = self._ledger.queues
                 arc = arc_of(queues, output)

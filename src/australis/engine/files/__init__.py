@@ -7,8 +7,11 @@ the rows that do not fit, each with its line and the reason. Written files appea
 from australis.engine.files.blocks import STANDARD_STREAM
 from australis.engine.files.formats import FORMATS, format_of, open_reader, open_writer
 from australis.engine.files.growing import Ended
+from australis.engine.files.parquet_reader import column_of, fits
 from australis.engine.files.reader import Reader
-from australis.engine.files.rows import Batch, Mark, Rejected
+from australis.engine.files.rendering import csv_header, csv_rows, json_rows
+from australis.engine.files.rows import Batch, Mark, Rejected, as_json, null_faults, one_chunk, shown, without
+from australis.engine.files.texts import convert
 from australis.engine.files.writers import Writer
 
 __all__ = [
@@ -20,7 +23,18 @@ __all__ = [
     "Reader",
     "Rejected",
     "Writer",
+    "as_json",
+    "column_of",
+    "convert",
+    "csv_header",
+    "csv_rows",
+    "fits",
     "format_of",
+    "json_rows",
+    "null_faults",
+    "one_chunk",
     "open_reader",
     "open_writer",
+    "shown",
+    "without",
 ]

@@ -190,6 +190,7 @@ def _decoded(column: pa.Array) -> tuple[pa.Array, list[int]]:
     try:
         return column.cast(pa.string()), []
     except pa.ArrowInvalid:
+        # Some are no UTF-8: one by one, to find out which.
         texts = [_decode(value) for value in column.to_pylist()]
     bad = [
         row
@@ -203,4 +204,5 @@ def _decode(value: bytes | None) -> str | None:
     try:
         return None if value is None else value.decode()
     except UnicodeDecodeError:
+        # The caller reports the row.
         return None

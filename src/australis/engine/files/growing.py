@@ -106,6 +106,7 @@ class GrowingInput(io.RawIOBase):
         try:
             same = os.path.samestat(os.stat(self._path), os.fstat(self._descriptor))
         except FileNotFoundError:
+            # It has lost its name, which is refused below.
             same = False
         if not same:
             raise EngineError(Problem(self._path, "was replaced while it was followed", APPENDED))

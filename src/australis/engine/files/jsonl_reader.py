@@ -87,6 +87,7 @@ class JsonReader(TextReader):
             whole = pajson.ReadOptions(block_size=len(block) + 1)
             texts = pajson.read_json(pa.BufferReader(block), whole, options).combine_chunks()
         except (pa.ArrowInvalid, UnicodeDecodeError):
+            # The caller takes line by line, and finds out which are wrong.
             return None
         columns = {
             f.name: convert(one_chunk(texts[f.name]), f.type, self._timezone) for f in self._timestamps()
@@ -146,6 +147,7 @@ def _as_json(line: bytes) -> str:
     try:
         json.loads(line)
     except (ValueError, RecursionError):
+        # It is rejected, and shown as a text.
         return as_json(text)
     return text
 

@@ -57,6 +57,7 @@ def convert(texts: pa.Array, data_type: DataType, timezone: str) -> Converted:
     try:
         return Converted(_FAST[data_type.name](texts, data_type, timezone))
     except pa.ArrowInvalid:
+        # Some texts are no values: half by half, to find out which.
         return _halved(texts, data_type, timezone)
 
 
@@ -85,6 +86,7 @@ def _careful(texts: pa.Array, data_type: DataType, timezone: str) -> Converted:
         try:
             values.append(parse_value(text, data_type, timezone))
         except ValueError:
+            # The caller reports the row.
             values.append(None)
             bad.append(index)
     column = pa.array(values, data_type.arrow).take(encoded.indices)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import logging
 import os
 import sys
 from abc import ABC, abstractmethod
@@ -20,6 +21,7 @@ from australis.engine.files.blocks import STANDARD_STREAM
 from australis.engine.files.rendering import csv_header, csv_rows, json_rows
 from australis.errors import EngineError, Problem
 
+_log = logging.getLogger(__name__)
 _ROWS_AT_ONCE = 200_000
 """So many rows become text at once: a flush may bring millions, and a column of texts holds 2 GiB."""
 
@@ -73,6 +75,7 @@ class Target:
 
     def discard(self) -> None:
         """Leave nothing behind; whatever was there under the name before stays."""
+        # What cannot be written to its end is not wanted either.
         with contextlib.suppress(OSError):
             self._close()
         if self._temporary is not None:
@@ -116,8 +119,10 @@ class Writer(ABC):
 
     def discard(self) -> None:
         """Drop what was written."""
-        with contextlib.suppress(Exception):
+        try:
             self._finish()
+        except Exception as error:
+            _log.debug("%s is discarded, and has no end: %s", self._target.path, error)
         self._target.discard()
 
     @abstractmethod

@@ -5,6 +5,20 @@ by the storage key, for trains, programs and whatever reads Parquet. `read_histo
 `runs_of` names them.
 """
 
-from australis.engine.history.reading import read_history, runs_of
+from australis.engine.history.gathering import Gathering
+from australis.engine.history.lookups import Lookups
+from australis.engine.history.organisation import RUN_ROWS_MOST
+from australis.engine.history.questions import Instant, instant_us, question
+from australis.engine.history.reading import read_history, recall, runs_of
 
-__all__ = ["read_history", "runs_of"]
+__all__ = [
+    "RUN_ROWS_MOST",
+    "Gathering",
+    "Instant",
+    "Lookups",
+    "instant_us",
+    "question",
+    "read_history",
+    "recall",
+    "runs_of",
+]

@@ -14,8 +14,8 @@ from functools import reduce
 from australis.algebra.expr import Attribute, Call, Expr, Literal, UserCall, Value, walk
 from australis.algebra.schema import Field
 from australis.algebra.types import BOOLEAN, DOUBLE, STRING
-from australis.engine.store.zones import Lookup, Position
-from australis.policy.shed.predicates import monotone
+from australis.engine.store import Lookup, Position
+from australis.policy.shed import monotone
 from australis.qos.intervals import Axis
 from australis.reference.expressions import evaluate
 

@@ -9,18 +9,19 @@ from australis.algebra.schema import Schema
 from australis.engine.crash_points import crash_point
 from australis.engine.history.organisation import Keeping, keepings
 from australis.engine.history.pieces import Piece, pieces
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.queues import Queues
-from australis.engine.ledger.retention import waits_for
-from australis.engine.store.runs import (
+from australis.engine.ledger import Ledger, Queues, waits_for
+from australis.engine.store import (
+    Segment,
     described,
     encode_run,
+    merged,
     publish,
+    read_segment,
     run_name,
     run_schema,
+    staged,
     stamped,
 )
-from australis.engine.store.segments import Segment, merged, read_segment, staged
 
 
 class Gathering:
@@ -28,9 +29,12 @@ class Gathering:
 
     def __init__(self, ledger: Ledger, clock: Callable[[], int]) -> None:
         self._ledger, self._root, self._clock = ledger, ledger.root, clock
+        self._unpublished: list[str] = []
+        """Runs that are committed and still staged: their readers know where, but others do not see them."""
 
     def gather(self, arc: str) -> int:
         """Make runs of an arc's next batch, if it is full; gives how many tuples they have."""
+        self._publish()
         with self._ledger.reading() as queues:
             # The plan may be another one the next time.
             keeping = keepings(queues.plan).get(arc)
@@ -80,9 +84,19 @@ class Gathering:
         crash_point("history.committed")
         if not is_there:
             return 0
-        publish(self._root, [run.name for run in made])
+        self._unpublished += [run.name for run in made]
+        self._publish()
         crash_point("history.published")
         return sum(run.rows for run in made)
+
+    def _publish(self) -> None:
+        """Publish what is staged and still kept; where that fails, it is tried again the next time."""
+        while self._unpublished:
+            run = self._unpublished[0]
+            kept = any(run == each.name for found in self._ledger.queues.segments.values() for each in found)
+            if kept and self._root.exists(staged(run)):
+                publish(self._root, [run])
+            del self._unpublished[0]
 
 
 def _passed(queues: Queues, arc: str) -> int:

@@ -6,20 +6,19 @@ boxes stay as they are, and are only given the row groups that may have what the
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from australis.engine.history.allowed_values import as_lookup
 from australis.engine.history.organisation import keepings
 from australis.engine.history.passing_values import let_through
-from australis.engine.ledger.queues import Queues, Rows, rows_between
-from australis.engine.store.cache import Cache
-from australis.engine.store.root import Root
-from australis.engine.store.segments import Segment, read_metadata
-from australis.engine.store.zones import Lookup, Zone, zones
+from australis.engine.ledger import Queues, Rows, rows_between
+from australis.engine.store import Cache, Lookup, Root, Segment, Zone, read_metadata, zones_of
 from australis.errors import EngineError
 from australis.plan.superboxes import Plan, Superbox
 
+_log = logging.getLogger(__name__)
 ZONES_BUDGET, ZONE_BYTES = 64 << 20, 300
 """What may be remembered of footers, and about what a row group takes of it."""
 
@@ -90,13 +89,14 @@ class Lookups:
     def _rows(self, segment: Segment, lookup: Lookup) -> int:
         try:
             return lookup.rows(self._zones_of(segment, lookup))
-        except EngineError:
+        except EngineError as error:
+            _log.debug("%s cannot be looked up: %s", segment.name, error)
             # What cannot be read is for the train to say that has to.
             return segment.rows
 
     def _zones_of(self, segment: Segment, lookup: Lookup) -> tuple[Zone, ...]:
         return self._zones.get(
             segment.name,
-            lambda: zones(read_metadata(self._root, segment), lookup.attribute, lookup.type),
+            lambda: zones_of(read_metadata(self._root, segment), lookup.attribute, lookup.type),
             lambda found: len(found) * ZONE_BYTES,
         )

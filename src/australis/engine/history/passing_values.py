@@ -19,8 +19,7 @@ from australis.algebra.network import Network, Ref
 from australis.algebra.schema import Field
 from australis.algebra.types import DOUBLE
 from australis.engine.history.allowed_values import EVERYTHING, NOTHING, Allowed, allowed, points
-from australis.engine.store.root import Root
-from australis.engine.store.segments import Segment, read_segment
+from australis.engine.store import Root, Segment, read_segment
 from australis.plan.superboxes import Superbox
 
 TABLE_ROWS_MOST = 10_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from australis.engine.store.segments import Segment
+from australis.engine.store import Segment
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from australis.engine.history.pieces import Piece, pieces
-from australis.engine.history.question import Question, arc_of, question
-from australis.engine.ledger.garbage import Garbage
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.queues import ALL
-from australis.engine.ledger.view import plan_in, view_of
-from australis.engine.store.home import catalog_folder
-from australis.engine.store.root import Root
-from australis.engine.store.segments import Segment, staged
+from australis.engine.history.questions import Question, arc_of, question
+from australis.engine.ledger import ALL, Garbage, Ledger, plan_in, view_of
+from australis.engine.store import Root, Segment, catalog_folder, staged
 from australis.errors import EngineError
 
 CHUNK_ROWS = 100_000

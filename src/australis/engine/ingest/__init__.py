@@ -2,3 +2,16 @@
 
 Arrow tables come in; events of the log and segments of input arcs go out, durable on return.
 """
+
+from australis.engine.ingest.back_pressure import BackPressure
+from australis.engine.ingest.log import Arrival, Ingest, Position, loaded
+from australis.engine.ingest.schema_fit import fitting
+
+__all__ = [
+    "Arrival",
+    "BackPressure",
+    "Ingest",
+    "Position",
+    "fitting",
+    "loaded",
+]

@@ -6,11 +6,14 @@ made room, so a source that is faster than the node is slowed down to its pace.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 
-from australis.engine.ledger.ledger import Ledger
+from australis.engine.ledger import Ledger
 from australis.engine.run_state import RunState
 from australis.errors import EngineError, Problem
+
+_log = logging.getLogger(__name__)
 
 
 class BackPressure:
@@ -20,12 +23,15 @@ class BackPressure:
         self._most, self._ledger, self._state = most, ledger, state
         self.waiting = 0
         """How many callers wait for room."""
+        self._is_held = False
 
     def wait(self, path: str) -> None:
         """Wait until there is room for what arrives on an input."""
         guard = self._ledger.guard
         if self._has_room():
+            self._note(path, is_held=False)
             return
+        self._note(path, is_held=True)
         with guard:
             self.waiting += 1
             guard.changed()
@@ -33,6 +39,14 @@ class BackPressure:
                 guard.wait_until(self._has_room, lambda: self._check(path))
             finally:
                 self.waiting -= 1
+
+    def _note(self, path: str, *, is_held: bool) -> None:
+        """Log that back-pressure begins, and that it ends with the first push that need not wait."""
+        if is_held != self._is_held:
+            self._is_held = is_held
+            _log.info(
+                "%s: back-pressure %s", path, "begins: the disk budget is used up" if is_held else "ends"
+            )
 
     def _has_room(self) -> bool:
         return self._most is None or self._ledger.queues.bytes < self._most

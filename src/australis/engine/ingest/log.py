@@ -13,12 +13,10 @@ import pyarrow as pa
 from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Network
 from australis.algebra.schema import TS, Schema
 from australis.engine.crash_points import crash_point
-from australis.engine.files.rows import Rejected
-from australis.engine.ingest.fitting import fitting, widens
-from australis.engine.ledger.delays import bucket
-from australis.engine.ledger.entries import FLUSH, LOAD, PUSH, TICK, Event
-from australis.engine.ledger.ledger import Change, Ledger
-from australis.engine.store.segments import SEQ, Segment, adopt, write_arrivals, write_segment
+from australis.engine.files import Rejected
+from australis.engine.ingest.schema_fit import fitting, widens
+from australis.engine.ledger import FLUSH, LOAD, PUSH, TICK, Change, Event, Ledger, bucket
+from australis.engine.store import SEQ, Segment, adopt, write_arrivals, write_segment
 from australis.engine.threads import Threads
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import QUARANTINE_ARC

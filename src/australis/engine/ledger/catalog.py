@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +12,7 @@ from typing import Any
 from australis.engine.ledger.entries import Event, Head, StateFile
 from australis.engine.ledger.schema import OLDEST, TABLES, VERSION, migrations
 from australis.engine.ledger.transaction import SEGMENT_COLUMNS
-from australis.engine.store.home import FolderHome, Home
-from australis.engine.store.root import unwritable
-from australis.engine.store.segments import Segment
+from australis.engine.store import FolderHome, Home, Segment, unwritable
 from australis.engine.threads import SYSTEM, Threads
 from australis.errors import EngineError, Problem
 
@@ -23,6 +22,7 @@ DISK = "disk"
 """The key under which the disk budget is of the node that has the root, or had it last; empty without one."""
 OPTIMISER = "optimiser"
 """The key under which the optimiser writes down what it did."""
+_log = logging.getLogger(__name__)
 _UNWRITABLE = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN")
 
 
@@ -59,6 +59,8 @@ class Catalog:
         if scripts:
             with self._explained():
                 self._db.executescript(f"begin; {' '.join(scripts)} pragma user_version = {VERSION}; commit;")
+        if version and scripts:
+            _log.info("%s is migrated from version %d to %d", self._home, version, VERSION)
 
     def _unknown(self, version: int) -> EngineError:
         """The error of a catalogue that another version of Australis has made."""

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
-from australis.engine.store.root import HISTORY, PLANS, SEGMENTS, STATES, Root
+from australis.engine.store import HISTORY, PLANS, SEGMENTS, STATES, Root
 from australis.engine.threads import SYSTEM, Threads
 
 _log = logging.getLogger(__name__)

@@ -20,8 +20,7 @@ from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.guard import Guard
 from australis.engine.ledger.queues import Queues, load_queues, own_bytes
 from australis.engine.ledger.transaction import Transaction
-from australis.engine.store.root import Root
-from australis.engine.store.segments import Segment
+from australis.engine.store import Root, Segment
 from australis.engine.threads import Threads
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
@@ -45,6 +44,7 @@ class Change(Transaction):
         """The files that nothing refers to once this is committed."""
         self.is_finished = False
         self.arrivals: Arrivals = []
+        self.followers: list[Callable[[], None]] = []
 
     @property
     def queues(self) -> Queues:
@@ -143,6 +143,10 @@ class Change(Transaction):
         self.set_meta(COMMITS, str(number))
         self.is_finished = True
 
+    def follow(self, follower: Callable[[], None]) -> None:
+        """Let something else in memory follow, as the mirror does: after the commit, and before who looks."""
+        self.followers.append(follower)
+
     # --- the plan
 
     def run_plan(self, plan: Plan) -> None:
@@ -239,6 +243,8 @@ class Ledger:
     def _adopt(self, change: Change) -> None:
         """Let the mirror follow a change that is committed, and wake everybody who waits for one."""
         self._commits += 1
+        for follow in change.followers:
+            follow()
         self._queues = change.mirror(self.catalog)
         self.guard.changed()
 

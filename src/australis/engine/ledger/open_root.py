@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from australis.engine.ledger.catalog import Catalog
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.ledger import Ledger
-from australis.engine.store.home import Home, home_of
-from australis.engine.store.root import Root
-from australis.engine.store.runs import publish_rest
+from australis.engine.store import Home, Root, home_of, publish_rest
 from australis.engine.threads import SYSTEM, Threads
 from australis.errors import EngineError, Problem
+
+_log = logging.getLogger(__name__)
 
 
 class OpenRoot:
@@ -30,8 +31,8 @@ class OpenRoot:
             self.ledger = Ledger(root, self._catalog, garbage, threads)
             self._check_same()
             known = self._catalog.names()
-            publish_rest(root, known)
-            garbage.sweep(known)
+            runs, orphans = publish_rest(root, known), garbage.sweep(known)
+            _log.info("%s is open: %d runs published, %d orphans deleted", root.uri, runs, orphans)
         except BaseException:
             self._held.close()
             raise
@@ -40,6 +41,7 @@ class OpenRoot:
         """Refuse the catalogue of another root: it would take this one's files for orphans."""
         identity, known = self.root.identity(), self._catalog.meta("root")
         if known is None:
+            self.root.keep_identity()
             with self.ledger.change() as change:
                 change.set_meta("root", identity)
         elif known != identity:

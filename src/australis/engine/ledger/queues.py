@@ -12,7 +12,7 @@ from typing import Protocol
 
 from australis.engine.ledger.catalog import Catalog
 from australis.engine.ledger.entries import Event, Head
-from australis.engine.store.segments import Segment
+from australis.engine.store import Segment
 from australis.plan.superboxes import QUARANTINE_ARC, Plan, Superbox
 
 ALL = 1 << 62

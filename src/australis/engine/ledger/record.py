@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
-from australis.algebra.form.form import from_json, to_json
+from australis.algebra.form import from_json, to_json
 from australis.algebra.grafting import grafted
 from australis.algebra.network import Network
 from australis.errors import EngineError, Problem

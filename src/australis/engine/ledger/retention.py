@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from australis.algebra.network import FOREVER
 from australis.algebra.spans import microseconds
 from australis.engine.ledger.queues import ALL, Queues
-from australis.engine.store.segments import Segment
+from australis.engine.store import Segment
 from australis.plan.superboxes import Arc
 
 

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from australis.engine.ledger.entries import Event, Head, StateFile
-from australis.engine.store.segments import Segment
+from australis.engine.store import Segment
 
 TRAINS_KEPT = 1000
 SEGMENT_COLUMNS = ", ".join(each.name for each in fields(Segment))

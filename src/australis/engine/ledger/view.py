@@ -10,7 +10,7 @@ from pathlib import Path
 from australis.engine.ledger.catalog import NETWORK, Catalog
 from australis.engine.ledger.record import Record
 from australis.engine.ledger.schema import OLDEST, VERSION
-from australis.engine.store.home import CATALOG, FolderHome
+from australis.engine.store import CATALOG, FolderHome
 from australis.engine.threads import SYSTEM
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan

@@ -3,3 +3,21 @@
 Waybills come in, manifests go out. The driver (`runner`, `pool`, `zygote`) starts one process, which loads
 the kernels and forks the workers (`forking`, `work`).
 """
+
+from typing import TYPE_CHECKING
+
+from australis.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from australis.engine.light.runner import LightRunner
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "runner": ("LightRunner",),
+        },
+    )
+
+__all__ = [
+    "LightRunner",
+]

@@ -47,8 +47,9 @@ def _loaded() -> Work:
     leave_out_pandas()
     work: Work = importlib.import_module("australis.engine.light.work").work
     with scipy_left_out():
-        importlib.import_module("australis.engine.worker.warm").warm()
+        importlib.import_module("australis.engine.worker").warm_up()
     gc.freeze()
+    gc.enable()
     return work
 
 
@@ -61,6 +62,7 @@ class _Forking:
     def serve(self) -> None:
         self._driver.settimeout(LOOK_S)
         while os.getppid() == self._pid:
+            # Nothing came: time to look whether the driver lives.
             with suppress(TimeoutError):
                 message, connections, _, _ = socket.recv_fds(self._driver, MESSAGE.size, 1)
                 if not message:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from australis.engine.runner import TrainFailed
-from australis.engine.worker.waybill import Manifest, Waybill, manifest_of
+from australis.engine.worker import Manifest, TrainFailed, Waybill, manifest_of
 from australis.errors import Problem
 
 _INDEX_BYTES = 4

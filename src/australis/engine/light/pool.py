@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import Counter, deque
 from multiprocessing.connection import Connection
 
 from australis.engine.light.zygote import Zygote
+
+_log = logging.getLogger(__name__)
 
 
 class WorkerEnded(Exception):
@@ -134,7 +137,8 @@ class Pool:
         self._made += 1
         try:
             return Worker(self._made, self._zygote.fork(self._made))
-        except OSError:
+        except OSError as error:
+            _log.warning("the workers have ended, and others are started: %s", error)
             # It was killed, and its workers with it.
             self._zygote.end()
             self._zygote = Zygote()

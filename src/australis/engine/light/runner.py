@@ -10,9 +10,8 @@ from typing import Self
 
 from australis.engine.light.orders import failed, manifest, orders
 from australis.engine.light.pool import Pool, Worker, WorkerEnded
-from australis.engine.runner import Run
-from australis.engine.store.root import Root
-from australis.engine.worker.waybill import Manifest, Waybill
+from australis.engine.store import Root
+from australis.engine.worker import Manifest, Run, Waybill
 from australis.plan.superboxes import Plan
 
 

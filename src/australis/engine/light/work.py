@@ -6,8 +6,7 @@ import traceback
 from multiprocessing.connection import Connection
 
 from australis.engine.light.orders import fault, share_of
-from australis.engine.worker.task import Task
-from australis.engine.worker.waybill import Manifest, answer
+from australis.engine.worker import Manifest, Task, answer
 
 
 def work(driver: Connection) -> None:
@@ -16,6 +15,7 @@ def work(driver: Connection) -> None:
         try:
             order = driver.recv_bytes()
         except EOFError:
+            # The driver needs no more.
             return
         driver.send_bytes(_answered(order))
 

@@ -20,9 +20,13 @@ from australis.errors import EngineError, Problem
 FORK, KILL = b"f", b"k"
 MESSAGE = struct.Struct("!cQ")
 """What is wanted, and the number of the worker. With `FORK` comes its end of the connection."""
-_MAIN = (
-    "import sys; sys.path[:] = {path}; from australis.engine.light.forking import main; main({socket}, {pid})"
-)
+_MAIN = """
+import gc, sys
+gc.disable()  # All that is loaded stays.
+sys.path[:] = {path}
+from australis.engine.light.forking import main
+main({socket}, {pid})
+"""
 
 
 class Zygote:

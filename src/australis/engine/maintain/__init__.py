@@ -2,3 +2,9 @@
 
 Arcs that trains have read or written come in; fewer, larger files go out.
 """
+
+from australis.engine.maintain.upkeep import Upkeep
+
+__all__ = [
+    "Upkeep",
+]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from australis.engine.crash_points import crash_point
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.store.segments import Segment, merged, read_segment, write_segment
+from australis.engine.ledger import Ledger
+from australis.engine.store import Segment, merged, read_segment, write_segment
 
 SMALL_ROWS = 20_000
 """A segment with fewer tuples is small."""

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 
-from australis.engine.history.gathering import Gathering
-from australis.engine.ledger.ledger import Ledger
+from australis.engine.history import Gathering
+from australis.engine.ledger import Ledger
 from australis.engine.maintain.compaction import Compaction
 from australis.engine.threads import Thread, Threads
 from australis.errors import EngineError

@@ -2,3 +2,35 @@
 
 The ledger comes in; reports go out. Nothing here changes anything.
 """
+
+from australis.engine.observe.inspect import holds_tables, look, optimised, running, shed
+from australis.engine.observe.live_network import live
+from australis.engine.observe.metrics import Metrics
+from australis.engine.observe.quality import WINDOW_S, OutputQuality, QualityReport, kept_by, monitor
+from australis.engine.observe.statistics import (
+    BoxStatistics,
+    OutputStatistics,
+    Statistics,
+    SuperboxStatistics,
+    statistics_of,
+)
+
+__all__ = [
+    "WINDOW_S",
+    "BoxStatistics",
+    "Metrics",
+    "OutputQuality",
+    "OutputStatistics",
+    "QualityReport",
+    "Statistics",
+    "SuperboxStatistics",
+    "holds_tables",
+    "kept_by",
+    "live",
+    "look",
+    "monitor",
+    "optimised",
+    "running",
+    "shed",
+    "statistics_of",
+]

@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from australis.algebra.network import Network
-from australis.engine.ingest.log import loaded
-from australis.engine.ledger.catalog import OPTIMISER
-from australis.engine.ledger.drop_log import Entry, drop_log
-from australis.engine.ledger.queues import load_queues
-from australis.engine.ledger.view import plan_in, view_of
+from australis.engine.ingest import loaded
+from australis.engine.ledger import OPTIMISER, Entry, drop_log, load_queues, plan_in, view_of
 from australis.engine.observe.live_network import live
-from australis.engine.observe.statistics import Statistics, statistics
-from australis.engine.store.home import CATALOG
-from australis.engine.worker.waybill import Mouth
+from australis.engine.observe.statistics import Statistics, statistics_of
+from australis.engine.store import CATALOG
+from australis.engine.worker import Mouth
 
 
 def holds_tables(directory: Path, names: Iterable[str]) -> bool:
@@ -32,7 +29,7 @@ def look(directory: Path) -> Statistics:
     """The statistics that the catalogue in a folder tells at this moment."""
     with view_of(directory) as view:
         made = plan_in(directory, view)
-        return statistics(made, load_queues(made, view, {}), view)
+        return statistics_of(made, load_queues(made, view, {}), view)
 
 
 def shed(directory: Path) -> list[Entry]:

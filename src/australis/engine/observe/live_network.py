@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from australis.algebra.boxes import Box, Drop, Filter
 from australis.algebra.network import Network, Node, Output, Ref
-from australis.engine.worker.waybill import Mouth
+from australis.engine.worker import Mouth
 from australis.plan.superboxes import Plan, Superbox
 
 TAG = "shed"

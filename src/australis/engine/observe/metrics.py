@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from australis.engine.ledger.delays import BUCKETS_PER_OCTAVE, middle_us
+from australis.engine.ledger import BUCKETS_PER_OCTAVE, middle_us
 from australis.engine.observe.statistics import Statistics
 from australis.errors import AustralisError, EngineError, Problem
 
+_log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
 """Where nobody else can ask, if no other place is said."""
 _STEP = BUCKETS_PER_OCTAVE // 2
@@ -64,7 +66,8 @@ class _NodeCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         try:
             statistics = self._take()
-        except AustralisError:
+        except AustralisError as error:
+            _log.debug("nothing to tell Prometheus: %s", error)
             # The node is on its way to its end.
             return
         if statistics is not None:

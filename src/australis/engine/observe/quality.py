@@ -8,9 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from australis.algebra.quality import Quality
-from australis.engine.ledger.delays import middle_us, quantile_us
-from australis.engine.ledger.queues import Queues
-from australis.engine.ledger.recent import Mouthful, Recent
+from australis.engine.ledger import Mouthful, Queues, Recent, middle_us, quantile_us
 from australis.plan.superboxes import Plan, Superbox
 from australis.qos.histograms import bins_of
 from australis.qos.utility import Delivery, Worth, total, worth

@@ -6,14 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from australis.engine.ledger.catalog import DISK, Catalog
-from australis.engine.ledger.counts import box_counts, last_commit_at, last_trains, port_counts
-from australis.engine.ledger.delays import quantile_us
-from australis.engine.ledger.drop_log import Entry, drop_log
-from australis.engine.ledger.queues import Queues
-from australis.engine.ledger.recent import Mouthful, Recent, all_so_far, recent
+from australis.engine.ledger import (
+    DISK,
+    Catalog,
+    Entry,
+    Mouthful,
+    Queues,
+    Recent,
+    all_so_far,
+    box_counts,
+    drop_log,
+    last_commit_at,
+    last_trains,
+    port_counts,
+    quantile_us,
+    recent,
+)
 from australis.engine.observe.quality import WINDOW_S, QualityReport, fractions_kept, is_observed, monitor
-from australis.engine.tables.table_states import TableState, table_states
+from australis.engine.tables import TableState, table_states
 from australis.plan.superboxes import Plan
 
 WITHDRAWN_SHOWN = 20
@@ -122,7 +132,7 @@ class Statistics:
         return found
 
 
-def statistics(plan: Plan, queues: Queues, catalog: Catalog, now: int | None = None) -> Statistics:
+def statistics_of(plan: Plan, queues: Queues, catalog: Catalog, now: int | None = None) -> Statistics:
     """The statistics of a node, as they were committed; quality is that of the seconds before `now`.
 
     Without `now` it is that of the seconds before the last thing that happened.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
+import logging
 import os
 import zlib
 from collections.abc import Iterable, Iterator
@@ -14,6 +14,7 @@ from pathlib import Path
 from australis.errors import EngineError, Problem
 
 _END_BYTES = 1024
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,10 @@ class AppendedFile:
                     size, end = size + len(chunk), (end + chunk[-_END_BYTES:])[-_END_BYTES:]
                 os.fsync(self._file)
         except BaseException:
-            with contextlib.suppress(OSError):
+            try:
                 self._cut_back(self.record.size)
+            except OSError as error:
+                _log.warning("%s keeps a tail until the next run cuts it off: %s", self._path, error)
             raise
         self.record, self._end = Record(size, zlib.crc32(end)), end
         return self.record

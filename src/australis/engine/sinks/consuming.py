@@ -9,7 +9,7 @@ from typing import Protocol, Self
 
 import pyarrow as pa
 
-from australis.engine.store.segments import SEQ
+from australis.engine.store import SEQ
 
 
 class Outlet(Protocol):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
+import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ from australis.algebra.schema import Schema
 from australis.engine.files import open_writer
 from australis.engine.sinks.appended import sync_folder, trouble
 from australis.engine.sinks.consuming import Outlet, RunningSink
-from australis.engine.store.segments import SEQ
+from australis.engine.store import SEQ
 from australis.errors import EngineError, Problem
 
+_log = logging.getLogger(__name__)
 _PART = re.compile(r"part-(\d{19})-(\d{19})\.parquet")
 _UNFINISHED = ".part-*.parquet.*.part"
 
@@ -93,8 +94,10 @@ class RunningParts(RunningSink):
             writer.write(table)
             writer.commit()
         except BaseException:
-            with contextlib.suppress(Exception):
+            try:
                 writer.discard()
+            except Exception as error:
+                _log.warning("%s: what is left of it stays until the next run: %s", path, error)
             raise
         with trouble(self._sink.path):
             sync_folder(self._folder)

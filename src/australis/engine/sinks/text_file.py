@@ -10,8 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from australis.algebra.schema import Schema
-from australis.engine.files import format_of
-from australis.engine.files.rendering import csv_header, csv_rows, json_rows
+from australis.engine.files import csv_header, csv_rows, format_of, json_rows
 from australis.engine.sinks.appended import AppendedFile, Record, read_record
 from australis.engine.sinks.consuming import Outlet, RunningSink
 from australis.errors import EngineError, Problem

@@ -5,17 +5,20 @@ rejected rows and a position, which a node commits together; a source that start
 committed position. Settings (`FileSource`, `FolderSource`, `GeneratorSource`) and runs are two objects.
 """
 
-from australis.engine.sources.delivery import Adoption, Delivery, Inlet, Running, Source, hand_over
-from australis.engine.sources.feed import feed, in_turns, parse_source
-from australis.engine.sources.files.folder import FolderSource
-from australis.engine.sources.files.one_file import FileSource
-from australis.engine.sources.generator.generator import GeneratorSource, parse_generator
-from australis.engine.sources.options import Options, parse_replay
-from australis.engine.sources.pacing import Rate, Speed
+from australis.engine.sources.delivery import Adoption, Delivery, Inlet, Positions, Running, Source, hand_over
+from australis.engine.sources.feeding import feed, in_turns
+from australis.engine.sources.files import FileSource, FolderSource
+from australis.engine.sources.generator import PREFIX, GeneratorSource, parse_generator
+from australis.engine.sources.opening import parse_source
+from australis.engine.sources.options import AS_IT_IS, DEFAULT_BATCH, Options, parse_replay
+from australis.engine.sources.pacing import Pacer, Rate, Speed
 from australis.engine.sources.rates import parse_rate, parse_speed
 from australis.engine.sources.waiting import SignalWaiter, Waiter
 
 __all__ = [
+    "AS_IT_IS",
+    "DEFAULT_BATCH",
+    "PREFIX",
     "Adoption",
     "Delivery",
     "FileSource",
@@ -23,6 +26,8 @@ __all__ = [
     "GeneratorSource",
     "Inlet",
     "Options",
+    "Pacer",
+    "Positions",
     "Rate",
     "Running",
     "SignalWaiter",

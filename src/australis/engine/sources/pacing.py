@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
-from australis.engine.files.rows import one_chunk
+from australis.engine.files import one_chunk
 from australis.engine.sources.waiting import Waiter
 from australis.errors import EngineError, Problem
 

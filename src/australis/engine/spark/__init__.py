@@ -2,3 +2,38 @@
 
 Waybills come in, manifests go out. Only this room imports pyspark.
 """
+
+from typing import TYPE_CHECKING
+
+from australis.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from australis.engine.spark.jobs import on_spark
+    from australis.engine.spark.leading import led
+    from australis.engine.spark.runner import on_session, started
+    from australis.engine.spark.session import is_running, local_session
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "jobs": ("on_spark",),
+            "leading": ("led",),
+            "runner": (
+                "on_session",
+                "started",
+            ),
+            "session": (
+                "is_running",
+                "local_session",
+            ),
+        },
+    )
+
+__all__ = [
+    "is_running",
+    "led",
+    "local_session",
+    "on_session",
+    "on_spark",
+    "started",
+]

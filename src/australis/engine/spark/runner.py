@@ -7,12 +7,12 @@ from contextlib import suppress
 
 from pyspark.sql import SparkSession
 
-from australis.engine.runner import Run
 from australis.engine.settings import Way
 from australis.engine.spark.fused import FusedRunner, group_of
 from australis.engine.spark.session import GONE, SESSION_OPTIONS, is_running, local_session
 from australis.engine.spark.sql_runner import SqlRunner
-from australis.engine.store.root import Root
+from australis.engine.store import Root
+from australis.engine.worker import Run
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 
@@ -56,11 +56,13 @@ class SparkRunner:
 
     def abandon(self, root: Root) -> None:
         """Cancel the jobs of a root."""
+        # Where Spark has ended, so have its jobs.
         with suppress(*GONE):
             self.session.sparkContext.cancelJobGroup(group_of(root.uri))
 
     def close(self) -> None:
         """End Spark, if it began for this runner."""
         if self._is_own:
+            # It may have ended by itself.
             with suppress(*GONE):
                 self.session.stop()

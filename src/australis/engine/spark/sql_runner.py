@@ -24,12 +24,9 @@ from australis.algebra.schema import TS, Schema
 from australis.engine.spark.fused import FusedRunner, describe, failed, waybill_of_job
 from australis.engine.spark.leading import Led, applied, led
 from australis.engine.spark.types import spark_type
-from australis.engine.store.root import Root
-from australis.engine.store.segments import SEQ, Segment, check_segment
-from australis.engine.store.segments import TIE as SORTED_TIE
-from australis.engine.worker.plan_files import write_plan
-from australis.engine.worker.task import Task, ready_for
-from australis.engine.worker.waybill import Manifest, Share, Waybill, answer, manifest_of
+from australis.engine.store import SEQ, Root, Segment, check_segment
+from australis.engine.store import TIE as SORTED_TIE
+from australis.engine.worker import Manifest, Share, Task, Waybill, answer, manifest_of, ready_for, write_plan
 from australis.kernels.kernel import CAUSE
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Plan
@@ -130,9 +127,8 @@ class SqlRunner:
             seq = F.lit(segment.first) + row
         if segment.has_ties:
             fields.append(spark.StructField(SORTED_TIE, spark.IntegerType()))
-        uri = segment.name if segment.adopted else self._root.uri_of(segment.name)
         reader = self._session.read.option("parquet.page.verify-checksum.enabled", not segment.adopted)
-        read = reader.schema(spark.StructType(fields)).parquet(uri)
+        read = reader.schema(spark.StructType(fields)).parquet(self._root.spark_path(segment.name))
         hidden = (ts.alias(TS), seq.cast("bigint").alias(SEQ), tie.cast("bigint").alias(TIE))
         return read.select(*(F.col(f"`{name}`") for name in schema.names), *hidden)
 

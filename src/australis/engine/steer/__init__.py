@@ -2,3 +2,11 @@
 
 What trains reported comes in; the next choice of the policies goes out.
 """
+
+from australis.engine.steer.account import Account
+from australis.engine.steer.steering import Steering
+
+__all__ = [
+    "Account",
+    "Steering",
+]

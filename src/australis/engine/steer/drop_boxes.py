@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 
-from australis.engine.ledger.drop_log import (
+from australis.engine.ledger import (
+    Change,
     Entry,
+    Ledger,
     last_number,
     note_all_withdrawn,
     note_insertion,
     note_withdrawals,
 )
-from australis.engine.ledger.ledger import Change, Ledger
-from australis.engine.worker.waybill import Mouth
-from australis.policy.shed.drop_boxes import DropBox
-from australis.policy.shed.shedder import Command, Withdraw
+from australis.engine.worker import Mouth
+from australis.policy.shed import Command, DropBox, Insert, Withdraw
+
+_log = logging.getLogger(__name__)
 
 
 class DropBoxes:
@@ -58,6 +61,7 @@ class DropBoxes:
     def follow(self, commands: Iterable[Command]) -> None:
         """Let those stand that were written down, once that is committed."""
         for command in commands:
+            _log.info("%s", _described(command))
             if isinstance(command, Withdraw):
                 self._standing.pop(command.stage, None)
                 self.ordered.pop(command.stage, None)
@@ -79,3 +83,17 @@ class DropBoxes:
             found[stream] = Mouth(self._last, box.share, where)
             note_insertion(change, Entry(self._last, superbox, stream, where, box.share, now, None, 0, 0))
         return found
+
+
+def _described(command: Command) -> str:
+    """A command for the log.
+
+    >>> _described(Insert("fast", DropBox.random(0.25)))
+    'the drop box before fast is inserted, and sheds 25.0 % of what comes'
+    """
+    if isinstance(command, Withdraw):
+        return f"the drop box before {command.stage} is withdrawn"
+    what = "inserted" if isinstance(command, Insert) else "changed"
+    where = f", where {' or '.join(command.box.where.values())}" if command.box.where else ""
+    sheds = f"sheds {100 * command.box.rate:.1f} % of what comes{where}"
+    return f"the drop box before {command.stage} is {what}, and {sheds}"

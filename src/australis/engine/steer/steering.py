@@ -6,27 +6,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from australis.algebra.quality import Points, Quality
-from australis.engine.ledger.delays import quantile_us
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.queues import Queues
-from australis.engine.ledger.recent import Mouthful, Recent, recent
-from australis.engine.observe.quality import kept_by
+from australis.engine.ledger import Ledger, Mouthful, Queues, Recent, quantile_us, recent
+from australis.engine.observe import kept_by
 from australis.engine.settings import NodeSettings, Way
+from australis.engine.steer.account import Account
 from australis.engine.steer.costs import Costs
 from australis.engine.steer.drop_boxes import DropBoxes
 from australis.engine.steer.lags import Lags
 from australis.engine.steer.trials import Trials
 from australis.engine.threads import Threads
-from australis.engine.train.account import Account
-from australis.engine.worker.waybill import Mouth
+from australis.engine.worker import Mouth
 from australis.plan.superboxes import Discipline, Plan, Superbox
 from australis.policy.load import Goal, Situation, Stage
-from australis.policy.schedule.construction import constructed
-from australis.policy.schedule.schedule import Choice
-from australis.policy.schedule.schedules import Scheduling, schedule
-from australis.policy.schedule.views import next_view, without_views
-from australis.policy.shed.semantic import value_curve
-from australis.policy.shed.shedder import Shedder
+from australis.policy.schedule import Choice, Scheduling, constructed, next_view, schedule, without_views
+from australis.policy.shed import Shedder, value_curve
 from australis.qos.histograms import bins_of
 
 LOOK_US = 200_000

@@ -14,17 +14,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from australis.algebra.network import Ref
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.store.segments import SEQ, merged, read_segment
-from australis.engine.worker import waybill as waybills
-from australis.engine.worker.shedding import let_in
-from australis.engine.worker.value_counts import binned
+from australis.engine.ledger import Ledger
+from australis.engine.store import SEQ, merged, read_segment
+from australis.engine.worker import Mouth as Gate
+from australis.engine.worker import binned, let_in
 from australis.kernels.kernel import CAUSE
 from australis.kernels.pipeline import Pipeline
 from australis.plan.superboxes import Plan, Superbox
-from australis.policy.shed.drop_boxes import DropBox
-from australis.policy.shed.semantic import Mouth, Trial
-from australis.policy.shed.trials import Samples, by_value
+from australis.policy.shed import DropBox, Mouth, Samples, Trial, by_value
 
 SAMPLE = 4_000
 """How many tuples of a stream are looked at."""
@@ -124,7 +121,7 @@ def _let_in(superbox: Superbox, stream: str, table: pa.Table, box: DropBox) -> p
         return table
     network = superbox.network
     return let_in(
-        waybills.Mouth(0, box.share, where),
+        Gate(0, box.share, where),
         superbox.id,
         table,
         network.inputs[stream].schema,

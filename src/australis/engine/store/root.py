@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import unquote
 
 import pyarrow as pa
 from pyarrow import fs
@@ -19,6 +21,7 @@ from australis.errors import EngineError, Problem
 
 SEGMENTS, STATES, PLANS, HISTORY = "segments", "states", "plans", "history"
 _IDENTITY = "identity"
+_PATTERNS = re.compile(r"[\\*?\[\]{}]")
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,19 @@ class Root:
         return self.disk.path(name)
 
     def uri_of(self, name: str) -> str:
-        """The URI of a file, as Spark reads it."""
+        """The URI of a file."""
         return posixpath.join(self.uri, name)
+
+    def spark_path(self, name: str) -> str:
+        """A file as Spark names it, which decodes nothing and takes some characters for patterns.
+
+        Names with a scheme are those of adopted files.
+
+        >>> Root("file:///my%20data").spark_path("segments/x.parquet")
+        'file:///my data/segments/x.parquet'
+        """
+        place = unquote(name) if "://" in name else posixpath.join(unquote(self.uri), name)
+        return _PATTERNS.sub(r"\\\g<0>", place)
 
     def prepare(self) -> None:
         """Make the folders; a root that cannot be written is found here, not at the first train."""
@@ -70,9 +84,19 @@ class Root:
     def identity(self) -> str:
         """What tells this root from others; made when it is first asked for."""
         if not self.disk.exists(_IDENTITY):
-            self.write(_IDENTITY, self.disk.token().encode())
+            # Under another name first: a part of it would be taken for the whole.
+            name = self.new_name(PLANS, _IDENTITY, ".tmp")
+            self.write(name, self.disk.token().encode())
+            self.move(name, _IDENTITY)
         with self.open(_IDENTITY) as file:
             return str(file.read().decode())
+
+    def keep_identity(self) -> None:
+        """Make the identity durable: a process that was killed may have left it before it was."""
+        try:
+            self.disk.sync(_IDENTITY)
+        except OSError as error:
+            raise unwritable(_IDENTITY, error) from error
 
     def new_name(self, kind: str, stem: str, suffix: str) -> str:
         """The name of a file that was never there before."""
@@ -110,6 +134,7 @@ class Root:
         try:
             self.disk.delete(name)
         except FileNotFoundError:
+            # It is gone, as it should be.
             return
 
     def move(self, name: str, target: str) -> None:

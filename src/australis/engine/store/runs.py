@@ -76,10 +76,12 @@ def publish(root: Root, runs: Iterable[str]) -> None:
         root.move(staged(run), run)
 
 
-def publish_rest(root: Root, known: Iterable[str]) -> None:
-    """Publish runs that a node had committed when it ended."""
+def publish_rest(root: Root, known: Iterable[str]) -> int:
+    """Publish runs that a node had committed when it ended; gives how many."""
     waiting = set(root.names(SEGMENTS))
-    publish(root, sorted(run for run in known if run.startswith(f"{HISTORY}/") and staged(run) in waiting))
+    runs = sorted(run for run in known if run.startswith(f"{HISTORY}/") and staged(run) in waiting)
+    publish(root, runs)
+    return len(runs)
 
 
 def stamped(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from australis.algebra.schema import TS
 from australis.algebra.types import TIMESTAMP
 from australis.engine.store.root import HISTORY, SEGMENTS, Root
-from australis.engine.store.zones import Lookup, zones
+from australis.engine.store.zones import Lookup, zones_of
 from australis.errors import EngineError, Problem
 
 SEQ = "#seq"
@@ -230,10 +230,10 @@ def _opened(source: pa.NativeFile, segment: Segment) -> pq.ParquetFile:
 
 def _groups(metadata: pq.FileMetaData, lo: int, hi: int, lookup: Lookup | None) -> list[int]:
     """The row groups that may have numbers from `lo` up to `hi`, and what is looked up."""
-    found = Lookup(SEQ, "long", ((lo, hi - 1),)).groups(zones(metadata, SEQ, "long"))
+    found = Lookup(SEQ, "long", ((lo, hi - 1),)).groups(zones_of(metadata, SEQ, "long"))
     if lookup is None:
         return found
-    wanted = set(lookup.groups(zones(metadata, lookup.attribute, lookup.type)))
+    wanted = set(lookup.groups(zones_of(metadata, lookup.attribute, lookup.type)))
     return [group for group in found if group in wanted]
 
 

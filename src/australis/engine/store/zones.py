@@ -93,7 +93,7 @@ def _reaches(high: Position | None, low: Position) -> bool:
     return high is None or high >= low  # type: ignore[operator]
 
 
-def zones(metadata: pq.FileMetaData, attribute: str, type_: str) -> tuple[Zone, ...]:
+def zones_of(metadata: pq.FileMetaData, attribute: str, type_: str) -> tuple[Zone, ...]:
     """What the row groups of a file tell of an attribute, by which the file is sorted if it is a double."""
     place = next((i for i in range(metadata.num_columns) if _name(metadata, i) == attribute), None)
     parsed = parse_type(type_)

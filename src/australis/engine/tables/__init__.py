@@ -3,3 +3,52 @@
 Comes in: a store and the schema that its rows should have. Goes out: rows of that schema, and beside them
 those that do not fit; new versions of tables as events of the log; rows by key, for joins that look them up.
 """
+
+from typing import TYPE_CHECKING
+
+from australis.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from australis.engine.tables.choosing import described
+    from australis.engine.tables.known_tables import Tables, TableState, table_states
+    from australis.engine.tables.lookup import LookupFailed, lookups, renew
+    from australis.engine.tables.outdated_tables import outdated
+    from australis.engine.tables.reading import Found, note_of
+    from australis.engine.tables.refresh import Keeper
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "choosing": ("described",),
+            "known_tables": (
+                "TableState",
+                "Tables",
+                "table_states",
+            ),
+            "lookup": (
+                "LookupFailed",
+                "lookups",
+                "renew",
+            ),
+            "outdated_tables": ("outdated",),
+            "reading": (
+                "Found",
+                "note_of",
+            ),
+            "refresh": ("Keeper",),
+        },
+    )
+
+__all__ = [
+    "Found",
+    "Keeper",
+    "LookupFailed",
+    "TableState",
+    "Tables",
+    "described",
+    "lookups",
+    "note_of",
+    "outdated",
+    "renew",
+    "table_states",
+]

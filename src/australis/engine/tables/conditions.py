@@ -14,7 +14,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from australis.algebra.expr.tree import Attribute, Call, Cast, Expr, Literal, UserCall, Value, walk
+from australis.algebra.expr import Attribute, Call, Cast, Expr, Literal, UserCall, Value, walk
 from australis.algebra.types import DataType
 from australis.kernels.expressions import evaluate
 

@@ -17,8 +17,7 @@ from australis.algebra.schema import Schema
 from australis.engine.tables.opening import open_store
 from australis.engine.tables.stored import Stored
 from australis.errors import EngineError
-from australis.kernels.arrays.columns import Indexes
-from australis.kernels.arrays.groups import encode
+from australis.kernels.arrays import Indexes, encode
 
 Names = tuple[str, ...]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import reduce
 
 from australis.algebra.boxes import Filter, Join
-from australis.algebra.expr.tree import Attribute, Call, Case, Cast, Expr, UserCall, walk
+from australis.algebra.expr import Attribute, Call, Case, Cast, Expr, UserCall, walk
 from australis.algebra.network import Network, Ref
 from australis.algebra.types import BOOLEAN
 

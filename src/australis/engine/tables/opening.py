@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from australis.algebra.expr.tree import Expr
+from australis.algebra.expr import Expr
 from australis.algebra.network import Network
 from australis.algebra.schema import Schema
 from australis.algebra.store import Store, StoreKind

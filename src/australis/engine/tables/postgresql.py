@@ -12,13 +12,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.algebra.expr.tree import Expr, Value
+from australis.algebra.expr import Expr, Value
 from australis.algebra.schema import Field, Schema
 from australis.algebra.store import Store
 from australis.algebra.types import DataType
-from australis.engine.files.parquet_reader import column_of, fits
-from australis.engine.files.rows import Batch, one_chunk
-from australis.engine.files.texts import convert
+from australis.engine.files import Batch, column_of, convert, fits, one_chunk
 from australis.engine.tables.conditions import Column, condition
 from australis.engine.tables.sqlite import quoted
 from australis.engine.tables.stored import Stored, resolved
@@ -126,6 +124,7 @@ class PostgresqlStored(Stored):
         if isinstance(value, str) and "\0" in value:
             return None
         if type_.name == "timestamp" and isinstance(value, int):
+            # The server is not asked about such a time; the rows that come are compared with it.
             with suppress(OverflowError):
                 return _EPOCH + timedelta(microseconds=value)
             return None

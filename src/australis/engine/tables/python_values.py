@@ -9,8 +9,7 @@ import pyarrow.compute as pc
 
 from australis.algebra.schema import Field, Schema
 from australis.algebra.types import DataType
-from australis.engine.files.rows import shown
-from australis.engine.files.texts import convert
+from australis.engine.files import convert, shown
 
 _MISFITS = (pa.ArrowException, ValueError, TypeError, OverflowError)
 
@@ -46,6 +45,7 @@ def _careful(values: Sequence[object], type_: DataType) -> tuple[pa.Array, list[
     try:
         return _MADE[type_.name](values), []
     except _MISFITS:
+        # The caller reports the rows.
         if len(values) == 1:
             return pa.nulls(1, type_.arrow), [0]
     middle = len(values) // 2

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.algebra.expr.tree import Attribute, Call, Expr, Literal
+from australis.algebra.expr import Attribute, Call, Expr, Literal
 from australis.algebra.network import Network
 from australis.algebra.store import Pull
 from australis.algebra.types import BOOLEAN
-from australis.engine.files.rows import Batch
-from australis.engine.ingest.log import Position, loaded
-from australis.engine.ledger.entries import LOAD, PUSH
+from australis.engine.files import Batch
+from australis.engine.ingest import Position, loaded
+from australis.engine.ledger import LOAD, PUSH
 from australis.engine.tables.choosing import chosen
 from australis.engine.tables.needed_rows import wanted
 from australis.engine.tables.opening import open_store

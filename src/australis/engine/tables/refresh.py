@@ -12,12 +12,11 @@ from dataclasses import replace
 
 from australis.algebra.network import Network
 from australis.algebra.store import Pull, Store
-from australis.engine.ingest.log import Arrival, Ingest
-from australis.engine.ledger.entries import LOAD
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.tables.outdated import outdated, place
+from australis.engine.ingest import Arrival, Ingest
+from australis.engine.ledger import LOAD, Change, Ledger
+from australis.engine.tables.known_tables import Tables, TableState, table_states
+from australis.engine.tables.outdated_tables import outdated, place
 from australis.engine.tables.reading import Found, note_of, read
-from australis.engine.tables.table_states import Tables, TableState, table_states, write_state
 from australis.engine.threads import Thread, Threads
 from australis.errors import EngineError, Problem
 
@@ -91,12 +90,10 @@ class Keeper:
 
     def arrivals(self, foreseen: Sequence[Found], network: Network) -> list[Arrival]:
         """What was read for another network, in files, ready to be logged when that runs."""
-        return [self._arrival(found, self._state_after(found), network) for found in foreseen]
+        return [self._arrival(found, network) for found in foreseen]
 
-    def taken(self, foreseen: Sequence[Found]) -> None:
-        """What was read for another network is logged, and that network runs."""
-        for found in foreseen:
-            self._tables.states[found.name] = self._state_after(found)
+    def taken(self) -> None:
+        """Another network runs, with what was read for it: its schedules count from now on."""
         self._look_again()
 
     # --- when
@@ -157,15 +154,16 @@ class Keeper:
         """Log what was read, unless there is nothing new, together with how the table stands then."""
         if self._stopping:
             raise EngineError(Problem(found.path, "was read while the node ended"))
-        state = self._state_after(found)
         if not found.is_news:
-            self._tables.set(found.name, state, self._ledger)
+            with self._ledger.change() as change:
+                self._note(change, found)
             return self._ledger.queues.log_end
-        end = self._ingest.append(self._arrival(found, state))
-        self._tables.states[found.name] = state
+        end = self._ingest.append(self._arrival(found))
+        version, rows = self._tables.states[found.name].version, found.batch.table.num_rows
+        _log.info("%s is read (%s): version %d, %d rows", found.path, found.how, version, rows)
         return end
 
-    def _arrival(self, found: Found, state: TableState, network: Network | None = None) -> Arrival:
+    def _arrival(self, found: Found, network: Network | None = None) -> Arrival:
         """What was read, in a file, and how the table stands once it is logged."""
         now = self._clock()
         stamp = 0 if found.kind == LOAD else now
@@ -177,13 +175,18 @@ class Keeper:
             found.kind,
             found.batch.rejected,
             found.position,
-            lambda change: write_state(change, found.name, state),
+            lambda change: self._note(change, found),
         )
 
-    def _state_after(self, found: Found) -> TableState:
-        before = self._tables.states.get(found.name, TableState())
-        rows = found.rows if found.is_news else before.rows
-        return TableState(found.how, before.version + found.is_news, rows, self._tables.clock())
+    def _note(self, change: Change, found: Found) -> None:
+        """Note how a table stands that was read."""
+        now = self._tables.clock()
+
+        def read(before: TableState) -> TableState:
+            rows = found.rows if found.is_news else before.rows
+            return TableState(found.how, before.version + found.is_news, rows, now)
+
+        self._tables.alter(change, found.name, read)
 
 
 def _stores(network: Network) -> dict[str, Store]:

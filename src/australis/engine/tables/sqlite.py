@@ -15,11 +15,11 @@ from urllib.parse import quote, unquote, urlsplit
 
 import pyarrow as pa
 
-from australis.algebra.expr.tree import Expr, Value
+from australis.algebra.expr import Expr, Value
 from australis.algebra.schema import Schema
 from australis.algebra.store import Store
 from australis.algebra.types import DataType
-from australis.engine.files.rows import Batch
+from australis.engine.files import Batch
 from australis.engine.tables.conditions import Column, condition
 from australis.engine.tables.python_values import columns_of
 from australis.engine.tables.stored import Stored, resolved

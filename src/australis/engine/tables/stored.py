@@ -11,10 +11,10 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from australis.algebra.expr.tree import Expr
+from australis.algebra.expr import Expr
 from australis.algebra.schema import Schema
 from australis.algebra.store import SECRET, Store, StoreKind
-from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, without
+from australis.engine.files import Batch, Rejected, as_json, null_faults, without
 from australis.errors import EngineError, Problem
 
 

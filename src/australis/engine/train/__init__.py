@@ -2,3 +2,14 @@
 
 Queues and choices come in; committed trains go out.
 """
+
+from australis.engine.train.commit import Train
+from australis.engine.train.dispatch import Dispatch, TrainSettings
+from australis.engine.train.loop import Loop
+
+__all__ = [
+    "Dispatch",
+    "Loop",
+    "Train",
+    "TrainSettings",
+]

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from australis.engine.runner import TrainFailed
+from australis.engine.worker import TrainFailed
 
 TRIES = 3
 """How often a train is tried whose runner is at fault, as when an executor was lost."""

@@ -6,11 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from australis.engine.crash_points import crash_point
-from australis.engine.ledger.entries import Head, StateFile
-from australis.engine.ledger.ledger import Change, Ledger
-from australis.engine.ledger.retention import arcs_with_history, log_needed_from, unneeded
-from australis.engine.train.account import Account
-from australis.engine.worker.waybill import Manifest
+from australis.engine.ledger import (
+    Change,
+    Head,
+    Ledger,
+    StateFile,
+    arcs_with_history,
+    log_needed_from,
+    unneeded,
+)
+from australis.engine.steer import Account
+from australis.engine.worker import Manifest
 from australis.plan.superboxes import Superbox
 
 
@@ -26,6 +32,16 @@ class Train:
     tasks: int
     run_us: int
     commit_us: int
+
+    def __str__(self) -> str:
+        """One line of it, for a log.
+
+        >>> str(Train("fast", 1, 9, 8, 3, 2, 41_000, 2_500))
+        'train of fast, numbers 1 to 9: 8 tuples in, 3 out, 2 tasks, ran 41.0 ms, committed in 2.5 ms'
+        """
+        tuples = f"{self.received} tuples in, {self.emitted} out, {self.tasks} tasks"
+        times = f"ran {self.run_us / 1e3:.1f} ms, committed in {self.commit_us / 1e3:.1f} ms"
+        return f"train of {self.superbox}, numbers {self.lo} to {self.hi}: {tuples}, {times}"
 
 
 def commit_train(ledger: Ledger, account: Account) -> None:

@@ -10,16 +10,13 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from australis.algebra.quality import ValueGraph
-from australis.engine.history.lookups import Lookups
-from australis.engine.ledger.entries import Event
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.queues import ALL, Queues, loads_of
-from australis.engine.store.segments import Segment
-from australis.engine.tables.table_states import Tables
+from australis.engine.history import Lookups
+from australis.engine.ledger import ALL, Event, Ledger, Queues, loads_of
+from australis.engine.store import Segment
+from australis.engine.tables import Tables
 from australis.engine.train.moments import moments
 from australis.engine.train.sizing import shares
-from australis.engine.worker.plan_files import write_plan
-from australis.engine.worker.waybill import Mouth, Waybill
+from australis.engine.worker import Mouth, Waybill, write_plan
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Plan, Superbox
 

@@ -7,20 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from australis.engine.crash_points import crash_point
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.queues import Queues
-from australis.engine.maintain.upkeep import Upkeep
+from australis.engine.ledger import Ledger, Queues
+from australis.engine.maintain import Upkeep
 from australis.engine.run_state import RunState
-from australis.engine.runner import Run
-from australis.engine.steer.steering import Steering
-from australis.engine.tables.lookup import LookupFailed
-from australis.engine.tables.table_states import Tables
+from australis.engine.steer import Account, Steering
+from australis.engine.tables import LookupFailed, Tables
 from australis.engine.threads import Thread, Threads
-from australis.engine.train.account import Account
 from australis.engine.train.attempts import attempt
 from australis.engine.train.commit import Train, commit_train
 from australis.engine.train.dispatch import Dispatch, Dispatched
-from australis.engine.worker.waybill import Manifest
+from australis.engine.worker import Manifest, Run
 from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import QUARANTINE_ARC
 
@@ -196,13 +192,14 @@ class Loop:
         try:
             return self._ride(dispatched)
         except LookupFailed as error:
+            _log.warning("a train waits for a table: %s", error)
             # It is for later.
             self._tables.failed(error.problem, self._ledger)
-        except EngineError as error:
+        except AustralisError as error:
             self._fail(dispatched.members, error)
         return None
 
-    def _fail(self, members: Sequence[str], error: EngineError) -> None:
+    def _fail(self, members: Sequence[str], error: AustralisError) -> None:
         """Let an ad hoc query stand still of which a train failed; any other is an error of the node."""
         owners = {self._ledger.plan.query_of(member) for member in members}
         query = owners.pop() if len(owners) == 1 else None
@@ -220,6 +217,7 @@ class Loop:
             train = self._commit(dispatched, manifests, (self._threads.ticks_ns() - began) // 1000)
         finally:
             self._release(dispatched)
+        _log.debug("%s; the lock was held for %.1f ms at most", train, self._ledger.guard.longest_ns / 1e6)
         self._tell(train)
         superbox = dispatched.superbox
         self._upkeep.ask((*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from australis.engine.ledger.entries import FLUSH, LOAD, Event
-from australis.engine.worker.waybill import Moment
+from australis.engine.ledger import FLUSH, LOAD, Event
+from australis.engine.worker import Moment
 
 
 def moments(

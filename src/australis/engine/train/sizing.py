@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from australis.engine.store.segments import Segment
-from australis.engine.worker.waybill import Share
+from australis.engine.store import Segment
+from australis.engine.worker import Share
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Superbox
 

@@ -2,3 +2,68 @@
 
 A waybill comes in, a manifest goes out; tuples and states travel as files below the root.
 """
+
+from typing import TYPE_CHECKING
+
+from australis.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from australis.engine.worker.plan_files import write_plan
+    from australis.engine.worker.shedding import let_in
+    from australis.engine.worker.task import Task, ready_for
+    from australis.engine.worker.value_counts import binned
+    from australis.engine.worker.warm import warm_up
+    from australis.engine.worker.waybill import (
+        Manifest,
+        Moment,
+        Mouth,
+        Run,
+        Share,
+        TrainFailed,
+        Waybill,
+        answer,
+        manifest_of,
+    )
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "plan_files": ("write_plan",),
+            "shedding": ("let_in",),
+            "task": (
+                "Task",
+                "ready_for",
+            ),
+            "value_counts": ("binned",),
+            "warm": ("warm_up",),
+            "waybill": (
+                "Manifest",
+                "Moment",
+                "Mouth",
+                "Run",
+                "Share",
+                "TrainFailed",
+                "Waybill",
+                "answer",
+                "manifest_of",
+            ),
+        },
+    )
+
+__all__ = [
+    "Manifest",
+    "Moment",
+    "Mouth",
+    "Run",
+    "Share",
+    "Task",
+    "TrainFailed",
+    "Waybill",
+    "answer",
+    "binned",
+    "let_in",
+    "manifest_of",
+    "ready_for",
+    "warm_up",
+    "write_plan",
+]

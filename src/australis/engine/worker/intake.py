@@ -10,9 +10,7 @@ import pyarrow as pa
 
 from australis.algebra.network import Network, Ref
 from australis.algebra.schema import TS, Schema
-from australis.engine.store.cache import Cache
-from australis.engine.store.root import Root
-from australis.engine.store.segments import SEQ, Segment, merged, read_segment
+from australis.engine.store import SEQ, Cache, Root, Segment, merged, read_segment
 from australis.engine.worker.waybill import Share, Waybill
 from australis.errors import EngineError, Problem
 from australis.kernels.kernel import CAUSE

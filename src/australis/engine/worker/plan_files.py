@@ -11,7 +11,7 @@ from pathlib import Path
 import cloudpickle
 
 from australis.algebra.user_functions import RowFunction, UserAggregate, register_all, registered
-from australis.engine.store.root import PLANS, Root
+from australis.engine.store import PLANS, Root
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Superbox
 

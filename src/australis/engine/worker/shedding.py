@@ -11,12 +11,11 @@ import zlib
 import numpy as np
 import pyarrow as pa
 
-from australis.algebra.boxes.box import predicate
+from australis.algebra.boxes import predicate
 from australis.algebra.schema import Schema
 from australis.engine.worker.waybill import Mouth
-from australis.kernels.boxes.drop import fractions
-from australis.kernels.expressions import evaluate
-from australis.kernels.expressions.arrays import truths
+from australis.kernels.boxes import fractions
+from australis.kernels.expressions import evaluate, truths
 from australis.kernels.kernel import CAUSE
 
 

@@ -18,18 +18,25 @@ from australis.algebra.counters import BEFORE, BEHIND, Counters
 from australis.algebra.network import QUARANTINE, Ref
 from australis.algebra.schema import TS, Schema
 from australis.engine.crash_points import crash_point
-from australis.engine.store.cache import Cache
-from australis.engine.store.root import Root
-from australis.engine.store.segments import SEQ, Segment, encode_segment, merged, read_segment
-from australis.engine.store.states import encode_state, read_state
-from australis.engine.tables.lookup import lookups, renew
+from australis.engine.store import (
+    SEQ,
+    Cache,
+    Root,
+    Segment,
+    encode_segment,
+    encode_state,
+    merged,
+    read_segment,
+    read_state,
+)
+from australis.engine.tables import lookups, renew
 from australis.engine.worker.intake import Intake, are_tuples, narrowed, parts
 from australis.engine.worker.plan_files import read_plan
 from australis.engine.worker.shedding import let_in
 from australis.engine.worker.value_counts import binned
 from australis.engine.worker.waybill import Manifest, Moment, Share, Waybill, WrittenState
-from australis.kernels.arrays.hashing import partitions
-from australis.kernels.boxes.lookup_join import Ask
+from australis.kernels.arrays import partitions
+from australis.kernels.boxes import Ask
 from australis.kernels.kernel import CAUSE, State
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 from australis.plan.spread import SpreadKind

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+import australis.engine.worker.task  # noqa: F401  (what every worker needs is loaded with it)
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
-from australis.kernels.arrays.hashing import partitions
+from australis.kernels.arrays import partitions
 from australis.kernels.run import PipelineRun
 
 
-def warm() -> None:
+def warm_up() -> None:
     """Load the compiled loops that trains use most; what is left out is loaded when it is first used."""
     run = PipelineRun(_network())
     rows = pa.table({"k": [1, 2, 1], "at": [1, 2, 3], "x": [1.0, 2.0, 3.0]})

@@ -12,9 +12,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from australis.algebra.quality import ValueGraph
-from australis.engine.store.segments import Segment
-from australis.engine.store.zones import Lookup
-from australis.errors import AustralisError
+from australis.engine.store import Lookup, Segment
+from australis.errors import AustralisError, EngineError
 
 _MANIFEST, _FAILURE = b"M", b"F"
 
@@ -175,3 +174,11 @@ def manifest_of(data: bytes) -> Manifest:
     if data[:1] == _FAILURE:
         raise pickle.loads(data[1:])
     return Manifest.from_json(data[1:])
+
+
+Run = Callable[[Waybill], list[Manifest]]
+"""Runs a train; everything that its tasks did is in their manifests."""
+
+
+class TrainFailed(EngineError):
+    """A train that its runner could not finish, though it may when it is tried again."""

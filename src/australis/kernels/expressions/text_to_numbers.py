@@ -89,6 +89,7 @@ def _common_doubles(value: pa.Array) -> pa.Array | None:
     try:
         read = value.cast(pa.float64())
     except pa.ArrowInvalid:
+        # Then the slower way reads them.
         return None
     return read if np.isfinite(raw(read)).all() else None
 
@@ -138,6 +139,7 @@ def _from_hexadecimal(text: str) -> float:
     try:
         return float.fromhex(text)
     except OverflowError:
+        # Too large for a double, as in Java.
         return -np.inf if text.startswith("-") else np.inf
 
 

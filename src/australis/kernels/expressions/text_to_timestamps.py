@@ -53,6 +53,7 @@ def _in_common_form(value: pa.Array) -> pa.Array | None:
     try:
         return value.cast(_NAIVE)
     except pa.ArrowInvalid:
+        # Then the slower way reads them.
         return None
 
 

@@ -184,6 +184,7 @@ def _split(survey: Survey, box_id: str, target: str, kept: float, limits: Limits
     try:
         parting = part(survey.network, box_id, found.keeps, limits.assumed)
     except AustralisError:
+        # A box that cannot be split is moved whole, or stays.
         return
     source = survey.placement.boxes[box_id]
     yield Splitting(parting, found, source, target, _merge_site(survey, parting, source))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from australis.policy.shed.flow import Flow
     from australis.policy.shed.predicates import monotone
     from australis.policy.shed.semantic import Mouth, Trial, value_curve
-    from australis.policy.shed.shedder import Command, Shedder, Withdraw
+    from australis.policy.shed.shedder import Command, Insert, Shedder, Withdraw
     from australis.policy.shed.trials import Samples, by_value
 else:
     __getattr__ = lazy_exports(
@@ -33,6 +33,7 @@ else:
             ),
             "shedder": (
                 "Command",
+                "Insert",
                 "Shedder",
                 "Withdraw",
             ),
@@ -47,6 +48,7 @@ __all__ = [
     "Command",
     "DropBox",
     "Flow",
+    "Insert",
     "Mouth",
     "Samples",
     "Shedder",

@@ -125,6 +125,7 @@ def _parses(network: Network, stream: str, text: str) -> bool:
     try:
         parse(text).bind(network.schemas[Ref.parse(stream)])
     except AlgebraError:
+        # The answer: such a predicate is not taken.
         return False
     return True
 

@@ -153,6 +153,7 @@ def _hexadecimal(text: str) -> float:
     try:
         return float.fromhex(text)
     except OverflowError:
+        # Too large for a double, as in Java.
         return -math.inf if text.startswith("-") else math.inf
 
 

@@ -82,6 +82,7 @@ def days_of(year: int, month: int, day: int) -> int | None:
     try:
         found = date(1970 + rest, month, day)
     except ValueError:
+        # There is no such day.
         return None
     return found.toordinal() - _EPOCH_DAY + cycles * _CYCLE_DAYS
 

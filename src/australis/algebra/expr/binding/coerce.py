@@ -134,6 +134,7 @@ def _fitting(value: Decimal, target: DataType) -> Decimal | None:
     try:
         exact = value.quantize(Decimal(1).scaleb(-target.scale), context=_EXACT)
     except (Inexact, InvalidOperation):
+        # The answer, not an error: the value has more digits than the type.
         return None
     return exact if len(exact.as_tuple().digits) <= target.precision else None
 

@@ -139,5 +139,6 @@ def _look(entry: os.DirEntry[str]) -> Look | None:
     try:
         found = entry.stat()
     except FileNotFoundError:
+        # Whoever owns the folder may delete files.
         return None
     return found.st_size, found.st_mtime_ns

@@ -80,6 +80,7 @@ class RunningFile:
         try:
             yield from self._read(pacer or self._pacer())
         except Ended:
+            # The run ends, as was asked for.
             return
 
     def _known(self, position: str | None) -> Place:
@@ -156,5 +157,6 @@ def _is_pipe(path: str) -> bool:
     try:
         mode = Path(path).stat().st_mode
     except OSError:
+        # Whoever opens it will say what is wrong with it.
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

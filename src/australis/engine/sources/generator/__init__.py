@@ -2,3 +2,11 @@
 
 A text of settings comes in; deliveries with positions go out.
 """
+
+from australis.engine.sources.generator.generator import PREFIX, GeneratorSource, parse_generator
+
+__all__ = [
+    "PREFIX",
+    "GeneratorSource",
+    "parse_generator",
+]

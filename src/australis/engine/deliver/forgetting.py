@@ -7,11 +7,8 @@ from pathlib import Path
 
 from australis.engine.clock import wall_clock
 from australis.engine.deliver.consumers import Consumers
-from australis.engine.ledger.open_root import OpenRoot
-from australis.engine.ledger.queues import Queues
-from australis.engine.ledger.view import known_catalog, plan_in
-from australis.engine.store.home import catalog_folder
-from australis.engine.store.root import Root
+from australis.engine.ledger import OpenRoot, Queues, known_catalog, plan_in
+from australis.engine.store import Root, catalog_folder
 from australis.errors import EngineError, Problem
 
 

@@ -10,10 +10,7 @@ from datetime import UTC, datetime
 from australis.algebra.network import Network
 from australis.algebra.store import Pull
 from australis.engine.clock import wall_clock
-from australis.engine.ledger.catalog import Catalog
-from australis.engine.ledger.entries import PUSH
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.transaction import Transaction
+from australis.engine.ledger import PUSH, Catalog, Change, Ledger
 from australis.errors import Problem
 from australis.plan.superboxes import Superbox
 
@@ -74,11 +71,6 @@ def table_states(network: Network, catalog: Catalog) -> dict[str, TableState]:
     return {name: TableState(**json.loads(text)) for name, text in texts.items() if text}
 
 
-def write_state(change: Transaction, name: str, state: TableState) -> None:
-    """Write down the state of a table."""
-    change.set_meta(key_of(name), json.dumps(asdict(state)))
-
-
 @dataclass
 class Tables:
     """The stored tables of a running network.
@@ -89,22 +81,28 @@ class Tables:
     states: dict[str, TableState] = field(default_factory=dict)
     clock: Callable[[], int] = wall_clock
 
-    def set(self, name: str, state: TableState, ledger: Ledger) -> None:
-        """Note the state of a table, for everybody to see."""
-        with ledger.change() as change:
-            write_state(change, name, state)
-        self.states[name] = state
+    def alter(self, change: Change, name: str, altered: Callable[[TableState], TableState]) -> None:
+        """Change the state of a table: no train sees what is committed with it, but not this."""
+        state = altered(self.states.get(name, TableState()))
+        change.set_meta(key_of(name), json.dumps(asdict(state)))
+        change.follow(lambda: self._follow(name, state))
+
+    def _follow(self, name: str, state: TableState) -> None:
+        # Others may be going through them just now.
+        self.states = {**self.states, name: state}
 
     def failed(self, problem: Problem, ledger: Ledger) -> None:
         """A table could not be read, or did not answer; the path of the problem names it."""
-        name = problem.path.rpartition(".")[2]
-        self.set(name, self.states.get(name, TableState()).failed(problem.what, self.clock()), ledger)
+        name, now = problem.path.rpartition(".")[2], self.clock()
+        with ledger.change() as change:
+            self.alter(change, name, lambda known: known.failed(problem.what, now))
 
     def answered(self, names: Collection[str], ledger: Ledger) -> None:
         """Tables that are looked up have answered."""
         for name, state in list(self.states.items()):
             if name in names and state.how == Pull.LOOKUP and state.trouble:
-                self.set(name, state.well(), ledger)
+                with ledger.change() as change:
+                    self.alter(change, name, TableState.well)
 
     def versions(self) -> dict[str, int]:
         """The tables that are looked up, and their versions."""

@@ -9,19 +9,15 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.algebra.boxes.box import predicate
+from australis.algebra.boxes import predicate
 from australis.algebra.expr import Expr, attributes
 from australis.algebra.network import Network
 from australis.algebra.schema import TS, Schema
 from australis.algebra.spans import microseconds
 from australis.engine.history.allowed_values import lookup_of
-from australis.engine.store.root import Root
-from australis.engine.store.runs import run_schema, stamped
-from australis.engine.store.segments import SEQ, Segment, merged, read_segment
-from australis.engine.store.zones import Lookup
+from australis.engine.store import SEQ, Lookup, Root, Segment, merged, read_segment, run_schema, stamped
 from australis.errors import EngineError, Problem
-from australis.kernels.expressions import evaluate
-from australis.kernels.expressions.arrays import truths
+from australis.kernels.expressions import evaluate, truths
 from australis.plan.superboxes import Plan
 
 

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
-from australis.algebra.schema import Schema
 from australis.engine.sources.delivery import Delivery, Inlet, Running, Source, hand_over
-from australis.engine.sources.files.folder import FolderSource
-from australis.engine.sources.files.one_file import FileSource
-from australis.engine.sources.generator.generator import PREFIX, parse_generator
-from australis.engine.sources.options import AS_IT_IS, Options
 from australis.engine.sources.waiting import SignalWaiter, Waiter
 
+_log = logging.getLogger(__name__)
 Heard = Callable[[Delivery], None]
 """Hears of each delivery once it is committed."""
-
-
-def parse_source(input: str, text: str, schema: Schema, options: Options = AS_IT_IS) -> Source:
-    """The source that a text names: a file, a folder, `-`, or `generator:...`."""
-    if text.startswith(PREFIX):
-        return parse_generator(input, text, schema, options)
-    kind = FolderSource if Path(text).is_dir() else FileSource
-    return kind(input, text, schema, options)
 
 
 def feed(
@@ -68,6 +56,8 @@ def _at_once(node: Inlet, running: Sequence[Running], waiter: SignalWaiter, hear
                 if waiter.is_ended:
                     return
         except BaseException as error:
+            # The first error is raised; those that follow from it are only here.
+            _log.debug("a source ended: %s", error)
             errors.append(error)
             waiter.end()
 

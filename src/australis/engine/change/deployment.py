@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from australis.algebra.form.form import to_json
+from australis.algebra.form import to_json
 from australis.algebra.network import Network
 from australis.engine.change.optimiser import begun, with_past
 from australis.engine.change.takeover import Cut, Takeover
 from australis.engine.crash_points import crash_point
-from australis.engine.ledger.catalog import NETWORK
-from australis.engine.ledger.ledger import Ledger
-from australis.engine.ledger.queues import Queues
-from australis.engine.ledger.record import Record
+from australis.engine.ledger import NETWORK, Ledger, Queues, Record
 from australis.engine.settings import NodeSettings
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Discipline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from australis.algebra.network import Network, Ref
 from australis.engine.calibrate.calibration import Calibration, ends_us
-from australis.engine.observe.statistics import Statistics, SuperboxStatistics
+from australis.engine.observe import Statistics, SuperboxStatistics
 from australis.errors import EngineError, Problem
 from australis.policy.analysis import Cost, Costs
 

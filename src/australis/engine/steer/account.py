@@ -6,12 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from australis.engine.ledger.delays import histogram
-from australis.engine.ledger.drop_log import count_shed
-from australis.engine.ledger.recent import Mouthful, Recent, note_recent
-from australis.engine.ledger.transaction import Transaction
-from australis.engine.store.segments import Segment
-from australis.engine.worker.waybill import Manifest, Waybill
+from australis.engine.ledger import Mouthful, Recent, Transaction, count_shed, histogram, note_recent
+from australis.engine.store import Segment
+from australis.engine.worker import Manifest, Waybill
 from australis.plan.superboxes import Plan, Superbox
 
 

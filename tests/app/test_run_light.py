@@ -1,0 +1,113 @@
+"""`australis run --runner light`: the same results without a JVM, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, australis, listing, write
+from tests.app.running import COMMAND
+from tests.crash.processes import below
+from tests.engine.light.children import ended_within
+
+INPUTS = ("--input=reports=reports.csv", "--input=names=names.csv")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "net.yaml", NETWORK)
+    write(tmp_path / "reports.csv", REPORTS)
+    write(tmp_path / "names.csv", NAMES)
+    return tmp_path
+
+
+def test_files_to_files(folder: Path) -> None:
+    outputs = ("--output=counts=counts.csv", "--output=near=near.jsonl")
+    answer = australis("run", "net.yaml", *INPUTS, *outputs, "--flush", "--runner=light[2]", "--train=3")
+    assert answer.exit_code == 0, answer.output
+    assert (folder / "counts.csv").read_text() == COUNTS
+    near = (folder / "near.jsonl").read_text().splitlines()
+    assert [json.loads(line)["name"] for line in near] == ["Bea", "Bea"]
+    assert " s on the light engine, which started in " in answer.stderr.splitlines()[0]
+
+
+def test_a_root_goes_on_where_it_was_left(folder: Path) -> None:
+    lines = REPORTS.splitlines(keepends=True)
+    options = ("--root=root", "--output=counts=counts.csv", "--runner=light[1]")
+    write(folder / "reports.csv", "".join(lines[:5]))
+    assert australis("run", "net.yaml", *INPUTS, *options).exit_code == 0
+    assert (folder / "counts.csv").read_text() == "time,soldiers\n"
+    write(folder / "reports.csv", REPORTS)
+    assert australis("run", "net.yaml", *INPUTS, *options, "--flush").exit_code == 0
+    assert (folder / "counts.csv").read_text() == COUNTS
+    assert not (folder / "root" / "spark.log").exists()
+
+
+def test_a_function_that_prints_in_a_worker(folder: Path) -> None:
+    """In a process of its own: the tuples that it writes to standard output are all that is there."""
+    write(
+        folder / "mine.py",
+        "from australis import register_function\nimport pyarrow.compute as pc\n"
+        "def across(pos):\n    print('looking')\n    return pc.greater_equal(pos, 30)\n"
+        "register_function('mine:across', across, takes=('int',), returns='boolean')\n",
+    )
+    write(folder / "net.yaml", NETWORK.replace("pos >= 30", "'`mine:across`(pos)'"))
+    options = ("--functions=mine.py", "--output=counts=-", "--flush", "--runner=light", "--clock=stopped")
+    done = subprocess.run(
+        [*COMMAND, "run", "net.yaml", *INPUTS, *options],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+    )
+    assert done.stdout == COUNTS
+    assert "looking" in done.stderr
+
+
+@pytest.mark.usefixtures("heeding_signals")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_to_the_whole_group_ends_it_in_order(folder: Path, number: int, code: int) -> None:
+    """As a terminal sends Ctrl-C, and a service manager its end: to all processes."""
+    made = "--input=reports=generator:seed=3,sid=key(5),time=serial(),pos=uniform(0,60)"
+    options = ("--rate=2000/s", "--root=root", "--output=counts=counts.csv", "--runner=light")
+    process = subprocess.Popen(
+        [*COMMAND, "run", "net.yaml", made, "--input=names=names.csv", *options],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not (folder / "counts.csv").exists() or (folder / "counts.csv").stat().st_size < 100:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    children = [each.pid for each in below(process.pid)]
+    for pid in (process.pid, *children):
+        os.kill(pid, number)
+    _, errors = process.communicate(timeout=100)
+    assert process.returncode == code, errors
+    assert "Traceback" not in errors
+    assert len(children) >= 2
+    assert ended_within(children, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--runner=light", "--master=local[4]"], "--master local[4] is for --runner spark, not for light"),
+        (["--runner=light[3]", "--way=spark"], "--way spark is for --runner spark, not for light[3]"),
+        (["--runner=light", "--engine=spark"], "--engine spark is for --runner spark, not for light"),
+        (["--runner=light", "--engine=kernels"], "--runner is for --engine spark, not for kernels"),
+        (["--runner=lite"], "'lite' is no runner: try spark, light or light[4]"),
+    ],
+)
+def test_what_is_refused_before_anything_begins(options: list[str], message: str) -> None:
+    before = listing()
+    answer = australis("run", "net.yaml", *INPUTS, "--output=counts=c.csv", *options)
+    assert answer.exit_code == 2, answer.output
+    assert message in answer.stderr
+    assert (answer.stdout, listing()) == ("", before)
