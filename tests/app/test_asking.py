@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 
 from australis import NetworkBuilder, parse_schema
-from australis.app.asking.delivery import Rows, open_delivery
+from australis.app.asking.delivery import Rows, open_destination
 from australis.app.asking.offline import in_sequence
-from australis.app.options.queries import Asked, bound, in_one_line, point_schema
+from australis.app.options.queries import QueryOptions, bound, in_one_line, point_schema
 from australis.errors import NetworkError
 
 SCHEMA = "car int not null, speed double"
@@ -86,9 +86,9 @@ def test_which_of_several_inputs_is_meant_is_not_guessed() -> None:
 
 def test_words_that_do_not_go_together() -> None:
     with pytest.raises(click.UsageError, match="--net is a whole query"):
-        Asked("pos", "speed > 1", "net.yaml", {}).check()
+        QueryOptions("pos", "speed > 1", "net.yaml", {}).check()
     with pytest.raises(click.UsageError, match="--map is for the tuples of a connection point"):
-        Asked(None, None, None, {"x": "1"}).check()
+        QueryOptions(None, None, None, {"x": "1"}).check()
 
 
 # --- what is shown
@@ -127,7 +127,7 @@ def test_rows_of_several_outputs_are_told_apart() -> None:
 
 def test_lines_say_of_which_output_they_are(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     schemas = {"one": parse_schema("a string"), "two": parse_schema("a string")}
-    with open_delivery(schemas, None, None, as_json=False) as lines:
+    with open_destination(schemas, None, None, as_json=False) as lines:
         lines.take("one", pa.table({"a": ["x\ny}", None]}))
         lines.take("two", pa.table({"a": ["z"]}))
     found = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]

@@ -29,7 +29,7 @@ from australis.algebra.boxes import (
 from australis.algebra.boxes.box import Box
 from australis.app.pictures import draw_mermaid, draw_svg, notation_of
 from australis.app.pictures.coordinates import draw, separated
-from australis.app.pictures.layers import Arc, Item, arrange, crossings, has_loop
+from australis.app.pictures.layers import Edge, Item, arrange, crossings, has_loop
 from australis.app.pictures.scene import scene_of
 
 BY_SID = Order("time", slack=2, group_by=("sid",))
@@ -257,20 +257,20 @@ def test_a_group_that_streams_leave_and_enter_again_is_drawn_open() -> None:
 
 
 def test_loops_are_seen() -> None:
-    arcs = [Arc("a", 0, "b", 0), Arc("b", 0, "a", 0)]
+    arcs = [Edge("a", 0, "b", 0), Edge("b", 0, "a", 0)]
     assert has_loop(["a", "b"], arcs)
     assert not has_loop(["a", "b"], arcs[:1])
 
 
 def test_crossings_that_can_be_avoided_are() -> None:
     items = [Item(name, 10, 10) for name in ("a", "b", "c", "x", "y", "z")]
-    arcs = [Arc("a", 0, "z", 0), Arc("b", 0, "y", 0), Arc("c", 0, "x", 0)]
+    arcs = [Edge("a", 0, "z", 0), Edge("b", 0, "y", 0), Edge("c", 0, "x", 0)]
     assert crossings(arrange(items, arcs)) == 0
 
 
 def test_arcs_in_a_row_are_straight() -> None:
     items = [Item(name, 10, 10 + 7 * n, (5.0,), (5.0,)) for n, name in enumerate("abcd")]
-    arcs = [Arc("a", 0, "b", 0), Arc("b", 0, "c", 0), Arc("c", 0, "d", 0)]
+    arcs = [Edge("a", 0, "b", 0), Edge("b", 0, "c", 0), Edge("c", 0, "d", 0)]
     drawing = draw(items, arcs, {})
     assert {round(y, 6) for way in drawing.ways.values() for _, y in way} == {5.0}
 

@@ -21,7 +21,7 @@ from tests.engine.in_process import InProcess
 
 from australis.algebra.builder import NetworkBuilder
 from australis.app.logs import logged
-from australis.app.showing import Sample, draw_live
+from australis.app.showing import ProgressSample, draw_live
 from australis.engine.maintain.compaction import RUN_LEAST
 from australis.engine.node import Node
 
@@ -198,7 +198,7 @@ def test_whoever_holds_a_lock_may_log_while_the_display_waits_for_it(monkeypatch
     monkeypatch.setattr(sys, "stderr", terminal)
     console = Console(file=terminal, force_terminal=True, width=160)
 
-    def take() -> Sample:
+    def take() -> ProgressSample:
         asked.set()
         with lock:
             return sample(1.0)

@@ -6,7 +6,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from australis.app.showing.progress import Picture, Sample, announce, draw_live
+from australis.app.showing.progress import Picture, ProgressSample, announce, draw_live
 from australis.engine.observe.statistics import (
     BoxStatistics,
     OutputStatistics,
@@ -15,7 +15,7 @@ from australis.engine.observe.statistics import (
 )
 
 
-def sample(seconds: float) -> Sample:
+def sample(seconds: float) -> ProgressSample:
     tuples = round(1000 * seconds)
     statistics = Statistics(
         "soldiers",
@@ -25,7 +25,7 @@ def sample(seconds: float) -> Sample:
         {"across": SuperboxStatistics(("across",), 17, 0, 3, 10.0, 84.0)},
         {},
     )
-    return Sample(seconds, {"reports": tuples}, statistics)
+    return ProgressSample(seconds, {"reports": tuples}, statistics)
 
 
 def drawn(picture: Picture) -> list[list[str]]:

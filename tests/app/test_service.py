@@ -11,7 +11,7 @@ from tests.app.files import australis, write
 
 from australis.app.running.on_node import _print_line
 from australis.app.showing.losses import Loss, losses_between
-from australis.app.showing.progress import Sample
+from australis.app.showing.progress import ProgressSample
 from australis.app.showing.served_quality import Service
 from australis.engine.ledger.counts.drops import Entry
 from australis.engine.observe.inspect import look
@@ -84,9 +84,9 @@ def test_service_for_people_and_for_programs() -> None:
 
 def test_a_line_of_a_run_under_way(capsys: pytest.CaptureFixture[str]) -> None:
     plain = Statistics("plant", 0, {}, {"guard": OutputStatistics(7, 1.0, 1.0, 1.0, {})}, {}, {})
-    _print_line(Sample(2.04, {"readings": 9}, plain))
+    _print_line(ProgressSample(2.04, {"readings": 9}, plain))
     shed = replace(plain, bytes=5, disk=5, quality=REPORT, shed={"report": 298})
-    _print_line(Sample(2.04, {"readings": 9}, shed))
+    _print_line(ProgressSample(2.04, {"readings": 9}, shed))
     first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert first == {"seconds": 2.0, "inputs": {"readings": 9}, "outputs": {"guard": 7}, "waiting": 0}
     delivered = {"guard": 1.0, "report": 0.702, "idle": 1.0}

@@ -9,7 +9,7 @@ from rich.console import Console, RenderableType
 
 from australis.app.commands.stats import _picture
 from australis.app.showing import statistics_tables as shown
-from australis.app.showing.progress import Picture, Sample
+from australis.app.showing.progress import Picture, ProgressSample
 from australis.engine.ledger.counts.drops import Entry
 from australis.engine.ledger.counts.recent_counts import GateCount
 from australis.engine.observe.quality import OutputQuality, QualityReport
@@ -91,18 +91,18 @@ def test_where_nothing_was_due() -> None:
 
 def test_inputs_that_are_held_back() -> None:
     full = statistics(bytes=2_100_000_000, disk=2_000_000_000)
-    for picture in (_picture(full), Picture(lambda: Sample(1.0, {}, full)).draw()):
+    for picture in (_picture(full), Picture(lambda: ProgressSample(1.0, {}, full)).draw()):
         assert lines(picture)[1] == "inputs are held back: 2.1 GB of 2 GB on disk"
     assert lines(_picture(statistics(bytes=10, disk=2_000)))[1] == "10 B of 2 kB on disk"
     assert shown.room(statistics()) is None
 
 
 def test_progress_tells_what_is_shed() -> None:
-    def sample(seconds: float, shed: int) -> Sample:
+    def sample(seconds: float, shed: int) -> ProgressSample:
         superbox = SuperboxStatistics(
             ("summary",), 17, 0, 9, 25.0, 84.0, ("report",), {"arc_0": GateCount(10_000, shed)}
         )
-        return Sample(seconds, {}, statistics(**GRAPHS, superboxes={"summary": superbox}))
+        return ProgressSample(seconds, {}, statistics(**GRAPHS, superboxes={"summary": superbox}))
 
     samples = iter([sample(0.0, 0), sample(2.0, 3_000)])
     picture = Picture(lambda: next(samples))

@@ -12,10 +12,10 @@ from functools import cached_property, update_wrapper
 from typing import Any
 
 
-class Loop:
+class CompiledLoop:
     """A function that is compiled when it is first called, by Python or by another loop.
 
-    >>> add = Loop(lambda x, y: x + y, cache=False)
+    >>> add = CompiledLoop(lambda x, y: x + y, cache=False)
     >>> add(1, 2)
     3
     """
@@ -38,6 +38,6 @@ class Loop:
         return self.dispatcher._numba_type_
 
 
-def njit(*, nogil: bool = False) -> Callable[[Callable[..., Any]], Loop]:
+def njit(*, nogil: bool = False) -> Callable[[Callable[..., Any]], CompiledLoop]:
     """Let numba compile a function, and keep what it made for the next process."""
-    return lambda function: Loop(function, cache=True, nogil=nogil)
+    return lambda function: CompiledLoop(function, cache=True, nogil=nogil)

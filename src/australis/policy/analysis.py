@@ -42,7 +42,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Machine:
+class Hardware:
     """What a network is to run on."""
 
     capacity: float = 1.0
@@ -116,7 +116,7 @@ class Delay:
 class Analysis:
     """What a network needs at the rates that are expected, and whether the machine has it."""
 
-    machine: Machine
+    machine: Hardware
     inputs: Mapping[str, Load]
     boxes: Mapping[str, Load]
     outputs: Mapping[str, Load]
@@ -171,14 +171,14 @@ class Analysis:
         return fsum(self.boxes[box].cores for box in group)
 
 
-def analyse(network: Network, inputs: Mapping[str, float], costs: Costs, machine: Machine) -> Analysis:
+def analyse(network: Network, inputs: Mapping[str, float], costs: Costs, machine: Hardware) -> Analysis:
     """Analyse a network at the rates of its inputs.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net = NetworkBuilder("soldiers")
     >>> _ = net.input("pos", "pos int").filter("pos >= 30", as_="across").output("alarms")
     >>> costs = Costs({"across": Cost(tuple_us=20, selectivity=(0.25, 0.75))})
-    >>> found = analyse(net.build(), {"pos": 100_000}, costs, Machine(capacity=1))
+    >>> found = analyse(net.build(), {"pos": 100_000}, costs, Hardware(capacity=1))
     >>> found.min_cap, str(found.verdict), found.outputs["alarms"].received, found.shed
     (2.0, 'overloaded', 25000.0, 0.5)
     >>> found.outputs["alarms"].received_possible
@@ -213,7 +213,7 @@ def rates(
     return found
 
 
-def _throughput(cost: Cost, machine: Machine, box_id: str) -> float:
+def _throughput(cost: Cost, machine: Hardware, box_id: str) -> float:
     """The tuples a second that a box can take: 1 / c(b) on each core."""
     return machine.cores_of(box_id) * 1e6 / cost.tuple_us if cost.tuple_us else inf
 

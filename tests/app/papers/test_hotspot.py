@@ -86,7 +86,7 @@ def test_hot_spots_on_processes_are_those_of_one() -> None:
     every = hotspots_report.jobs(seed=4, runs=2, seeds=60)
     assert len(every) == len(set(every))
     one, two = (
-        hotspots_report.reported(every, mapper(processes)(hotspots_report.run_job, every))
+        hotspots_report.make_report(every, mapper(processes)(hotspots_report.run_job, every))
         for processes in (1, 2)
     )
     assert one == two
@@ -96,7 +96,8 @@ def test_hot_spots_on_processes_are_those_of_one() -> None:
 def test_recovery_on_processes_is_that_of_one() -> None:
     every = [Frequency(1, 5.0), *recovery_report.jobs(seed=4, seeds=60)[-2:]]
     one, two = (
-        recovery_report.reported(4, mapper(processes)(recovery_report.run_job, every)) for processes in (1, 2)
+        recovery_report.make_report(4, mapper(processes)(recovery_report.run_job, every))
+        for processes in (1, 2)
     )
     assert one == two
     assert (len(one.volumes), one.trials.seeds) == (1, 60)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from australis.policy.hotspot.streams import Inlet, Outlet
+from australis.policy.hotspot.streams import ReadEnd, WriteEnd
 
 
 @given(st.lists(st.integers(1, 12), max_size=60), st.sets(st.integers(0, 60)))
 def test_tuples_are_taken_in_order_and_once(numbers: list[int], crashes: set[int]) -> None:
-    inlet, processed = Inlet(), []
+    inlet, processed = ReadEnd(), []
     for step, number in enumerate(numbers):
         for taken, value in inlet.arrived(number, number):
             processed.append(value)
@@ -22,7 +22,7 @@ def test_tuples_are_taken_in_order_and_once(numbers: list[int], crashes: set[int
 
 
 def test_a_tuple_need_not_wait_until_the_one_before_is_processed() -> None:
-    inlet = Inlet()
+    inlet = ReadEnd()
     assert [inlet.arrived(number, "value") for number in (1, 2)] == [[(1, "value")], [(2, "value")]]
     for number in (2, 1):
         inlet.processed(number)
@@ -31,7 +31,7 @@ def test_a_tuple_need_not_wait_until_the_one_before_is_processed() -> None:
 
 
 def test_a_crash_forgets_what_was_taken_but_not_processed() -> None:
-    inlet = Inlet()
+    inlet = ReadEnd()
     assert inlet.arrived(1, "a") == [(1, "a")]
     inlet.arrived(3, "c")
     inlet.crashed()
@@ -44,7 +44,7 @@ def test_without_order_tuples_are_taken_as_they_come(
     numbers: list[int], crashes: set[int], position: int
 ) -> None:
     """Some were processed elsewhere, which is told in the middle."""
-    inlet, processed = Inlet(ordered=False), []
+    inlet, processed = ReadEnd(ordered=False), []
     for step, number in enumerate(numbers):
         found = inlet.arrived(number, number)
         if step in crashes:
@@ -62,7 +62,7 @@ def test_without_order_tuples_are_taken_as_they_come(
 
 
 def test_without_order_a_tuple_that_is_being_processed_is_not_taken_again() -> None:
-    inlet = Inlet(ordered=False)
+    inlet = ReadEnd(ordered=False)
     assert [inlet.arrived(2, "b"), inlet.arrived(2, "b"), inlet.arrived(1, "a")] == [
         [(2, "b")],
         [],
@@ -71,27 +71,27 @@ def test_without_order_a_tuple_that_is_being_processed_is_not_taken_again() -> N
 
 
 def test_the_last_number_is_the_greatest_in_whatever_order_tuples_are_written() -> None:
-    outlet = Outlet("home")
+    outlet = WriteEnd("home")
     for number in (2, 1):
         outlet.add("value", number)
     assert outlet.switch("elsewhere") == 2
 
 
 def test_what_goes_where_it_went_is_said_there_once() -> None:
-    outlet = Outlet("home")
+    outlet = WriteEnd("home")
     outlet.add("a")
     assert outlet.switch("home") == 1
     assert list(outlet.unanswered()) == [("home", 1, "a")]
 
 
 def test_what_is_kept_outlives_a_move() -> None:
-    outlet = Outlet("old")
+    outlet = WriteEnd("old")
     for value in "abc":
         outlet.add(value)
     assert outlet.switch("new") == 3
     outlet.add("d")
     outlet.acknowledged(2)
-    restored = Outlet("elsewhere")
+    restored = WriteEnd("elsewhere")
     restored.taken_over(outlet.snapshot())
     for each in (outlet, restored):
         assert list(each.unanswered()) == [("new", 3, "c"), ("old", 3, "c"), ("new", 4, "d")]
@@ -99,7 +99,7 @@ def test_what_is_kept_outlives_a_move() -> None:
 
 
 def test_what_was_written_ahead_is_kept_with_what_comes() -> None:
-    outlet, ahead = Outlet("old"), Outlet("old")
+    outlet, ahead = WriteEnd("old"), WriteEnd("old")
     outlet.add("a")
     outlet.switch("new")
     ahead.add("b", number=2)

@@ -24,13 +24,13 @@ from australis.policy.place.messages import (
     Offered,
 )
 from australis.policy.place.moves import Limits, Move, Splitting, splits
-from australis.policy.place.slide import Sliding, Way
+from australis.policy.place.slide import Direction, Sliding
 from australis.policy.place.survey import Survey
 
 MANNERS = Manners(
     Limits(splits=False), persists_s=10, settle_s=20, rest_s=30, back_gain=0.25, remembered_s=900
 )
-THIN_UP = Sliding(("thin",), "a", "sensor", Way.UP)
+THIN_UP = Sliding(("thin",), "a", "sensor", Direction.UP)
 NARROW = world(1000, bandwidth=21_000)
 
 
@@ -109,7 +109,7 @@ def test_a_move_that_failed_leaves_a_site_to_rest_too() -> None:
 def arrived(now: float, manners: Manners = MANNERS) -> Daemon:
     """The daemon of b, to which `count` has come from a."""
     daemon = Daemon("b", manners)
-    daemon.handle(Done(now, Sliding(("count",), "a", "b", Way.ASIDE)))
+    daemon.handle(Done(now, Sliding(("count",), "a", "b", Direction.ASIDE)))
     return daemon
 
 
@@ -127,7 +127,7 @@ def test_a_box_does_not_go_back_for_little() -> None:
     daemon = arrived(0.0)
     assert all(offers(daemon, now, free) == [] for now in (100, 110, 120))
     worse = replace(free, rates=great.rates)
-    assert offers(daemon, 130, worse) == [Offer("a", 1, Sliding(("count",), "b", "a", Way.UP))]
+    assert offers(daemon, 130, worse) == [Offer("a", 1, Sliding(("count",), "b", "a", Direction.UP))]
     hasty = arrived(0.0, replace(MANNERS, back_gain=0.0))
     assert offers(hasty, 100, free) == []
     assert len(offers(hasty, 110, free)) == 1
@@ -155,17 +155,20 @@ def asked(now: float, sender: str, move: Move, survey: Survey, serial: int = 1) 
 
 def test_a_site_takes_what_it_has_room_for() -> None:
     seen = world(8000)
-    move = Sliding(("count",), "a", "b", Way.ASIDE)
+    move = Sliding(("count",), "a", "b", Direction.ASIDE)
     assert Daemon("b", MANNERS).handle(asked(0, "a", move, seen)) == [Answer("a", 1, accepted=True)]
     full = world(8000, sites={"count": "b", "pair": "b"})
-    (said,) = Daemon("b", MANNERS).handle(asked(0, "a", Sliding(("thin",), "a", "b", Way.ASIDE), full))
+    (said,) = Daemon("b", MANNERS).handle(asked(0, "a", Sliding(("thin",), "a", "b", Direction.ASIDE), full))
     assert said == Answer("a", 1, accepted=False, why="has no room")
 
 
 def test_room_that_was_promised_is_kept_until_the_move_is_over() -> None:
     """Two sites that offer at once do not fill one beyond what it can do."""
     seen = world(9000, sites={"pair": "desk"})
-    first, second = Sliding(("count",), "a", "b", Way.ASIDE), Sliding(("pair",), "desk", "b", Way.UP)
+    first, second = (
+        Sliding(("count",), "a", "b", Direction.ASIDE),
+        Sliding(("pair",), "desk", "b", Direction.UP),
+    )
     tight = Manners(Limits(low=0.4, splits=False))
     daemon = Daemon("b", tight)
     assert daemon.handle(asked(0, "a", first, seen)) == [Answer("a", 1, accepted=True)]
@@ -178,7 +181,7 @@ def test_room_that_was_promised_is_kept_until_the_move_is_over() -> None:
 
 
 def test_a_second_offer_of_a_site_takes_the_place_of_its_first() -> None:
-    move = Sliding(("count",), "a", "b", Way.ASIDE)
+    move = Sliding(("count",), "a", "b", Direction.ASIDE)
     daemon = Daemon("b", Manners(Limits(low=0.4, splits=False)))
     for serial in (1, 2):
         said = daemon.handle(asked(serial, "a", move, world(9000), serial))
@@ -188,7 +191,7 @@ def test_a_second_offer_of_a_site_takes_the_place_of_its_first() -> None:
 def test_who_gives_takes_nothing() -> None:
     daemon = offered("a")
     (said,) = daemon.handle(
-        asked(10, "b", Sliding(("count",), "b", "a", Way.UP), world(1000, sites={"count": "b"}))
+        asked(10, "b", Sliding(("count",), "b", "a", Direction.UP), world(1000, sites={"count": "b"}))
     )
     assert said == Answer("b", 1, accepted=False, why="gives something away itself")
 
@@ -196,7 +199,7 @@ def test_who_gives_takes_nothing() -> None:
 def test_who_is_about_to_take_gives_nothing() -> None:
     daemon = Daemon("a", MANNERS)
     there = world(1000, sites={"count": "b"})
-    move = Sliding(("count",), "b", "a", Way.UP)
+    move = Sliding(("count",), "b", "a", Direction.UP)
     assert daemon.handle(asked(0, "b", move, there)) == [Answer("b", 1, accepted=True)]
     assert [offers(daemon, now, NARROW) for now in (1, 20)] == [[], []]
     daemon.handle(Done(21, move))
@@ -204,9 +207,13 @@ def test_who_is_about_to_take_gives_nothing() -> None:
 
 
 def test_boxes_that_are_gone_or_cannot_be_run_are_refused() -> None:
-    gone = Daemon("b", MANNERS).handle(asked(0, "desk", Sliding(("count",), "desk", "b", Way.UP), NARROW))
+    gone = Daemon("b", MANNERS).handle(
+        asked(0, "desk", Sliding(("count",), "desk", "b", Direction.UP), NARROW)
+    )
     assert gone == [Answer("desk", 1, accepted=False, why="the boxes are no longer there")]
-    weak = Daemon("sensor", MANNERS).handle(asked(0, "a", Sliding(("count",), "a", "sensor", Way.UP), NARROW))
+    weak = Daemon("sensor", MANNERS).handle(
+        asked(0, "a", Sliding(("count",), "a", "sensor", Direction.UP), NARROW)
+    )
     assert weak == [Answer("a", 1, accepted=False, why="it cannot run here")]
 
 

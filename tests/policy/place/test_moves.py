@@ -16,7 +16,7 @@ from australis.algebra.schema import parse_schema
 from australis.errors import PolicyError
 from australis.policy.place.moves import Limits, Splitting, judge, ranked, splits, troubles
 from australis.policy.place.portions import by_remainder, by_values, portion
-from australis.policy.place.slide import Sliding, Way, slides, stop
+from australis.policy.place.slide import Direction, Sliding, slides, stop
 from australis.policy.place.survey import Placement, Site, Survey, Values
 from australis.reference.network import ReferenceRun
 from australis.rewrite.statistics import Measure, Statistics
@@ -66,9 +66,9 @@ def test_what_cannot_be_known_is_refused() -> None:
 
 def test_a_box_slides_along_the_stream_and_aside() -> None:
     found = {(each.boxes, each.target): each.way for each in slides(world(1000), "a")}
-    assert found[("thin",), "sensor"] is Way.UP
-    assert found[("pair",), "desk"] is Way.DOWN
-    assert found[("pair",), "b"] is Way.ASIDE
+    assert found[("thin",), "sensor"] is Direction.UP
+    assert found[("pair",), "desk"] is Direction.DOWN
+    assert found[("pair",), "b"] is Direction.ASIDE
     assert (("thin", "count", "pair"), "b") in found, "all that is behind the first one"
     assert (("thin", "pair"), "b") in found, "all that is before the last one"
 
@@ -107,14 +107,14 @@ def best(survey: Survey, site: str, place: object, limits: Limits = LIMITS) -> S
 def test_low_selectivity_goes_upstream_when_the_line_is_narrow() -> None:
     seen = world(1000, bandwidth=21_000)
     assert [place for _, place in troubles(seen, "a", 0.9)] == [("sensor", "a")]
-    assert best(seen, "a", ("sensor", "a")) == Sliding(("thin",), "a", "sensor", Way.UP)
+    assert best(seen, "a", ("sensor", "a")) == Sliding(("thin",), "a", "sensor", Direction.UP)
 
 
 def test_high_selectivity_goes_downstream_when_the_line_is_narrow() -> None:
     narrow = {("a", "desk"): 16_500.0, ("b", "desk"): 16_500.0}
     seen = replace(world(1000), lines={**world(1000).lines, **narrow})
     assert [place for _, place in troubles(seen, "a", 0.9)] == [("a", "desk")]
-    assert best(seen, "a", ("a", "desk")) == Sliding(("pair",), "a", "desk", Way.DOWN)
+    assert best(seen, "a", ("a", "desk")) == Sliding(("pair",), "a", "desk", Direction.DOWN)
 
 
 def test_an_overloaded_site_gives_to_the_neighbour_with_the_most_room() -> None:
@@ -183,7 +183,7 @@ def test_a_site_that_cannot_merge_gets_no_merge() -> None:
 def test_state_makes_a_move_dearer() -> None:
     seen = world(10_000)
     heavy = replace(seen, states={"count": 3e7})
-    slide = Sliding(("count",), "a", "b", Way.ASIDE)
+    slide = Sliding(("count",), "a", "b", Direction.ASIDE)
     light = judge(seen, slide, "a", LIMITS)
     dear = judge(heavy, slide, "a", LIMITS)
     assert light is not None
@@ -193,7 +193,7 @@ def test_state_makes_a_move_dearer() -> None:
 
 def test_state_is_not_carried_where_there_is_no_line() -> None:
     cut = without(world(10_000), ("a", "b"), ("b", "a"))
-    aside = Sliding(("pair", "thin", "count"), "a", "b", Way.ASIDE)
+    aside = Sliding(("pair", "thin", "count"), "a", "b", Direction.ASIDE)
     half = replace(cut, rates={"s": 4600.0}, sites={**cut.sites, "a": Site(0.5)})
     assert judge(half, aside, "a", LIMITS) is not None
     assert judge(replace(half, states={"count": 1.0}), aside, "a", LIMITS) is None
@@ -202,7 +202,7 @@ def test_state_is_not_carried_where_there_is_no_line() -> None:
 def test_what_helps_nothing_is_no_move() -> None:
     """Traffic that is saved elsewhere does not pay for a move that leaves the trouble as it is."""
     seen = world(1000, bandwidth=21_000)
-    assert judge(seen, Sliding(("pair",), "a", "desk", Way.DOWN), ("sensor", "a"), LIMITS) is None
+    assert judge(seen, Sliding(("pair",), "a", "desk", Direction.DOWN), ("sensor", "a"), LIMITS) is None
 
 
 @given(SEED)

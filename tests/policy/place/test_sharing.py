@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from australis.policy.place.sharing import KEEP, MERGE, NOWHERE, SLIDE, SPLIT, Change, Rules, decided
+from australis.policy.place.sharing import KEEP, MERGE, NOWHERE, SLIDE, SPLIT, Action, Rules, decided
 
 NOW = 100.0
 RULES = Rules(overloaded=500, much=1.0, slid=0.8, merged=0.6, rest=5.0, calm=20.0)
@@ -30,7 +30,7 @@ class Copy:
     alive: bool = True
 
 
-def asked(copies: list[Copy], place: int = 0, nodes: int = 2, **rules: float) -> Change:
+def asked(copies: list[Copy], place: int = 0, nodes: int = 2, **rules: float) -> Action:
     """What a node decides, the loads of nodes being those of their copies."""
     known = [
         Node(
@@ -52,17 +52,17 @@ def test_a_node_that_is_not_overloaded_keeps_what_it_has() -> None:
 
 
 def test_the_operator_with_most_tuples_queued_is_split() -> None:
-    assert asked([Copy(0, 0, HIGH, 90), Copy(1, 0, HIGH + 1, 95)]) == Change(SPLIT, 1, 1)
+    assert asked([Copy(0, 0, HIGH, 90), Copy(1, 0, HIGH + 1, 95)]) == Action(SPLIT, 1, 1)
 
 
 @pytest.mark.parametrize(("wanted", "kind"), [(40, SLIDE), (41, SPLIT)])
 def test_one_that_would_have_enough_elsewhere_is_slid(wanted: float, kind: int) -> None:
     """It would have half of the 100 of that node, and may need 80 % of that."""
-    assert asked([Copy(0, 0, HIGH, wanted), Copy(1, 0, 100, 75), Copy(2, 1)]) == Change(kind, 0, 1)
+    assert asked([Copy(0, 0, HIGH, wanted), Copy(1, 0, 100, 75), Copy(2, 1)]) == Action(kind, 0, 1)
 
 
 def test_the_emptiest_node_is_chosen() -> None:
-    assert asked([Copy(0, 0, HIGH, 90), Copy(1, 1, 30), Copy(2, 2, 20)], nodes=3) == Change(SPLIT, 0, 2)
+    assert asked([Copy(0, 0, HIGH, 90), Copy(1, 1, 30), Copy(2, 2, 20)], nodes=3) == Action(SPLIT, 0, 2)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_node_does_not_accept(here: int, there: Copy, why: str) -> None:
 
 def test_the_next_operator_goes_where_the_first_cannot() -> None:
     copies = [Copy(0, 0, 700, 70), Copy(0, 1, 10, 10), Copy(1, 0, 400, 45)]
-    assert asked(copies) == Change(SPLIT, 2, 1)
+    assert asked(copies) == Action(SPLIT, 2, 1)
 
 
 def test_what_has_few_of_the_tuples_stays() -> None:
@@ -101,7 +101,7 @@ def test_an_operator_rests_after_a_change() -> None:
 
 
 def test_copies_that_are_hardly_asked_for_are_merged() -> None:
-    assert asked([Copy(0, 0, 0, 25), Copy(0, 1, 0, 34)]) == Change(MERGE, 0, 1)
+    assert asked([Copy(0, 0, 0, 25), Copy(0, 1, 0, 34)]) == Action(MERGE, 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_copies_are_kept(copies: list[Copy]) -> None:
 
 def test_the_survivor_is_the_least_utilised_copy() -> None:
     copies = [Copy(0, 0, 0, 1), Copy(0, 1, 0, 5), Copy(0, 2, 0, 3)]
-    assert asked(copies, nodes=3) == Change(MERGE, 0, 2)
+    assert asked(copies, nodes=3) == Action(MERGE, 0, 2)
 
 
 @pytest.mark.parametrize("wanted", [81.0, 90.0, 150.0])

@@ -13,16 +13,16 @@ from australis.policy.recover.heartbeats import Heartbeats
 from australis.policy.recover.server import (
     AskReplay,
     Beat,
-    Flow,
+    FlowMessage,
     Heard,
     Heartbeat,
     Onward,
-    Plan,
     Queried,
     Replay,
     Replaying,
     ReplayWanted,
     Server,
+    ServerArcs,
     Started,
     TakeOver,
     TellSafe,
@@ -31,11 +31,11 @@ from australis.policy.recover.server import (
 )
 
 NOTED = Noted({"c": {"p": 9}, "d": {"q": 9}}, {"a": {"p": 7}, "b": {"q": 6}})
-PLAN = Plan("s", {"a": "u", "b": "v"}, {"c": "x", "d": "y"}, guards=("x",), k=1, timeout_s=2.0)
+PLAN = ServerArcs("s", {"a": "u", "b": "v"}, {"c": "x", "d": "y"}, guards=("x",), k=1, timeout_s=2.0)
 
 
-def flow(arc: str) -> Flow:
-    return Flow(arc, 3, {"a": {"p": 9}, "b": {"q": 9}}, NOTED)
+def flow(arc: str) -> FlowMessage:
+    return FlowMessage(arc, 3, {"a": {"p": 9}, "b": {"q": 9}}, NOTED)
 
 
 def test_flow_messages_are_saved_until_there_is_one_on_each_arc() -> None:
@@ -66,8 +66,8 @@ def test_moments_do_not_pile_up() -> None:
 
 
 def test_a_source_sends_flow_messages_and_tells_nobody() -> None:
-    source = Server(Plan("source", {}, {"c": "x"}))
-    assert source.handle(Flow("", 7, {}, Noted({"c": {"p": 2}}, {}))) == [Onward(7)]
+    source = Server(ServerArcs("source", {}, {"c": "x"}))
+    assert source.handle(FlowMessage("", 7, {}, Noted({"c": {"p": 2}}, {}))) == [Onward(7)]
 
 
 def test_an_array_is_told_when_it_is_asked_for() -> None:
@@ -87,7 +87,7 @@ def test_who_is_silent_is_taken_over_and_has_its_time_to_be_heard_again() -> Non
 
 
 def test_a_server_that_writes_several_arcs_hears_one_heartbeat() -> None:
-    server = Server(Plan("s", {"a": "u", "b": "u"}, {"c": "x"}))
+    server = Server(ServerArcs("s", {"a": "u", "b": "u"}, {"c": "x"}))
     assert server.handle(Beat(1.0)) == [Heartbeat("u")]
 
 
@@ -118,9 +118,9 @@ def test_a_replay_is_given_once_in_a_life() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Plan("s", {}, {}, k=-1), "s.k: is -1; expected 0 or more"),
-        (lambda: Plan("s", {}, {}, timeout_s=0), "s.timeout_s: is 0; expected above 0"),
-        (lambda: Plan("s", {}, {"a": "x"}, ("y",)), "s: guards y, to which it sends nothing; expected"),
+        (lambda: ServerArcs("s", {}, {}, k=-1), "s.k: is -1; expected 0 or more"),
+        (lambda: ServerArcs("s", {}, {}, timeout_s=0), "s.timeout_s: is 0; expected above 0"),
+        (lambda: ServerArcs("s", {}, {"a": "x"}, ("y",)), "s: guards y, to which it sends nothing; expected"),
         (lambda: Granularity((1.0,), 2), "granularity.machines: is 2; expected 1 to 1, a box each"),
     ],
 )

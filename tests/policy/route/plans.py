@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from australis.policy.route.plan import Operator, Plan, Stream, plan_of
+from australis.policy.route.plan import DistributedPlan, Operator, RoutedStream, plan_of
 
 NAMES = ("a", "b", "c", "d")
 _UNITS = st.floats(0.1, 10)
@@ -17,18 +17,18 @@ def operators(draw: st.DrawFn, most: int = 4) -> tuple[Operator, ...]:
 
 
 @st.composite
-def streams(draw: st.DrawFn, id_: str, names: tuple[str, ...], share: float) -> Stream:
+def streams(draw: st.DrawFn, id_: str, names: tuple[str, ...], share: float) -> RoutedStream:
     """Some of the operators, each behind some of those before it."""
     visited = draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
     visits = {
         op: frozenset(draw(st.sets(st.sampled_from(visited[:index])))) if index else frozenset()
         for index, op in enumerate(visited)
     }
-    return Stream(id_, visits, share)
+    return RoutedStream(id_, visits, share)
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> Plan:
+def plans(draw: st.DrawFn) -> DistributedPlan:
     ops = draw(operators())
     names = tuple(op.id for op in ops)
     share = draw(st.floats(0.1, 0.9))
@@ -36,7 +36,7 @@ def plans(draw: st.DrawFn) -> Plan:
 
 
 @st.composite
-def weights(draw: st.DrawFn, plan: Plan) -> dict[tuple[str, str], float]:
+def weights(draw: st.DrawFn, plan: DistributedPlan) -> dict[tuple[str, str], float]:
     """A weight for every step that anything could take."""
     sources = [*(stream.id for stream in plan.streams), *plan.operators]
     steps = [(at, to) for at in sources for to in plan.operators if at != to]

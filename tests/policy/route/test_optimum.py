@@ -20,7 +20,7 @@ from australis.policy.route.optimum import (
     best_shared_data_rate,
     best_shared_response_time,
 )
-from australis.policy.route.plan import Operator, Plan, Stream, any_order, in_order, plan_of
+from australis.policy.route.plan import DistributedPlan, Operator, RoutedStream, any_order, in_order, plan_of
 from australis.policy.route.queueing import (
     MOST_QUEUED,
     average_response_time,
@@ -77,7 +77,7 @@ def test_too_much_is_refused_with_what_would_be_possible() -> None:
 
 
 def test_a_plan_without_a_choice() -> None:
-    plan = plan_of(tuple(S3.operators.values()), (Stream("x", in_order("op1", "op2", "op3")),))
+    plan = plan_of(tuple(S3.operators.values()), (RoutedStream("x", in_order("op1", "op2", "op3")),))
     assert best_data_rate(plan, inf).value == pytest.approx(100)
     assert best_response_time(plan, 50).value == pytest.approx(0.02 + 0.005 / 0.875 + 0.025 / 0.875)
     assert best_shared_data_rate(plan, 20, inf).value == pytest.approx(20 / (0.1 + 0.05 + 0.05))
@@ -86,11 +86,11 @@ def test_a_plan_without_a_choice() -> None:
 @given(operators(most=3))
 def test_the_linear_program_of_all_routings_finds_the_same(ops: tuple[Operator, ...]) -> None:
     """Flows from each set of visited operators are linear; with three operators weights reach them all."""
-    plan = plan_of(ops, (Stream("x", any_order(*(op.id for op in ops))),))
+    plan = plan_of(ops, (RoutedStream("x", any_order(*(op.id for op in ops))),))
     assert best_data_rate(plan).value == pytest.approx(_most_of_all(plan), rel=1e-5)
 
 
-def _most_of_all(plan: Plan) -> float:
+def _most_of_all(plan: DistributedPlan) -> float:
     names = tuple(plan.operators)
     sets = [frozenset(s) for s in chain.from_iterable(combinations(names, n) for n in range(len(names) + 1))]
     steps = [(visited, op) for visited in sets for op in names if op not in visited]

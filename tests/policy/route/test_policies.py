@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from australis.policy.route.policies import POLICIES, SC, SCQ, WSC, WSCQ, Policy, Q, T, chosen
-from australis.policy.route.statistics import Monitor, Statistics
+from australis.policy.route.statistics import Monitor, OperatorStatistics
 
 KNOWN = {
-    "fast": Statistics(queue=3, ticket=1, selectivity=0.6, cost=1),
-    "eater": Statistics(queue=7, ticket=9, selectivity=0.1, cost=4),
-    "idle": Statistics(queue=0, ticket=0, selectivity=0.9, cost=1),
-    "maker": Statistics(queue=0, ticket=0, selectivity=2.0, cost=1),
+    "fast": OperatorStatistics(queue=3, ticket=1, selectivity=0.6, cost=1),
+    "eater": OperatorStatistics(queue=7, ticket=9, selectivity=0.1, cost=4),
+    "idle": OperatorStatistics(queue=0, ticket=0, selectivity=0.9, cost=1),
+    "maker": OperatorStatistics(queue=0, ticket=0, selectivity=2.0, cost=1),
 }
 CHANCES = st.floats(0, 1, exclude_max=True)
 
@@ -24,7 +24,7 @@ def test_the_greedy_policies_take_what_is_best(policy: Policy, expected: str) ->
 
 
 def test_a_queue_makes_what_is_good_worse() -> None:
-    known = {**KNOWN, "fast": Statistics(queue=30, selectivity=0.6, cost=1)}
+    known = {**KNOWN, "fast": OperatorStatistics(queue=30, selectivity=0.6, cost=1)}
     assert SC.choose(["fast", "idle"], known, 0.5) == "fast"
     assert SCQ.choose(["fast", "idle"], known, 0.5) == "idle"
 
@@ -40,7 +40,7 @@ def test_the_weighted_policies_choose_by_the_square_of_the_benefit(policy: Polic
 
 
 def test_without_tickets_the_shortest_queue_decides() -> None:
-    known = {"a": Statistics(queue=2), "b": Statistics(queue=1)}
+    known = {"a": OperatorStatistics(queue=2), "b": OperatorStatistics(queue=1)}
     assert T.choose(["a", "b"], known, 0.0) == "b"
 
 

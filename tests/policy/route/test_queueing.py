@@ -11,7 +11,7 @@ from tests.policy.route.plans import plans, weights
 
 from australis.errors import PolicyError
 from australis.policy.route.examples import J3, S3
-from australis.policy.route.plan import Operator, Plan, Stream, any_order, in_order, plan_of
+from australis.policy.route.plan import DistributedPlan, Operator, RoutedStream, any_order, in_order, plan_of
 from australis.policy.route.queueing import (
     average_response_time,
     compute_rate,
@@ -52,7 +52,7 @@ def test_rates_of_j3_are_those_of_the_formulas() -> None:
 def test_response_time_of_a_chain_is_the_sum_of_its_residence_times() -> None:
     plan = plan_of(
         (Operator("a", 1, 0.5, resources=4), Operator("b", 1, 1.0, resources=2)),
-        (Stream("x", in_order("a", "b")),),
+        (RoutedStream("x", in_order("a", "b")),),
     )
     found = compute_rate(plan, {}, {"x": 2.0})
     assert found.operators == {"a": 2.0, "b": 1.0}
@@ -75,14 +75,17 @@ def test_where_nothing_weighs_anything_tuples_go_everywhere() -> None:
     [
         (lambda: Operator("a", work=0), "a.work: is 0; expected a number above 0"),
         (lambda: Operator("a", work=1, selectivity=0), "a.selectivity: is 0; expected above 0"),
-        (lambda: Plan({}, (Stream("x", {}, 0.5),)), "streams: their shares do not add up to 1"),
         (
-            lambda: Plan({}, (Stream("x", {}, 1.0), Stream("y", {}, 0.0))),
+            lambda: DistributedPlan({}, (RoutedStream("x", {}, 0.5),)),
+            "streams: their shares do not add up to 1",
+        ),
+        (
+            lambda: DistributedPlan({}, (RoutedStream("x", {}, 1.0), RoutedStream("y", {}, 0.0))),
             "y.share: is 0.0; expected a number",
         ),
-        (lambda: Plan({}, (Stream("x", any_order("a")),)), "x: visits a"),
+        (lambda: DistributedPlan({}, (RoutedStream("x", any_order("a")),)), "x: visits a"),
         (
-            lambda: plan_of((Operator("a", 1),), (Stream("x", {"a": frozenset("a")}),)),
+            lambda: plan_of((Operator("a", 1),), (RoutedStream("x", {"a": frozenset("a")}),)),
             "x: can never visit a; expected operators that can come first",
         ),
     ],
@@ -105,7 +108,7 @@ def test_rates_are_conserved(data: st.DataObject) -> None:
         assert isclose(rate, _from_paths(plan, found.sink, op), rel_tol=1e-9)
 
 
-def _from_paths(plan: Plan, sink: dict[tuple[str, ...], float], op: str) -> float:
+def _from_paths(plan: DistributedPlan, sink: dict[tuple[str, ...], float], op: str) -> float:
     """What must have come to an operator for the sink to get what it gets."""
     whole = 0.0
     for path, rate in sink.items():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from australis.algebra.quality import Points, Quality, ValueGraph
 from australis.policy.load import Goal, Situation, Stage
 from australis.policy.shed.drop_boxes import DropBox
-from australis.policy.shed.shedder import Change, Command, Insert, Manners, Shedder, Withdraw
+from australis.policy.shed.shedder import Command, Insert, Manners, Replace, Shedder, Withdraw
 
 SECOND = 1_000_000
 DELAY: Points = ((0, 1), (2, 1), (6, 0))
@@ -86,7 +86,7 @@ def test_a_small_difference_is_no_command_and_a_large_one_is() -> None:
     shedder = Shedder()
     shedder.decide(seen(0, rate=2000, delay=2.5))
     assert shedder.decide(seen(0.5, rate=2040, delay=2.5)) == ()
-    assert rounded(shedder.decide(seen(1, rate=4000, delay=2.5))) == [("Change", "s", 0.75)]
+    assert rounded(shedder.decide(seen(1, rate=4000, delay=2.5))) == [("Replace", "s", 0.75)]
 
 
 def test_rates_come_down_by_halves_in_a_calm_and_the_drop_box_goes() -> None:
@@ -95,8 +95,8 @@ def test_rates_come_down_by_halves_in_a_calm_and_the_drop_box_goes() -> None:
     told = [(at, rounded(shedder.decide(seen(at, rate=500)))) for at in (0.5, 1.0, 1.5, 2.0, 2.5)]
     assert told == [
         (0.5, []),
-        (1.0, [("Change", "s", 0.375)]),
-        (1.5, [("Change", "s", 0.188)]),
+        (1.0, [("Replace", "s", 0.375)]),
+        (1.5, [("Replace", "s", 0.188)]),
         (2.0, [("Withdraw", "s", 0.0)]),
         (2.5, []),
     ]
@@ -219,7 +219,7 @@ def test_one_that_sheds_much_less_than_it_should_is_made_anew() -> None:
     shedder.decide(seen(0, rate=2000, delay=2.5))
     assert shedder.decide(seen(2.5, rate=2000, delay=2.1, kept=0.55)) == ()
     again = shedder.decide(seen(3, rate=2000, delay=2.1, kept=0.8))
-    assert [type(command) for command in again] == [Change]
+    assert [type(command) for command in again] == [Replace]
 
 
 def test_without_one_it_goes_by_chance() -> None:

@@ -7,11 +7,11 @@ from itertools import accumulate
 from hypothesis import strategies as st
 
 from australis.policy.trade.contract import Task
-from australis.policy.trade.cost import Cost
+from australis.policy.trade.cost import CostCurve
 
 steps = st.integers(0, 40)
 costs = st.builds(
-    lambda first, rises, step: Cost(tuple(accumulate(rises, initial=first)), step),
+    lambda first, rises, step: CostCurve(tuple(accumulate(rises, initial=first)), step),
     st.integers(0, 50),
     st.lists(steps, max_size=25),
     st.integers(1, 4),

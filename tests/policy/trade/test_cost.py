@@ -11,28 +11,28 @@ from hypothesis import strategies as st
 from tests.policy.trade.strategies import costs
 
 from australis.errors import PolicyError
-from australis.policy.trade.cost import Cost, in_flight, narrowest
+from australis.policy.trade.cost import CostCurve, in_flight, narrowest
 
 few = st.integers(1, 30)
 some = st.integers(0, 120)
 
 
 @given(costs, some, few, few)
-def test_marginal_costs_add_up_exactly(cost: Cost, load: int, one: int, other: int) -> None:
+def test_marginal_costs_add_up_exactly(cost: CostCurve, load: int, one: int, other: int) -> None:
     assert cost.marginal(one + other, load) == cost.marginal(one, load) + cost.marginal(other, load + one)
     assert cost.of(0) == 0
 
 
 @given(costs, some, few, few)
 def test_a_unit_costs_more_above_more_load_and_in_a_larger_task(
-    cost: Cost, load: int, task: int, more: int
+    cost: CostCurve, load: int, task: int, more: int
 ) -> None:
     assert cost.marginal(task, load) <= cost.marginal(task, load + more)
     assert cost.marginal(task, load) * (task + more) <= cost.marginal(task + more, load) * task
 
 
 @given(costs, some, few)
-def test_prices_are_the_first_that_pay(cost: Cost, load: int, task: int) -> None:
+def test_prices_are_the_first_that_pay(cost: CostCurve, load: int, task: int) -> None:
     ask = cost.least_price(task, load)
     assert (ask - 1) * task <= cost.marginal(task, load) < ask * task
     bid = cost.most_price(task, load + task)
@@ -48,7 +48,7 @@ def test_tuples_in_flight_are_those_of_queues() -> None:
 
 
 def test_a_range_is_as_wide_as_the_marginal_cost_changes() -> None:
-    cost = Cost(slopes=(1, 2, 4, 7, 11), step=3)
+    cost = CostCurve(slopes=(1, 2, 4, 7, 11), step=3)
     assert narrowest(cost, full=15, moves=2, task=3) == 11 - 7
     assert narrowest(cost, full=15, moves=1, task=3) == 0
 
@@ -56,4 +56,4 @@ def test_a_range_is_as_wide_as_the_marginal_cost_changes() -> None:
 @pytest.mark.parametrize(("slopes", "step"), [((), 1), ((3, 2), 1), ((-1, 2), 1), ((1, 2), 0)])
 def test_what_is_not_convex_is_no_cost(slopes: tuple[int, ...], step: int) -> None:
     with pytest.raises(PolicyError, match="cost"):
-        Cost(slopes, step)
+        CostCurve(slopes, step)

@@ -6,7 +6,7 @@ import pytest
 
 from australis.errors import PolicyError
 from australis.policy.trade.contract import Contract, Task, fixed
-from australis.policy.trade.cost import Cost
+from australis.policy.trade.cost import CostCurve
 from australis.policy.trade.holding import Settings
 from australis.policy.trade.messages import (
     Accepted,
@@ -32,7 +32,7 @@ from australis.policy.trade.messages import (
 )
 from australis.policy.trade.participant import Participant
 
-COST = Cost(slopes=(10, 20, 30, 40, 50, 60))
+COST = CostCurve(slopes=(10, 20, 30, 40, 50, 60))
 A, B, C, D, E = (Task(name) for name in "abcde")
 OFFER = Woke("offer")
 
@@ -128,7 +128,7 @@ def test_fewer_tasks_are_suggested_at_the_most_that_they_are_worth() -> None:
 
 def test_a_smaller_task_that_is_worth_no_more_is_not_suggested() -> None:
     large, small = Task("large", 4), Task("small", 1)
-    one = Participant("g", Cost((20, 26)), [Contract("g", "t", 25, 70)], [large, small])
+    one = Participant("g", CostCurve((20, 26)), [Contract("g", "t", 25, 70)], [large, small])
     one.begin(0)
     assert one.decide(OFFER, 2000) == [Send("t", Offer(1, 25, (large,)))]
     assert one.decide(heard("t", Asked(1, 27)), 2010) == [Wake(4010, OFFER)]

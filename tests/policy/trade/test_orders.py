@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from australis.policy.trade.contract import Contract, Task
-from australis.policy.trade.cost import Cost
+from australis.policy.trade.cost import CostCurve
 from australis.policy.trade.holding import Settings
 from australis.policy.trade.invariants import Movement, money_is_conserved, nobody_is_worse_off
 from australis.policy.trade.messages import (
@@ -121,7 +121,9 @@ def _town(random: Random, notify: bool) -> Town:
         [
             Participant(
                 name,
-                Cost(tuple(accumulate(random.randrange(1, 30) for _ in range(25))), random.choice([1, 1, 3])),
+                CostCurve(
+                    tuple(accumulate(random.randrange(1, 30) for _ in range(25))), random.choice([1, 1, 3])
+                ),
                 [contract for contract in agreed if name in (contract.giver, contract.taker)],
                 [
                     Task(f"{name}{number}", random.randrange(1, 5))

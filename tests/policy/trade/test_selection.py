@@ -6,13 +6,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.policy.trade.strategies import costs, loads, tasks
 
-from australis.policy.trade.cost import Cost
+from australis.policy.trade.cost import CostCurve
 from australis.policy.trade.selection import accepted, asking_price, offered
 
 prices = st.integers(0, 400)
 
 
-def _plainly_offered(cost: Cost, load: int, sizes: list[int], price: int, fee: int) -> list[str]:
+def _plainly_offered(cost: CostCurve, load: int, sizes: list[int], price: int, fee: int) -> list[str]:
     chosen = []
     for task in tasks(sizes):
         if cost.of(load) - cost.of(load - task.load) > price * task.load + fee:
@@ -23,7 +23,7 @@ def _plainly_offered(cost: Cost, load: int, sizes: list[int], price: int, fee: i
 
 @given(costs, loads, st.integers(0, 20), prices, st.integers(0, 50))
 def test_offers_are_those_of_the_papers_loop(
-    cost: Cost, sizes: list[int], other: int, price: int, fee: int
+    cost: CostCurve, sizes: list[int], other: int, price: int, fee: int
 ) -> None:
     load = sum(sizes) + other
     chosen = offered(cost, load, tasks(sizes), price, fee)
@@ -34,7 +34,7 @@ def test_offers_are_those_of_the_papers_loop(
 
 @given(costs, loads, st.integers(0, 20), prices, st.data())
 def test_every_part_of_an_offer_saves_more_than_it_pays(
-    cost: Cost, sizes: list[int], other: int, price: int, data: st.DataObject
+    cost: CostCurve, sizes: list[int], other: int, price: int, data: st.DataObject
 ) -> None:
     load = sum(sizes) + other
     chosen = offered(cost, load, tasks(sizes), price)
@@ -45,7 +45,7 @@ def test_every_part_of_an_offer_saves_more_than_it_pays(
 
 @given(costs, loads, st.integers(0, 40), prices, st.data())
 def test_every_part_of_what_is_accepted_costs_less_than_is_paid(
-    cost: Cost, sizes: list[int], load: int, price: int, data: st.DataObject
+    cost: CostCurve, sizes: list[int], load: int, price: int, data: st.DataObject
 ) -> None:
     chosen = accepted(cost, load, tasks(sizes), price)
     part = [task.load for task in chosen.tasks if data.draw(st.booleans())]
@@ -55,7 +55,7 @@ def test_every_part_of_what_is_accepted_costs_less_than_is_paid(
 
 @given(costs, loads.filter(bool), st.integers(0, 40), prices)
 def test_an_asking_price_is_one_at_which_something_is_accepted(
-    cost: Cost, sizes: list[int], load: int, high: int
+    cost: CostCurve, sizes: list[int], load: int, high: int
 ) -> None:
     price = asking_price(cost, load, tasks(sizes), high)
     if price is None:
@@ -66,9 +66,9 @@ def test_an_asking_price_is_one_at_which_something_is_accepted(
 
 
 @given(costs, st.integers(1, 9), st.integers(0, 40))
-@example(cost=Cost((0, 0, 1), step=4), count=3, load=7)
+@example(cost=CostCurve((0, 0, 1), step=4), count=3, load=7)
 def test_of_equal_tasks_half_are_accepted_at_the_asking_price_and_fewer_below(
-    cost: Cost, count: int, load: int
+    cost: CostCurve, count: int, load: int
 ) -> None:
     """Half of an odd number is between two: the lower is accepted at least, the upper is not below."""
     some = tasks([2] * count)

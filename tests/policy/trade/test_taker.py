@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from australis.policy.trade.contract import Contract, Task, fixed
-from australis.policy.trade.cost import Cost
+from australis.policy.trade.cost import CostCurve
 from australis.policy.trade.holding import Settings
 from australis.policy.trade.messages import (
     Accepted,
@@ -25,7 +25,7 @@ from australis.policy.trade.messages import (
 )
 from australis.policy.trade.participant import Participant
 
-COST = Cost(slopes=(10, 20, 30, 40, 50, 60))
+COST = CostCurve(slopes=(10, 20, 30, 40, 50, 60))
 A, B, C, D = (Task(name) for name in "abcd")
 ANSWER = Woke("answer")
 

@@ -14,7 +14,7 @@ from australis.policy.hotspot import messages as m
 from australis.policy.hotspot.levels import Loads
 from australis.policy.hotspot.peer import Manners
 from australis.sim.hotspot.applications import diamond
-from australis.sim.hotspot.overlay import Overlay, Placed
+from australis.sim.hotspot.overlay import Overlay, PlacedTask
 from australis.sim.hotspot.station import Station
 from australis.sim.kernel.links import Links
 
@@ -44,8 +44,10 @@ class AnyOrder(RuleBasedStateMachine):
         self.bag = Bag()
         self.overlay.net = self.bag  # type: ignore[assignment]
         application = diamond("app", 1)
-        placed = [Placed("op", home, task) for home, task in zip(homes, application.tasks, strict=False)]
-        self.overlay.place([*placed, Placed("receive", homes[4], application.receive)], {"app.in0": homes[5]})
+        placed = [PlacedTask("op", home, task) for home, task in zip(homes, application.tasks, strict=False)]
+        self.overlay.place(
+            [*placed, PlacedTask("receive", homes[4], application.receive)], {"app.in0": homes[5]}
+        )
         self.source, self.out, self.emitted = homes[5], application.out, 0
         self.switched: list[tuple[Station, m.Switched]] = []
         for station in self.overlay.stations.values():

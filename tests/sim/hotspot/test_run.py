@@ -11,7 +11,7 @@ from australis.policy.hotspot.levels import Criteria, Levels
 from australis.policy.hotspot.messages import Measured
 from australis.policy.hotspot.peer import Manners
 from australis.sim.hotspot.applications import chain, diamond
-from australis.sim.hotspot.overlay import Overlay, Placed
+from australis.sim.hotspot.overlay import Overlay, PlacedTask
 from australis.sim.hotspot.run import Messages, simulated
 from australis.sim.hotspot.workload import Setting, workload
 from australis.sim.kernel.links import Links
@@ -87,7 +87,7 @@ def test_applications_lead_from_their_sources_to_their_receiver() -> None:
 def test_load_averages_are_those_of_what_runs() -> None:
     overlay = Overlay({"a": ("op",)}, {"op": 100.0}, manners=Manners(), links=Links(), chance=Random(0))
     application = chain("app", 1)
-    placed = [Placed("op", "a", application.tasks[0]), Placed("receive", "a", application.receive)]
+    placed = [PlacedTask("op", "a", application.tasks[0]), PlacedTask("receive", "a", application.receive)]
     overlay.place(placed, {"app.in0": "a"})
     station = overlay.stations["a"]
     for _ in range(3):

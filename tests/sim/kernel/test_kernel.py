@@ -12,7 +12,7 @@ from australis.errors import SimulationError
 from australis.sim.kernel.clock import Clock
 from australis.sim.kernel.journal import Journal
 from australis.sim.kernel.links import Faults, Links, Net
-from australis.sim.kernel.nodes import Node
+from australis.sim.kernel.nodes import VirtualNode
 
 
 @given(st.lists(st.integers(0, 5)))
@@ -39,7 +39,7 @@ def test_again_and_again() -> None:
 
 def test_work_is_done_in_turn_and_none_of_it_by_a_machine_that_crashed() -> None:
     clock, seen = Clock(), []
-    node = Node(clock, "n", capacity=2.0)
+    node = VirtualNode(clock, "n", capacity=2.0)
     for name, amount in {"a": 2.0, "b": 2.0, "c": 99.0}.items():
         node.work(amount, lambda name: seen.append((clock.now, name)), name)
     clock.at(2.5, node.crash)
@@ -118,14 +118,14 @@ def test_a_journal_is_played_again() -> None:
     with pytest.raises(SimulationError, match=r"journal\[0\] at 1, adder: decided \('say 4',\); expected"):
         journal.replay({"adder": Adder(1)})
     other.write(3.0, "adder", 5, ())
-    with pytest.raises(SimulationError, match=r"journal\[2\] at 3, adder: is Entry.*expected None"):
+    with pytest.raises(SimulationError, match=r"journal\[2\] at 3, adder: is JournalEntry.*expected None"):
         journal.compare(other)
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Node(Clock(), "n", 0), "n: has the capacity 0; expected a number above 0"),
+        (lambda: VirtualNode(Clock(), "n", 0), "n: has the capacity 0; expected a number above 0"),
         (lambda: Links(page_tuples=0), "links.page_tuples: is 0; expected 1 or more"),
         (lambda: Links(wait=-1), "links: have the time -1; expected 0 or more"),
         (lambda: Faults(loss=1.0), "faults: are Faults("),

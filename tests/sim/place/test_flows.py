@@ -13,11 +13,11 @@ from tests.policy.place.worlds import random_world, world
 
 from australis.algebra.network import ConnectionPoint, Ref
 from australis.policy.place.moves import Limits, Splitting, splits
-from australis.policy.place.slide import Sliding, Way, slides
-from australis.sim.place.flows import Flows, Step
+from australis.policy.place.slide import Direction, Sliding, slides
+from australis.sim.place.flows import Flows, FlowStep
 
 
-def stepped(flows: Flows, rate: float, steps: int) -> list[Step]:
+def stepped(flows: Flows, rate: float, steps: int) -> list[FlowStep]:
     return [flows.step(float(now), 1.0, {"s": rate}) for now in range(steps)]
 
 
@@ -160,6 +160,6 @@ def test_a_slide_takes_along_what_is_on_its_way() -> None:
     survey = world(1000, bandwidth=10_000)
     flows = Flows(survey)
     stepped(flows, 1000, 4)
-    flows.change(Sliding(("thin",), "a", "sensor", Way.UP).apply(survey), {})
+    flows.change(Sliding(("thin",), "a", "sensor", Direction.UP).apply(survey), {})
     assert flows.waiting["thin"].tuples == pytest.approx(2000, rel=0.03)
     assert (Ref("s"), "sensor", "a") not in flows.underway

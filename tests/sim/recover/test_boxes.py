@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from australis.sim.recover.boxes import Box, Match, Tuple, Window, filtered, mapped
+from australis.sim.recover.boxes import Match, PathBox, PathTuple, Window, filtered, mapped
 from australis.sim.recover.network import Work, computed, drawn, straight
 
 
 def ran(box: object, numbers: range) -> dict[int, int]:
-    made = [made for number in numbers for made in box.take(Tuple("p", number, number, number))]  # type: ignore[attr-defined]
+    made = [made for number in numbers for made in box.take(PathTuple("p", number, number, number))]  # type: ignore[attr-defined]
     return {tup.number: tup.value for tup in made}
 
 
@@ -34,10 +34,10 @@ def test_what_a_box_is_done_with_it_does_not_need_again(make: object, cut: int) 
 class Row:
     """Boxes in a row."""
 
-    def __init__(self, *boxes: Box) -> None:
+    def __init__(self, *boxes: PathBox) -> None:
         self.boxes = boxes
 
-    def take(self, tup: Tuple) -> list[Tuple]:
+    def take(self, tup: PathTuple) -> list[PathTuple]:
         found = [tup]
         for box in self.boxes:
             found = [made for each in found for made in box.take(each)]
@@ -55,7 +55,7 @@ def test_pairs_are_those_of_both_in_whatever_order(left: set[int], right: set[in
     while any(queues.values()):
         side = chance.choice([side for side, queue in queues.items() if queue])
         number = queues[side].pop(0)
-        found += match.take(Tuple(side, number, 1, number))
+        found += match.take(PathTuple(side, number, 1, number))
     assert [tup.number for tup in found] == sorted(left & right)
     later = {"l": {each for each in left if each > max(right, default=0)}, "r": set()}
     later["r"] = {each for each in right if each > max(left, default=0)}
@@ -66,11 +66,11 @@ def test_pairs_are_those_of_both_in_whatever_order(left: set[int], right: set[in
 def test_a_network_gives_the_same_in_whatever_order_arcs_are_read(seed: int) -> None:
     network = drawn(Random(seed))
     expected = computed(network, 20)
-    queued: dict[str, list[Tuple]] = {arc.id: [] for arc in network.arcs}
+    queued: dict[str, list[PathTuple]] = {arc.id: [] for arc in network.arcs}
     chance = Random(seed)
     for source in network.sources:
         for arc in network.writes(source):
-            queued[arc.id] = [Tuple(f"{source}>{arc.id}", number, number) for number in range(1, 21)]
+            queued[arc.id] = [PathTuple(f"{source}>{arc.id}", number, number) for number in range(1, 21)]
     for name in network.servers:
         work, reads = Work(network, name), [queued[arc.id] for arc in network.reads(name)]
         while any(reads):

@@ -12,7 +12,7 @@ from australis.policy.recover.checkpoints import Checkpoints
 from australis.policy.recover.granularity import Granularity
 from australis.sim.recover.experiments import Frequency, volume
 from australis.sim.recover.network import computed, straight
-from australis.sim.recover.pipeline import BOXES, COST_S, Pipeline, traded
+from australis.sim.recover.pipeline import BOXES, COST_S, ServerPipeline, traded
 from australis.sim.recover.trials import BadWorld, tried
 from australis.sim.recover.world import Setting, World
 
@@ -110,7 +110,7 @@ def test_to_ask_for_arrays_costs_as_much_as_flow_messages() -> None:
 @pytest.mark.parametrize("machines", [1, 3, BOXES])
 def test_nothing_is_lost_when_another_machine_goes_on_from_the_queues(machines: int) -> None:
     granularity = Granularity((COST_S,) * BOXES, machines)
-    calm, failing = Pipeline(granularity), Pipeline(granularity, fails=True)
+    calm, failing = ServerPipeline(granularity), ServerPipeline(granularity, fails=True)
     calm.run()
     failing.run()
     assert failing.tuples == calm.tuples
@@ -119,13 +119,13 @@ def test_nothing_is_lost_when_another_machine_goes_on_from_the_queues(machines: 
 
 
 def test_queues_that_are_not_gone_on_from_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forgetful(self: Pipeline) -> None:
+    def forgetful(self: ServerPipeline) -> None:
         for queue in self.queues:
             queue.clear()
         fail(self)
 
-    fail = Pipeline._fail
-    monkeypatch.setattr(Pipeline, "_fail", forgetful)
+    fail = ServerPipeline._fail
+    monkeypatch.setattr(ServerPipeline, "_fail", forgetful)
     with pytest.raises(SimulationError, match="expected every tuple"):
         traded(2)
 

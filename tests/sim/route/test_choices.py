@@ -10,18 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from australis.policy.route.plan import Operator, Stream, any_order, plan_of
+from australis.policy.route.plan import Operator, RoutedStream, any_order, plan_of
 from australis.policy.route.policies import POLICIES, Policy, Q
-from australis.policy.route.statistics import Monitor, Statistics
+from australis.policy.route.statistics import Monitor, OperatorStatistics
 from australis.sim.route.compiled.choices import SCORES, sent_on, tell
 from australis.sim.route.compiled.layout import NONE, Arrays, laid_out
 from australis.sim.route.run import how_of
 from australis.sim.route.world import Sharing, World, alone
 
 NAMES = ("a", "b", "c")
-PLAN = plan_of(tuple(Operator(n, 1.0, resources=1.0) for n in NAMES), (Stream("x", any_order(*NAMES)),))
+PLAN = plan_of(tuple(Operator(n, 1.0, resources=1.0) for n in NAMES), (RoutedStream("x", any_order(*NAMES)),))
 WORLD = alone(PLAN)
-TOLD = st.builds(Statistics, st.integers(0, 50), st.integers(0, 9), st.floats(0.1, 1.5), st.floats(0.1, 5.0))
+TOLD = st.builds(
+    OperatorStatistics, st.integers(0, 50), st.integers(0, 9), st.floats(0.1, 1.5), st.floats(0.1, 5.0)
+)
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +64,17 @@ def test_operators_tell_what_their_monitor_would(
     assert operator["otherwise"] == pytest.approx(_score(Q, told))
 
 
-def _score(policy: Policy, told: Statistics) -> float:
+def _score(policy: Policy, told: OperatorStatistics) -> float:
     return policy.score(told.queue, told.ticket, told.selectivity, told.cost)
 
 
 @given(st.lists(TOLD, min_size=3, max_size=3), st.sampled_from(sorted(POLICIES)), st.integers(0, 9))
 @settings(max_examples=40)
 def test_tuples_go_where_the_policy_would_send_them(
-    compiled: tuple[Callable[..., None], Callable[..., bool]], told: list[Statistics], name: str, seed: int
+    compiled: tuple[Callable[..., None], Callable[..., bool]],
+    told: list[OperatorStatistics],
+    name: str,
+    seed: int,
 ) -> None:
     policy, arrays = POLICIES[name], _arrays(now=0.0)
     arrays.operators["score"] = [_score(policy, each) for each in told]
@@ -99,7 +104,7 @@ def test_what_has_no_score_is_chosen_by_its_queue(
 def _with_copies(*services: float) -> Arrays:
     """The arrays of one operator that has copies, which need such times for a tuple."""
     nodes = {f"n{place}": 1.0 for place in range(len(services))}
-    plan = plan_of((Operator("a", 1.0),), (Stream("x", any_order("a")),))
+    plan = plan_of((Operator("a", 1.0),), (RoutedStream("x", any_order("a")),))
     arrays = laid_out(World(plan, nodes, {"a": "n0"}, sharing=Sharing()), 1.0, 10)
     arrays.operators["copies"] = len(services)
     for number, service in enumerate(services):

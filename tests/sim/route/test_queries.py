@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from australis.policy.route.plan import Operator, Stream, any_order, plan_of
+from australis.policy.route.plan import Operator, RoutedStream, any_order, plan_of
 from australis.policy.route.policies import POLICIES, SCQ, Q
 from australis.sim.route import queries
 from australis.sim.route.probes import Search, lasts
@@ -40,7 +40,7 @@ def test_plans_together_are_drawn_as_the_paper_says(seed: int) -> None:
 
 def test_the_maximum_data_rate_is_where_a_queue_would_get_too_long() -> None:
     """10,000 tuples more than the 1,000 in a unit of time that can be served, in 1,000 units of time."""
-    plan = plan_of((Operator("a", 1.0, resources=1000),), (Stream("x", any_order("a")),))
+    plan = plan_of((Operator("a", 1.0, resources=1000),), (RoutedStream("x", any_order("a")),))
     for start in (100, 1010, 9000):
         assert Search(alone(plan), Q, until=100).maximum(start) == pytest.approx(1010, rel=0.05)
 
@@ -54,7 +54,7 @@ def test_a_short_run_tells_what_a_long_one_would() -> None:
 
 
 def test_a_search_starts_from_what_is_known() -> None:
-    plan = plan_of((Operator("a", 1.0, resources=1000),), (Stream("x", any_order("a")),))
+    plan = plan_of((Operator("a", 1.0, resources=1000),), (RoutedStream("x", any_order("a")),))
     search = Search(alone(plan), Q, until=50)
     for rate in (990, 1030):
         search.run(rate)
@@ -64,7 +64,7 @@ def test_a_search_starts_from_what_is_known() -> None:
 
 def test_a_world_that_is_full_does_not_last() -> None:
     found = simulate(
-        alone(plan_of((Operator("a", 1.0, resources=1.0),), (Stream("x", any_order("a")),))), Q, 1
+        alone(plan_of((Operator("a", 1.0, resources=1.0),), (RoutedStream("x", any_order("a")),))), Q, 1
     )
     assert lasts(found, 500)
     assert not lasts(replace(found, full=True), 500)

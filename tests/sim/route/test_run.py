@@ -11,7 +11,7 @@ from tests.policy.route.plans import plans
 
 from australis.errors import SimulationError
 from australis.policy.route.examples import S3
-from australis.policy.route.plan import Operator, Plan, Stream, any_order, in_order, plan_of
+from australis.policy.route.plan import DistributedPlan, Operator, RoutedStream, any_order, in_order, plan_of
 from australis.policy.route.policies import POLICIES, SC, WSCQ, Q, T
 from australis.policy.route.queueing import average_response_time, compute_rate, shares
 from australis.sim.route.run import simulate
@@ -19,11 +19,11 @@ from australis.sim.route.world import Exchange, Links, World, alone
 
 CHAIN = plan_of(
     (Operator("a", 1.0, selectivity=0.5, resources=10), Operator("b", 1.0, resources=10)),
-    (Stream("x", in_order("a", "b")),),
+    (RoutedStream("x", in_order("a", "b")),),
 )
 
 
-def placed(plan: Plan, links: Links, **places: str) -> World:
+def placed(plan: DistributedPlan, links: Links, **places: str) -> World:
     return World(plan, {"n": 10, "m": 10}, places, links)
 
 
@@ -34,7 +34,7 @@ def test_a_seed_plays_a_run_again() -> None:
 
 @given(plans(), st.sampled_from(sorted(POLICIES)), st.booleans(), st.integers(0, 99))
 @settings(max_examples=30)
-def test_every_tuple_is_somewhere(plan: Plan, policy: str, steady: bool, seed: int) -> None:
+def test_every_tuple_is_somewhere(plan: DistributedPlan, policy: str, steady: bool, seed: int) -> None:
     found = simulate(alone(plan, steady=steady), POLICIES[policy], 5, until=100, seed=seed)
     assert found.entered + found.made == found.eaten + found.left + found.inside
     assert found.inside >= 0
@@ -50,7 +50,7 @@ def test_a_chain_of_exponential_servers_is_as_in_the_model() -> None:
 
 def test_steady_servers_keep_tuples_half_as_long_waiting() -> None:
     """M/D/1: the waiting time is half of that of M/M/1."""
-    plan = plan_of((Operator("a", 1.0, resources=10),), (Stream("x", any_order("a")),))
+    plan = plan_of((Operator("a", 1.0, resources=10),), (RoutedStream("x", any_order("a")),))
     found = simulate(alone(plan), Q, 8, until=20_000)
     assert found.response_time == pytest.approx(0.1 + 0.1 * 0.8 / (2 * (1 - 0.8)), rel=0.05)
 
@@ -96,7 +96,7 @@ def test_a_source_on_a_node_is_as_far_as_its_links() -> None:
 
 
 def test_an_overload_is_told_and_can_end_the_run() -> None:
-    plan = plan_of((Operator("a", 1.0, resources=10),), (Stream("x", any_order("a")),))
+    plan = plan_of((Operator("a", 1.0, resources=10),), (RoutedStream("x", any_order("a")),))
     whole = simulate(alone(plan), Q, 210, until=100)
     assert whole.overloaded == pytest.approx(50, rel=0.1)
     ended = simulate(alone(plan), Q, 210, until=100, stop_overloaded=True)

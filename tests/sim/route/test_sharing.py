@@ -15,8 +15,8 @@ from tests.policy.route.plans import plans
 
 from australis.errors import SimulationError
 from australis.policy.place import sharing
-from australis.policy.place.sharing import RULES, Change, Rules
-from australis.policy.route.plan import Operator, Plan, Stream, any_order, plan_of
+from australis.policy.place.sharing import RULES, Action, Rules
+from australis.policy.route.plan import DistributedPlan, Operator, RoutedStream, any_order, plan_of
 from australis.policy.route.policies import POLICIES, SCQ, WSCQ
 from australis.sim.route.compiled.layout import COPY, NODE, NONE, Arrays, laid_out
 from australis.sim.route.compiled.loop import lived
@@ -30,11 +30,11 @@ RESTLESS = Rules(overloaded=20, much=0.0, slid=1.5, merged=1.5, rest=0.5, calm=0
 PAGES = Links(4, 0.5, 0.1, {(a, b): 0.05 for a in NODES for b in NODES if a != b})
 FAST = plan_of(
     (Operator("a", 1.0, selectivity=0.5), Operator("b", 1.0, selectivity=0.5)),
-    (Stream("x", any_order("a", "b")),),
+    (RoutedStream("x", any_order("a", "b")),),
 )
 
 
-def world_of(plan: Plan, links: Links = PAGES, rules: Rules = RESTLESS) -> World:
+def world_of(plan: DistributedPlan, links: Links = PAGES, rules: Rules = RESTLESS) -> World:
     places = {id_: NODES[place % 2] for place, id_ in enumerate(plan.operators)}
     return World(plan, dict.fromkeys(NODES, 10.0), places, links, sharing=Sharing(1.0, rules))
 
@@ -91,7 +91,9 @@ def homes_checked(arrays: Arrays) -> None:
 
 @given(plans(), st.sampled_from(sorted(POLICIES)), st.booleans(), st.integers(0, 99), st.floats(2, 30))
 @settings(max_examples=40)
-def test_no_tuple_is_lost_or_doubled(plan: Plan, policy: str, far: bool, seed: int, rate: float) -> None:
+def test_no_tuple_is_lost_or_doubled(
+    plan: DistributedPlan, policy: str, far: bool, seed: int, rate: float
+) -> None:
     world = world_of(plan, PAGES if far else Links())
     arrays, rng = laid_out(world, rate, 1 << 17), np.random.default_rng(seed)
     for until in (10.0, 20.0, 40.0):
@@ -153,9 +155,9 @@ MADE_COPIES = st.lists(
 
 
 @pytest.fixture(scope="module")
-def compiled() -> Callable[..., Change]:
+def compiled() -> Callable[..., Action]:
     @njit
-    def asked(nodes: Any, copies: Any, homes: Any, place: int, now: float, rules: Rules) -> Change:
+    def asked(nodes: Any, copies: Any, homes: Any, place: int, now: float, rules: Rules) -> Action:
         return decided_compiled(nodes, copies, homes, place, now, rules)
 
     return asked
@@ -163,7 +165,7 @@ def compiled() -> Callable[..., Change]:
 
 @given(st.lists(st.integers(0, 4000), min_size=4, max_size=4), MADE_COPIES)
 def test_what_is_compiled_decides_the_same(
-    compiled: Callable[..., Change],
+    compiled: Callable[..., Action],
     loads: list[int],
     made: list[tuple[int, int, float, float, int]],
 ) -> None:

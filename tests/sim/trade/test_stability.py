@@ -6,13 +6,13 @@ from statistics import fmean
 
 import pytest
 
-from australis.sim.trade.stability import LARGE, SMALL, Answer, Shift, shifted
+from australis.sim.trade.stability import LARGE, SMALL, Reaction, Shift, shifted
 
 RUNS = 5
 
 
 @pytest.fixture(scope="module")
-def answers() -> dict[tuple[str, int], list[Answer]]:
+def answers() -> dict[tuple[str, int], list[Reaction]]:
     return {
         (variant, extra): [shifted(Shift(variant, extra, run)) for run in range(RUNS)]
         for variant in ("fixed", "bounded")
@@ -20,12 +20,12 @@ def answers() -> dict[tuple[str, int], list[Answer]]:
     }
 
 
-def _more(answers: list[Answer]) -> float:
+def _more(answers: list[Reaction]) -> float:
     return fmean(answer.more for answer in answers)
 
 
 def test_a_large_shift_moves_some_and_a_small_one_hardly_any(
-    answers: dict[tuple[str, int], list[Answer]],
+    answers: dict[tuple[str, int], list[Reaction]],
 ) -> None:
     for variant in ("fixed", "bounded"):
         large, small = _more(answers[variant, LARGE]), _more(answers[variant, SMALL])
@@ -34,14 +34,14 @@ def test_a_large_shift_moves_some_and_a_small_one_hardly_any(
 
 
 def test_one_price_moves_fewer_and_nothing_when_load_goes(
-    answers: dict[tuple[str, int], list[Answer]],
+    answers: dict[tuple[str, int], list[Reaction]],
 ) -> None:
     assert _more(answers["fixed", LARGE]) < _more(answers["bounded", LARGE])
     assert all(answer.after == 0 for extra in (LARGE, SMALL) for answer in answers["fixed", extra])
 
 
 def test_cost_rises_with_the_load_and_falls_by_movements(
-    answers: dict[tuple[str, int], list[Answer]],
+    answers: dict[tuple[str, int], list[Reaction]],
 ) -> None:
     costs = {moment.time: moment.cost for moment in answers["fixed", LARGE][0].moments}
     assert costs[59_000] < costs[100_000] < costs[60_000]

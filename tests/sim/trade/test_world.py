@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from australis.errors import PolicyError, SimulationError
 from australis.policy.trade.contract import Contract, Task, fixed
-from australis.policy.trade.cost import Cost
+from australis.policy.trade.cost import CostCurve
 from australis.policy.trade.holding import Settings
 from australis.policy.trade.messages import Took
 from australis.policy.trade.participant import Participant
@@ -19,7 +19,7 @@ from australis.policy.trade.selection import Chosen
 from australis.sim.trade.graphs import drawn_pairs
 from australis.sim.trade.world import Market, Movable, Ways, loads_of, settled
 
-COST = Cost(slopes=(10, 20, 30, 40, 50, 60))
+COST = CostCurve(slopes=(10, 20, 30, 40, 50, 60))
 
 
 def two(price: int = 35) -> Market:
@@ -42,7 +42,7 @@ def test_a_movement_takes_its_time() -> None:
 
 @pytest.mark.parametrize("count", [4, 7, 10])
 def test_a_range_of_prices_balances_two_by_one_movement(count: int) -> None:
-    cost = Cost(tuple(range(10, 210, 10)))
+    cost = CostCurve(tuple(range(10, 210, 10)))
     contract = Contract("busy", "idle", 25, 250)
     busy = Participant("busy", cost, [contract], [Task(f"t{each}") for each in range(count)])
     idle = Participant("idle", cost, [contract], [Task("own0"), Task("own1")])
@@ -142,7 +142,7 @@ def test_invariants_hold_in_any_market(
 ) -> None:
     rng = np.random.default_rng(seed)
     pairs = drawn_pairs(nodes, least, rng).tolist()
-    costs = [Cost(tuple(np.cumsum(data.draw(strict)).tolist())) for _ in range(nodes)]
+    costs = [CostCurve(tuple(np.cumsum(data.draw(strict)).tolist())) for _ in range(nodes)]
     agreed = []
     for one, other in pairs:
         low, width = data.draw(st.integers(0, 150)), data.draw(st.integers(0, 40))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from australis.app.asking.delivery import Delivery, deliver, open_delivery
+    from australis.app.asking.delivery import Destination, deliver, open_destination
     from australis.app.asking.history import history_files, history_of
     from australis.app.asking.offline import query_history
 else:
@@ -16,9 +16,9 @@ else:
         __name__,
         {
             "delivery": (
-                "Delivery",
+                "Destination",
                 "deliver",
-                "open_delivery",
+                "open_destination",
             ),
             "history": (
                 "history_files",
@@ -29,10 +29,10 @@ else:
     )
 
 __all__ = [
-    "Delivery",
+    "Destination",
     "deliver",
     "history_files",
     "history_of",
-    "open_delivery",
+    "open_destination",
     "query_history",
 ]

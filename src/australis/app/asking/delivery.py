@@ -20,7 +20,7 @@ from australis.engine.files import STANDARD_STREAM, json_rows, open_writer
 _LEFT = ("string", "boolean")
 
 
-class Delivery(ABC):
+class Destination(ABC):
     """Takes tables of outputs, at most so many tuples of them; a context manager, whole at the end."""
 
     def __init__(self, limit: int | None = None) -> None:
@@ -58,7 +58,7 @@ class Delivery(ABC):
         self.finish() if error is None or isinstance(error, KeyboardInterrupt) else self.discard()
 
 
-class Lines(Delivery):
+class Lines(Destination):
     """JSON lines on standard output; where there are several outputs, each line says of which it is."""
 
     def __init__(self, schemas: Mapping[str, Schema], limit: int | None = None) -> None:
@@ -84,7 +84,7 @@ def labelled(rows: bytes, output: str) -> bytes:
     return begin + rows[:-1].replace(b"\n", b"}\n" + begin) + b"}\n"
 
 
-class OneFile(Delivery):
+class OneFile(Destination):
     """A file, which has its name when it is whole."""
 
     def __init__(self, path: str, schema: Schema, limit: int | None = None) -> None:
@@ -101,7 +101,7 @@ class OneFile(Delivery):
         self._writer.discard()
 
 
-class Rows(Delivery):
+class Rows(Destination):
     """Rows on a terminal, below one another; the names of attributes once, where there is one output."""
 
     def __init__(self, schemas: Mapping[str, Schema], console: Console, limit: int | None = None) -> None:
@@ -130,7 +130,7 @@ class Rows(Delivery):
         return texts
 
 
-def deliver(found: Iterable[tuple[str, pa.Table]], target: Delivery, stop: Stop) -> None:
+def deliver(found: Iterable[tuple[str, pa.Table]], target: Destination, stop: Stop) -> None:
     """Deliver tables of outputs until all that was wanted is there; Ctrl-C cuts no line in two."""
     pairs = iter(found)
     while not target.is_full and (pair := next(pairs, None)) is not None:
@@ -138,9 +138,9 @@ def deliver(found: Iterable[tuple[str, pa.Table]], target: Delivery, stop: Stop)
             target.take(*pair)
 
 
-def open_delivery(
+def open_destination(
     schemas: Mapping[str, Schema], path: str | None, limit: int | None, *, as_json: bool
-) -> Delivery:
+) -> Destination:
     """Where the tuples of some outputs are to go: a file, or to whoever reads standard output."""
     if path is not None and path != STANDARD_STREAM:
         (schema,) = schemas.values()

@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING
 from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from australis.app.checking.capacity import Answer, analyse_load
-    from australis.app.checking.question import Question, analysis_options
+    from australis.app.checking.capacity import CapacityReport, analyse_load
+    from australis.app.checking.question import CapacityQuestion, analysis_options
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
             "capacity": (
-                "Answer",
+                "CapacityReport",
                 "analyse_load",
             ),
             "question": (
-                "Question",
+                "CapacityQuestion",
                 "analysis_options",
             ),
         },
     )
 
 __all__ = [
-    "Answer",
-    "Question",
+    "CapacityQuestion",
+    "CapacityReport",
     "analyse_load",
     "analysis_options",
 ]

@@ -9,19 +9,19 @@ from typing import Any
 import click
 
 from australis.algebra.network import Network
-from australis.app.checking.question import Question
+from australis.app.checking.question import CapacityQuestion
 from australis.app.checking.rates import input_rates, machine_cores, read_costs, sample_files
 from australis.app.checking.static_shedding import shed_statically
 from australis.engine.calibrate import Calibration, calibrate, known_costs, sample
 from australis.engine.observe import look
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import plan
-from australis.policy.analysis import Analysis, Costs, Machine, Verdict, analyse
+from australis.policy.analysis import Analysis, Costs, Hardware, Verdict, analyse
 from australis.policy.shed import Shedding
 
 
 @dataclass(frozen=True)
-class Answer:
+class CapacityReport:
     """An analysis, the costs that it rests on, and what the shedder would do if there is too much load."""
 
     network: Network
@@ -61,20 +61,20 @@ class Answer:
         }
 
 
-def analyse_load(network: Network, question: Question) -> Answer:
+def analyse_load(network: Network, question: CapacityQuestion) -> CapacityReport:
     """Measure or look up the costs of a network, and analyse it."""
     expected = input_rates(network, question.rate)
-    measured = _measured(network, question, expected)
+    measured = _measure(network, question, expected)
     costs = measured.costs
     if question.train_ms is not None:
         costs = Costs(costs.boxes, costs.inputs_us, costs.outputs_us, question.train_ms * 1000)
     capacity = question.capacity or machine_cores()
-    found = analyse(network, expected, costs, Machine(capacity, question.headroom, _single(network)))
+    found = analyse(network, expected, costs, Hardware(capacity, question.headroom, _single(network)))
     shedding = shed_statically(network, costs, found) if found.excess > 0 else None
-    return Answer(network, found, costs, shedding, measured.notes)
+    return CapacityReport(network, found, costs, shedding, measured.notes)
 
 
-def _measured(network: Network, question: Question, rates: Mapping[str, float]) -> Calibration:
+def _measure(network: Network, question: CapacityQuestion, rates: Mapping[str, float]) -> Calibration:
     ways = {"--calibrate": question.calibrate, "--root": question.root, "--costs": question.costs}
     given = [name for name, value in ways.items() if value]
     if len(given) > 1:

@@ -82,7 +82,7 @@ def analysis_options(command: Command) -> Command:
 
 
 @dataclass(frozen=True)
-class Question:
+class CapacityQuestion:
     """The values of the options."""
 
     rate: tuple[str, ...]
@@ -95,7 +95,7 @@ class Question:
     train_ms: float | None
 
     @classmethod
-    def asked(cls, ctx: click.Context, values: dict[str, Any]) -> Question | None:
+    def asked(cls, ctx: click.Context, values: dict[str, Any]) -> CapacityQuestion | None:
         """The question that the options ask; None without --rate, which all the others need."""
         question = cls(**{field.name: values[field.name] for field in fields(cls)})
         if question.rate:

@@ -10,7 +10,7 @@ import click
 
 from australis.algebra.network import Network
 from australis.app import checking, showing
-from australis.app.checking import Question, analysis_options
+from australis.app.checking import CapacityQuestion, analysis_options
 from australis.app.exit_codes import OVERLOADED, REFUSED
 from australis.app.options import find_network, network_arguments
 from australis.errors import AlgebraError, Problem
@@ -45,7 +45,7 @@ def command(
       australis check soldiers.yaml --rate reports=20k/s --calibrate reports=reports.parquet
       australis check soldiers.yaml --rate reports=20k/s --root root --json
     """
-    question = Question.asked(ctx, options)
+    question = CapacityQuestion.asked(ctx, options)
     try:
         network = find_network(net, function_files)
         warnings = network.warnings()
@@ -69,7 +69,7 @@ def _report(
     problems: Iterable[Problem],
     warnings: Iterable[Problem],
     as_json: bool,
-    answer: checking.Answer | None = None,
+    answer: checking.CapacityReport | None = None,
 ) -> None:
     problems, warnings = tuple(problems), tuple(warnings)
     if as_json:

@@ -1,4 +1,4 @@
-"""`australis deploy`: another network in the place of the one that runs, which goes on meanwhile."""
+"""`australis deploy`: replaces the network of a root, while it runs."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from australis.errors import EngineError, Problem
 def command(
     net: str, dry_run: bool, tables: tuple[str, ...], yes: bool, as_json: bool, **options: Any
 ) -> None:
-    """Run another network on a root from now on: boxes that are the same go on with their state.
+    """Replace the network of a root: boxes that are the same keep their state.
 
-    The node that runs there goes on: what is to change is held and drained, and swapped between two trains.
-    Where none runs, the root is opened and changed. An invalid network, or one that cannot be, alters
-    nothing.
+    A node that runs there keeps running: what is to change is held and drained, and swapped between two
+    trains. If none runs, the root is opened and changed. A network that is invalid, or cannot replace the old
+    one, changes nothing.
 
-    The next `australis run` on this root is that of the new network.
+    Give the new network to the next `australis run` on this root.
 
     \b
     Examples:
@@ -47,7 +47,7 @@ def command(
       australis deploy new.yaml --root root
       australis deploy new.yaml --root root --table names=names.csv --yes --json
     """
-    root = RootOptions.taken(options)
+    root = RootOptions.take(options)
     network = find_network(net)
     stored = [name for name, given in network.inputs.items() if given.table and given.store is None]
     found = _tables(network, named_files(tables, stored, "table"))

@@ -1,4 +1,4 @@
-"""`australis detach`: an ad hoc query goes, with all that was kept for it."""
+"""`australis detach`: removes an ad hoc query, with all that was kept for it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from australis.errors import EngineError, Problem
 @root_options
 @log_options
 def command(name: str, **options: Any) -> None:
-    """Take an ad hoc query away, whoever reads it; `australis query --list` has the names.
+    """Detach an ad hoc query, also from whoever reads it; `australis query --list` has the names.
 
     \b
     Examples:
       australis detach speeders --root root
     """
-    root = RootOptions.taken(options)
+    root = RootOptions.take(options)
     with running.reach_or_start_node(root, lambda: _check(root, name)) as node:
         node.detach(name)
     click.echo(f"{name} is detached")

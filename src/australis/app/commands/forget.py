@@ -1,4 +1,4 @@
-"""`australis forget`: a consumer will not come back, so a root keeps nothing for it any more."""
+"""`australis forget`: deletes what a root keeps for a consumer that will not return."""
 
 from __future__ import annotations
 

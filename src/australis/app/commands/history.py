@@ -52,7 +52,7 @@ def command(
       australis history pos --since 1d --output yesterday.parquet --root root
       australis history pos --files --root root
     """
-    root = RootOptions.taken(options)
+    root = RootOptions.take(options)
     network = running.network_of(root)
     schema = point_schema(network, point)
     if output is not None and output != STANDARD_STREAM:
@@ -74,7 +74,7 @@ def command(
                 limit=limit,
             )
             kept = schema if names is None else Schema(tuple(schema[name] for name in names))
-            with asking.open_delivery({point: kept}, output, limit, as_json=as_json) as target:
+            with asking.open_destination({point: kept}, output, limit, as_json=as_json) as target:
                 asking.deliver(((point, table) for table in tables), target, stop)
         except KeyboardInterrupt:
             return

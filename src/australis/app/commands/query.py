@@ -14,7 +14,7 @@ from rich.console import Console
 
 from australis.algebra.network import Network
 from australis.app import asking, running
-from australis.app.options import Asked, RootOptions, expressions, root_options
+from australis.app.options import QueryOptions, RootOptions, expressions, root_options
 from australis.app.running import Stop, stoppable
 from australis.app.showing import statistics_tables as shown
 from australis.engine.control import Control, End, RemoteQuery
@@ -34,14 +34,14 @@ from australis.engine.files import STANDARD_STREAM, format_of
     help="Show this instead of the attributes. Repeatable.",
 )
 @click.option("--name", metavar="NAME", help="The name of the query. Default: one that is free.")
-@click.option("--keep", is_flag=True, help="Leave it attached; --name NAME alone reads on.")
+@click.option("--keep", is_flag=True, help="Leave it attached; --name NAME alone resumes it.")
 @click.option(
     "--follow/--no-follow",
     default=True,
     show_default=True,
-    help="Go on with what comes, or end with what has arrived by now.",
+    help="Continue with new tuples, or stop at what has arrived by now.",
 )
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="End behind so many tuples.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Stop after N tuples.")
 @click.option("--output", "-o", metavar="FILE", help=".csv, .tsv, .jsonl or .parquet; '-' is JSON lines.")
 @click.option("--list", "listed", is_flag=True, help="List the queries that are attached.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines, also on a terminal.")
@@ -62,12 +62,12 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Ask a connection point of a running network: its history first, then what comes, until Ctrl-C.
+    """Query a connection point of a running network: its history first, then what arrives, until Ctrl-C.
 
     EXPRESSION is a predicate on the tuples of POINT. With --net the query is a network of boxes whose inputs
-    are connection points. It runs as a part of the node, and goes when this command ends, unless it is kept.
+    are connection points. It runs as a part of the node, and ends with this command, unless --keep is given.
 
-    Where no node has the root open, the answer is that of the history alone.
+    If no node has the root open, the answer covers the history alone.
 
     \b
     Examples:
@@ -78,7 +78,7 @@ def command(
       australis query --name speeders --root root
       australis query --list --root root
     """
-    root, asked = RootOptions.taken(options), Asked(point, expression, net, expressions(maps))
+    root, asked = RootOptions.take(options), QueryOptions(point, expression, net, expressions(maps))
     _check(asked, name, listed)
     with stoppable() as stop, suppress(KeyboardInterrupt):
         wanted = Wanted(output, limit, as_json, stop)
@@ -97,7 +97,7 @@ def command(
                 wanted.read(reached.attach(query, name=name, keep=keep, follow=follow), keep=keep)
 
 
-def _check(asked: Asked, name: str | None, listed: bool) -> None:
+def _check(asked: QueryOptions, name: str | None, listed: bool) -> None:
     """Refuse words that do not go together."""
     if listed and not (asked.is_nothing and name is None):
         raise click.UsageError("--list is for itself: it names all queries that are attached")
@@ -123,12 +123,12 @@ class Wanted:
             format_of(output or "")
         self._output, self._limit, self._as_json, self._stop = output, limit, as_json, stop
 
-    def _delivery(self, query: Network) -> asking.Delivery:
+    def _delivery(self, query: Network) -> asking.Destination:
         if self._output not in (None, STANDARD_STREAM) and len(query.outputs) != 1:
             names = ", ".join(query.outputs)
             raise click.UsageError(f"--output {self._output} is one file, but the query has {names}")
         schemas = {name: query.output_schema(name) for name in query.outputs}
-        return asking.open_delivery(schemas, self._output, self._limit, as_json=self._as_json)
+        return asking.open_destination(schemas, self._output, self._limit, as_json=self._as_json)
 
     def history(self, root: RootOptions, query: Network) -> None:
         """Show what the query makes of the history that a root keeps."""

@@ -22,7 +22,7 @@ def command(name: str, **options: Any) -> None:
     Examples:
       australis refresh cars --root root
     """
-    root = RootOptions.taken(options)
+    root = RootOptions.take(options)
     with running.reach_or_start_node(root, lambda: _check(root, name)) as node:
         node.refresh(name)
     click.echo(f"{name} is read again")

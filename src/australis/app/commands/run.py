@@ -99,8 +99,8 @@ def command(
     many. Rows that do not fit go to the output `quarantine`, with the line and the reason.
 
     Without --root the outputs appear under their names when the run is over, or not at all. With it they grow
-    as the run goes on, and the next run goes on where this one was, each tuple once, however this one ended.
-    Ctrl-C ends a run with --root behind the trains on their way; twice, at once.
+    during the run, and the next run resumes where this one stopped, each tuple once, however this one ended.
+    Ctrl-C ends a run with --root once running trains finish; a second Ctrl-C ends it at once.
 
     \b
     Examples:
@@ -115,12 +115,12 @@ def command(
     sources = named_files(inputs, list(network.inputs), "input")
     targets = named_files(outputs, [*network.outputs, QUARANTINE], "output")
     check_files(network, sources, targets, as_json)
-    node = NodeOptions.taken(options)
+    node = NodeOptions.take(options)
     if engine != SPARK:
         refuse_elsewhere(ctx, engine, network, sources)
     node.check(ctx)
     now = wall_clock if clock == "wall" else running.stopped_clock()
-    job = running.Job(network, sources, targets, now=now, is_timed=clock == "wall", **options)
+    job = running.RunRequest(network, sources, targets, now=now, is_timed=clock == "wall", **options)
     with running.stoppable() as stop:
         try:
             summary = _run(job, engine, node, stop, as_json)
@@ -134,7 +134,7 @@ def command(
 
 
 def _run(
-    job: running.Job, engine: str, node: NodeOptions, stop: running.Stop, as_json: bool
+    job: running.RunRequest, engine: str, node: NodeOptions, stop: running.Stop, as_json: bool
 ) -> running.Summary:
     if engine != SPARK:
         return running.run_in_process(job, engine, stop)

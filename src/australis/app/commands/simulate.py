@@ -9,7 +9,7 @@ from australis.app.papers import eddies, hotspots, market, placement, recovery
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """Hold the distributed policies against the numbers of the papers.
+    """Compare the distributed policies with the numbers of the papers.
 
     \b
     Examples:

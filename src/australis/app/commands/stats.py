@@ -1,4 +1,4 @@
-"""`australis stats`: what the catalogue of a root tells of boxes, queues and outputs."""
+"""`australis stats`: the statistics of a root, from its catalogue: boxes, queues, outputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WIDTH_OF_FILES = 120
 @click.command()
 @click.argument("root", metavar="ROOT", type=click.Path(path_type=Path))
 @functions_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON; with --watch, a line for each look.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; with --watch, a line each time.")
 @click.option("--watch", is_flag=True, help="Look again every second, until Ctrl-C.")
 @click.option(
     "--every", type=click.FloatRange(min=0.1), default=1.0, show_default=True, help="For --watch: seconds."
@@ -36,8 +36,8 @@ def command(
 ) -> None:
     """Print the statistics of a root: what went through each box, what waits, how late outputs are.
 
-    Where outputs have graphs it also tells what they got in the last seconds and what that is worth, and
-    which drop boxes stand where.
+    Where outputs have graphs it also shows what they got in the last seconds and what that is worth, and
+    where drop boxes stand.
 
     ROOT is the folder of `australis run --root`, or of --catalog. It may be in use: nothing is locked, and
     what is shown is what was committed by then. A network that names functions of yours needs --functions.

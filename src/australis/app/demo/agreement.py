@@ -12,7 +12,7 @@ from australis.app.running import start_engine
 
 
 @dataclass(frozen=True)
-class Compared:
+class Agreement:
     """How much was compared, and what differed."""
 
     what: str
@@ -20,11 +20,11 @@ class Compared:
     differences: tuple[str, ...]
 
 
-def results_agree(network: Network, batches: list[pa.Table], found: Mapping[str, pa.Table]) -> Compared:
+def results_agree(network: Network, batches: list[pa.Table], found: Mapping[str, pa.Table]) -> Agreement:
     """Run the same batches on the kernels and compare every output; what one event emits has no sequence."""
     expected = _outputs("kernels", network, batches)
     differing = tuple(name for name in expected if _sorted(expected[name]) != _sorted(found[name]))
-    return Compared("tuples of all outputs", sum(table.num_rows for table in expected.values()), differing)
+    return Agreement("tuples of all outputs", sum(table.num_rows for table in expected.values()), differing)
 
 
 def _sorted(table: pa.Table) -> list[tuple[str, ...]]:
@@ -33,12 +33,12 @@ def _sorted(table: pa.Table) -> list[tuple[str, ...]]:
     return sorted(tuple(map(repr, row.values())) for row in table.select(names).to_pylist())
 
 
-def engines_agree(network: Network, batches: list[pa.Table]) -> Compared:
+def engines_agree(network: Network, batches: list[pa.Table]) -> Agreement:
     """Run the same batches on both engines and compare what every box emits, tuple by tuple, in sequence."""
     watched = replace(network, outputs=_taps({str(ref): ref for ref in network.schemas}))
     kernels, reference = (_outputs(engine, watched, batches) for engine in ("kernels", "reference"))
     differing = tuple(name for name in kernels if not kernels[name].equals(reference[name]))
-    return Compared("tuples of all streams", sum(table.num_rows for table in kernels.values()), differing)
+    return Agreement("tuples of all streams", sum(table.num_rows for table in kernels.values()), differing)
 
 
 def _outputs(engine: str, network: Network, batches: list[pa.Table]) -> dict[str, pa.Table]:

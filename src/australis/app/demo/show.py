@@ -13,8 +13,8 @@ from rich.table import Table
 
 from australis.algebra.network import QUARANTINE, Network
 from australis.app.demo.replay import TableSource
-from australis.app.running import Conductor, Stop, Taker, quietly
-from australis.app.showing import Sample, announce, draw_live
+from australis.app.running import Conductor, OutputTaker, Stop, quietly
+from australis.app.showing import ProgressSample, announce, draw_live
 from australis.app.showing import statistics_tables as shown
 from australis.engine import Node
 from australis.engine.observe import Statistics
@@ -86,17 +86,21 @@ class _Streaming:
         (name,) = self.network.inputs
         self.read[name] = 0
         self.taken = {output: [] for output in (*self.network.outputs, QUARANTINE)}
-        takers = [Taker(output, f"demo:{output}", tables.append) for output, tables in self.taken.items()]
+        takers = [
+            OutputTaker(output, f"demo:{output}", tables.append) for output, tables in self.taken.items()
+        ]
         conductor = Conductor(
-            node, [TableSource(name, self.stream, self.rate)], takers, flush=True, heard=self._took
+            node, [TableSource(name, self.stream, self.rate)], takers, flush=True, heard=self._count
         )
         began = time.perf_counter()
-        with draw_live(console, lambda: Sample(time.perf_counter() - began, self.read, node.statistics())):
+        with draw_live(
+            console, lambda: ProgressSample(time.perf_counter() - began, self.read, node.statistics())
+        ):
             conductor.run()
         self._print_speed(console, node.statistics(), time.perf_counter() - began)
         return Shown(self._outputs(), shown.outputs(node.statistics().outputs))
 
-    def _took(self, delivery: Delivery) -> None:
+    def _count(self, delivery: Delivery) -> None:
         self.read[delivery.input] += delivery.content.num_rows
 
     def _print_speed(self, console: Console, statistics: Statistics, seconds: float) -> None:

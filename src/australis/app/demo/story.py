@@ -11,7 +11,7 @@ from rich.table import Table
 
 from australis.algebra.network import QUARANTINE
 from australis.app import demo
-from australis.app.demo.agreement import Compared, engines_agree, results_agree
+from australis.app.demo.agreement import Agreement, engines_agree, results_agree
 from australis.app.demo.network import network as demo_network
 from australis.app.demo.stream import BEACON, HOME, SCANNER, WORM_NET, connections
 from australis.app.pictures import network_tree
@@ -82,7 +82,7 @@ def _text(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value).replace("+00:00", "Z")
 
 
-def _print_verdict(console: Console, who: str, compared: Compared) -> bool:
+def _print_verdict(console: Console, who: str, compared: Agreement) -> bool:
     """Print how a comparison ended; whether everything was equal."""
     if compared.differences:
         console.print(f"{who} [red]differs[/red] in {', '.join(compared.differences)}.")

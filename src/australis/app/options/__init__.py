@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         node_options,
         refuse_elsewhere,
     )
-    from australis.app.options.queries import Asked, expressions, point_schema
+    from australis.app.options.queries import QueryOptions, expressions, point_schema
     from australis.app.options.roots import RootOptions, root_options
 else:
     __getattr__ = lazy_exports(
@@ -50,7 +50,7 @@ else:
                 "refuse_elsewhere",
             ),
             "queries": (
-                "Asked",
+                "QueryOptions",
                 "expressions",
                 "point_schema",
             ),
@@ -64,8 +64,8 @@ else:
 __all__ = [
     "DISCIPLINES",
     "WAYS",
-    "Asked",
     "NodeOptions",
+    "QueryOptions",
     "RootOptions",
     "check_files",
     "expressions",

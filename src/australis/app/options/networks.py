@@ -45,7 +45,7 @@ def find_network(net: str, function_files: Iterable[str] = ()) -> Network:
     if net.lower().endswith(SUFFIXES):
         if not Path(net).exists():
             raise NetworkError(Problem(net, "there is no such file"))
-        return _located(net)
+        return _load(net)
     place, _, name = net.rpartition(":")
     if not place:
         hint = f"; a name in it, such as {net}:network" if net.endswith(".py") else ""
@@ -53,7 +53,7 @@ def find_network(net: str, function_files: Iterable[str] = ()) -> Network:
     return _as_network(_attribute(import_python(place), name, place), net)
 
 
-def _located(net: str) -> Network:
+def _load(net: str) -> Network:
     """The network in a file; a problem without a place is one of the whole file."""
     try:
         return load(net)

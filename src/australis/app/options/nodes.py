@@ -42,7 +42,7 @@ class Size(click.ParamType[int]):
         return round(float(found[1]) * 1000.0**thousands)
 
 
-class Place(click.ParamType[str]):
+class ListenAddress(click.ParamType[str]):
     """A port to listen on, of this machine's own or of a host that is named."""
 
     name = "place"
@@ -73,7 +73,7 @@ _OPTIONS = (
     click.option(
         "--root",
         metavar="DIR",
-        help="Keep queues, state and positions there: the next run with the same root goes on.",
+        help="Keep queues, state and positions there: the next run with the same root resumes.",
     ),
     click.option(
         "--catalog", metavar="DIR", help="A local folder for the catalogue of a root that is a URI."
@@ -123,10 +123,10 @@ _OPTIONS = (
     ),
     click.option(
         "--metrics",
-        type=Place(),
+        type=ListenAddress(),
         metavar="[HOST:]PORT",
-        help="Tell Prometheus how it goes, at http://127.0.0.1:PORT/metrics or on another HOST; 0 is any "
-        "port that is free.",
+        help="Serve metrics for Prometheus, at http://127.0.0.1:PORT/metrics or on another HOST; 0 is any "
+        "free port.",
     ),
     click.option(
         "--control/--no-control",
@@ -156,7 +156,7 @@ _OPTIONS = (
         help="The most tuples of a train.",
     ),
     click.option(
-        "--follow", is_flag=True, help="Go on with what is appended to files and comes into folders."
+        "--follow", is_flag=True, help="Keep reading what is appended to files and added to folders."
     ),
     click.option("--rate", metavar="N/s", help="Replay every input at so many tuples a second: 5000/s."),
     click.option(
@@ -200,7 +200,7 @@ class NodeOptions:
     by: str | None
 
     @classmethod
-    def taken(cls, values: dict[str, Any]) -> NodeOptions:
+    def take(cls, values: dict[str, Any]) -> NodeOptions:
         """Take the options out of a command's."""
         return cls(**{field.name: values.pop(field.name) for field in fields(cls)})
 

@@ -19,7 +19,7 @@ FOUND = "found"
 
 
 @dataclass(frozen=True)
-class Asked:
+class QueryOptions:
     """What the words of a command ask for."""
 
     point: str | None

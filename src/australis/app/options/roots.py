@@ -47,7 +47,7 @@ class RootOptions:
     catalog: Path | None = None
 
     @classmethod
-    def taken(cls, values: dict[str, Any]) -> RootOptions:
+    def take(cls, values: dict[str, Any]) -> RootOptions:
         """Take the options out of a command's, and import the functions that they name."""
         for name in values.pop("function_files"):
             import_python(name)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from australis.app.pictures.layers import Arc, Columns, Item, arrange
+from australis.app.pictures.layers import Columns, Edge, Item, arrange
 
 GAP_BETWEEN_ITEMS = 24.0
 GAP_AT_BENDS = 14.0
@@ -28,13 +28,13 @@ class Drawing:
     """
 
     corners: Mapping[str, Point]
-    ways: Mapping[Arc, tuple[Point, ...]]
+    ways: Mapping[Edge, tuple[Point, ...]]
     width: float
     height: float
 
 
 def draw(
-    items: Sequence[Item], arcs: Sequence[Arc], label_widths: Mapping[tuple[str, int], float]
+    items: Sequence[Item], arcs: Sequence[Edge], label_widths: Mapping[tuple[str, int], float]
 ) -> Drawing:
     """Place items and arcs; `label_widths` says how much straight way an outlet needs for its label."""
     columns = arrange(items, arcs)
@@ -139,7 +139,7 @@ def separated(wishes: Sequence[float], weights: Sequence[float], steps: Sequence
 
 def _way(
     columns: Columns,
-    arc: Arc,
+    arc: Edge,
     corners: Mapping[str, Point],
     rights: Mapping[str, float],
     label_widths: Mapping[tuple[str, int], float],

@@ -27,7 +27,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Arc:
+class Edge:
     """An arc from an outlet of one item to an inlet of another."""
 
     source: str
@@ -42,25 +42,25 @@ class Columns:
 
     items: dict[str, Item]
     columns: list[list[str]]
-    hops: list[Arc]
+    hops: list[Edge]
     """All arcs from one column to the next."""
-    chains: dict[Arc, list[str]] = field(default_factory=dict)
+    chains: dict[Edge, list[str]] = field(default_factory=dict)
     """For each arc the bends that it passes, from left to right."""
 
 
-def has_loop(ids: Sequence[str], arcs: Sequence[Arc]) -> bool:
+def has_loop(ids: Sequence[str], arcs: Sequence[Edge]) -> bool:
     """Whether the arcs go round in a circle."""
     return len(_ranks(ids, arcs)) < len(ids)
 
 
-def arrange(items: Sequence[Item], arcs: Sequence[Arc]) -> Columns:
+def arrange(items: Sequence[Item], arcs: Sequence[Edge]) -> Columns:
     """Put items into columns and order each column."""
     ranks = _columns_of(items, arcs)
     columns = _with_bends(items, arcs, ranks)
     return _untangled(columns)
 
 
-def _ranks(ids: Sequence[str], arcs: Sequence[Arc]) -> dict[str, int]:
+def _ranks(ids: Sequence[str], arcs: Sequence[Edge]) -> dict[str, int]:
     """The longest way to each item; items in or behind a loop have none."""
     waiting = {item: sum(arc.target == item for arc in arcs) for item in ids}
     ranks = {item: 0 for item, count in waiting.items() if count == 0}
@@ -76,7 +76,7 @@ def _ranks(ids: Sequence[str], arcs: Sequence[Arc]) -> dict[str, int]:
     return {item: rank for item, rank in ranks.items() if waiting[item] == 0}
 
 
-def _columns_of(items: Sequence[Item], arcs: Sequence[Arc]) -> dict[str, int]:
+def _columns_of(items: Sequence[Item], arcs: Sequence[Edge]) -> dict[str, int]:
     ranks = _ranks([item.id for item in items], arcs)
     for item in items:  # a source stands just before what reads it, so that its arcs are short
         behind = [ranks[arc.target] for arc in arcs if arc.source == item.id]
@@ -88,7 +88,7 @@ def _columns_of(items: Sequence[Item], arcs: Sequence[Arc]) -> dict[str, int]:
     return {item.id: last if item.pin == "last" and has_last else ranks[item.id] for item in items}
 
 
-def _with_bends(items: Sequence[Item], arcs: Sequence[Arc], ranks: Mapping[str, int]) -> Columns:
+def _with_bends(items: Sequence[Item], arcs: Sequence[Edge], ranks: Mapping[str, int]) -> Columns:
     count = max(ranks.values(), default=-1) + 1
     found = Columns({item.id: item for item in items}, [[] for _ in range(count)], [])
     for item in items:
@@ -101,7 +101,7 @@ def _with_bends(items: Sequence[Item], arcs: Sequence[Arc], ranks: Mapping[str, 
         found.chains[arc] = [bend.id for bend in bends]
         stops = [(arc.source, arc.outlet), *((bend.id, 0) for bend in bends)]
         goals = [*((bend.id, 0) for bend in bends), (arc.target, arc.inlet)]
-        found.hops += [Arc(*stop, *goal) for stop, goal in zip(stops, goals, strict=True)]
+        found.hops += [Edge(*stop, *goal) for stop, goal in zip(stops, goals, strict=True)]
     return found
 
 

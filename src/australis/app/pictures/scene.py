@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from australis.algebra.network import Network, Ref
 from australis.app.pictures.coordinates import Drawing, Point, draw
-from australis.app.pictures.layers import Arc, Item, has_loop
+from australis.app.pictures.layers import Edge, Item, has_loop
 from australis.app.pictures.shapes import Shape, label_of, label_width, shapes_of
 
 FRAME_TOP, FRAME_SIDE = 26.0, 18.0
@@ -65,7 +65,7 @@ class _Part:
     drawing: Drawing
     frame: Item
     inside: Mapping[str, _Part | Shape]
-    refs: Mapping[Arc, Ref]
+    refs: Mapping[Edge, Ref]
     entering: tuple[Ref, ...]
     leaving: tuple[Ref, ...]
 
@@ -99,7 +99,7 @@ class _Layout:
             return self.part(group)
         return self._drawn(inside, refs)
 
-    def _drawn(self, inside: dict[str, _Part | Shape], refs: dict[Arc, Ref]) -> _Part:
+    def _drawn(self, inside: dict[str, _Part | Shape], refs: dict[Edge, Ref]) -> _Part:
         entering = tuple(dict.fromkeys(ref for arc, ref in refs.items() if arc.source.startswith("enter ")))
         leaving = tuple(dict.fromkeys(ref for arc, ref in refs.items() if arc.target.startswith("leave ")))
         items = [
@@ -137,16 +137,16 @@ class _Layout:
         below = chain[chain.index(group) + 1 :]
         return f"group:{below[0]}" if below else shape
 
-    def _arcs(self, group: str, inside: Mapping[str, _Part | Shape]) -> dict[Arc, Ref]:
+    def _arcs(self, group: str, inside: Mapping[str, _Part | Shape]) -> dict[Edge, Ref]:
         """The wires of a group between its members, its left border and its right border."""
-        found: dict[Arc, Ref] = {}
+        found: dict[Edge, Ref] = {}
         for ref, start, end in self._wires:
             source, target = self._member(start.shape, group), self._member(end.shape, group)
             if source == target:
                 continue
             outlet = _port(inside.get(source or ""), start.port, ref, "leaving")
             inlet = _port(inside.get(target or ""), end.port, ref, "entering")
-            found[Arc(source or f"enter {ref}", outlet, target or f"leave {ref}", inlet)] = ref
+            found[Edge(source or f"enter {ref}", outlet, target or f"leave {ref}", inlet)] = ref
         return found
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from australis.app.running.conductor import Conductor, Taker
+    from australis.app.running.conductor import Conductor, OutputTaker
     from australis.app.running.engines import ENGINES, SPARK, start_engine
-    from australis.app.running.in_process import Job, run_in_process
+    from australis.app.running.in_process import RunRequest, run_in_process
     from australis.app.running.on_node import run_on_node
     from australis.app.running.quiet_start import quietly
     from australis.app.running.reference_engine import ReferenceEngine
@@ -31,7 +31,7 @@ else:
         {
             "conductor": (
                 "Conductor",
-                "Taker",
+                "OutputTaker",
             ),
             "engines": (
                 "ENGINES",
@@ -39,7 +39,7 @@ else:
                 "start_engine",
             ),
             "in_process": (
-                "Job",
+                "RunRequest",
                 "run_in_process",
             ),
             "on_node": ("run_on_node",),
@@ -66,11 +66,11 @@ __all__ = [
     "ENGINES",
     "SPARK",
     "Conductor",
-    "Job",
+    "OutputTaker",
     "ReferenceEngine",
+    "RunRequest",
     "Stop",
     "Summary",
-    "Taker",
     "network_of",
     "open_inputs",
     "optimisations_of",

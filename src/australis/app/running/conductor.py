@@ -23,7 +23,7 @@ _FLUSHED = "end of the streams"
 
 
 @dataclass(frozen=True)
-class Taker:
+class OutputTaker:
     """An output, under which name its consumer is known, and what to do with its tables."""
 
     output: str
@@ -38,7 +38,7 @@ class Conductor:
         self,
         node: Node,
         sources: Sequence[Source],
-        takers: Sequence[Taker],
+        takers: Sequence[OutputTaker],
         *,
         flush: bool,
         heard: Callable[[Delivery], None] = lambda delivery: None,
@@ -129,7 +129,7 @@ class Conductor:
 
     def _bring(self) -> None:
         with self._unless_ended():
-            self.notes = feed(self._node, self._sources, self._waiter, self._took)
+            self.notes = feed(self._node, self._sources, self._waiter, self._pass_on)
         if self._waiter.is_ended:
             return
         if self._flush:
@@ -147,7 +147,7 @@ class Conductor:
             if not self._waiter.is_ended:
                 raise
 
-    def _took(self, delivery: Delivery) -> None:
+    def _pass_on(self, delivery: Delivery) -> None:
         self._heard(delivery)
         self._node.check()
         self._wake()
@@ -165,7 +165,7 @@ class Conductor:
         for wake in self._wakes:
             wake.set()
 
-    def _consume(self, taker: Taker, wake: threading.Event, lock: threading.Lock) -> None:
+    def _consume(self, taker: OutputTaker, wake: threading.Event, lock: threading.Lock) -> None:
         """Take what an output has whenever there is something, and once more when all is over."""
         while True:
             is_last = self._over.is_set()
@@ -179,7 +179,7 @@ class Conductor:
             wake.wait()
             wake.clear()
 
-    def _tables(self, taker: Taker) -> Iterator[pa.Table]:
+    def _tables(self, taker: OutputTaker) -> Iterator[pa.Table]:
         """What an output has by now; nothing where a change of the network has taken it away."""
         try:
             yield from self._node.subscribe(taker.output, consumer=taker.consumer, follow=False)

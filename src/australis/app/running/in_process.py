@@ -14,13 +14,13 @@ from australis.algebra.network import Network
 from australis.app.running.engines import start_engine
 from australis.app.running.stopping import Stop
 from australis.app.running.summary import Summary
-from australis.app.running.turns import Plan, run
+from australis.app.running.turns import RunSetup, run
 from australis.app.running.whole_files import open_inputs, open_outputs
 from australis.engine.files import Reader
 
 
 @dataclass(frozen=True)
-class Job:
+class RunRequest:
     """What is to be run, on whichever engine."""
 
     network: Network
@@ -35,17 +35,17 @@ class Job:
     """Whether the clock goes, so that delays can be told."""
 
 
-def run_in_process(job: Job, engine: str, stop: Stop) -> Summary:
+def run_in_process(job: RunRequest, engine: str, stop: Stop) -> Summary:
     """Run a job on an engine of this process."""
     ordered = {name: job.sources[name] for name in job.network.inputs}
     with open_inputs(job.network, ordered, job.stream_format) as readers:
         started = start_engine(engine, job.network)
         with open_outputs(job.network, job.targets, job.stream_format, stop) as writers:
-            plan = Plan(job.network, started, readers, writers, job.batch, job.flush, job.strict, job.now)
+            plan = RunSetup(job.network, started, readers, writers, job.batch, job.flush, job.strict, job.now)
             return _run(plan, engine, job.targets, stop)
 
 
-def _run(plan: Plan, engine: str, targets: Mapping[str, str], stop: Stop) -> Summary:
+def _run(plan: RunSetup, engine: str, targets: Mapping[str, str], stop: Stop) -> Summary:
     began = time.perf_counter()
     with _progress(plan.readers) as progressed:
 

@@ -17,14 +17,14 @@ from rich.console import Console
 
 from australis.algebra.network import QUARANTINE
 from australis.app.options import NodeOptions, is_endless
-from australis.app.running.conductor import Conductor, Taker
-from australis.app.running.in_process import Job
+from australis.app.running.conductor import Conductor, OutputTaker
+from australis.app.running.in_process import RunRequest
 from australis.app.running.quiet_start import quietly
 from australis.app.running.stopping import Stop
 from australis.app.running.summary import NodeSummary, Summary
-from australis.app.running.tally import Tally
+from australis.app.running.tally import RunTally
 from australis.app.running.whole_files import open_inputs, open_outputs
-from australis.app.showing import Sample, Service, announce, draw_live, losses_between
+from australis.app.showing import ProgressSample, Service, announce, draw_live, losses_between
 from australis.engine import Node
 from australis.engine.files import STANDARD_STREAM, Batch, Writer, open_reader
 from australis.engine.ledger import Entry, Recent, quantile_us
@@ -48,22 +48,22 @@ class _Before:
     shed: list[Entry]
 
 
-def run_on_node(job: Job, options: NodeOptions, stop: Stop, *, as_json: bool) -> Summary:
+def run_on_node(job: RunRequest, options: NodeOptions, stop: Stop, *, as_json: bool) -> Summary:
     """Run a job on a node; an end that was asked for is in the summary."""
     sources = _sources(job, options)
     _check(job, options, sources)
-    run = _NodeRun(job, options, sources, Tally.of(job.network), Console(stderr=True, highlight=False))
+    run = _NodeRun(job, options, sources, RunTally.of(job.network), Console(stderr=True, highlight=False))
     return run.run(stop, as_json)
 
 
-def _sources(job: Job, options: NodeOptions) -> list[Source]:
+def _sources(job: RunRequest, options: NodeOptions) -> list[Source]:
     shared = Options(batch=job.batch, timezone=job.network.timezone, stream_format=job.stream_format)
     inputs = {name: given for name, given in job.network.inputs.items() if given.store is None}
     streams = {name: given for name, given in inputs.items() if not given.table}
     return [options.source(name, job.sources[name], streams[name].schema, shared) for name in streams]
 
 
-def _check(job: Job, options: NodeOptions, sources: list[Source]) -> None:
+def _check(job: RunRequest, options: NodeOptions, sources: list[Source]) -> None:
     """Find what cannot work before anything is started."""
     files = [path for path in job.targets.values() if path != STANDARD_STREAM]
     endless = [source.input for source in sources if is_endless(source)]
@@ -82,7 +82,7 @@ def _check(job: Job, options: NodeOptions, sources: list[Source]) -> None:
 
 class _NodeRun:
     def __init__(
-        self, job: Job, options: NodeOptions, sources: list[Source], tally: Tally, console: Console
+        self, job: RunRequest, options: NodeOptions, sources: list[Source], tally: RunTally, console: Console
     ) -> None:
         self._job, self._options, self._sources = job, options, sources
         self._tally, self._console = tally, console
@@ -173,10 +173,10 @@ class _NodeRun:
         takers = list(
             self._take_into_sinks(node, stack) if self._is_kept else self._take_into_files(node, writers)
         )
-        conductor = Conductor(node, self._sources, list(takers), flush=self._job.flush, heard=self._took)
+        conductor = Conductor(node, self._sources, list(takers), flush=self._job.flush, heard=self._count)
 
-        def sample() -> Sample:
-            return Sample(time.perf_counter() - began, self._tally.read, node.statistics())
+        def sample() -> ProgressSample:
+            return ProgressSample(time.perf_counter() - began, self._tally.read, node.statistics())
 
         with draw_live(self._console, sample) if self._may_draw else nullcontext():
             if self._is_kept or self._is_endless:
@@ -201,14 +201,14 @@ class _NodeRun:
         lost = losses_between(before.shed, node.shed(), after.superboxes)
         return Service(node.quality_since(before.seen, seconds), lost)
 
-    def _took(self, delivery: Delivery) -> None:
+    def _count(self, delivery: Delivery) -> None:
         content = delivery.content
         self._tally.read[delivery.input] += (
             content.num_rows if isinstance(content, Adoption | pa.Table) else 0
         )
         self._tally.rejected[delivery.input] += len(delivery.rejected)
 
-    def _take_into_files(self, node: Node, writers: Mapping[str, Writer]) -> Iterator[Taker]:
+    def _take_into_files(self, node: Node, writers: Mapping[str, Writer]) -> Iterator[OutputTaker]:
         """Outputs into files that appear at the end; what nobody asked for is not kept."""
         for name in self._job.network.outputs:
             if name in writers:
@@ -218,7 +218,7 @@ class _NodeRun:
         write = writers[QUARANTINE].write if QUARANTINE in writers else lambda table: None
         yield self._taker(QUARANTINE, f"run:{QUARANTINE}", write)
 
-    def _take_into_sinks(self, node: Node, stack: ExitStack) -> Iterator[Taker]:
+    def _take_into_sinks(self, node: Node, stack: ExitStack) -> Iterator[OutputTaker]:
         """Outputs into files that grow; others stay in the root."""
         for name, path in self._job.targets.items():
             schema = self._job.network.output_schema(name)
@@ -226,7 +226,7 @@ class _NodeRun:
             running = stack.enter_context(sink.start(node))
             yield self._taker(name, sink.consumer, running.take)
 
-    def _taker(self, name: str, consumer: str, write: Callable[[pa.Table], None]) -> Taker:
+    def _taker(self, name: str, consumer: str, write: Callable[[pa.Table], None]) -> OutputTaker:
         def take(table: pa.Table) -> None:
             if name == QUARANTINE:
                 self._tally.quarantine(table, strict=self._job.strict)
@@ -234,7 +234,7 @@ class _NodeRun:
                 self._tally.written[name] += table.num_rows
             write(table)
 
-        return Taker(name, consumer, take)
+        return OutputTaker(name, consumer, take)
 
     # --- behind it
 
@@ -304,7 +304,7 @@ def _delays(before: Statistics, after: Statistics) -> Iterator[tuple[str, tuple[
             yield name, (round(p50 / 1000, 2), round(p95 / 1000, 2))
 
 
-def _print_line(sample: Sample) -> None:
+def _print_line(sample: ProgressSample) -> None:
     """Print a line of JSON about a run that is under way."""
     known = {
         "seconds": round(sample.seconds, 1),

@@ -21,7 +21,7 @@ _STDERR = 2
 @contextmanager
 def quietly(folder: Path | None) -> Iterator[None]:
     """Send what processes write that are started inside to `spark.log` in a folder, or to nowhere lasting."""
-    with _opened(folder) as log:
+    with _open_log(folder) as log:
         kept = os.dup(_STDERR)
         os.dup2(log.fileno(), _STDERR)
         try:
@@ -37,7 +37,7 @@ def quietly(folder: Path | None) -> Iterator[None]:
             os.close(kept)
 
 
-def _opened(folder: Path | None) -> IO[bytes]:
+def _open_log(folder: Path | None) -> IO[bytes]:
     if folder is None:
         return tempfile.TemporaryFile()
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from australis.algebra.network import QUARANTINE, Network
-from australis.app.running.tally import Tally
+from australis.app.running.tally import RunTally
 from australis.app.showing import Service
 
 _COUNTED = ("received", "emitted", "late", "ignored", "rejected")
@@ -34,7 +34,7 @@ class Summary:
     network: Network
     engine: str
     seconds: float
-    tally: Tally
+    tally: RunTally
     files: Mapping[str, str]
     counters: Mapping[str, Any]
     flushed: bool

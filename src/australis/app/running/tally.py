@@ -13,7 +13,7 @@ _REASONS_KEPT = 3
 
 
 @dataclass
-class Tally:
+class RunTally:
     """What came in, what went out, and what was quarantined for which first reasons."""
 
     read: dict[str, int]
@@ -23,7 +23,7 @@ class Tally:
     reasons: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, network: Network) -> Tally:
+    def of(cls, network: Network) -> RunTally:
         """The tally of a run that has not begun."""
         names, outputs = network.inputs, (*network.outputs, QUARANTINE)
         return cls(dict.fromkeys(names, 0), dict.fromkeys(names, 0), dict.fromkeys(outputs, 0))

@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Network
 from australis.app.running.engines import Engine
-from australis.app.running.tally import Tally
+from australis.app.running.tally import RunTally
 from australis.engine import never_back, wall_clock
 from australis.engine.files import Batch, Reader, Rejected, Writer
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunSetup:
     """Everything that a run needs."""
 
     network: Network
@@ -35,18 +35,18 @@ def stopped_clock() -> Callable[[], int]:
     return lambda: moment
 
 
-def run(plan: Plan, progressed: Callable[[int], None]) -> Tally:
+def run(plan: RunSetup, progressed: Callable[[int], None]) -> RunTally:
     """Run a plan; `progressed` hears of every turn how many tuples came in so far."""
     return _Turns(plan, progressed).run()
 
 
 class _Turns:
-    def __init__(self, plan: Plan, progressed: Callable[[int], None]) -> None:
+    def __init__(self, plan: RunSetup, progressed: Callable[[int], None]) -> None:
         self._plan, self._progressed = plan, progressed
         self._now = never_back(plan.now)
-        self._tally = Tally.of(plan.network)
+        self._tally = RunTally.of(plan.network)
 
-    def run(self) -> Tally:
+    def run(self) -> RunTally:
         inputs = self._plan.network.inputs
         for name in (name for name, given in inputs.items() if given.table):
             for batch in self._batches(name):

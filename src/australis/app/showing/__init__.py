@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from australis.app.showing.losses import losses_between
     from australis.app.showing.number_tables import print_table
     from australis.app.showing.physical_plan import physical_plan_of, physical_tree
-    from australis.app.showing.progress import Sample, announce, draw_live
+    from australis.app.showing.progress import ProgressSample, announce, draw_live
     from australis.app.showing.served_quality import Service
 else:
     __getattr__ = lazy_exports(
@@ -27,7 +27,7 @@ else:
                 "physical_tree",
             ),
             "progress": (
-                "Sample",
+                "ProgressSample",
                 "announce",
                 "draw_live",
             ),
@@ -37,7 +37,7 @@ else:
     )
 
 __all__ = [
-    "Sample",
+    "ProgressSample",
     "Service",
     "announce",
     "draw_live",

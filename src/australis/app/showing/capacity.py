@@ -11,14 +11,14 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from australis.app.checking import Answer
+from australis.app.checking import CapacityReport
 from australis.app.showing.statistics_tables import NOTHING, columns
 from australis.policy.analysis import Analysis, Load, Verdict
 
 WIDTH_OF_FILES = 120
 
 
-def show_capacity(answer: Answer) -> None:
+def show_capacity(answer: CapacityReport) -> None:
     """Print an analysis; what to know about it goes to standard error."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH_OF_FILES
     console = Console(highlight=False, width=width)
@@ -69,7 +69,7 @@ def _rate(rate: float) -> str:
     return f"{rate:,.0f}" if rate >= 100 or rate == 0 else f"{rate:,.1f}" if rate >= 0.1 else f"{rate:.2g}"
 
 
-def sentences(answer: Answer) -> Iterator[str]:
+def sentences(answer: CapacityReport) -> Iterator[str]:
     """The verdict, the bottleneck, and what would have to be shed."""
     found = answer.analysis
     yield _verdict(answer.network.name, found)
@@ -99,7 +99,7 @@ def _cores(number: float) -> str:
     return "1 core" if number == 1 else f"{number:.3g} cores"
 
 
-def _shedding(answer: Answer) -> Iterator[str]:
+def _shedding(answer: CapacityReport) -> Iterator[str]:
     """What the shedder would do."""
     assert answer.shedding is not None
     for stage, box in answer.shedding.boxes.items():
@@ -113,7 +113,7 @@ def _shedding(answer: Answer) -> Iterator[str]:
         yield f"  not to shed {left}: what else there is leads to outputs without a loss or value graph"
 
 
-def warnings(answer: Answer) -> Iterator[str]:
+def warnings(answer: CapacityReport) -> Iterator[str]:
     """What cannot be as the graphs want it."""
     for delay in answer.analysis.infeasible:
         yield (

@@ -21,7 +21,7 @@ SPARK_WAY = "spark"
 
 
 @dataclass(frozen=True)
-class Stage:
+class JobStage:
     """Boxes that run together in the tasks of a job."""
 
     runs_as: str
@@ -40,7 +40,7 @@ class PhysicalSuperbox:
     """By input, the attributes whose values decide on the partition."""
     reads: tuple[str, ...]
     tables: tuple[str, ...]
-    stages: tuple[Stage, ...]
+    stages: tuple[JobStage, ...]
     shuffles: int
     state: dict[str, int]
     """The boxes that keep state, and in how many partitions."""
@@ -112,9 +112,9 @@ def _superbox(superbox: Superbox, way: str, partitions: int) -> PhysicalSuperbox
     )
 
 
-def _fused(superbox: Superbox) -> tuple[Stage, ...]:
+def _fused(superbox: Superbox) -> tuple[JobStage, ...]:
     """One stage: the tasks that read the segments run all boxes."""
-    return (Stage("Python tasks", superbox.boxes, tuple(_before_state(superbox))),)
+    return (JobStage("Python tasks", superbox.boxes, tuple(_before_state(superbox))),)
 
 
 def _before_state(superbox: Superbox) -> Iterator[str]:
@@ -127,11 +127,11 @@ def _before_state(superbox: Superbox) -> Iterator[str]:
             yield box_id
 
 
-def _by_spark(superbox: Superbox) -> tuple[Stage, ...]:
+def _by_spark(superbox: Superbox) -> tuple[JobStage, ...]:
     """Spark reads the segments and runs the leading boxes, then brings the partitions to Python."""
     cut = spark.led(superbox)
     leading = tuple(link.box for links in cut.chains.values() for link in links)
-    return Stage("Spark tasks", leading, leading), Stage("Python tasks", cut.rest.boxes)
+    return JobStage("Spark tasks", leading, leading), JobStage("Python tasks", cut.rest.boxes)
 
 
 def _arcs(made: Plan) -> Iterator[PhysicalArc]:
@@ -177,7 +177,7 @@ def _stages(branch: Tree, network: Network, superbox: PhysicalSuperbox) -> None:
             leaf.add(Text("no box: the tuples pass", "dim"))
 
 
-def _remark(superbox: PhysicalSuperbox, stage: Stage, box_id: str) -> str:
+def _remark(superbox: PhysicalSuperbox, stage: JobStage, box_id: str) -> str:
     """What is to be said of a box: where it runs, and what it keeps."""
     if box_id in superbox.state:
         return f" [state in {_partitions(superbox.state[box_id])}]"

@@ -22,7 +22,7 @@ _WINDOW_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
-class Sample:
+class ProgressSample:
     """How far a run is at a moment."""
 
     seconds: float
@@ -46,18 +46,18 @@ class Sample:
         return {name: each.tuples for name, each in self.statistics.outputs.items()}
 
 
-class Rates:
+class RateMeter:
     """Tuples per second of the last seconds.
 
-    >>> rates = Rates()
-    >>> rates.noted(0.0, {"x": 0}), rates.noted(1.0, {"x": 500}), rates.noted(2.0, {"x": 1500})
+    >>> rates = RateMeter()
+    >>> rates.note(0.0, {"x": 0}), rates.note(1.0, {"x": 500}), rates.note(2.0, {"x": 1500})
     ({'x': 0.0}, {'x': 500.0}, {'x': 750.0})
     """
 
     def __init__(self) -> None:
         self._noted: deque[tuple[float, Mapping[str, int]]] = deque()
 
-    def noted(self, seconds: float, counts: Mapping[str, int]) -> dict[str, float]:
+    def note(self, seconds: float, counts: Mapping[str, int]) -> dict[str, float]:
         """Take in new counts; gives the rates."""
         self._noted.append((seconds, dict(counts)))
         while len(self._noted) > 2 and self._noted[1][0] <= seconds - _WINDOW_SECONDS:
@@ -73,15 +73,15 @@ class Rates:
 class Picture:
     """A run as it is drawn, again and again."""
 
-    def __init__(self, take: Callable[[], Sample]) -> None:
+    def __init__(self, take: Callable[[], ProgressSample]) -> None:
         self._take = take
-        self._read, self._written, self._shed = Rates(), Rates(), Rates()
+        self._read, self._written, self._shed = RateMeter(), RateMeter(), RateMeter()
 
     def draw(self) -> RenderableType:
         """The picture of this moment."""
         sample = self._take()
-        read = self._read.noted(sample.seconds, sample.read)
-        written = self._written.noted(sample.seconds, sample.written)
+        read = self._read.note(sample.seconds, sample.read)
+        written = self._written.note(sample.seconds, sample.written)
         head = Text.assemble(
             (sample.statistics.network, "bold"),
             f"  {sample.seconds:.0f} s  in {sum(read.values()):,.0f}/s  out {sum(written.values()):,.0f}/s",
@@ -97,12 +97,12 @@ class Picture:
         parts = [*self._service(sample), *(each for table in tables for each in (Text(), table))]
         return Group(head, *([] if room is None else [room]), *parts)
 
-    def _service(self, sample: Sample) -> list[RenderableType]:
+    def _service(self, sample: ProgressSample) -> list[RenderableType]:
         """How outputs with graphs are served, and what is being shed."""
         report = sample.statistics.quality
         if report is None:
             return []
-        rates = self._shed.noted(sample.seconds, {"all": sample.shed})
+        rates = self._shed.note(sample.seconds, {"all": sample.shed})
         head = shown.utility(report).append(f", shedding {rates['all']:,.0f}/s" if rates["all"] else "")
         parts: list[RenderableType] = [Text(), head, shown.qualities(report)]
         standing = sample.statistics.standing
@@ -110,7 +110,7 @@ class Picture:
 
 
 @contextmanager
-def draw_live(console: Console, take: Callable[[], Sample]) -> Iterator[None]:
+def draw_live(console: Console, take: Callable[[], ProgressSample]) -> Iterator[None]:
     """Draw what `take` tells while the run inside goes on, if there is a terminal; it is gone at the end."""
     if not console.is_terminal:
         yield

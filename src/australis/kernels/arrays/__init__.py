@@ -17,14 +17,14 @@ from australis.kernels.arrays.columns import (
     rows_of,
     stacked,
 )
-from australis.kernels.arrays.groups import Groups, dense, encode, first_rows, normalised
+from australis.kernels.arrays.groups import GroupCodes, dense, encode, first_rows, normalised
 from australis.kernels.arrays.hashing import partitions
 from australis.kernels.arrays.numbered_rows import Numbered, PortKeys, by_group
 from australis.kernels.arrays.ranges import arrange, first_behind, first_near, members, seek_behind, seek_near
 from australis.kernels.arrays.slots import by_slot, lower_to_least
 
 __all__ = [
-    "Groups",
+    "GroupCodes",
     "Indexes",
     "Mask",
     "Numbered",

@@ -21,7 +21,7 @@ _SPREAD_LEAST = 1 << 16
 
 
 @dataclass(frozen=True)
-class Groups:
+class GroupCodes:
     """The group of every row of a batch, and the keys of all groups known by then.
 
     Numbers are dense and in the order of first arrival; those of the known keys stay what they were.
@@ -33,7 +33,7 @@ class Groups:
     count: int
 
 
-def encode(known: pa.Table, count: int, batch: pa.Table) -> Groups:
+def encode(known: pa.Table, count: int, batch: pa.Table) -> GroupCodes:
     """Number the groups of a batch's rows, behind the `count` groups whose keys are known already.
 
     `known` has the attributes grouped by and no other columns; without any, all rows are in group 0.
@@ -45,15 +45,15 @@ def encode(known: pa.Table, count: int, batch: pa.Table) -> Groups:
     """
     rows, names = batch.num_rows, known.column_names
     if not names:
-        return Groups(np.zeros(rows, np.int64), known, max(count, min(rows, 1)))
+        return GroupCodes(np.zeros(rows, np.int64), known, max(count, min(rows, 1)))
     given = [normalised(column(batch, name)) for name in names]
     codes = _codes([column(known, name) for name in names], given)
     most = int(codes.max()) + 1 if rows else 0
     if most <= count:
-        return Groups(codes, known, count)
+        return GroupCodes(codes, known, count)
     firsts = pa.array(first_rows(codes, count, most))
     new = pa.table([array.take(firsts) for array in given], schema=known.schema)
-    return Groups(codes, pa.concat_tables([known, new]).combine_chunks(), most)
+    return GroupCodes(codes, pa.concat_tables([known, new]).combine_chunks(), most)
 
 
 def normalised(keys: pa.Array) -> pa.Array:

@@ -47,8 +47,8 @@ from australis.kernels.windows import (
     Openings,
     OpenWindows,
     Releases,
-    Results,
     Steps,
+    WindowResults,
     deadline,
     fire,
     group_marks,
@@ -174,7 +174,7 @@ class AggregateKernel(Kernel):
         columns = [column(keys, name) for name in keys.column_names]
         return pa.Table.from_arrays([*columns, *marks], schema=self._groups_schema)
 
-    def _output(self, results: Results, groups: pa.Table, causes: Indexes) -> pa.Table:
+    def _output(self, results: WindowResults, groups: pa.Table, causes: Indexes) -> pa.Table:
         start = [] if self._order.on == TUP else [order_array(results.start, self._bound.order_type)]
         found = rows_of(groups.select(list(self._order.group_by)), results.group)
         keys = [column(found, name) for name in found.column_names]

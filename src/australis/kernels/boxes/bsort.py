@@ -8,7 +8,7 @@ import pyarrow as pa
 from australis.algebra.boxes import BSort
 from australis.algebra.schema import Schema
 from australis.kernels.arrays import (
-    Groups,
+    GroupCodes,
     Indexes,
     Numbered,
     PortKeys,
@@ -71,7 +71,7 @@ class BSortKernel(Kernel):
     def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
         return (by_group("groups", self._keys, keys[0], {"waiting": GROUP}),)
 
-    def _groups(self, found: Groups, passed: Indexes) -> pa.Table:
+    def _groups(self, found: GroupCodes, passed: Indexes) -> pa.Table:
         columns = [column(found.keys, name) for name in self._keys]
         return pa.Table.from_arrays([*columns, passed_array(passed, self._type)], schema=self._groups_schema)
 

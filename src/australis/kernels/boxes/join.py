@@ -15,7 +15,7 @@ import pyarrow as pa
 from australis.algebra.boxes import Join, equalities
 from australis.algebra.schema import Schema
 from australis.kernels.arrays import (
-    Groups,
+    GroupCodes,
     Indexes,
     Mask,
     Numbered,
@@ -86,7 +86,7 @@ class JoinKernel(Kernel):
             1: self._kept_table(1, rights, both.codes),
         }
         meetings = (
-            self._meeting(state[SIDES[1]], 0, lefts, Groups(found.codes, both.keys, both.count)),
+            self._meeting(state[SIDES[1]], 0, lefts, GroupCodes(found.codes, both.keys, both.count)),
             self._meeting(state[SIDES[0]], 1, rights, both),
             self._meeting(added[0], 1, rights, both),
         )
@@ -97,7 +97,7 @@ class JoinKernel(Kernel):
         first = Step(after, self.nothing(), lefts.rejected, lefts.late)
         return first, Step(after, (pairs,), rights.rejected, rights.late)
 
-    def _meeting(self, partners: pa.Table, port: int, arrived: Arrived, found: Groups) -> Meeting:
+    def _meeting(self, partners: pa.Table, port: int, arrived: Arrived, found: GroupCodes) -> Meeting:
         """The arrived tuples, each with the range of partners that its key and the band allow."""
         rows = _with_keys(numbers(column(partners, KEY)), found)
         values = numbers(column(partners, ORDER))[rows]
@@ -147,7 +147,7 @@ class JoinKernel(Kernel):
         return (codes != NO_KEY) & (passed.open | ~beyond)
 
 
-def _with_keys(codes: Indexes, found: Groups) -> Indexes | slice:
+def _with_keys(codes: Indexes, found: GroupCodes) -> Indexes | slice:
     """The rows of kept tuples whose key a batch has; all of them where sorting out would not pay."""
     if len(codes) < SORT_OUT_FROM * len(found.codes):
         return slice(None)

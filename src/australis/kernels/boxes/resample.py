@@ -18,7 +18,7 @@ from australis.kernels.kernel import Kernel, State, Step
 from australis.kernels.ordering import Arrived, Passed, Side
 from australis.kernels.pairing import (
     Lefts,
-    Results,
+    ResampleResults,
     Rights,
     argument_name,
     lefts_done,
@@ -46,7 +46,7 @@ class ResampleKernel(Kernel):
         self._arguments = {
             argument_name(i, j): arg for i, call in enumerate(calls) for j, arg in enumerate(call.args)
         }
-        self._results = Results(calls, box.left.on, self.output_schemas[0])
+        self._results = ResampleResults(calls, box.left.on, self.output_schemas[0])
         ts = pa.field(TS, TIMESTAMP.arrow)
         order = pa.field(ORDER, pa.from_numpy_dtype(self._left.values_dtype))
         arguments = [pa.field(name, arg.type.arrow) for name, arg in self._arguments.items()]

@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 
 from australis.kernels.expressions import decimals, times
 from australis.kernels.expressions.arrays import (
+    CallSite,
     Datum,
     Implementation,
     Mask,
     Numbers,
-    Site,
     arrow,
     either,
     nulls,
@@ -22,7 +22,7 @@ from australis.kernels.expressions.arrays import (
 )
 
 
-def add(site: Site, left: Datum, right: Datum) -> pa.Array:
+def add(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     if site.type.is_decimal:
         return decimals.add(site, left, right)
     if site.type.name == "timestamp":
@@ -30,7 +30,7 @@ def add(site: Site, left: Datum, right: Datum) -> pa.Array:
     return pc.add(left, right)
 
 
-def subtract(site: Site, left: Datum, right: Datum) -> pa.Array:
+def subtract(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     if site.type.is_decimal:
         return decimals.subtract(site, left, right)
     if pa.types.is_timestamp(left.type):
@@ -38,37 +38,37 @@ def subtract(site: Site, left: Datum, right: Datum) -> pa.Array:
     return pc.subtract(left, right)
 
 
-def multiply(site: Site, left: Datum, right: Datum) -> pa.Array:
+def multiply(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     return decimals.multiply(site, left, right) if site.type.is_decimal else pc.multiply(left, right)
 
 
-def divide(site: Site, left: Datum, right: Datum) -> pa.Array:
+def divide(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     if site.type.is_decimal:
         return decimals.divide(site, left, right)
     return _by(left, right, np.divide)
 
 
-def remainder(site: Site, left: Datum, right: Datum) -> pa.Array:
+def remainder(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     return decimals.remainder(site, left, right) if site.type.is_decimal else _by(left, right, np.fmod)
 
 
-def positive_remainder(site: Site, left: Datum, right: Datum) -> pa.Array:
+def positive_remainder(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     if site.type.is_decimal:
         return decimals.positive_remainder(site, left, right)
     return _by(left, right, _positive)
 
 
-def whole_quotient(site: Site, left: Datum, right: Datum) -> pa.Array:
+def whole_quotient(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     if pa.types.is_decimal(left.type):
         return decimals.whole_quotient(site, left, right)
     return _by(left, right, _quotient)
 
 
-def negate(site: Site, value: Datum) -> pa.Array:
+def negate(site: CallSite, value: Datum) -> pa.Array:
     return decimals.negate(site, value) if site.type.is_decimal else pc.negate(value)
 
 
-def absolute(site: Site, value: Datum) -> pa.Array:
+def absolute(site: CallSite, value: Datum) -> pa.Array:
     return decimals.absolute(site, value) if site.type.is_decimal else pc.abs(value)
 
 

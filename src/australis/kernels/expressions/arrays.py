@@ -22,7 +22,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Site:
+class CallSite:
     """What an implementation knows beside its arguments: the result's type, the network's time zone."""
 
     type: DataType

@@ -12,21 +12,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.kernels.expressions.arrays import Datum, Implementation, Site, is_scalar, length, spread
+from australis.kernels.expressions.arrays import CallSite, Datum, Implementation, is_scalar, length, spread
 
 
-def equal(_: Site, left: Datum, right: Datum) -> pa.Array:
+def equal(_: CallSite, left: Datum, right: Datum) -> pa.Array:
     same = pc.equal(left, right)
     if not _is_double(left) or _is_number(left) or _is_number(right):
         return same
     return pc.or_(same, pc.and_(pc.is_nan(left), pc.is_nan(right)))
 
 
-def not_equal(site: Site, left: Datum, right: Datum) -> pa.Array:
+def not_equal(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     return pc.invert(equal(site, left, right))
 
 
-def less(_: Site, left: Datum, right: Datum) -> pa.Array:
+def less(_: CallSite, left: Datum, right: Datum) -> pa.Array:
     if not _is_double(left) or _is_number(right):
         return pc.less(left, right)
     # NaN on the right is above everything but NaN, which `>=` denies for every left side.
@@ -34,40 +34,40 @@ def less(_: Site, left: Datum, right: Datum) -> pa.Array:
     return below if _is_number(left) else pc.and_(below, pc.invert(pc.is_nan(left)))
 
 
-def less_equal(site: Site, left: Datum, right: Datum) -> pa.Array:
+def less_equal(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     if not _is_double(left) or _is_number(right):
         return pc.less_equal(left, right)
     return pc.invert(less(site, right, left))
 
 
-def greater(site: Site, left: Datum, right: Datum) -> pa.Array:
+def greater(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     return less(site, right, left)
 
 
-def greater_equal(site: Site, left: Datum, right: Datum) -> pa.Array:
+def greater_equal(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     return less_equal(site, right, left)
 
 
-def equal_or_both_null(site: Site, left: Datum, right: Datum) -> pa.Array:
+def equal_or_both_null(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     if left.type == pa.null() or right.type == pa.null():
         return spread(pc.and_(pc.is_null(left), pc.is_null(right)), length(left, right))
     same = equal(site, left, right).fill_null(False)
     return pc.or_(same, pc.and_(pc.is_null(left), pc.is_null(right)))
 
 
-def is_null(_: Site, value: Datum) -> pa.Array:
+def is_null(_: CallSite, value: Datum) -> pa.Array:
     return pc.is_null(value)
 
 
-def is_nan(_: Site, value: Datum) -> pa.Array:
+def is_nan(_: CallSite, value: Datum) -> pa.Array:
     return pc.is_nan(value).fill_null(False)
 
 
-def nanvl(_: Site, value: Datum, instead: Datum) -> pa.Array:
+def nanvl(_: CallSite, value: Datum, instead: Datum) -> pa.Array:
     return pc.if_else(pc.is_nan(value), instead, value)
 
 
-def is_in(site: Site, value: Datum, *members: Datum) -> pa.Array:
+def is_in(site: CallSite, value: Datum, *members: Datum) -> pa.Array:
     """True if a member is equal; else NULL if a side of a comparison was NULL; else false."""
     if not is_scalar(value) and all(is_scalar(member) and _plain(member) for member in members):
         found = pc.is_in(value, value_set=pa.array([m.as_py() for m in members], value.type))
@@ -78,20 +78,20 @@ def is_in(site: Site, value: Datum, *members: Datum) -> pa.Array:
     return spread(found, length(value, *members))
 
 
-def coalesce(_: Site, *values: Datum) -> pa.Array:
+def coalesce(_: CallSite, *values: Datum) -> pa.Array:
     return pc.coalesce(*values)
 
 
-def greatest(site: Site, *values: Datum) -> pa.Array:
+def greatest(site: CallSite, *values: Datum) -> pa.Array:
     return _extreme(site, greater, values)
 
 
-def least(site: Site, *values: Datum) -> pa.Array:
+def least(site: CallSite, *values: Datum) -> pa.Array:
     return _extreme(site, less, values)
 
 
 def _extreme(
-    site: Site, better: Callable[[Site, Datum, Datum], pa.Array], values: tuple[Datum, ...]
+    site: CallSite, better: Callable[[CallSite, Datum, Datum], pa.Array], values: tuple[Datum, ...]
 ) -> pa.Array:
     """The best of the values that are not NULL, from the left, as only a better one replaces it."""
     rows = length(*values)

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.kernels.expressions.arrays import Datum, Mask, Numbers, Site, either, nulls
+from australis.kernels.expressions.arrays import CallSite, Datum, Mask, Numbers, either, nulls
 from australis.kernels.expressions.fixed_point import (
     decimals,
     halved_up,
@@ -19,28 +19,28 @@ from australis.kernels.expressions.fixed_point import (
 )
 
 
-def add(site: Site, left: Datum, right: Datum) -> pa.Array:
+def add(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     scale, first, second = _aligned(left, right)
     room = magnitude(first) + magnitude(second)
     total = roomy(first, room) + roomy(second, room)
     return _result(site, total, scale, nulls(left, right))
 
 
-def subtract(site: Site, left: Datum, right: Datum) -> pa.Array:
+def subtract(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     scale, first, second = _aligned(left, right)
     room = magnitude(first) + magnitude(second)
     difference = roomy(first, room) - roomy(second, room)
     return _result(site, difference, scale, nulls(left, right))
 
 
-def multiply(site: Site, left: Datum, right: Datum) -> pa.Array:
+def multiply(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     first, second = unscaled(left), unscaled(right)
     room = magnitude(first) * magnitude(second)
     scale = left.type.scale + right.type.scale
     return _result(site, roomy(first, room) * roomy(second, room), scale, nulls(left, right))
 
 
-def divide(site: Site, left: Datum, right: Datum) -> pa.Array:
+def divide(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     first, second = np.broadcast_arrays(unscaled(left), unscaled(right))
     null, second = _without_zeros(second, nulls(left, right))
     digits = site.type.scale + right.type.scale - left.type.scale
@@ -57,13 +57,13 @@ def divide(site: Site, left: Datum, right: Datum) -> pa.Array:
     return pc.replace_with_mask(result, pa.array(~short), rest)
 
 
-def remainder(site: Site, left: Datum, right: Datum) -> pa.Array:
+def remainder(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     scale, first, second = _aligned(left, right)
     null, second = _without_zeros(second, nulls(left, right))
     return _result(site, _remainder(*_alike(first, second)), scale, null)
 
 
-def positive_remainder(site: Site, left: Datum, right: Datum) -> pa.Array:
+def positive_remainder(site: CallSite, left: Datum, right: Datum) -> pa.Array:
     scale, first, second = _aligned(left, right)
     null, second = _without_zeros(second, nulls(left, right))
     room = 2 * magnitude(second)
@@ -72,7 +72,7 @@ def positive_remainder(site: Site, left: Datum, right: Datum) -> pa.Array:
     return _result(site, np.where(rest < 0, _remainder(rest + second, second), rest), scale, null)
 
 
-def whole_quotient(_: Site, left: Datum, right: Datum) -> pa.Array:
+def whole_quotient(_: CallSite, left: Datum, right: Datum) -> pa.Array:
     """The low 64 bits of the quotient without its fraction."""
     first, second = _aligned(left, right)[1:]
     null, second = _without_zeros(second, nulls(left, right))
@@ -82,23 +82,23 @@ def whole_quotient(_: Site, left: Datum, right: Datum) -> pa.Array:
     return longs(quotient, null)
 
 
-def negate(site: Site, value: Datum) -> pa.Array:
+def negate(site: CallSite, value: Datum) -> pa.Array:
     return decimals(-unscaled(value), site.type.arrow, nulls(value))
 
 
-def absolute(site: Site, value: Datum) -> pa.Array:
+def absolute(site: CallSite, value: Datum) -> pa.Array:
     return decimals(np.abs(unscaled(value)), site.type.arrow, nulls(value))
 
 
-def ceiling(site: Site, value: Datum) -> pa.Array:
+def ceiling(site: CallSite, value: Datum) -> pa.Array:
     return decimals(-_floored(-unscaled(value), value.type.scale), site.type.arrow, nulls(value))
 
 
-def floor(site: Site, value: Datum) -> pa.Array:
+def floor(site: CallSite, value: Datum) -> pa.Array:
     return decimals(_floored(unscaled(value), value.type.scale), site.type.arrow, nulls(value))
 
 
-def round_half_up(site: Site, value: Datum, digits: int) -> pa.Array:
+def round_half_up(site: CallSite, value: Datum, digits: int) -> pa.Array:
     """The value to that many digits behind the point, or with zeros before it if they are negative."""
     kept = min(digits, value.type.scale)
     rounded = rescaled(unscaled(value), value.type.scale, kept)
@@ -121,7 +121,7 @@ def _alike(first: Numbers, second: Numbers) -> tuple[Numbers, Numbers]:
     return first.astype(object), second.astype(object)
 
 
-def _result(site: Site, values: Numbers, scale: int, null: Mask | None) -> pa.Array:
+def _result(site: CallSite, values: Numbers, scale: int, null: Mask | None) -> pa.Array:
     return decimals(rescaled(values, scale, site.type.scale), site.type.arrow, null)
 
 

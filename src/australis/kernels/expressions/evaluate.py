@@ -22,7 +22,7 @@ from australis.kernels.expressions import (
     strings,
     times,
 )
-from australis.kernels.expressions.arrays import Datum, Implementation, Site, is_scalar, spread
+from australis.kernels.expressions.arrays import CallSite, Datum, Implementation, is_scalar, spread
 
 FUNCTIONS: dict[str, Implementation] = {
     **arithmetic.FUNCTIONS,
@@ -70,9 +70,9 @@ def _value(expr: Expr, table: Table, timezone: str) -> Datum:
         case Attribute():
             return _column(expr, table)
         case Call(function=function, args=args, type=type):
-            return _call(function, [_value(arg, table, timezone) for arg in args], Site(type, timezone))
+            return _call(function, [_value(arg, table, timezone) for arg in args], CallSite(type, timezone))
         case Cast(arg=arg, type=type):
-            return _apply(casts.cast, [_value(arg, table, timezone)], Site(type, timezone))
+            return _apply(casts.cast, [_value(arg, table, timezone)], CallSite(type, timezone))
         case Case():
             return _case(expr, table, timezone)
         case UserCall():
@@ -90,13 +90,13 @@ def _column(attribute: Attribute, table: Table) -> pa.Array:
     return column if column.type == attribute.type.arrow else column.cast(attribute.type.arrow)
 
 
-def _call(function: str, args: list[Datum], site: Site) -> Datum:
+def _call(function: str, args: list[Datum], site: CallSite) -> Datum:
     if function not in SEES_NULLS and any(is_scalar(arg) and not arg.is_valid for arg in args):
         return pa.scalar(None, site.type.arrow)
     return _apply(FUNCTIONS[function], args, site)
 
 
-def _apply(implementation: Implementation, args: list[Datum], site: Site) -> Datum:
+def _apply(implementation: Implementation, args: list[Datum], site: CallSite) -> Datum:
     """Apply an implementation, which needs an array among its arguments: constants become one row."""
     if all(map(is_scalar, args)):
         return implementation(site, *(spread(arg, 1) for arg in args))[0]

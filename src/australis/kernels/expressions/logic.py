@@ -5,22 +5,22 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.kernels.expressions.arrays import Datum, Implementation, Site, is_scalar
+from australis.kernels.expressions.arrays import CallSite, Datum, Implementation, is_scalar
 
 
-def and_(_: Site, first: Datum, *rest: Datum) -> Datum:
+def and_(_: CallSite, first: Datum, *rest: Datum) -> Datum:
     for other in rest:
         first = pc.and_kleene(first, other)
     return first
 
 
-def or_(_: Site, first: Datum, *rest: Datum) -> Datum:
+def or_(_: CallSite, first: Datum, *rest: Datum) -> Datum:
     for other in rest:
         first = pc.or_kleene(first, other)
     return first
 
 
-def not_(_: Site, value: Datum) -> Datum:
+def not_(_: CallSite, value: Datum) -> Datum:
     return pc.invert(value)
 
 

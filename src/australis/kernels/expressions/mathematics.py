@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 
 from australis.kernels.expressions import decimals, doubles
 from australis.kernels.expressions.arrays import (
+    CallSite,
     Datum,
     Implementation,
     Mask,
     Numbers,
-    Site,
     arrow,
     either,
     nulls,
@@ -25,7 +25,7 @@ from australis.kernels.expressions.fixed_point import longs, lowered, raised
 _DOUBLE = pa.float64()
 
 
-def ceiling(site: Site, value: Datum) -> pa.Array:
+def ceiling(site: CallSite, value: Datum) -> pa.Array:
     if site.type.is_decimal:
         return decimals.ceiling(site, value)
     return (
@@ -33,7 +33,7 @@ def ceiling(site: Site, value: Datum) -> pa.Array:
     )
 
 
-def floor(site: Site, value: Datum) -> pa.Array:
+def floor(site: CallSite, value: Datum) -> pa.Array:
     if site.type.is_decimal:
         return decimals.floor(site, value)
     return (
@@ -41,7 +41,7 @@ def floor(site: Site, value: Datum) -> pa.Array:
     )
 
 
-def round_half_up(site: Site, value: Datum, digits: Datum | None = None) -> pa.Array:
+def round_half_up(site: CallSite, value: Datum, digits: Datum | None = None) -> pa.Array:
     places = 0 if digits is None else int((digits if isinstance(digits, pa.Scalar) else digits[0]).as_py())
     if site.type.is_decimal:
         return decimals.round_half_up(site, value, places)
@@ -50,7 +50,7 @@ def round_half_up(site: Site, value: Datum, digits: Datum | None = None) -> pa.A
     return value if places >= 0 else _round_integers(value, -places)
 
 
-def power(_: Site, base: Datum, exponent: Datum) -> pa.Array:
+def power(_: CallSite, base: Datum, exponent: Datum) -> pa.Array:
     # Arrow's power is the C library's; numpy's is a square root for 0.5, which is not the same below zero.
     values = raw(pc.power(base, exponent))
     left, right = raw(base), raw(exponent)
@@ -59,7 +59,7 @@ def power(_: Site, base: Datum, exponent: Datum) -> pa.Array:
     return arrow(np.where(strange, np.nan, values), _DOUBLE, nulls(base, exponent))
 
 
-def arc_tangent(_: Site, y: Datum, x: Datum) -> pa.Array:
+def arc_tangent(_: CallSite, y: Datum, x: Datum) -> pa.Array:
     # Adding zero makes -0.0 into 0.0, as Spark does.
     return arrow(np.arctan2(raw(y) + 0.0, raw(x) + 0.0), _DOUBLE, nulls(y, x))
 
@@ -67,7 +67,7 @@ def arc_tangent(_: Site, y: Datum, x: Datum) -> pa.Array:
 def _of_double(function: Callable[[Numbers], Numbers]) -> Implementation:
     """A function from double to double."""
 
-    def implementation(_: Site, value: Datum) -> pa.Array:
+    def implementation(_: CallSite, value: Datum) -> pa.Array:
         return arrow(function(raw(value)), _DOUBLE, nulls(value))
 
     return implementation
@@ -76,7 +76,7 @@ def _of_double(function: Callable[[Numbers], Numbers]) -> Implementation:
 def _logarithm(function: Callable[[Numbers], Numbers]) -> Implementation:
     """A logarithm, which is NULL for zero and below."""
 
-    def implementation(_: Site, value: Datum) -> pa.Array:
+    def implementation(_: CallSite, value: Datum) -> pa.Array:
         values = raw(value)
         none: Mask = values <= 0
         return arrow(function(values), _DOUBLE, either(nulls(value), none))

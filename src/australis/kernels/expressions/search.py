@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 
 from australis.kernels.compiled import njit
 from australis.kernels.expressions.arrays import (
+    CallSite,
     Datum,
     Implementation,
     Numbers,
-    Site,
     arrow,
     either,
     is_scalar,
@@ -29,7 +29,7 @@ from australis.kernels.expressions.arrays import (
 from australis.kernels.expressions.code_points import Texts, gather, points_before, strings_of, texts
 
 
-def starts_with(_: Site, value: Datum, needle: Datum) -> pa.Array:
+def starts_with(_: CallSite, value: Datum, needle: Datum) -> pa.Array:
     if is_scalar(needle):
         return pc.starts_with(value, needle.as_py())
     held, sought = _both(value, needle)
@@ -37,7 +37,7 @@ def starts_with(_: Site, value: Datum, needle: Datum) -> pa.Array:
     return arrow(there, pa.bool_(), nulls(value, needle))
 
 
-def ends_with(_: Site, value: Datum, needle: Datum) -> pa.Array:
+def ends_with(_: CallSite, value: Datum, needle: Datum) -> pa.Array:
     if is_scalar(needle):
         return pc.ends_with(value, needle.as_py())
     held, sought = _both(value, needle)
@@ -46,13 +46,13 @@ def ends_with(_: Site, value: Datum, needle: Datum) -> pa.Array:
     return arrow(there, pa.bool_(), nulls(value, needle))
 
 
-def contains(_: Site, value: Datum, needle: Datum) -> pa.Array:
+def contains(_: CallSite, value: Datum, needle: Datum) -> pa.Array:
     if is_scalar(needle):
         return pc.match_substring(value, needle.as_py())
     return arrow(_first(value, needle) >= 0, pa.bool_(), nulls(value, needle))
 
 
-def place(_: Site, value: Datum, needle: Datum) -> pa.Array:
+def place(_: CallSite, value: Datum, needle: Datum) -> pa.Array:
     """The code point, counted from 1, at which the needle first occurs, else 0."""
     at = np.array(np.broadcast_to(_first(value, needle), (length(value, needle),)))
     if pc.all(pc.string_is_ascii(value)).as_py() is False:
@@ -60,7 +60,7 @@ def place(_: Site, value: Datum, needle: Datum) -> pa.Array:
     return arrow(at + 1, pa.int32(), nulls(value, needle))
 
 
-def replace(_: Site, value: Datum, old: Datum, new: Datum) -> pa.Array:
+def replace(_: CallSite, value: Datum, old: Datum, new: Datum) -> pa.Array:
     rows = length(value, old, new)
     if is_scalar(old) and is_scalar(new):
         return pc.replace_substring(value, old.as_py(), new.as_py()) if old.as_py() else spread(value, rows)
@@ -76,7 +76,7 @@ def replace(_: Site, value: Datum, old: Datum, new: Datum) -> pa.Array:
     return strings_of(data, offsets, nulls(value, old, new))
 
 
-def split_part(_: Site, value: Datum, delimiter: Datum, part: Datum) -> pa.Array:
+def split_part(_: CallSite, value: Datum, delimiter: Datum, part: Datum) -> pa.Array:
     """The part of that number, counted from 1, or from the last if negative; NULL for 0."""
     rows = length(value, delimiter, part)
     held, sought = texts(value, rows), texts(delimiter, rows)
@@ -86,7 +86,7 @@ def split_part(_: Site, value: Datum, delimiter: Datum, part: Datum) -> pa.Array
     return gather(held.data, starts, ends, null)
 
 
-def like(_: Site, value: pa.Array, pattern: Datum) -> pa.Array:
+def like(_: CallSite, value: pa.Array, pattern: Datum) -> pa.Array:
     wanted = pattern if is_scalar(pattern) else pattern[0]
     return _like(value, _pieces(wanted.as_py()))
 

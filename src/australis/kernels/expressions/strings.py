@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from australis.kernels.expressions.arrays import (
+    CallSite,
     Datum,
     Implementation,
     Numbers,
-    Site,
     arrow,
     is_scalar,
     length,
@@ -25,31 +25,31 @@ from australis.kernels.expressions.code_points import cut, texts
 _INT_MAX = 2**31 - 1
 
 
-def length_in_points(_: Site, value: Datum) -> pa.Array:
+def length_in_points(_: CallSite, value: Datum) -> pa.Array:
     return pc.utf8_length(value)
 
 
-def upper(_: Site, value: Datum) -> pa.Array:
+def upper(_: CallSite, value: Datum) -> pa.Array:
     return _in_case(value, pc.ascii_upper, str.upper)
 
 
-def lower(_: Site, value: Datum) -> pa.Array:
+def lower(_: CallSite, value: Datum) -> pa.Array:
     return _in_case(value, pc.ascii_lower, str.lower)
 
 
-def trim(_: Site, value: Datum) -> pa.Array:
+def trim(_: CallSite, value: Datum) -> pa.Array:
     return pc.utf8_trim(value, " ")
 
 
-def trim_left(_: Site, value: Datum) -> pa.Array:
+def trim_left(_: CallSite, value: Datum) -> pa.Array:
     return pc.utf8_ltrim(value, " ")
 
 
-def trim_right(_: Site, value: Datum) -> pa.Array:
+def trim_right(_: CallSite, value: Datum) -> pa.Array:
     return pc.utf8_rtrim(value, " ")
 
 
-def substring(_: Site, value: Datum, position: Datum, size: Datum | None = None) -> pa.Array:
+def substring(_: CallSite, value: Datum, position: Datum, size: Datum | None = None) -> pa.Array:
     """From a position, counted from 1, or from the end if it is negative; 0 is as 1."""
     size = pa.scalar(_INT_MAX, pa.int32()) if size is None else size
     data = (value, position, size)
@@ -64,13 +64,13 @@ def substring(_: Site, value: Datum, position: Datum, size: Datum | None = None)
     return cut(held, start, start + raw(size), nulls(*data))
 
 
-def left(_: Site, value: Datum, size: Datum) -> pa.Array:
+def left(_: CallSite, value: Datum, size: Datum) -> pa.Array:
     if is_scalar(size):
         return pc.utf8_slice_codeunits(value, 0, max(size.as_py(), 0))
     return cut(texts(value, length(value, size)), np.array([0]), raw(size), nulls(value, size))
 
 
-def right(_: Site, value: Datum, size: Datum) -> pa.Array:
+def right(_: CallSite, value: Datum, size: Datum) -> pa.Array:
     if is_scalar(size) and size.as_py() > 0:
         return pc.utf8_slice_codeunits(value, -size.as_py())
     held, count = texts(value, length(value, size)), _counts(value)
@@ -78,33 +78,33 @@ def right(_: Site, value: Datum, size: Datum) -> pa.Array:
     return cut(held, start, count, nulls(value, size))
 
 
-def pad_left(site: Site, value: Datum, size: Datum, pad: Datum | None = None) -> pa.Array:
+def pad_left(site: CallSite, value: Datum, size: Datum, pad: Datum | None = None) -> pa.Array:
     pad = pa.scalar(" ") if pad is None else pad
     value = spread(value, length(value, size, pad))
     return pc.binary_join_element_wise(_padding(value, size, pad), left(site, value, size), "")
 
 
-def pad_right(site: Site, value: Datum, size: Datum, pad: Datum | None = None) -> pa.Array:
+def pad_right(site: CallSite, value: Datum, size: Datum, pad: Datum | None = None) -> pa.Array:
     pad = pa.scalar(" ") if pad is None else pad
     value = spread(value, length(value, size, pad))
     return pc.binary_join_element_wise(left(site, value, size), _padding(value, size, pad), "")
 
 
-def reverse(_: Site, value: pa.Array) -> pa.Array:
+def reverse(_: CallSite, value: pa.Array) -> pa.Array:
     return pc.utf8_reverse(value)
 
 
-def repeat(_: Site, value: Datum, times: Datum) -> pa.Array:
+def repeat(_: CallSite, value: Datum, times: Datum) -> pa.Array:
     rows = length(value, times)
     count = arrow(np.broadcast_to(np.maximum(raw(times), 0), (rows,)), pa.int32(), nulls(times))
     return pc.binary_repeat(spread(value, rows), count)
 
 
-def concat(_: Site, *values: Datum) -> pa.Array:
+def concat(_: CallSite, *values: Datum) -> pa.Array:
     return pc.binary_join_element_wise(*values, "")
 
 
-def first_point(_: Site, value: pa.Array) -> pa.Array:
+def first_point(_: CallSite, value: pa.Array) -> pa.Array:
     """The number of the first code point, 0 for the empty string."""
     held = texts(value, len(value))
     data = np.append(held.data, np.zeros(4, np.uint8)).astype(np.int32)

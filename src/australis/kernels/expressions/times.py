@@ -13,11 +13,11 @@ from australis.algebra.expr import INSTANT_MAX_US, UNITS_US
 from australis.algebra.types import TIMESTAMP
 from australis.kernels.expressions import doubles
 from australis.kernels.expressions.arrays import (
+    CallSite,
     Datum,
     Implementation,
     Mask,
     Numbers,
-    Site,
     arrow,
     either,
     is_scalar,
@@ -35,7 +35,7 @@ _FIRST_S, _FIRST_US = divmod(-(2**63), SECOND_US)
 
 
 @dataclass(frozen=True)
-class Clock:
+class LocalTimes:
     """What the clocks of a zone show: days since 1970 and seconds of the day."""
 
     day: Numbers
@@ -51,12 +51,12 @@ class Clock:
         return self.day.astype("M8[D]").astype("M8[M]").astype(np.int64) + 1970 * 12
 
 
-def clock(instants: Numbers, where: Zone) -> Clock:
+def clock(instants: Numbers, where: Zone) -> LocalTimes:
     """What the clocks show at some instants in microseconds."""
     seconds = instants // SECOND_US
     seconds = seconds + where.at(seconds)
     day = seconds // DAY_S
-    return Clock(day, seconds - day * DAY_S)
+    return LocalTimes(day, seconds - day * DAY_S)
 
 
 def day_of_month(day: Numbers, month: str = "M8[M]") -> Numbers:
@@ -71,14 +71,14 @@ def joined(seconds: Numbers, micros: Numbers, null: Mask | None) -> pa.Array:
     return arrow(seconds * SECOND_US + micros, TIMESTAMP.arrow, either(null, over | under))
 
 
-def _field(read: Callable[[Clock], Numbers]) -> Implementation:
-    def implementation(site: Site, value: pa.Array) -> pa.Array:
+def _field(read: Callable[[LocalTimes], Numbers]) -> Implementation:
+    def implementation(site: CallSite, value: pa.Array) -> pa.Array:
         return arrow(read(clock(raw(value), zone(site.timezone))), pa.int32(), nulls(value))
 
     return implementation
 
 
-def truncate(site: Site, unit: Datum, value: pa.Array) -> pa.Array:
+def truncate(site: CallSite, unit: Datum, value: pa.Array) -> pa.Array:
     name = (unit if is_scalar(unit) else unit[0]).as_py().upper()
     instants, where, null = raw(value), zone(site.timezone), _reach(value)
     if name in ("MICROSECOND", "MILLISECOND", "SECOND"):
@@ -90,15 +90,15 @@ def truncate(site: Site, unit: Datum, value: pa.Array) -> pa.Array:
     return joined(where.day_starts(_BEGINNINGS[name](shown.day) * DAY_S), _ZERO, null)
 
 
-def add(site: Site, value: Datum, interval: Datum) -> pa.Array:
+def add(site: CallSite, value: Datum, interval: Datum) -> pa.Array:
     return _shifted(site, value, interval, 1)
 
 
-def subtract(site: Site, value: Datum, interval: Datum) -> pa.Array:
+def subtract(site: CallSite, value: Datum, interval: Datum) -> pa.Array:
     return _shifted(site, value, interval, -1)
 
 
-def difference(site: Site, unit: Datum, start: Datum, end: Datum) -> pa.Array:
+def difference(site: CallSite, unit: Datum, start: Datum, end: Datum) -> pa.Array:
     """How many whole units lie between what the clock shows at two instants."""
     size = UNITS_US[(unit if is_scalar(unit) else unit[0]).as_py().upper()]
     first, second, where = raw(start), raw(end), zone(site.timezone)
@@ -115,14 +115,14 @@ def difference(site: Site, unit: Datum, start: Datum, end: Datum) -> pa.Array:
 
 
 def _unix(size: int) -> Implementation:
-    def implementation(_: Site, value: pa.Array) -> pa.Array:
+    def implementation(_: CallSite, value: pa.Array) -> pa.Array:
         return arrow(raw(value) // size, pa.int64(), nulls(value))
 
     return implementation
 
 
 def _from_unix(size: int) -> Implementation:
-    def implementation(_: Site, value: pa.Array) -> pa.Array:
+    def implementation(_: CallSite, value: pa.Array) -> pa.Array:
         return from_number(value, size)
 
     return implementation
@@ -154,7 +154,7 @@ def _from_exact(value: pa.Array) -> pa.Array:
     return longs(micros, either(nulls(value), over.astype(bool))).cast(TIMESTAMP.arrow)
 
 
-def _shifted(site: Site, value: Datum, interval: Datum, sign: int) -> pa.Array:
+def _shifted(site: CallSite, value: Datum, interval: Datum, sign: int) -> pa.Array:
     """A timestamp so many days later on the calendar, and then the rest of the interval."""
     instants, length, where = raw(value), raw(interval) * sign, zone(site.timezone)
     days = _towards_zero(length, DAY_US)
@@ -167,7 +167,7 @@ def _shifted(site: Site, value: Datum, interval: Datum, sign: int) -> pa.Array:
     return joined(seconds + micros // SECOND_US, micros % SECOND_US, either(_reach(value), nulls(interval)))
 
 
-def _retained(shown: Clock, surplus: Numbers, instants: Numbers, where: Zone) -> Numbers:
+def _retained(shown: LocalTimes, surplus: Numbers, instants: Numbers, where: Zone) -> Numbers:
     """The instants of clock times without their surplus seconds, with the same offset if possible."""
     offset = where.at(instants // SECOND_US)
     return _same_offset(shown.seconds - surplus, offset, where)

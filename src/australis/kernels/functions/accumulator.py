@@ -64,7 +64,7 @@ class Accumulator(ABC):
         return slots[kept], rows[kept]
 
 
-class Tally(Accumulator):
+class Totals(Accumulator):
     """An accumulation of a few numbers for each window, each a column of the state."""
 
     starts: ClassVar[tuple[int | float, ...]]

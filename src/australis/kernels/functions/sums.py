@@ -12,14 +12,14 @@ import pyarrow as pa
 from australis.algebra.expr import WindowCall
 from australis.kernels.arrays import Indexes, Numbers, grown, numbers
 from australis.kernels.expressions import arrow, validity, words
-from australis.kernels.functions.accumulator import Accumulator, Tally
+from australis.kernels.functions.accumulator import Accumulator, Totals
 from australis.kernels.functions.loops import add_decimals, add_deviations, add_numbers
 
 _EXACT_DIGITS = 100
 """More digits than any sum or quotient of a window needs, so that only the result is rounded."""
 
 
-class Count(Tally):
+class Count(Totals):
     """`count(*)`, or `count(x)` without NULLs."""
 
     starts = (0,)
@@ -33,7 +33,7 @@ class Count(Tally):
         return arrow(self.tallies[0][slots], pa.int64())
 
 
-class LongSum(Tally):
+class LongSum(Totals):
     """`sum` of whole numbers, which wraps around at 64 bits; NULL without values."""
 
     starts: ClassVar[tuple[int | float, ...]] = (0, 0)
@@ -62,7 +62,7 @@ class Average(DoubleSum):
         return arrow(sums / np.maximum(counts, 1), pa.float64(), counts == 0)
 
 
-class Deviation(Tally):
+class Deviation(Totals):
     """`stddev`: the running sample deviation; NULL for fewer than two values."""
 
     starts = (0.0, 0.0, 0.0)

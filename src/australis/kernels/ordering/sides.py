@@ -11,7 +11,7 @@ from australis.algebra.order import Order
 from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
 from australis.kernels.arrays import (
-    Groups,
+    GroupCodes,
     Indexes,
     Mask,
     Numbered,
@@ -130,7 +130,7 @@ class Side:
         """The groups, if the tuples of this side are partitioned by some attributes."""
         return by_group(self._groups, self.order.group_by, keys, {self._waiting: GROUP})
 
-    def _groups_table(self, found: Groups, passed: Indexes) -> pa.Table:
+    def _groups_table(self, found: GroupCodes, passed: Indexes) -> pa.Table:
         keys = [column(found.keys, field.name) for field in self._keys]
         names = [*(field.name for field in self._keys), PASSED]
         return pa.table([*keys, passed_array(passed, self.type)], names=names)

@@ -5,7 +5,7 @@ Batches and kept tuples of both sides come in; pairs, or the windows of a Resamp
 
 from australis.kernels.pairing.keys import KEY, NO_KEY, Keys
 from australis.kernels.pairing.pairs import SIDES, Meeting, Pairing
-from australis.kernels.pairing.resample_results import Lefts, Results, Rights, argument_name
+from australis.kernels.pairing.resample_results import Lefts, ResampleResults, Rights, argument_name
 from australis.kernels.pairing.resample_windows import lefts_done, passed_by_all, windows_around
 from australis.kernels.pairing.sequence import New, in_sequence
 
@@ -18,7 +18,7 @@ __all__ = [
     "Meeting",
     "New",
     "Pairing",
-    "Results",
+    "ResampleResults",
     "Rights",
     "argument_name",
     "in_sequence",

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from australis.algebra.schema import Schema
 from australis.errors import KernelError, Problem
-from australis.kernels.arrays import Groups, Indexes, Numbered, PortKeys, column, encode, grown, numbers
+from australis.kernels.arrays import GroupCodes, Indexes, Numbered, PortKeys, column, encode, grown, numbers
 from australis.kernels.expressions import nulls
 from australis.kernels.kernel import State
 from australis.kernels.ordering import Passed, Side
@@ -38,16 +38,16 @@ class Keys:
         """How many codes there are."""
         return int(known.num_rows) if self._fields else 1
 
-    def encode(self, known: pa.Table, port: int, batch: pa.Table) -> Groups:
+    def encode(self, known: pa.Table, port: int, batch: pa.Table) -> GroupCodes:
         """The codes of a batch of one side, and the keys with the new ones behind those that were known."""
         arrays = [column(batch, name) for name in self._names[port]]
         if not arrays:
-            return Groups(np.zeros(batch.num_rows, np.int64), known, 1)
+            return GroupCodes(np.zeros(batch.num_rows, np.int64), known, 1)
         found = encode(known, known.num_rows, pa.table(arrays, schema=known.schema))
         missing = nulls(*arrays)
         if missing is None:
             return found
-        return Groups(np.where(missing, NO_KEY, found.codes), found.keys, found.count)
+        return GroupCodes(np.where(missing, NO_KEY, found.codes), found.keys, found.count)
 
     def asked(self, port: int, batch: pa.Table) -> pa.Table:
         """The distinct keys of a batch of the other side without NULLs, under the names that a port has.

@@ -62,7 +62,7 @@ def argument_name(call: int, argument: int) -> str:
     return f"{call}.{argument}"
 
 
-class Results:
+class ResampleResults:
     """Makes the output tuples of windows."""
 
     def __init__(self, calls: tuple[WindowCall, ...], on: str, output: Schema) -> None:

@@ -7,7 +7,7 @@ from australis.kernels.windows.layout import ARRIVED, BEGAN, GROUP, OLDEST, PASS
 from australis.kernels.windows.open_windows import (
     NEVER,
     OpenWindows,
-    Results,
+    WindowResults,
     group_marks,
     groups_of,
     in_order,
@@ -30,8 +30,8 @@ __all__ = [
     "OpenWindows",
     "Openings",
     "Releases",
-    "Results",
     "Steps",
+    "WindowResults",
     "deadline",
     "fire",
     "group_marks",

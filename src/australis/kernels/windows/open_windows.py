@@ -75,7 +75,7 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Results:
+class WindowResults:
     """Windows that leave: group, start, oldest ts, the functions' results, the release that closed each."""
 
     group: Indexes
@@ -84,14 +84,16 @@ class Results:
     values: list[pa.Array]
     releases: Indexes
 
-    def by_start(self) -> Results:
+    def by_start(self) -> WindowResults:
         """The same by start, then by the first arrival of their group."""
         order = np.lexsort((self.group, self.start))
         values = [array.take(pa.array(order)) for array in self.values]
-        return Results(self.group[order], self.start[order], self.oldest[order], values, self.releases[order])
+        return WindowResults(
+            self.group[order], self.start[order], self.oldest[order], values, self.releases[order]
+        )
 
 
-def joined_results(parts: Sequence[Results]) -> Results:
+def joined_results(parts: Sequence[WindowResults]) -> WindowResults:
     """Results one behind the other."""
     if len(parts) == 1:
         return parts[0]
@@ -100,7 +102,7 @@ def joined_results(parts: Sequence[Results]) -> Results:
         np.concatenate(arrays)
         for arrays in zip(*((p.group, p.start, p.oldest, p.releases) for p in parts), strict=True)
     )
-    return Results(group, start, oldest, values, releases)
+    return WindowResults(group, start, oldest, values, releases)
 
 
 def groups_of(groups: pa.Table, count: int) -> Groups:
@@ -145,9 +147,9 @@ class OpenWindows:
         ]
         self._chain()
 
-    def run(self, released: Releases) -> tuple[Results, int]:
+    def run(self, released: Releases) -> tuple[WindowResults, int]:
         """Lay released rows and forget the windows that close; gives their results and the rows ignored."""
-        parts: list[Results] = []
+        parts: list[WindowResults] = []
         laid = ignored = 0
         while not parts or laid < len(released.row):
             chunk = self.lay(behind(released, laid))
@@ -220,10 +222,12 @@ class OpenWindows:
         living: Mask = ~self.slots.timed_out[slots]
         return living
 
-    def results(self, slots: Indexes, releases: Indexes) -> Results:
+    def results(self, slots: Indexes, releases: Indexes) -> WindowResults:
         """What some windows emit."""
         values = [accumulator.finish(slots) for accumulator in self._accumulators]
-        return Results(self.slots.group[slots], self.slots.start[slots], self.oldest[slots], values, releases)
+        return WindowResults(
+            self.slots.group[slots], self.slots.start[slots], self.oldest[slots], values, releases
+        )
 
     def all_but(self, closed: Indexes) -> Indexes:
         """The slots of the windows that are still open, by group and start."""

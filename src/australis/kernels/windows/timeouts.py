@@ -28,7 +28,7 @@ from australis.kernels.windows.layout import (
 )
 from australis.kernels.windows.open_windows import (
     OpenWindows,
-    Results,
+    WindowResults,
     behind,
     blank_window,
     group_marks,
@@ -56,7 +56,7 @@ class Fired:
     """What timeouts did: the state after them, and the windows emitted."""
 
     state: State
-    results: Results
+    results: WindowResults
 
 
 def deadline(layout: Layout, state: State) -> int | None:

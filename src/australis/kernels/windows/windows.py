@@ -186,7 +186,13 @@ def _begin(group: int, row: int, first_start: int | float, groups: Groups) -> No
 
 @njit(nogil=True)
 def _close(
-    group: int, value: int | float, release: int, groups: Groups, slots: Slots, found: Pairs, closed: int
+    group: int,
+    value: int | float,
+    release: int,
+    groups: Groups,
+    slots: Slots,
+    found: Pairs,
+    closed: int,
 ) -> int:
     """Take the windows that end at or before a value from the front of their chain."""
     slot = groups.head[np.uint64(group)]

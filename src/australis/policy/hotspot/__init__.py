@@ -9,17 +9,17 @@ from australis.policy.hotspot import messages
 from australis.policy.hotspot.levels import MINUTES, Criteria, Levels, Loads
 from australis.policy.hotspot.messages import Task
 from australis.policy.hotspot.peer import Manners, Peer
-from australis.policy.hotspot.streams import Inlet, Outlet
+from australis.policy.hotspot.streams import ReadEnd, WriteEnd
 
 __all__ = [
     "MINUTES",
     "Criteria",
-    "Inlet",
     "Levels",
     "Loads",
     "Manners",
-    "Outlet",
     "Peer",
+    "ReadEnd",
     "Task",
+    "WriteEnd",
     "messages",
 ]

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 
-class Outlet:
+class WriteEnd:
     """A stream where it is written: tuples are numbered, and kept until the reader has processed them.
 
     While the reader moves, tuples up to the last one belong to its old home and the further ones to the new;
     those that must be said again are said to both, since the old one may be gone.
 
-    >>> outlet = Outlet("old")
+    >>> outlet = WriteEnd("old")
     >>> outlet.add("x"), outlet.switch("new"), outlet.add("y")
     (1, 1, 2)
     >>> list(outlet.unanswered())
@@ -65,15 +65,15 @@ class Outlet:
         self.kept.update(kept)
 
 
-class Inlet:
+class ReadEnd:
     """A stream where it is read: each tuple is taken once, in the order of numbers where that matters.
 
     To a reader without state it does not: what it writes has the numbers of what it read.
 
-    >>> inlet = Inlet()
+    >>> inlet = ReadEnd()
     >>> inlet.arrived(2, "y"), inlet.arrived(1, "x"), inlet.arrived(2, "y")
     ([], [(1, 'x'), (2, 'y')], [])
-    >>> Inlet(ordered=False).arrived(2, "y")
+    >>> ReadEnd(ordered=False).arrived(2, "y")
     [(2, 'y')]
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from australis.policy.place.moves import Move
-from australis.policy.place.slide import Stop
+from australis.policy.place.slide import Standstill
 from australis.policy.place.survey import Survey
 
 # --- events
@@ -78,7 +78,7 @@ class Begin:
     """Do a move: hold some streams, let some boxes run empty, move, and go on."""
 
     move: Move
-    stop: Stop
+    stop: Standstill
 
 
 Command = Offer | Answer | Begin

@@ -16,7 +16,7 @@ KEEP, SLIDE, SPLIT, MERGE = range(4)
 NOWHERE = -1
 
 
-class Change(NamedTuple):
+class Action(NamedTuple):
     """What a node does next."""
 
     kind: int
@@ -46,7 +46,7 @@ RULES = Rules()
 """Those of the paper, where it has any."""
 
 
-class Node(Protocol):
+class NodeLoad(Protocol):
     """What is known of a node."""
 
     @property
@@ -90,8 +90,8 @@ Homes = Sequence[Sequence[int]]
 
 
 def decided(
-    nodes: Sequence[Node], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
-) -> Change:
+    nodes: Sequence[NodeLoad], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
+) -> Action:
     """What a node does now: it hands load away if it is overloaded, or gives up a copy."""
     if nodes[place].queued >= rules.overloaded:
         return relief(nodes, copies, homes, place, now, rules)
@@ -99,8 +99,8 @@ def decided(
 
 
 def relief(
-    nodes: Sequence[Node], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
-) -> Change:
+    nodes: Sequence[NodeLoad], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
+) -> Action:
     """Of the operators of an overloaded node that another one accepts, the one with most tuples queued."""
     best, to, most = NOWHERE, NOWHERE, rules.much * nodes[place].queued / (nodes[place].hosted + 1)
     for number in range(len(copies)):
@@ -110,13 +110,13 @@ def relief(
             if found != NOWHERE:
                 best, to, most = number, found, copy.queued
     if best == NOWHERE:
-        return Change(KEEP, NOWHERE, NOWHERE)
+        return Action(KEEP, NOWHERE, NOWHERE)
     if copies[best].wanted <= rules.slid * nodes[to].capacity / (nodes[to].hosted + 1):
-        return Change(SLIDE, best, to)
-    return Change(SPLIT, best, to)
+        return Action(SLIDE, best, to)
+    return Action(SPLIT, best, to)
 
 
-def emptiest(nodes: Sequence[Node], taken: Sequence[int], below: int) -> int:
+def emptiest(nodes: Sequence[NodeLoad], taken: Sequence[int], below: int) -> int:
     """The node with the least tuples queued, below a number, that has no copy of an operator; -1 if none."""
     best, least = NOWHERE, below
     for place in range(len(nodes)):
@@ -126,20 +126,20 @@ def emptiest(nodes: Sequence[Node], taken: Sequence[int], below: int) -> int:
 
 
 def release(
-    nodes: Sequence[Node], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
-) -> Change:
+    nodes: Sequence[NodeLoad], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
+) -> Action:
     """The first copy at a node that can be merged with another one, which can well do the work of both."""
     for number in range(len(copies)):
         copy = copies[number]
         if copy.alive and copy.node == place and now - copy.moved >= rules.calm:
             found = survivor(nodes, copies, number, homes[copy.operator], rules)
             if found != NOWHERE:
-                return Change(MERGE, number, found)
-    return Change(KEEP, NOWHERE, NOWHERE)
+                return Action(MERGE, number, found)
+    return Action(KEEP, NOWHERE, NOWHERE)
 
 
 def survivor(
-    nodes: Sequence[Node], copies: Sequence[Copy], number: int, homes: Sequence[int], rules: Rules
+    nodes: Sequence[NodeLoad], copies: Sequence[Copy], number: int, homes: Sequence[int], rules: Rules
 ) -> int:
     """The copy that one can be merged with, the least utilised one; -1 if there is none."""
     best, least = NOWHERE, rules.merged

@@ -10,7 +10,7 @@ from australis.algebra.network import Network, Ref
 from australis.policy.place.survey import Survey
 
 
-class Way(Enum):
+class Direction(Enum):
     """Where to, seen along the stream."""
 
     UP = "upstream"
@@ -25,7 +25,7 @@ class Sliding:
     boxes: tuple[str, ...]
     source: str
     target: str
-    way: Way
+    way: Direction
 
     @property
     def touched(self) -> frozenset[str]:
@@ -104,12 +104,12 @@ def _sources(network: Network, box_id: str) -> set[str]:
     return {source.id for source in network.boxes[box_id].sources}
 
 
-def _way(survey: Survey, boxes: tuple[str, ...], target: str) -> Way:
+def _way(survey: Survey, boxes: tuple[str, ...], target: str) -> Direction:
     network = survey.network
     if any(survey.maker(source) == target for source in _inputs(network, boxes)):
-        return Way.UP
+        return Direction.UP
     down = any(target in survey.readers(ref) for ref in _made(network, boxes))
-    return Way.DOWN if down else Way.ASIDE
+    return Direction.DOWN if down else Direction.ASIDE
 
 
 def _made(network: Network, boxes: Iterable[str]) -> Iterator[Ref]:
@@ -124,21 +124,21 @@ def _inputs(network: Network, boxes: Iterable[str]) -> set[Ref]:
 
 
 @dataclass(frozen=True)
-class Stop:
+class Standstill:
     """How the network is made still where it changes: streams that are held, boxes that run empty."""
 
     held: tuple[Ref, ...]
     drained: tuple[str, ...]
 
 
-def stop(network: Network, boxes: Iterable[str]) -> Stop:
+def stop(network: Network, boxes: Iterable[str]) -> Standstill:
     """Where to hold the streams to some boxes: at connection points, or else at the inputs (Aurora* 5.1).
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net = NetworkBuilder("n")
     >>> _ = net.input("x", "a int").filter("a > 0", as_="f").map({"b": "a"}, as_="m").output("y")
     >>> stop(net.build(), ["m"])
-    Stop(held=(Ref(id='x', port=0),), drained=('f', 'm'))
+    Standstill(held=(Ref(id='x', port=0),), drained=('f', 'm'))
     """
     points = {point.at for point in network.connection_points.values()}
     held, drained, ahead = set[Ref](), set[str](), set(boxes)
@@ -148,7 +148,7 @@ def stop(network: Network, boxes: Iterable[str]) -> Stop:
         ends = {source for source in sources if source in points or source.id in network.inputs}
         held |= {source for source in ends if not _is_table(network, source)}
         ahead = {source.id for source in sources - ends} - drained
-    return Stop(tuple(sorted(held, key=str)), tuple(each for each in network.order if each in drained))
+    return Standstill(tuple(sorted(held, key=str)), tuple(each for each in network.order if each in drained))
 
 
 def _is_table(network: Network, ref: Ref) -> bool:

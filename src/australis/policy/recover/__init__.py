@@ -10,14 +10,14 @@ from australis.policy.recover.checkpoints import Safe, at_output
 from australis.policy.recover.flow import Noted, gathered
 from australis.policy.recover.granularity import Granularity
 from australis.policy.recover.log import OutputLog
-from australis.policy.recover.server import Plan
+from australis.policy.recover.server import ServerArcs
 
 __all__ = [
     "Granularity",
     "Noted",
     "OutputLog",
-    "Plan",
     "Safe",
+    "ServerArcs",
     "at_output",
     "gathered",
     "server",

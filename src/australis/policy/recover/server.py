@@ -14,7 +14,7 @@ from australis.policy.recover.positions import Positions
 
 
 @dataclass(frozen=True)
-class Plan:
+class ServerArcs:
     """Where a server stands: the arcs that it reads and writes, and who is at their other ends."""
 
     name: str
@@ -41,7 +41,7 @@ class Plan:
 # --- what happens
 
 
-class Flow(NamedTuple):
+class FlowMessage(NamedTuple):
     """A flow message came along an arc; with what was received, and what boxes depend on now."""
 
     arc: str
@@ -152,16 +152,16 @@ Command = Onward | TellSafe | Truncate | Heartbeat | TakeOver | AskReplay | Repl
 class Server:
     """Passes flow messages on, tells those before it what is safe, and takes over those behind it.
 
-    >>> server = Server(Plan("s2", {"a": "s1"}, {"b": "s3"}, guards=("s3",)))
+    >>> server = Server(ServerArcs("s2", {"a": "s1"}, {"b": "s3"}, guards=("s3",)))
     >>> server.handle(Told("b", ({"p": 7}, {"p": 4})))
     [Truncate(arc='b', safe={'p': 4})]
-    >>> server.handle(Flow("a", 1, {"a": {"p": 8}}, Noted({"b": {"p": 7}}, {"a": {"p": 5}})))
+    >>> server.handle(FlowMessage("a", 1, {"a": {"p": 8}}, Noted({"b": {"p": 7}}, {"a": {"p": 5}})))
     [Onward(serial=1), TellSafe(arc='a', safe=({'p': 8}, {'p': 5}))]
     >>> server.handle(Beat(3.0))
     [Heartbeat(to='s1'), TakeOver(server='s3')]
     """
 
-    def __init__(self, plan: Plan, now: float = 0.0) -> None:
+    def __init__(self, plan: ServerArcs, now: float = 0.0) -> None:
         self.plan = plan
         self._checkpoints = Checkpoints(plan.k, plan.reads, plan.writes)
         self._flow = Junction(plan.reads)
@@ -172,7 +172,7 @@ class Server:
         self._replayed: dict[str, int] = {}
         """The life of the reader of each arc that was given a replay."""
         self._handled: dict[type, Callable[[Any], list[Command]]] = {
-            Flow: self._flowed,
+            FlowMessage: self._flowed,
             Queried: self._queried,
             Told: self._told,
             Heard: self._heard,
@@ -188,7 +188,7 @@ class Server:
 
     # --- checkpoints
 
-    def _flowed(self, event: Flow) -> list[Command]:
+    def _flowed(self, event: FlowMessage) -> list[Command]:
         onward = self._flow.arrived(event.arc, event.serial)
         if onward is None:
             return []

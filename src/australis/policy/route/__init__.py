@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         best_shared_data_rate,
         best_shared_response_time,
     )
-    from australis.policy.route.plan import Operator, Plan, Stream, any_order, plan_of
+    from australis.policy.route.plan import DistributedPlan, Operator, RoutedStream, any_order, plan_of
     from australis.policy.route.policies import POLICIES, Policy
 else:
     # `optimum` needs scipy, which takes its time.
@@ -32,7 +32,7 @@ else:
                 "best_shared_data_rate",
                 "best_shared_response_time",
             ),
-            "plan": ("Operator", "Plan", "Stream", "any_order", "plan_of"),
+            "plan": ("Operator", "DistributedPlan", "RoutedStream", "any_order", "plan_of"),
             "policies": ("POLICIES", "Policy"),
         },
         modules=("policies", "statistics"),
@@ -44,10 +44,10 @@ __all__ = [
     "J3",
     "POLICIES",
     "S3",
+    "DistributedPlan",
     "Operator",
-    "Plan",
     "Policy",
-    "Stream",
+    "RoutedStream",
     "any_order",
     "best_data_rate",
     "best_response_time",

@@ -9,7 +9,7 @@ from math import fsum, inf, sqrt
 import numpy as np
 
 from australis.errors import PolicyError, Problem
-from australis.policy.route.plan import Plan
+from australis.policy.route.plan import DistributedPlan
 from australis.policy.route.queueing import (
     MOST_QUEUED,
     Weights,
@@ -34,7 +34,7 @@ class Optimum:
     resources: Mapping[str, float]
 
 
-def best_data_rate(plan: Plan, most_queued: float = MOST_QUEUED) -> Optimum:
+def best_data_rate(plan: DistributedPlan, most_queued: float = MOST_QUEUED) -> Optimum:
     """The routing with the highest MDR, resources being fixed.
 
     >>> from australis.policy.route.examples import J3
@@ -59,7 +59,7 @@ def best_data_rate(plan: Plan, most_queued: float = MOST_QUEUED) -> Optimum:
     return Optimum(reached[best], tried[best], _resources(plan))
 
 
-def best_response_time(plan: Plan, rate: float) -> Optimum:
+def best_response_time(plan: DistributedPlan, rate: float) -> Optimum:
     """The routing with the lowest ART at a rate of all sources together, resources being fixed."""
     widest = best_data_rate(plan, inf)
     _refuse_too_much(rate, widest.value)
@@ -77,7 +77,9 @@ def best_response_time(plan: Plan, rate: float) -> Optimum:
     return Optimum(reached[best], tried[best], _resources(plan))
 
 
-def best_shared_data_rate(plan: Plan, resources: float, most_queued: float = MOST_QUEUED) -> Optimum:
+def best_shared_data_rate(
+    plan: DistributedPlan, resources: float, most_queued: float = MOST_QUEUED
+) -> Optimum:
     """The routing and the division of shared resources with the highest MDR.
 
     However tuples are routed, operators had best get resources in proportion to their work, so the best
@@ -94,7 +96,7 @@ def best_shared_data_rate(plan: Plan, resources: float, most_queued: float = MOS
     return Optimum(rate, weights, {op: resources * part / whole for op, part in work.items()})
 
 
-def best_shared_response_time(plan: Plan, rate: float, resources: float) -> Optimum:
+def best_shared_response_time(plan: DistributedPlan, rate: float, resources: float) -> Optimum:
     """The routing and the division of shared resources with the lowest ART.
 
     What the work leaves of the resources is divided by the roots of work times visitors (Lagrange), and the
@@ -109,7 +111,7 @@ def best_shared_response_time(plan: Plan, rate: float, resources: float) -> Opti
     return Optimum(whole * whole / spare, weights, given)
 
 
-def least_work(plan: Plan) -> tuple[Weights, Mapping[str, float]]:
+def least_work(plan: DistributedPlan) -> tuple[Weights, Mapping[str, float]]:
     """The routing under which a tuple takes the least resources, and what it takes at each operator."""
     search = Search(plan)
     work = np.array([op.work for op in plan.operators.values()])
@@ -134,9 +136,9 @@ def _stretch(busy: Vector) -> Vector:
     return 1 / (1 - near) + straight
 
 
-def _response_time(plan: Plan, weights: Weights, rate: float) -> float:
+def _response_time(plan: DistributedPlan, weights: Weights, rate: float) -> float:
     return average_response_time(plan, compute_rate(plan, weights, shares(plan, rate)))
 
 
-def _resources(plan: Plan) -> dict[str, float]:
+def _resources(plan: DistributedPlan) -> dict[str, float]:
     return {id_: op.resources for id_, op in plan.operators.items()}

@@ -51,7 +51,7 @@ class Operator:
 
 
 @dataclass(frozen=True)
-class Stream:
+class RoutedStream:
     """Tuples of one source, and what they have to visit."""
 
     id: str
@@ -63,7 +63,7 @@ class Stream:
     def ready(self, visited: Visited) -> tuple[str, ...]:
         """The operators that a tuple may visit next; none if it has visited all.
 
-        >>> stream = Stream("a", {"join": frozenset(), "filter": frozenset({"join"})})
+        >>> stream = RoutedStream("a", {"join": frozenset(), "filter": frozenset({"join"})})
         >>> stream.ready(frozenset()), stream.ready(frozenset({"join"}))
         (('join',), ('filter',))
         """
@@ -81,11 +81,11 @@ def in_order(*operators: str) -> dict[str, frozenset[str]]:
 
 
 @dataclass(frozen=True)
-class Plan:
+class DistributedPlan:
     """A distributed plan: its operators, and the streams that go through them."""
 
     operators: Mapping[str, Operator] = field(repr=False)
-    streams: tuple[Stream, ...]
+    streams: tuple[RoutedStream, ...]
 
     def __post_init__(self) -> None:
         if abs(fsum(stream.share for stream in self.streams) - 1) > 1e-9:
@@ -93,7 +93,7 @@ class Plan:
         for stream in self.streams:
             self._check(stream)
 
-    def _check(self, stream: Stream) -> None:
+    def _check(self, stream: RoutedStream) -> None:
         if not stream.share > 0:
             raise PolicyError(Problem(f"{stream.id}.share", f"is {stream.share}", "a number above 0"))
         unknown = {op for op, before in stream.visits.items() for op in (op, *before)} - set(self.operators)
@@ -117,19 +117,19 @@ class Plan:
             for op in self.operators
         }
 
-    def yielded(self, stream: Stream) -> float:
+    def yielded(self, stream: RoutedStream) -> float:
         """The tuples that reach the sink for each one of a stream, whatever way they take."""
         found = 1.0
         for op in stream.visits:
             found *= self.operators[op].made_of(stream.id)
         return found
 
-    def with_resources(self, resources: Mapping[str, float]) -> Plan:
+    def with_resources(self, resources: Mapping[str, float]) -> DistributedPlan:
         """The same plan with resources given to its operators anew."""
         given = {id_: replace(op, resources=resources[id_]) for id_, op in self.operators.items()}
-        return Plan(given, self.streams)
+        return DistributedPlan(given, self.streams)
 
 
-def plan_of(operators: tuple[Operator, ...], streams: tuple[Stream, ...]) -> Plan:
+def plan_of(operators: tuple[Operator, ...], streams: tuple[RoutedStream, ...]) -> DistributedPlan:
     """A plan of operators that are found by their ids."""
-    return Plan({operator.id: operator for operator in operators}, streams)
+    return DistributedPlan({operator.id: operator for operator in operators}, streams)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from australis.policy.route.statistics import Statistics
+from australis.policy.route.statistics import OperatorStatistics
 
 Score = Callable[[float, float, float, float], float]
 """How good it is to go to an operator, by its queue, ticket, selectivity and cost; never below 0."""
@@ -58,11 +58,11 @@ class Policy:
     otherwise: Score = shortness
     """What decides where no operator has any score."""
 
-    def choose(self, ready: Sequence[str], known: Mapping[str, Statistics], chance: float) -> str:
+    def choose(self, ready: Sequence[str], known: Mapping[str, OperatorStatistics], chance: float) -> str:
         """One of the operators that are ready; `chance` is a number of at least 0 and less than 1.
 
-        >>> known = {"cheap": Statistics(queue=9, selectivity=0.5, cost=1),
-        ...          "dear": Statistics(queue=0, selectivity=0.5, cost=2)}
+        >>> known = {"cheap": OperatorStatistics(queue=9, selectivity=0.5, cost=1),
+        ...          "dear": OperatorStatistics(queue=0, selectivity=0.5, cost=2)}
         >>> [policy.choose(["cheap", "dear"], known, 0.9) for policy in (SC, SCQ, WSC, WSCQ)]
         ['cheap', 'dear', 'dear', 'dear']
         """

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise, permutations
 from math import fsum, inf
 
-from australis.policy.route.plan import Operator, Plan, Stream
+from australis.policy.route.plan import DistributedPlan, Operator, RoutedStream
 
 Weights = Mapping[tuple[str, str], float]
 """How much of what leaves an operator or a source goes to another (the paper's c): by (from, to)."""
@@ -31,7 +31,7 @@ class Rates:
     sink: Mapping[Path, float]
 
 
-def compute_rate(plan: Plan, weights: Weights, rates: Mapping[str, float]) -> Rates:
+def compute_rate(plan: DistributedPlan, weights: Weights, rates: Mapping[str, float]) -> Rates:
     """What arrives where, if each stream enters at its rate (the paper's Figure 4.1).
 
     >>> from australis.policy.route.examples import S3
@@ -76,19 +76,19 @@ def queue_length(operator: Operator, rate: float) -> float:
     return busy / (1 - busy) if busy < 1 else inf
 
 
-def average_response_time(plan: Plan, found: Rates) -> float:
+def average_response_time(plan: DistributedPlan, found: Rates) -> float:
     """ART: the time from source to sink of the tuples that reach it."""
     times = {id_: residence_time(op, found.operators[id_]) for id_, op in plan.operators.items()}
     spent = (rate * fsum(times[op] for op in path[1:]) for path, rate in found.sink.items())
     return fsum(spent) / fsum(found.sink.values())
 
 
-def shares(plan: Plan, rate: float = 1.0) -> dict[str, float]:
+def shares(plan: DistributedPlan, rate: float = 1.0) -> dict[str, float]:
     """The rate of each stream, if all together have one."""
     return {stream.id: stream.share * rate for stream in plan.streams}
 
 
-def maximum_data_rate(plan: Plan, weights: Weights, most_queued: float = MOST_QUEUED) -> float:
+def maximum_data_rate(plan: DistributedPlan, weights: Weights, most_queued: float = MOST_QUEUED) -> float:
     """MDR: the rate of all sources together at which the first queue gets too long.
 
     Rates grow in proportion, so the operator that is nearest to its end tells.
@@ -110,7 +110,7 @@ def weights_of(paths: Sequence[Path]) -> dict[tuple[str, str], float]:
     return {step: 1.0 for path in paths for step in pairwise(path)}
 
 
-def paths_of(stream: Stream) -> list[Path]:
+def paths_of(stream: RoutedStream) -> list[Path]:
     """All the paths that tuples of a stream can take."""
     return [
         (stream.id, *order)

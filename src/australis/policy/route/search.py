@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from australis.policy.route.plan import Plan, Stream, Visited
+from australis.policy.route.plan import DistributedPlan, RoutedStream, Visited
 from australis.policy.route.queueing import Weights, compute_rate, shares
 
 Vector = NDArray[np.float64]
@@ -25,7 +25,7 @@ LEAST_WEIGHT = 1e-9
 class Search:
     """The weights of a plan as a vector: those that matter, from where there is a choice."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: DistributedPlan) -> None:
         self._plan = plan
         self._shares = shares(plan)
         self._steps = sorted({step for stream in plan.streams for step in _choices(stream)})
@@ -76,7 +76,7 @@ class Search:
         return point
 
 
-def _choices(stream: Stream) -> set[tuple[str, str]]:
+def _choices(stream: RoutedStream) -> set[tuple[str, str]]:
     """The steps from where a tuple of a stream can have a choice."""
     steps: set[tuple[str, str]] = set()
     seen: set[tuple[str, Visited]] = set()

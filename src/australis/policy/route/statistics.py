@@ -9,7 +9,7 @@ REMEMBERED = 0.8
 
 
 @dataclass(frozen=True)
-class Statistics:
+class OperatorStatistics:
     """What one operator tells the others."""
 
     queue: float = 0.0
@@ -30,11 +30,11 @@ class Monitor:
     ...     monitor.received()
     ...     monitor.served(time=0.5, emitted=emitted)
     >>> monitor.told(queue=0)
-    Statistics(queue=0.0, ticket=2, selectivity=0.9, cost=0.5)
+    OperatorStatistics(queue=0.0, ticket=2, selectivity=0.9, cost=0.5)
     """
 
     def __init__(self, *, selectivity: float = 1.0, cost: float = 1.0, overloaded: int = 10_000) -> None:
-        self._known = Statistics(selectivity=selectivity, cost=cost)
+        self._known = OperatorStatistics(selectivity=selectivity, cost=cost)
         self._overloaded = overloaded
         self._ticket = 0
         self._served = self._emitted = 0
@@ -51,7 +51,7 @@ class Monitor:
         self._emitted += emitted
         self._time += time
 
-    def told(self, queue: float) -> Statistics:
+    def told(self, queue: float) -> OperatorStatistics:
         """What the others are told now, after a queue of some mean length; the next interval begins."""
         if queue > self._overloaded:
             self._ticket = 0
@@ -61,7 +61,7 @@ class Monitor:
             selectivity = smoothed(selectivity, self._emitted / self._served)
             # A clock may be too coarse to see any time pass, and costs are divided by.
             cost = self._time / self._served or cost
-        self._known = Statistics(smoothed(old.queue, queue), self._ticket, selectivity, cost)
+        self._known = OperatorStatistics(smoothed(old.queue, queue), self._ticket, selectivity, cost)
         self._served = self._emitted = 0
         self._time = 0.0
         return self._known

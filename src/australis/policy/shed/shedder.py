@@ -23,7 +23,7 @@ class Insert:
 
 
 @dataclass(frozen=True)
-class Change:
+class Replace:
     """Put another drop box in the place of the one at the mouth of a stage."""
 
     stage: str
@@ -37,7 +37,7 @@ class Withdraw:
     stage: str
 
 
-Command = Insert | Change | Withdraw
+Command = Insert | Replace | Withdraw
 ByValue = Callable[[str, float], DropBox | None]
 """For a stage and a fraction to be shed there: a drop box that goes by values, if there can be one."""
 
@@ -213,7 +213,7 @@ class Shedder:
             else:
                 rate = self._next(situation, standing.rate, least, most)
                 if rate != standing.rate or self._misses(situation, stage, standing):
-                    yield Change(stage, self._box(stage, rate))
+                    yield Replace(stage, self._box(stage, rate))
 
     def _may_go(self, situation: Situation, stage: str, least: float, most: float) -> bool:
         """Whether a drop box is needed no longer."""

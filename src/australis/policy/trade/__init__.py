@@ -6,7 +6,7 @@ out. All that is sent and kept is plain values. `invariants` holds what is true 
 """
 
 from australis.policy.trade.contract import Contract, Task
-from australis.policy.trade.cost import Cost, in_flight, narrowest
+from australis.policy.trade.cost import CostCurve, in_flight, narrowest
 from australis.policy.trade.holding import Settings
 from australis.policy.trade.invariants import (
     Movement,
@@ -21,7 +21,7 @@ __all__ = [
     "Came",
     "Command",
     "Contract",
-    "Cost",
+    "CostCurve",
     "Ended",
     "Event",
     "Gave",

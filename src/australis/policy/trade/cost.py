@@ -12,13 +12,13 @@ from australis.errors import PolicyError, Problem
 
 
 @dataclass(frozen=True)
-class Cost:
+class CostCurve:
     """What a load costs: each unit of it as much as the one below, or more (section 3.1).
 
     The cost is linear between knots that are `step` units of load apart, and goes on with the last slope.
     Loads, slopes and costs are whole numbers: sums of marginal costs are differences of costs, exactly.
 
-    >>> cost = Cost(slopes=(1, 2, 5), step=10)
+    >>> cost = CostCurve(slopes=(1, 2, 5), step=10)
     >>> cost.of(10), cost.of(25), cost.of(100), cost.marginal(15, load=10)
     (10, 55, 430, 45)
     """
@@ -56,28 +56,28 @@ class Cost:
         return -(-(self.marginal(task, load - task) - fee) // task) - 1
 
 
-def in_flight(uses: Sequence[Fraction], *, unit: int, beyond: int) -> Cost:
+def in_flight(uses: Sequence[Fraction], *, unit: int, beyond: int) -> CostCurve:
     """The tuples in flight, where each unit of load takes a part of each resource of a node.
 
     A resource of which a part is used has part / (1 - part) tuples in flight, as M/M/1 says. `unit` is what
     one tuple costs; a unit of load for which there is no resource left costs as `beyond` tuples do.
 
     >>> in_flight([Fraction(1, 4)], unit=100, beyond=10)
-    Cost(slopes=(33, 67, 200, 1000), step=1)
+    CostCurve(slopes=(33, 67, 200, 1000), step=1)
     """
     fitting = ceil(1 / max(uses)) - 1
     tuples = [sum((use * load / (1 - use * load) for use in uses), Fraction()) for load in range(fitting + 1)]
     # Steps are rounded, not totals: what rises still rises then, and the cost stays convex.
     slopes = [round(unit * (high - low)) for low, high in pairwise(tuples)]
-    return Cost((*slopes, max(unit * beyond, *slopes)))
+    return CostCurve((*slopes, max(unit * beyond, *slopes)))
 
 
-def narrowest(cost: Cost, full: int, moves: int, task: int = 1) -> int:
+def narrowest(cost: CostCurve, full: int, moves: int, task: int = 1) -> int:
     """The narrowest range of prices with which a task gets through a chain of moves (Lemma 1).
 
     It is the paper's δ for one task less than moves, below the load at which nodes are full.
 
-    >>> cost = Cost(slopes=(1, 2, 4, 7, 11))
+    >>> cost = CostCurve(slopes=(1, 2, 4, 7, 11))
     >>> [narrowest(cost, full=5, moves=moves) for moves in (1, 2, 3)]
     [0, 4, 7]
     """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from australis.errors import PolicyError, Problem
 from australis.policy.trade.contract import Task
-from australis.policy.trade.cost import Cost
+from australis.policy.trade.cost import CostCurve
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Settings:
 class Holding:
     """The tasks of a participant; what it has been paid, less what it has paid."""
 
-    def __init__(self, id_: str, cost: Cost, tasks: Iterable[Task], settings: Settings) -> None:
+    def __init__(self, id_: str, cost: CostCurve, tasks: Iterable[Task], settings: Settings) -> None:
         self.id = id_
         self.cost = cost
         self.settings = settings

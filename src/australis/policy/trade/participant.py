@@ -7,7 +7,7 @@ from typing import Any
 
 from australis.errors import PolicyError, Problem
 from australis.policy.trade.contract import Contract, Task
-from australis.policy.trade.cost import Cost
+from australis.policy.trade.cost import CostCurve
 from australis.policy.trade.giver import Giver
 from australis.policy.trade.holding import Holding, Settings
 from australis.policy.trade.messages import (
@@ -38,7 +38,7 @@ class Participant:
 
     >>> from australis.policy.trade.contract import fixed
     >>> tasks = [Task(name) for name in "abc"]
-    >>> busy = Participant("busy", Cost(slopes=(1, 2, 4)), [fixed("busy", "idle", 3)], tasks)
+    >>> busy = Participant("busy", CostCurve(slopes=(1, 2, 4)), [fixed("busy", "idle", 3)], tasks)
     >>> busy.begin(now=0)
     [Wake(at=2000, event=Woke(why='offer', serial=0, partner=''))]
     >>> busy.decide(Woke("offer"), now=2000)[0].message.tasks[0].id
@@ -48,7 +48,7 @@ class Participant:
     def __init__(
         self,
         id_: str,
-        cost: Cost,
+        cost: CostCurve,
         contracts: Iterable[Contract],
         tasks: Iterable[Task] = (),
         settings: Settings | None = None,

@@ -7,7 +7,7 @@ from math import inf
 from typing import NamedTuple
 
 from australis.policy.trade.contract import Task
-from australis.policy.trade.cost import Cost
+from australis.policy.trade.cost import CostCurve
 
 NOTHING_SMALLER = 1
 """The least load of a task."""
@@ -21,12 +21,12 @@ class Chosen(NamedTuple):
     cost: int
 
 
-def offered(cost: Cost, load: int, tasks: Iterable[Task], price: int, fee: int = 0) -> Chosen:
+def offered(cost: CostCurve, load: int, tasks: Iterable[Task], price: int, fee: int = 0) -> Chosen:
     """The tasks of a load that cost more here than a partner would take, one after the other.
 
     By convexity the same is true of every part of them. `fee` is what it costs to move one task.
 
-    >>> offered(Cost(slopes=(1, 2, 4, 7)), 4, [Task("a"), Task("b"), Task("c")], price=3).tasks
+    >>> offered(CostCurve(slopes=(1, 2, 4, 7)), 4, [Task("a"), Task("b"), Task("c")], price=3).tasks
     (Task(id='a', load=1, kind='', hosts=None), Task(id='b', load=1, kind='', hosts=None))
     """
     chosen, left, kept = [], load, inf
@@ -46,10 +46,10 @@ def offered(cost: Cost, load: int, tasks: Iterable[Task], price: int, fee: int =
     return Chosen(tuple(chosen), load - left, whole - with_it)
 
 
-def accepted(cost: Cost, load: int, tasks: Iterable[Task], price: int) -> Chosen:
+def accepted(cost: CostCurve, load: int, tasks: Iterable[Task], price: int) -> Chosen:
     """The tasks that cost less above a load than is paid for them, one after the other.
 
-    >>> accepted(Cost(slopes=(1, 2, 4, 7)), 1, [Task("a"), Task("b"), Task("c")], price=4).tasks
+    >>> accepted(CostCurve(slopes=(1, 2, 4, 7)), 1, [Task("a"), Task("b"), Task("c")], price=4).tasks
     (Task(id='a', load=1, kind='', hosts=None),)
     """
     chosen, full, refused = [], load, inf
@@ -80,12 +80,12 @@ def balancing(tasks: Sequence[Task]) -> int:
     return max(min(task.load for task in tasks), sum(task.load for task in tasks) // 2)
 
 
-def asking_price(cost: Cost, load: int, tasks: Sequence[Task], high: int) -> int | None:
+def asking_price(cost: CostCurve, load: int, tasks: Sequence[Task], high: int) -> int | None:
     """The price at which about half of some tasks would be accepted, or the highest that there is.
 
     None: it would not do for any of them, by convexity not for a smallest one.
 
-    >>> cost = Cost(slopes=(1, 2, 4, 7, 9))
+    >>> cost = CostCurve(slopes=(1, 2, 4, 7, 9))
     >>> [asking_price(cost, 2, [Task("a"), Task("b", 2), Task("c")], high) for high in (4, 5, 7, 10)]
     [None, 5, 7, 8]
     """

@@ -9,7 +9,7 @@ from decimal import Decimal
 from australis.algebra.expr import Value, read_zone
 from australis.algebra.types import LONG, DataType
 from australis.reference.expressions import exact, times
-from australis.reference.expressions.site import Number, Site
+from australis.reference.expressions.site import CallSite, Number
 
 _BLANKS = "".join(map(chr, range(33)))
 _CONTROLS = _BLANKS + "\x7f"
@@ -34,11 +34,11 @@ _INFINITIES = {
 }
 
 
-def cast(site: Site, value: Value) -> Value:
+def cast(site: CallSite, value: Value) -> Value:
     """A value in the type of the site.
 
     >>> from australis.algebra.types import INT, STRING
-    >>> cast(Site(INT, (STRING,)), " 12.9 ")
+    >>> cast(CallSite(INT, (STRING,)), " 12.9 ")
     12
     """
     (source,) = site.takes
@@ -53,7 +53,7 @@ def cast(site: Site, value: Value) -> Value:
             return _from_number(site, int(value) if isinstance(value, bool) else value, source)
 
 
-def _from_number(site: Site, value: Number, source: DataType) -> Value:
+def _from_number(site: CallSite, value: Number, source: DataType) -> Value:
     target = site.type
     match target.name:
         case "int" | "long" if isinstance(value, float):
@@ -91,7 +91,7 @@ def _number_text(value: Number, source: DataType) -> str:
     return str(exact.places(value, source.scale)) if source.is_decimal else str(value)
 
 
-def _from_timestamp(site: Site, value: Number) -> Value:
+def _from_timestamp(site: CallSite, value: Number) -> Value:
     seconds = value // times.SECOND_US
     match site.type.name:
         case "long":
@@ -115,7 +115,7 @@ def _timestamp_text(micros: int, timezone: str) -> str:
     return f"{day} {moment.hour:02}:{moment.minute:02}:{moment.second:02}{fraction}"
 
 
-def _from_text(site: Site, text: str) -> Value:
+def _from_text(site: CallSite, text: str) -> Value:
     match site.type.name:
         case "int" | "long":
             return _whole(text.strip(_CONTROLS), site.type)

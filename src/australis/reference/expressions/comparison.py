@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from australis.algebra.expr import Value
-from australis.reference.expressions.site import Function, Site
+from australis.reference.expressions.site import CallSite, Function
 
 
 def rank(value: Value) -> Any:
@@ -22,39 +22,39 @@ def rank(value: Value) -> Any:
 
 
 def _compared(holds: Callable[[Any, Any], bool]) -> Function:
-    def compare(_: Site, left: Value, right: Value) -> Value:
+    def compare(_: CallSite, left: Value, right: Value) -> Value:
         return holds(rank(left), rank(right))
 
     return compare
 
 
-def same_or_both_null(_: Site, left: Value, right: Value) -> Value:
+def same_or_both_null(_: CallSite, left: Value, right: Value) -> Value:
     if left is None or right is None:
         return left is right
     return bool(rank(left) == rank(right))
 
 
-def and_(_: Site, *values: Value) -> Value:
+def and_(_: CallSite, *values: Value) -> Value:
     if False in values:
         return False
     return None if None in values else True
 
 
-def or_(_: Site, *values: Value) -> Value:
+def or_(_: CallSite, *values: Value) -> Value:
     if True in values:
         return True
     return None if None in values else False
 
 
-def not_(_: Site, value: Value) -> Value:
+def not_(_: CallSite, value: Value) -> Value:
     return not value
 
 
-def is_null(_: Site, value: Value) -> Value:
+def is_null(_: CallSite, value: Value) -> Value:
     return value is None
 
 
-def is_in(site: Site, value: Value, *members: Value) -> Value:
+def is_in(site: CallSite, value: Value, *members: Value) -> Value:
     return or_(site, *(_same(value, member) for member in members))
 
 
@@ -62,23 +62,23 @@ def _same(left: Value, right: Value) -> bool | None:
     return None if left is None or right is None else bool(rank(left) == rank(right))
 
 
-def is_nan(_: Site, value: Value) -> Value:
+def is_nan(_: CallSite, value: Value) -> Value:
     return isinstance(value, float) and math.isnan(value)
 
 
-def nanvl(site: Site, value: Value, instead: Value) -> Value:
+def nanvl(site: CallSite, value: Value, instead: Value) -> Value:
     return instead if is_nan(site, value) else value
 
 
-def coalesce(_: Site, *values: Value) -> Value:
+def coalesce(_: CallSite, *values: Value) -> Value:
     return next((value for value in values if value is not None), None)
 
 
-def greatest(_: Site, *values: Value) -> Value:
+def greatest(_: CallSite, *values: Value) -> Value:
     return max((value for value in values if value is not None), key=rank, default=None)
 
 
-def least(_: Site, *values: Value) -> Value:
+def least(_: CallSite, *values: Value) -> Value:
     return min((value for value in values if value is not None), key=rank, default=None)
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 from australis.algebra.expr import Attribute, Call, Case, Cast, Expr, Literal, UserCall, Value
 from australis.algebra.user_functions import row_function
 from australis.reference.expressions import casts, comparison, numbers, strings, times
-from australis.reference.expressions.site import Function, Site
+from australis.reference.expressions.site import CallSite, Function
 
 FUNCTIONS: dict[str, Function] = {
     **numbers.FUNCTIONS,
@@ -53,8 +53,8 @@ def evaluate(expr: Expr, row: Mapping[str, Value], timezone: str = "UTC") -> Val
             return _user_call(expr, row, timezone)
 
 
-def _site(expr: Call | Cast, args: tuple[Expr, ...], timezone: str) -> Site:
-    return Site(expr.type, tuple(arg.type for arg in args), timezone)
+def _site(expr: Call | Cast, args: tuple[Expr, ...], timezone: str) -> CallSite:
+    return CallSite(expr.type, tuple(arg.type for arg in args), timezone)
 
 
 def _user_call(expr: UserCall, row: Mapping[str, Value], timezone: str) -> Value:

@@ -8,24 +8,24 @@ from decimal import Decimal
 
 from australis.algebra.expr import Value
 from australis.reference.expressions import exact, times
-from australis.reference.expressions.site import Function, Number, Site
+from australis.reference.expressions.site import CallSite, Function, Number
 
 
-def add(site: Site, left: Number, right: Number) -> Value:
+def add(site: CallSite, left: Number, right: Number) -> Value:
     if site.type.name == "timestamp":
         return times.shifted(left, right, site.timezone)
     return _result(site, exact.total(left, right) if site.type.is_decimal else left + right)
 
 
-def subtract(site: Site, left: Number, right: Number) -> Value:
+def subtract(site: CallSite, left: Number, right: Number) -> Value:
     return add(site, left, exact.opposite(right))
 
 
-def multiply(site: Site, left: Number, right: Number) -> Value:
+def multiply(site: CallSite, left: Number, right: Number) -> Value:
     return _result(site, exact.product(left, right) if site.type.is_decimal else left * right)
 
 
-def divide(site: Site, left: Number, right: Number) -> Value:
+def divide(site: CallSite, left: Number, right: Number) -> Value:
     if right == 0:
         return None
     return _result(
@@ -33,11 +33,11 @@ def divide(site: Site, left: Number, right: Number) -> Value:
     )
 
 
-def remainder(site: Site, left: Number, right: Number) -> Value:
+def remainder(site: CallSite, left: Number, right: Number) -> Value:
     return None if right == 0 else _result(site, _remainder(left, right))
 
 
-def positive_remainder(site: Site, left: Number, right: Number) -> Value:
+def positive_remainder(site: CallSite, left: Number, right: Number) -> Value:
     if right == 0:
         return None
     rest = _remainder(left, right)
@@ -47,33 +47,33 @@ def positive_remainder(site: Site, left: Number, right: Number) -> Value:
     return _result(site, _remainder(moved, right))
 
 
-def whole_quotient(site: Site, left: Number, right: Number) -> Value:
+def whole_quotient(site: CallSite, left: Number, right: Number) -> Value:
     if right == 0:
         return None
     return exact.wrapped(exact.whole_quotient(Decimal(left), Decimal(right)), site.type)
 
 
-def negate(site: Site, value: Number) -> Value:
+def negate(site: CallSite, value: Number) -> Value:
     return _result(site, exact.opposite(value))
 
 
-def absolute(site: Site, value: Number) -> Value:
+def absolute(site: CallSite, value: Number) -> Value:
     return _result(site, value.copy_abs() if site.type.is_decimal else abs(value))
 
 
-def ceiling(site: Site, value: Number) -> Value:
+def ceiling(site: CallSite, value: Number) -> Value:
     if isinstance(value, float):
         return exact.saturated(math.ceil(value) if math.isfinite(value) else value, site.type)
     return _result(site, Decimal(math.ceil(value)) if site.type.is_decimal else value)
 
 
-def floor(site: Site, value: Number) -> Value:
+def floor(site: CallSite, value: Number) -> Value:
     if isinstance(value, float):
         return exact.saturated(math.floor(value) if math.isfinite(value) else value, site.type)
     return _result(site, Decimal(math.floor(value)) if site.type.is_decimal else value)
 
 
-def round_half_up(site: Site, value: Number, digits: int = 0) -> Value:
+def round_half_up(site: CallSite, value: Number, digits: int = 0) -> Value:
     if isinstance(value, float):
         return float(exact.places(exact.of_double(value), digits)) if math.isfinite(value) else value
     if site.type.is_decimal:
@@ -81,11 +81,11 @@ def round_half_up(site: Site, value: Number, digits: int = 0) -> Value:
     return value if digits >= 0 else exact.wrapped(int(exact.places(Decimal(value), digits)), site.type)
 
 
-def sign(_: Site, value: float) -> Value:
+def sign(_: CallSite, value: float) -> Value:
     return value if math.isnan(value) or value == 0 else math.copysign(1.0, value)
 
 
-def power(_: Site, base: float, exponent: float) -> Value:
+def power(_: CallSite, base: float, exponent: float) -> Value:
     if math.isnan(exponent) or (math.isinf(exponent) and abs(base) == 1):
         return math.nan
     try:
@@ -100,14 +100,14 @@ def power(_: Site, base: float, exponent: float) -> Value:
         return math.nan if base != 0 else math.copysign(math.inf, base) if odd else math.inf
 
 
-def arc_tangent(_: Site, y: float, x: float) -> Value:
+def arc_tangent(_: CallSite, y: float, x: float) -> Value:
     return math.atan2(y + 0.0, x + 0.0)
 
 
 def _of_double(function: Callable[[float], float]) -> Function:
     """A function from double to double: NaN where it has no value, infinite where it is too large."""
 
-    def total(_: Site, value: float) -> Value:
+    def total(_: CallSite, value: float) -> Value:
         try:
             return function(value)
         except ValueError:
@@ -121,7 +121,7 @@ def _of_double(function: Callable[[float], float]) -> Function:
 
 
 def _logarithm(function: Callable[[float], float]) -> Function:
-    def total(_: Site, value: float) -> Value:
+    def total(_: CallSite, value: float) -> Value:
         return None if value <= 0 else function(value)
 
     return total
@@ -135,7 +135,7 @@ def _remainder(left: Number, right: Number) -> Number:
     return left - exact.whole_quotient(Decimal(left), Decimal(right)) * right
 
 
-def _result(site: Site, value: Number) -> Value:
+def _result(site: CallSite, value: Number) -> Value:
     """A number in the type of the result: whole numbers wrap, decimals round or become NULL."""
     if site.type.is_integral:
         return exact.wrapped(value, site.type)

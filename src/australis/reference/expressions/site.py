@@ -11,7 +11,7 @@ from australis.algebra.types import DataType
 
 
 @dataclass(frozen=True)
-class Site:
+class CallSite:
     """The type of the result, the types of the arguments, and the network's time zone."""
 
     type: DataType

@@ -5,38 +5,38 @@ from __future__ import annotations
 import re
 
 from australis.algebra.expr import Value
-from australis.reference.expressions.site import Function, Site
+from australis.reference.expressions.site import CallSite, Function
 
 _INT_MAX = 2**31 - 1
 
 
-def substring(_: Site, value: str, position: int, size: int = _INT_MAX) -> Value:
+def substring(_: CallSite, value: str, position: int, size: int = _INT_MAX) -> Value:
     """From a position, counted from 1, or from the end if it is negative; 0 is as 1."""
     start = position - 1 if position > 0 else len(value) + position if position < 0 else 0
     return value[max(start, 0) : max(start + size, 0)]
 
 
-def left(_: Site, value: str, size: int) -> Value:
+def left(_: CallSite, value: str, size: int) -> Value:
     return value[: max(size, 0)]
 
 
-def right(_: Site, value: str, size: int) -> Value:
+def right(_: CallSite, value: str, size: int) -> Value:
     return value[max(len(value) - size, 0) :] if size > 0 else ""
 
 
-def replace(_: Site, value: str, old: str, new: str) -> Value:
+def replace(_: CallSite, value: str, old: str, new: str) -> Value:
     return value.replace(old, new) if old else value
 
 
-def place(_: Site, value: str, needle: str) -> Value:
+def place(_: CallSite, value: str, needle: str) -> Value:
     return value.find(needle) + 1
 
 
-def pad_left(_: Site, value: str, size: int, pad: str = " ") -> Value:
+def pad_left(_: CallSite, value: str, size: int, pad: str = " ") -> Value:
     return _padding(value, size, pad) + value[: max(size, 0)]
 
 
-def pad_right(_: Site, value: str, size: int, pad: str = " ") -> Value:
+def pad_right(_: CallSite, value: str, size: int, pad: str = " ") -> Value:
     return value[: max(size, 0)] + _padding(value, size, pad)
 
 
@@ -45,7 +45,7 @@ def _padding(value: str, size: int, pad: str) -> str:
     return (pad * missing)[:missing]
 
 
-def split_part(_: Site, value: str, delimiter: str, number: int) -> Value:
+def split_part(_: CallSite, value: str, delimiter: str, number: int) -> Value:
     """The part of that number, counted from 1, or from the last if negative; empty if there is none."""
     if number == 0:
         return None
@@ -54,7 +54,7 @@ def split_part(_: Site, value: str, delimiter: str, number: int) -> Value:
     return parts[index] if 0 <= index < len(parts) else ""
 
 
-def like(_: Site, value: str, pattern: str) -> Value:
+def like(_: CallSite, value: str, pattern: str) -> Value:
     """Whether a text fits a pattern: % is any text, _ one code point, and a backslash takes that away."""
     wild = {"%": ".*", "_": "."}
     tokens = re.findall(r"\\.|[^\\]", pattern, re.DOTALL)

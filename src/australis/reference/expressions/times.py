@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from australis.algebra.expr import INSTANT_MAX_US, UNITS_US, Value
 from australis.algebra.types import LONG
 from australis.reference.expressions import exact
-from australis.reference.expressions.site import Function, Number, Site
+from australis.reference.expressions.site import CallSite, Function, Number
 
 SECOND_US, DAY_S = 1_000_000, 86_400
 DAY_US = DAY_S * SECOND_US
@@ -116,7 +116,7 @@ def held(micros: int) -> int | None:
     return micros if -LONG_MAX - 1 <= micros <= LONG_MAX else None
 
 
-def truncate(site: Site, unit: str, micros: int) -> Value:
+def truncate(site: CallSite, unit: str, micros: int) -> Value:
     """The beginning of the unit of time in which an instant lies."""
     if abs(micros) > INSTANT_MAX_US:
         return None
@@ -130,7 +130,7 @@ def truncate(site: Site, unit: str, micros: int) -> Value:
     return _day_start(_BEGINNINGS[unit](moment), zone) * SECOND_US
 
 
-def difference(site: Site, unit: str, start: int, end: int) -> Value:
+def difference(site: CallSite, unit: str, start: int, end: int) -> Value:
     """How many whole units lie between what the clock shows at two instants."""
     if max(abs(start), abs(end)) > INSTANT_MAX_US:
         return None
@@ -139,14 +139,14 @@ def difference(site: Site, unit: str, start: int, end: int) -> Value:
     return units if second >= first else -units
 
 
-def from_number(site: Site, value: Number) -> Value:
+def from_number(site: CallSite, value: Number) -> Value:
     """Seconds since 1970 as a timestamp."""
     if isinstance(value, float):
         return from_seconds(value)
     return held(int(value * SECOND_US)) if abs(value) <= LONG_MAX // SECOND_US else None
 
 
-def from_millis(_: Site, value: int) -> Value:
+def from_millis(_: CallSite, value: int) -> Value:
     return value * 1000 if abs(value) <= LONG_MAX // 1000 else None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from australis.policy.hotspot import Task
-from australis.sim.hotspot.overlay import Placed
+from australis.sim.hotspot.overlay import PlacedTask
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class Application:
         )
         return replace(self, tasks=plain)
 
-    def placed(self, offers: dict[str, tuple[str, ...]], chance: Random) -> list[Placed]:
+    def placed(self, offers: dict[str, tuple[str, ...]], chance: Random) -> list[PlacedTask]:
         """An operator for each task, and a peer that offers it; the receiver is anywhere."""
         found = []
         for task in self.tasks:
             peer = chance.choice([each for each in sorted(offers) if offers[each]])
-            found.append(Placed(chance.choice(offers[peer]), peer, task))
-        return [*found, Placed("receive", chance.choice(sorted(offers)), self.receive)]
+            found.append(PlacedTask(chance.choice(offers[peer]), peer, task))
+        return [*found, PlacedTask("receive", chance.choice(sorted(offers)), self.receive)]
 
     @property
     def receive(self) -> Task:

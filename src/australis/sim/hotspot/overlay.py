@@ -26,7 +26,7 @@ class Move(NamedTuple):
     target_loads: Loads | None
 
 
-class Placed(NamedTuple):
+class PlacedTask(NamedTuple):
     """A task, and the peer whose component of an operator executes it."""
 
     operator: str
@@ -34,7 +34,7 @@ class Placed(NamedTuple):
     task: m.Task
 
 
-class Delivery(NamedTuple):
+class Delivered(NamedTuple):
     """A tuple at the receiver of its application."""
 
     time: float
@@ -66,13 +66,13 @@ class Overlay:
         self.stations = {name: Station(self, fresh()) for name, fresh in self._fresh.items()}
         self.sent: Counter[str] = Counter()
         """The messages between different peers, by kind."""
-        self.deliveries: dict[str, list[Delivery]] = {}
+        self.deliveries: dict[str, list[Delivered]] = {}
         self._asked: dict[m.Migration, Loads] = {}
         self._accepts: dict[m.Migration, Move] = {}
         self.moves: list[Move] = []
         """The migrations whose state came."""
 
-    def place(self, tasks: Sequence[Placed], sources: Mapping[str, str]) -> None:
+    def place(self, tasks: Sequence[PlacedTask], sources: Mapping[str, str]) -> None:
         """Begin an application: its tasks, and the peers where its streams come from."""
         readers = {stream: each.peer for each in tasks for stream in each.task.reads}
         writers = {stream: each.peer for each in tasks for stream in each.task.writes} | dict(sources)
@@ -111,7 +111,7 @@ class Overlay:
 
     def delivered(self, stream: str, value: Any) -> None:
         """A tuple is at its receiver."""
-        self.deliveries.setdefault(stream, []).append(Delivery(self.clock.now, *value))
+        self.deliveries.setdefault(stream, []).append(Delivered(self.clock.now, *value))
 
     def accepted(self, spawn: m.Spawn, policy: Peer) -> None:
         """A target made ready; what loads there were."""

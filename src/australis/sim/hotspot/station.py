@@ -11,9 +11,9 @@ from itertools import islice
 from math import exp
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from australis.policy.hotspot import MINUTES, Inlet, Loads, Outlet, Peer
+from australis.policy.hotspot import MINUTES, Loads, Peer, ReadEnd, WriteEnd
 from australis.policy.hotspot import messages as m
-from australis.sim.kernel import Node
+from australis.sim.kernel import VirtualNode
 
 if TYPE_CHECKING:
     from australis.sim.hotspot.overlay import Overlay
@@ -42,9 +42,9 @@ class Station:
 
     def __init__(self, overlay: Overlay, policy: Peer, capacity: float = 1.0) -> None:
         self.name, self.policy = policy.name, policy
-        self.node = Node(overlay.clock, self.name, capacity)
-        self.inlets: dict[str, Inlet] = {}
-        self.outlets: dict[str, Outlet] = {}
+        self.node = VirtualNode(overlay.clock, self.name, capacity)
+        self.inlets: dict[str, ReadEnd] = {}
+        self.outlets: dict[str, WriteEnd] = {}
         self.counts: dict[str, int] = {}
         """The state of each task: how many tuples it has processed."""
         self.loads = Loads(0.0, 0.0, 0.0)
@@ -95,7 +95,7 @@ class Station:
     def written(self, stream: str, home: str) -> None:
         """Write a stream from the start: that of a source."""
         self.tell(m.Writes(stream, home))
-        self.outlets[stream] = Outlet(home)
+        self.outlets[stream] = WriteEnd(home)
 
     def _execute(self, holding: m.Holding, tasks: tuple[m.Task, ...]) -> None:
         """Make what tasks need, unless it is there."""
@@ -104,9 +104,9 @@ class Station:
             self.counts.setdefault(task.id, 0)
             for stream in task.reads:
                 self._readers[stream] = (holding.operator, task)
-                self.inlets.setdefault(stream, Inlet(ordered=task.stateful))
+                self.inlets.setdefault(stream, ReadEnd(ordered=task.stateful))
             for stream in task.writes:
-                self.outlets.setdefault(stream, Outlet(holding.routes[stream].home))
+                self.outlets.setdefault(stream, WriteEnd(holding.routes[stream].home))
 
     def _forget(self, tasks: tuple[m.Task, ...]) -> None:
         for task in tasks:
@@ -211,7 +211,7 @@ class Station:
             self._running[task.id] += 1
             self.node.work(cost, self._processed, task, stream, inlet, taken, each)
 
-    def _processed(self, task: m.Task, stream: str, inlet: Inlet, number: int, value: Any) -> None:
+    def _processed(self, task: m.Task, stream: str, inlet: ReadEnd, number: int, value: Any) -> None:
         """A tuple is processed, unless the task has left or was dropped in the meantime."""
         if self.inlets.get(stream) is not inlet or stream in self._left:
             return

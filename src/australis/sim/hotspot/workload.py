@@ -7,7 +7,7 @@ from random import Random
 
 from australis.policy.hotspot import Manners
 from australis.sim.hotspot.applications import Application, chain
-from australis.sim.hotspot.overlay import Placed
+from australis.sim.hotspot.overlay import PlacedTask
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Request:
 
     peer: str
     application: Application
-    placed: tuple[Placed, ...]
+    placed: tuple[PlacedTask, ...]
     rate: float
 
 
@@ -79,8 +79,8 @@ def _request(
         application = application.without_state([task.id for task in application.tasks])
     wanted = chance.sample(operators, setting.stages)
     placed = [
-        Placed(operator, chance.choice([each for each in offers if operator in offers[each]]), task)
+        PlacedTask(operator, chance.choice([each for each in offers if operator in offers[each]]), task)
         for operator, task in zip(wanted, application.tasks, strict=True)
     ]
-    receive = Placed("receive", peer, application.receive)
+    receive = PlacedTask("receive", peer, application.receive)
     return Request(peer, application, (*placed, receive), chance.uniform(0, setting.rate_max))

@@ -8,7 +8,7 @@ it again. Events with their times come in, and go out in order; everything follo
 from australis.sim.kernel.clock import Clock
 from australis.sim.kernel.journal import Journal
 from australis.sim.kernel.links import Faults, Links, Net
-from australis.sim.kernel.nodes import Node
+from australis.sim.kernel.nodes import VirtualNode
 
 __all__ = [
     "Clock",
@@ -16,5 +16,5 @@ __all__ = [
     "Journal",
     "Links",
     "Net",
-    "Node",
+    "VirtualNode",
 ]

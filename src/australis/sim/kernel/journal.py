@@ -9,14 +9,14 @@ from typing import Any, NamedTuple, Protocol
 from australis.errors import Problem, SimulationError
 
 
-class Machine(Protocol):
+class PolicyMachine(Protocol):
     """A policy: events in, commands out."""
 
     def handle(self, event: Any) -> Sequence[Any]:
         """The commands that follow from an event."""
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """One event, and what was decided about it."""
 
     time: float
@@ -29,13 +29,13 @@ class Journal:
     """The events and decisions of a run."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[JournalEntry] = []
 
     def write(self, time: float, who: str, event: Any, commands: Sequence[Any]) -> None:
         """One more event, and its commands."""
-        self.entries.append(Entry(time, who, event, tuple(commands)))
+        self.entries.append(JournalEntry(time, who, event, tuple(commands)))
 
-    def replay(self, machines: Mapping[str, Machine]) -> int:
+    def replay(self, machines: Mapping[str, PolicyMachine]) -> int:
         """Tell fresh machines the same events; how many there were, if they decide the same."""
         for number, entry in enumerate(self.entries):
             found = tuple(machines[entry.who].handle(entry.event))
@@ -51,6 +51,6 @@ class Journal:
         return len(self.entries)
 
 
-def _differs(number: int, entry: Entry | None, what: str, expected: str) -> SimulationError:
+def _differs(number: int, entry: JournalEntry | None, what: str, expected: str) -> SimulationError:
     where = f"journal[{number}]" + (f" at {entry.time:g}, {entry.who}" if entry else "")
     return SimulationError(Problem(where, what, expected))

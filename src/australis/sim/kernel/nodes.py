@@ -9,13 +9,13 @@ from australis.errors import Problem, SimulationError
 from australis.sim.kernel.clock import Action, Clock
 
 
-class Node:
+class VirtualNode:
     """A machine: up or down, and busy until its queue is empty.
 
     A crash takes along what is queued and what is being worked on.
 
     >>> clock, done = Clock(), []
-    >>> node = Node(clock, "n", capacity=2.0)
+    >>> node = VirtualNode(clock, "n", capacity=2.0)
     >>> node.work(2.0, done.append, "a")
     >>> node.work(4.0, done.append, "b")
     >>> clock.run(until=2.5)

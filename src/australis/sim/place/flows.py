@@ -37,7 +37,7 @@ Leg = tuple[Ref, str, str]
 
 
 @dataclass(frozen=True)
-class Step:
+class FlowStep:
     """What a step did."""
 
     delivered: Mapping[str, Amount]
@@ -87,7 +87,7 @@ class Flows:
         self._shares = {b: survey.statistics.of(network, b).selectivity for b in network.order}
         self._routes = {ref: _Route(survey, ref) for ref in network.schemas}
 
-    def step(self, now: float, seconds: float, rates: Mapping[str, float]) -> Step:
+    def step(self, now: float, seconds: float, rates: Mapping[str, float]) -> FlowStep:
         """Let a while pass in which so many tuples come in."""
         sites = {name: site.capacity * seconds for name, site in self.survey.sites.items()}
         lines = {line: width * seconds for line, width in self.survey.lines.items()}
@@ -98,7 +98,7 @@ class Flows:
                 break
             done = self._pass(now, seconds, rates, *parts)
         self.waiting, self.underway, self.brought = done.waiting, done.underway, {}
-        return Step(done.delivered, done.carried, done.work)
+        return FlowStep(done.delivered, done.carried, done.work)
 
     def _pass(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from australis.policy.place import Move, Sliding, Survey
-from australis.sim.place.flows import Flows, Step
+from australis.sim.place.flows import Flows, FlowStep
 
 IN_TIME_S = 5.0
 """What comes out within this time is still of use."""
@@ -57,7 +57,7 @@ class Tally:
         self._curve: dict[int, tuple[float, float]] = {}
 
     def stepped(
-        self, now: float, seconds: float, rates: Mapping[str, float], step: Step, flows: Flows
+        self, now: float, seconds: float, rates: Mapping[str, float], step: FlowStep, flows: Flows
     ) -> None:
         """One step."""
         self._seconds += seconds

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 
-class Tuple(NamedTuple):
+class PathTuple(NamedTuple):
     """A tuple: the path that it took, the number of the one that caused it, a value."""
 
     path: str
@@ -18,10 +18,10 @@ class Tuple(NamedTuple):
     """The earliest tuple that the server read which its value follows from, directly or indirectly."""
 
 
-class Box(Protocol):
+class PathBox(Protocol):
     """What makes tuples of tuples, one path at a time."""
 
-    def take(self, tup: Tuple) -> list[Tuple]:
+    def take(self, tup: PathTuple) -> list[PathTuple]:
         """What comes of a tuple."""
 
     def needs(self) -> dict[str, int]:
@@ -31,10 +31,10 @@ class Box(Protocol):
 class Each:
     """A box without state: what it has processed, it needs no more."""
 
-    def __init__(self, made: Callable[[Tuple], int | None]) -> None:
+    def __init__(self, made: Callable[[PathTuple], int | None]) -> None:
         self._made = made
 
-    def take(self, tup: Tuple) -> list[Tuple]:
+    def take(self, tup: PathTuple) -> list[PathTuple]:
         """One tuple or none."""
         value = self._made(tup)
         return [] if value is None else [tup._replace(value=value)]
@@ -58,15 +58,15 @@ class Window:
     """The sum of the last tuples of each path: those but one contribute to what comes.
 
     >>> window = Window(2)
-    >>> [window.take(Tuple("p", number, 10, number))[0].value for number in (1, 2, 3)], window.needs()
+    >>> [window.take(PathTuple("p", number, 10, number))[0].value for number in (1, 2, 3)], window.needs()
     ([10, 20, 20], {'p': 3})
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._last: dict[str, deque[Tuple]] = {}
+        self._last: dict[str, deque[PathTuple]] = {}
 
-    def take(self, tup: Tuple) -> list[Tuple]:
+    def take(self, tup: PathTuple) -> list[PathTuple]:
         """The sum of the window that ends here."""
         last = self._last.setdefault(tup.path, deque(maxlen=self._size))
         last.append(tup)
@@ -86,9 +86,11 @@ class Match:
     """Pairs tuples of one number of two paths, which both come in order; a tuple without partner is dropped.
 
     >>> match = Match("pairs", "l", "r")
-    >>> match.take(Tuple("l", 1, 5, 1)), match.take(Tuple("l", 2, 5, 2)), match.take(Tuple("r", 2, 6, 2))
-    ([], [], [Tuple(path='pairs', number=2, value=11, since=2)])
-    >>> match.take(Tuple("r", 5, 6, 5)), match.needs()
+    >>> match.take(PathTuple("l", 1, 5, 1)), match.take(PathTuple("l", 2, 5, 2))
+    ([], [])
+    >>> match.take(PathTuple("r", 2, 6, 2))
+    [PathTuple(path='pairs', number=2, value=11, since=2)]
+    >>> match.take(PathTuple("r", 5, 6, 5)), match.needs()
     ([], {'r': 5})
     """
 
@@ -96,9 +98,9 @@ class Match:
         self._path = path
         self._other = {left: right, right: left}
         self._seen = {left: 0, right: 0}
-        self._waiting: dict[str, deque[Tuple]] = {left: deque(), right: deque()}
+        self._waiting: dict[str, deque[PathTuple]] = {left: deque(), right: deque()}
 
-    def take(self, tup: Tuple) -> list[Tuple]:
+    def take(self, tup: PathTuple) -> list[PathTuple]:
         """A pair, if the other one is there."""
         self._seen[tup.path] = tup.number
         other = self._other[tup.path]
@@ -108,7 +110,7 @@ class Match:
         if waiting and waiting[0].number == tup.number:
             partner = waiting.popleft()
             since = min(partner.since, tup.since)
-            return [Tuple(self._path, tup.number, partner.value + tup.value, since)]
+            return [PathTuple(self._path, tup.number, partner.value + tup.value, since)]
         if self._seen[other] < tup.number:
             self._waiting[tup.path].append(tup)
         return []

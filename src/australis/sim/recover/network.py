@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from random import Random
 
-from australis.policy.recover import Plan, gathered
-from australis.sim.recover.boxes import Box, Match, Tuple, Window, filtered, mapped
+from australis.policy.recover import ServerArcs, gathered
+from australis.sim.recover.boxes import Match, PathBox, PathTuple, Window, filtered, mapped
 
 APPLICATION = "application"
 KINDS = ("map", "filter", "window")
 
 
 @dataclass(frozen=True)
-class Arc:
+class ServerArc:
     """The way from one server to another."""
 
     id: str
@@ -35,12 +35,12 @@ class Design:
 
 
 @dataclass(frozen=True)
-class Network:
+class ServerNetwork:
     """Sources and servers in the order of the stream, the last of which send to applications."""
 
     sources: tuple[str, ...]
     servers: dict[str, Design]
-    arcs: tuple[Arc, ...]
+    arcs: tuple[ServerArc, ...]
     paths: dict[str, tuple[str, ...]] = field(init=False)
     """The paths of each arc."""
 
@@ -57,41 +57,41 @@ class Network:
             return [f"{name}:pairs"]
         return [path for arc in self.reads(name) for path in self.paths[arc.id]]
 
-    def reads(self, name: str) -> list[Arc]:
+    def reads(self, name: str) -> list[ServerArc]:
         """The arcs into a server or application."""
         return [arc for arc in self.arcs if arc.target == name]
 
-    def writes(self, name: str) -> list[Arc]:
+    def writes(self, name: str) -> list[ServerArc]:
         """The arcs out of a server or source."""
         return [arc for arc in self.arcs if arc.source == name]
 
-    def plan(self, name: str, k: int, timeout_s: float) -> Plan:
+    def plan(self, name: str, k: int, timeout_s: float) -> ServerArcs:
         """Where a server or source stands; each server is guarded by the first that it reads from."""
         reads = {arc.id: arc.source for arc in self.reads(name)}
         writes = {arc.id: arc.target for arc in self.writes(name)}
         behind = dict.fromkeys(target for target in writes.values() if target in self.servers)
         guards = tuple(each for each in behind if self.reads(each)[0].source == name)
-        return Plan(name, reads, writes, guards, k, timeout_s)
+        return ServerArcs(name, reads, writes, guards, k, timeout_s)
 
 
 class Work:
     """The boxes of one server."""
 
-    def __init__(self, network: Network, name: str) -> None:
+    def __init__(self, network: ServerNetwork, name: str) -> None:
         design = network.servers[name]
         self._arcs = {arc.id: network.paths[arc.id] for arc in network.reads(name)}
         self._pairs = f"{name}:pairs"
         inputs = [paths[0] for paths in self._arcs.values()]
         self._match = Match(self._pairs, *inputs) if design.matches else None
-        self._boxes: list[Box] = [_box(kind, design.window) for kind in design.boxes]
+        self._boxes: list[PathBox] = [_box(kind, design.window) for kind in design.boxes]
         self._writes = [arc.id for arc in network.writes(name)]
         self._routes = design.routes
         self._processed: dict[str, int] = {}
 
-    def take(self, tup: Tuple) -> list[tuple[str, Tuple]]:
+    def take(self, tup: PathTuple) -> list[tuple[str, PathTuple]]:
         """What goes along which arc because of a tuple."""
         self._processed[tup.path] = tup.number
-        tup = Tuple(tup.path, tup.number, tup.value, since=tup.number)
+        tup = PathTuple(tup.path, tup.number, tup.value, since=tup.number)
         found = self._match.take(tup) if self._match else [tup]
         for box in self._boxes:
             found = [made for each in found for made in box.take(each)]
@@ -116,8 +116,8 @@ class Work:
         }
 
 
-def _box(kind: str, window: int) -> Box:
-    makers: dict[str, Callable[[], Box]] = {
+def _box(kind: str, window: int) -> PathBox:
+    makers: dict[str, Callable[[], PathBox]] = {
         "map": mapped,
         "filter": filtered,
         "window": lambda: Window(window),
@@ -125,19 +125,19 @@ def _box(kind: str, window: int) -> Box:
     return makers[kind]()
 
 
-def shared(tup: Tuple, arcs: list[str], routes: bool) -> list[tuple[str, Tuple]]:
+def shared(tup: PathTuple, arcs: list[str], routes: bool) -> list[tuple[str, PathTuple]]:
     """A tuple along all arcs, or along one that its number chooses."""
     chosen = [arcs[tup.number % len(arcs)]] if routes else arcs
-    return [(arc, Tuple(f"{tup.path}>{arc}", tup.number, tup.value)) for arc in chosen]
+    return [(arc, PathTuple(f"{tup.path}>{arc}", tup.number, tup.value)) for arc in chosen]
 
 
-def computed(network: Network, count: int) -> dict[str, dict[tuple[str, int], int]]:
+def computed(network: ServerNetwork, count: int) -> dict[str, dict[tuple[str, int], int]]:
     """What the applications get of the first tuples of each source, by arc, path and number."""
-    queued: dict[str, list[Tuple]] = {arc.id: [] for arc in network.arcs}
+    queued: dict[str, list[PathTuple]] = {arc.id: [] for arc in network.arcs}
     for source in network.sources:
         arcs = [arc.id for arc in network.writes(source)]
         for number in range(1, count + 1):
-            for arc, tup in shared(Tuple(source, number, number), arcs, routes=False):
+            for arc, tup in shared(PathTuple(source, number, number), arcs, routes=False):
                 queued[arc].append(tup)
     for name in network.servers:
         work = Work(network, name)
@@ -148,26 +148,26 @@ def computed(network: Network, count: int) -> dict[str, dict[tuple[str, int], in
     return {arc: {(tup.path, tup.number): tup.value for tup in queued[arc]} for arc in ends}
 
 
-def straight(servers: int, *boxes: str, window: int = 4) -> Network:
+def straight(servers: int, *boxes: str, window: int = 4) -> ServerNetwork:
     """Servers in a row."""
     names = [f"s{number}" for number in range(1, servers + 1)]
     stops = ["source", *names, APPLICATION]
-    arcs = tuple(Arc(f"a{place}", *ends) for place, ends in enumerate(pairwise(stops)))
-    return Network(("source",), {name: Design(boxes or ("map",), window) for name in names}, arcs)
+    arcs = tuple(ServerArc(f"a{place}", *ends) for place, ends in enumerate(pairwise(stops)))
+    return ServerNetwork(("source",), {name: Design(boxes or ("map",), window) for name in names}, arcs)
 
 
-def drawn(chance: Random) -> Network:
+def drawn(chance: Random) -> ServerNetwork:
     """Servers that read from one or two of those before them, and send to one or more behind."""
     sources = tuple(f"source{number}" for number in range(chance.choice((1, 1, 2))))
     before, servers = list(sources), {}
-    arcs: list[Arc] = []
+    arcs: list[ServerArc] = []
     for number in range(1, chance.randint(3, 6) + 1):
         name = f"s{number}"
         # Mostly the latest, so that there are long ways; two at times, so that branches recombine.
         found = {before[-1] if chance.random() < 0.7 else chance.choice(before)}
         if chance.random() < 0.4:
             found.add(chance.choice(before))
-        arcs += [Arc(f"a{len(arcs) + place}", each, name) for place, each in enumerate(sorted(found))]
+        arcs += [ServerArc(f"a{len(arcs) + place}", each, name) for place, each in enumerate(sorted(found))]
         servers[name] = Design(
             tuple(chance.choice(KINDS) for _ in range(chance.randint(1, 2))),
             chance.randint(1, 5),
@@ -175,16 +175,18 @@ def drawn(chance: Random) -> Network:
         )
         before.append(name)
     ends = [name for name in before if not any(arc.source == name for arc in arcs)]
-    arcs += [Arc(f"a{len(arcs) + place}", name, f"{APPLICATION}{place}") for place, name in enumerate(ends)]
-    network = Network(sources, servers, tuple(arcs))
+    arcs += [
+        ServerArc(f"a{len(arcs) + place}", name, f"{APPLICATION}{place}") for place, name in enumerate(ends)
+    ]
+    network = ServerNetwork(sources, servers, tuple(arcs))
     designs = {name: _matching(network, name, chance) for name in servers}
     if any(design.matches for design in designs.values()):
         # Tuples that go different ways never meet, and those that wait for them would be kept for ever.
         designs = {name: replace(design, routes=False) for name, design in designs.items()}
-    return Network(sources, designs, tuple(arcs))
+    return ServerNetwork(sources, designs, tuple(arcs))
 
 
-def _matching(network: Network, name: str, chance: Random) -> Design:
+def _matching(network: ServerNetwork, name: str, chance: Random) -> Design:
     """Some servers with two inputs of one path each pair them."""
     design = network.servers[name]
     reads = [network.paths[arc.id] for arc in network.reads(name)]

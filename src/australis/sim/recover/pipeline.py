@@ -9,7 +9,7 @@ from statistics import fmean
 
 from australis.errors import Problem, SimulationError
 from australis.policy.recover import Granularity
-from australis.sim.kernel import Clock, Node
+from australis.sim.kernel import Clock, VirtualNode
 
 BOXES = 8
 COST_S = 0.002
@@ -39,14 +39,14 @@ class Traded:
     """From a failure until all that was in queues is through, as a mean over failures."""
 
 
-class Pipeline:
+class ServerPipeline:
     """A server with tuples in the queues of its virtual machines, which outlive it."""
 
     def __init__(self, granularity: Granularity, seed: int = 0, *, fails: bool = False) -> None:
         self._granularity, self._chance = granularity, Random(seed)
         self._costs_s = [sum(part) for part in granularity.parts]
         self._clock = Clock()
-        self._node = Node(self._clock, "server")
+        self._node = VirtualNode(self._clock, "server")
         self.queues: list[deque[int]] = [deque() for _ in granularity.parts]
         self.tuples = self.messages = self.sent = 0
         self.samples: list[float] = []
@@ -116,7 +116,7 @@ class Pipeline:
 def traded(machines: int, seed: int = 0) -> Traded:
     """Measure what a number of virtual machines costs and saves."""
     granularity = Granularity((COST_S,) * BOXES, machines)
-    pipeline, failing = Pipeline(granularity, seed), Pipeline(granularity, seed, fails=True)
+    pipeline, failing = ServerPipeline(granularity, seed), ServerPipeline(granularity, seed, fails=True)
     pipeline.run()
     failing.run()
     return Traded(

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from australis.policy.recover import Noted, OutputLog, Safe, at_output
 from australis.policy.recover import server as m
-from australis.sim.kernel import Clock, Faults, Journal, Links, Net, Node
-from australis.sim.recover.boxes import Tuple
-from australis.sim.recover.network import APPLICATION, Network, Work, shared
+from australis.sim.kernel import Clock, Faults, Journal, Links, Net, VirtualNode
+from australis.sim.recover.boxes import PathTuple
+from australis.sim.recover.network import APPLICATION, ServerNetwork, Work, shared
 
 
 @dataclass(frozen=True)
@@ -43,19 +43,19 @@ class Data(NamedTuple):
 
     arc: str
     life: int
-    what: Tuple | int | None
+    what: PathTuple | int | None
 
 
-class Control(NamedTuple):
+class ControlMessage(NamedTuple):
     """What goes besides: from a server to another."""
 
     what: Any
 
 
-class Runner:
+class ServerLife:
     """One life of a server or source."""
 
-    def __init__(self, world: World, name: str, node: Node, life: int) -> None:
+    def __init__(self, world: World, name: str, node: VirtualNode, life: int) -> None:
         self.name, self.node, self.life = name, node, life
         network, setting = world.network, world.setting
         self.policy = world.policy(f"{name}#{life}", network.plan(name, setting.k, setting.timeout_s))
@@ -104,13 +104,13 @@ class Runner:
             self.received[data.arc][data.what.path] = data.what.number
             self.node.work(self._world.setting.cost_s, self._process, data.what)
 
-    def _process(self, tup: Tuple) -> None:
+    def _process(self, tup: PathTuple) -> None:
         if self.alive and self.work:
             self._world.processed[self.name] += 1
             for arc, made in self.work.take(tup):
                 self.send(arc, made)
 
-    def send(self, arc: str, tup: Tuple) -> None:
+    def send(self, arc: str, tup: PathTuple) -> None:
         """A tuple goes along an arc, and is kept."""
         self.logs[arc].append(tup.path, tup.number, tup.value)
         self.sent[arc][tup.path] = tup.number
@@ -119,7 +119,7 @@ class Runner:
     def _flowed(self, arc: str, serial: int) -> None:
         if self.alive:
             received = {arc: dict(positions) for arc, positions in self.received.items()}
-            self.tell(m.Flow(arc, serial, received, self.noted()))
+            self.tell(m.FlowMessage(arc, serial, received, self.noted()))
 
     def noted(self) -> Noted:
         """What the boxes depend on now."""
@@ -133,13 +133,15 @@ class Runner:
     def _replay(self, command: m.Replay) -> None:
         self._world.data(self.name, command.arc, None)
         for kept in self.logs[command.arc]:
-            self._world.data(self.name, command.arc, Tuple(kept.path, kept.number, kept.value))
+            self._world.data(self.name, command.arc, PathTuple(kept.path, kept.number, kept.value))
 
 
 class World:
     """A network, on machines of its own at first."""
 
-    def __init__(self, network: Network, setting: Setting, chance: Random, *, record: bool = False) -> None:
+    def __init__(
+        self, network: ServerNetwork, setting: Setting, chance: Random, *, record: bool = False
+    ) -> None:
         self.network, self.setting = network, setting
         self.clock = Clock()
         self.journal = Journal() if record else None
@@ -157,13 +159,13 @@ class World:
         """What the applications have, by arc, path and number: when, and which value."""
         self._delivered: dict[str, dict[str, int]] = {}
         self.lives: Counter[str] = Counter()
-        self.runners: dict[str, Runner] = {}
+        self.runners: dict[str, ServerLife] = {}
         self.began: list[tuple[float, str]] = []
         """When which server was begun anew."""
-        self._begun: dict[str, tuple[m.Plan, float]] = {}
+        self._begun: dict[str, tuple[m.ServerArcs, float]] = {}
         """How each life began."""
         for name in (*network.sources, *network.servers):
-            self.runners[name] = Runner(self, name, Node(self.clock, name), 0)
+            self.runners[name] = ServerLife(self, name, VirtualNode(self.clock, name), 0)
             self.clock.every(setting.beat_s, self._beat, name, first=chance.random() * setting.beat_s)
             if setting.arrays:
                 self.clock.every(setting.flow_s, self._query, name, first=chance.random() * setting.flow_s)
@@ -181,7 +183,7 @@ class World:
         serial = int(self.clock.now / self.setting.flow_s)
         for source in self.network.sources:
             runner = self.runners[source]
-            runner.tell(m.Flow("", serial, {}, runner.noted()))
+            runner.tell(m.FlowMessage("", serial, {}, runner.noted()))
 
     def _query(self, name: str) -> None:
         """The upstream server asks for the array of each one behind it."""
@@ -190,7 +192,7 @@ class World:
 
     # --- messages
 
-    def data(self, source: str, arc: str, what: Tuple | int | None) -> None:
+    def data(self, source: str, arc: str, what: PathTuple | int | None) -> None:
         """Something goes along an arc, to the life that its reader has now."""
         reader = self._readers[arc]
         if isinstance(what, int):
@@ -224,9 +226,9 @@ class World:
     def control(self, source: str, target: str, what: Any) -> None:
         """A message that may be lost, late, or there twice."""
         self.sent[what if isinstance(what, str) else what[0]] += 1
-        self._messages.send(source, target, Control((source, what)))
+        self._messages.send(source, target, ControlMessage((source, what)))
 
-    def _heard(self, _: str, target: str, control: Control) -> None:
+    def _heard(self, _: str, target: str, control: ControlMessage) -> None:
         source, what = control.what
         runner = self.runners.get(target)
         if what[0] == "query" and target.startswith(APPLICATION):
@@ -235,7 +237,7 @@ class World:
         elif runner is not None:
             runner.tell(self._event(runner, source, what))
 
-    def _event(self, runner: Runner, source: str, what: Any) -> Any:
+    def _event(self, runner: ServerLife, source: str, what: Any) -> Any:
         if what == "beat":
             return m.Heard(source, self.clock.now)
         if what[0] == "safe":
@@ -255,25 +257,25 @@ class World:
             del self.runners[each]
         return gone
 
-    def begin(self, name: str, node: Node) -> None:
+    def begin(self, name: str, node: VirtualNode) -> None:
         """A server begins anew on a machine; if it had not failed, its old life is over."""
         self.lives[name] += 1
         self.began.append((self.clock.now, name))
-        runner = self.runners[name] = Runner(self, name, node, self.lives[name])
+        runner = self.runners[name] = ServerLife(self, name, node, self.lives[name])
         runner.tell(m.Started(self.clock.now, runner.life))
 
     def emit(self, source: str, number: int) -> None:
         """A source sends a tuple."""
         runner = self.runners[source]
-        for arc, tup in shared(Tuple(source, number, number), list(runner.logs), routes=False):
+        for arc, tup in shared(PathTuple(source, number, number), list(runner.logs), routes=False):
             runner.send(arc, tup)
 
-    def policy(self, life: str, plan: m.Plan) -> m.Server:
+    def policy(self, life: str, plan: m.ServerArcs) -> m.Server:
         """The policy of a life that begins."""
         self._begun[life] = (plan, self.clock.now)
         return m.Server(plan, self.clock.now)
 
-    def noted(self, runner: Runner, event: Any, commands: list[m.Command]) -> None:
+    def noted(self, runner: ServerLife, event: Any, commands: list[m.Command]) -> None:
         """Write down what was decided."""
         if self.journal is not None:
             self.journal.write(self.clock.now, f"{runner.name}#{runner.life}", event, commands)

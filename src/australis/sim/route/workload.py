@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from australis.policy.route import Operator, Stream, any_order, plan_of
+from australis.policy.route import Operator, RoutedStream, any_order, plan_of
 from australis.sim.route.world import Links, World
 
 NODES, OPERATORS = 10, (20, 30)
@@ -49,7 +49,7 @@ def drawn_together(seed: int) -> World:
     return _world(rng, (operators, tuple(stream for _, own in plans for stream in own)), NODES_TOGETHER)
 
 
-Parts = tuple[tuple[Operator, ...], tuple[Stream, ...]]
+Parts = tuple[tuple[Operator, ...], tuple[RoutedStream, ...]]
 """What a plan is made of."""
 
 
@@ -73,7 +73,7 @@ def _plan(rng: np.random.Generator, number: int, operators: tuple[int, int], sha
         {place % SOURCES, *np.flatnonzero(rng.random(SOURCES) < VISITED)} for place in range(len(ids))
     ]
     streams = tuple(
-        Stream(
+        RoutedStream(
             f"plan{number}.source{source}",
             any_order(*(id_ for id_, own in zip(ids, visitors, strict=True) if source in own)),
             share / SOURCES,

@@ -8,7 +8,7 @@ from math import inf
 
 from australis.errors import Problem, SimulationError
 from australis.policy.place import RULES, Rules
-from australis.policy.route import Plan
+from australis.policy.route import DistributedPlan
 
 OVERLOADED = 10_000
 """The tuples queued at a node at which it counts as overloaded."""
@@ -70,7 +70,7 @@ class World:
     to do or not; what the plan says of resources does not count.
     """
 
-    plan: Plan
+    plan: DistributedPlan
     capacities: Mapping[str, float]
     """The resources of each node in a unit of time."""
     places: Mapping[str, str]
@@ -95,7 +95,7 @@ class World:
                 raise SimulationError(Problem(node, f"has the capacity {capacity}", "a number above 0"))
 
 
-def alone(plan: Plan, *, steady: bool = True) -> World:
+def alone(plan: DistributedPlan, *, steady: bool = True) -> World:
     """Each operator on a node of its own that has its resources, and tuples that are there at once."""
     capacities = {id_: operator.resources for id_, operator in plan.operators.items()}
     return World(plan, capacities, {id_: id_ for id_ in plan.operators}, steady=steady)

@@ -18,7 +18,7 @@ from australis.sim.trade.experiments import (
     summed_up,
     table_1,
 )
-from australis.sim.trade.stability import LARGE, SMALL, Answer, Shift, shifted
+from australis.sim.trade.stability import LARGE, SMALL, Reaction, Shift, shifted
 from australis.sim.trade.world import Moment
 
 __all__ = [
@@ -28,11 +28,11 @@ __all__ = [
     "PAPER_GRAPHS",
     "SMALL",
     "VARIANTS",
-    "Answer",
     "Graphs",
     "Job",
     "Moment",
     "Outcome",
+    "Reaction",
     "Result",
     "Shift",
     "experiments",

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from australis.policy.trade import Contract, Cost, Participant, Task
+from australis.policy.trade import Contract, CostCurve, Participant, Task
 from australis.sim.trade.world import Market, Movable, loads_of, settled
 
 UNTIL = 10_000_000
 
 
-def chain(cost: Cost, loads: Sequence[int], low: int, high: int) -> list[int]:
+def chain(cost: CostCurve, loads: Sequence[int], low: int, high: int) -> list[int]:
     """The loads in the end, where each node has contracts with the one before and the one behind.
 
-    >>> cost = Cost(slopes=tuple(range(0, 100, 10)))
+    >>> cost = CostCurve(slopes=tuple(range(0, 100, 10)))
     >>> chain(cost, [5, 4, 0], low=31, high=31), chain(cost, [5, 4, 0], low=21, high=31)
     ([5, 4, 0], [4, 3, 2])
     """

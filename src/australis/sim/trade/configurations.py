@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from australis.errors import Problem, SimulationError
-from australis.policy.trade import Contract, Cost, in_flight, narrowest
+from australis.policy.trade import Contract, CostCurve, in_flight, narrowest
 from australis.sim.trade.graphs import Pairs
 
 Counts = NDArray[np.int64]
@@ -97,7 +97,7 @@ def capacities(variant: Variant, nodes: int, rng: np.random.Generator) -> Counts
     return rng.integers(low, high + 1, nodes)
 
 
-def contracts(variant: Variant, pairs: Pairs, full: Counts, cost: Cost = COST) -> list[Contract]:
+def contracts(variant: Variant, pairs: Pairs, full: Counts, cost: CostCurve = COST) -> list[Contract]:
     """Both contracts of each pair, at the price that just pays whoever is full first for what fills it.
 
     That is the marginal cost, and one smallest unit: "a lightly loaded node accepts tasks until its load

@@ -36,7 +36,7 @@ class Shift:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Reaction:
     """What a market did: operators moved at first, while there is more load, and when that has gone."""
 
     shift: Shift
@@ -47,7 +47,7 @@ class Answer:
     """Second by second."""
 
 
-def shifted(shift: Shift) -> Answer:
+def shifted(shift: Shift) -> Reaction:
     """Let load come and go."""
     market = _market(shift)
     hosts = _chance(shift, 4).permutation(NODES)[:CHANGED].tolist()
@@ -63,7 +63,7 @@ def shifted(shift: Shift) -> Answer:
             moments.append(market.now)
         market.run(until)
         moved.append(market.now.operators)
-    return Answer(shift, moved[0], moved[1] - moved[0], moved[2] - moved[1], tuple(moments))
+    return Reaction(shift, moved[0], moved[1] - moved[0], moved[2] - moved[1], tuple(moments))
 
 
 def _market(shift: Shift) -> Market:

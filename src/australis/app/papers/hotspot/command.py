@@ -37,5 +37,5 @@ def hotspots(
     every = told.jobs(seed, runs, seeds)
     with progress(len(every)) as bar:
         outcomes = jobs.mapper(processes, spark)(told.run_job, every)
-        report = told.reported(every, jobs.counted(outcomes, bar.update))
+        report = told.make_report(every, jobs.counted(outcomes, bar.update))
     hand_out(report, told, as_json=as_json, plot=plot)

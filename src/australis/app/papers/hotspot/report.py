@@ -89,7 +89,7 @@ def run_job(job: Job | range) -> Outcome | tuple[Trial, ...]:
     return tuple(map(tried, job)) if isinstance(job, range) else measured(job)
 
 
-def reported(every: Sequence[Job | range], outcomes: Iterable[Outcome | tuple[Trial, ...]]) -> Report:
+def make_report(every: Sequence[Job | range], outcomes: Iterable[Outcome | tuple[Trial, ...]]) -> Report:
     """All that is told, of what became of jobs."""
     found = dict(zip(every, outcomes, strict=True))
     runs = {job: each for job, each in found.items() if isinstance(job, Job) and isinstance(each, Outcome)}

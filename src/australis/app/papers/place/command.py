@@ -25,5 +25,5 @@ def placement(seed: int, runs: int, as_json: bool, plot: Path | None) -> None:
     """
     told = place.report
     with progress(told.runs_of(runs)) as bar:
-        report = told.reported(seed, runs, bar.update)
+        report = told.make_report(seed, runs, bar.update)
     hand_out(report, told, as_json=as_json, plot=plot)

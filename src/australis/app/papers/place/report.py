@@ -45,7 +45,7 @@ def runs_of(runs: int) -> int:
     return runs * len(VARIANTS)
 
 
-def reported(seed: int, runs: int, done: Callable[[int], object]) -> Report:
+def make_report(seed: int, runs: int, done: Callable[[int], object]) -> Report:
     """Run all of it."""
     return Report(placed(seed, runs, done))
 

@@ -36,5 +36,5 @@ def recovery(
     every = told.jobs(seed, seeds)
     with progress(len(every)) as bar:
         outcomes = jobs.mapper(processes, spark)(told.run_job, every)
-        report = told.reported(seed, jobs.counted(outcomes, bar.update))
+        report = told.make_report(seed, jobs.counted(outcomes, bar.update))
     hand_out(report, told, as_json=as_json, plot=plot)

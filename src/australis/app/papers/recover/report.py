@@ -52,7 +52,7 @@ def run_job(job: Frequency | range) -> Volume | tuple[Trial, ...]:
     return tuple(map(tried, job)) if isinstance(job, range) else volume(job)
 
 
-def reported(seed: int, outcomes: Iterable[Volume | tuple[Trial, ...]]) -> Report:
+def make_report(seed: int, outcomes: Iterable[Volume | tuple[Trial, ...]]) -> Report:
     """All that is told, of what became of jobs."""
     found = list(outcomes)
     volumes = [each for each in found if isinstance(each, Volume)]

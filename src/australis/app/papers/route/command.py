@@ -57,7 +57,7 @@ def eddies(
     # Loaded when it is asked for: scipy and numba take their time.
     if table == "model":
         model = route.model
-        hand_out(model.computed(), model, as_json=as_json, plot=plot)
+        hand_out(model.compute(), model, as_json=as_json, plot=plot)
         return
     told = route.report
     tables = TABLES if table == "all" else (table,)
@@ -65,5 +65,5 @@ def eddies(
     with progress(len(every)) as bar:
         # One job is not worth a process of its own.
         outcomes = jobs.mapper(processes if len(every) > 1 else 1, spark)(told.run_job, every)
-        report = told.reported(tables, jobs.counted(outcomes, bar.update))
+        report = told.make_report(tables, jobs.counted(outcomes, bar.update))
     hand_out(report, told, as_json=as_json, plot=plot)

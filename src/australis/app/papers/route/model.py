@@ -68,7 +68,7 @@ class Model:
         ]
 
 
-def computed() -> Model:
+def compute() -> Model:
     """Find the best routing of each plan."""
     j3 = best_data_rate(J3)
     return Model(

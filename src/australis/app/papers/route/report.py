@@ -100,12 +100,12 @@ def run_job(job: Example | Job) -> ResponseTimes | Measured:
     return EXAMPLES[table](seed)
 
 
-def reported(tables: Sequence[str], outcomes: Iterable[ResponseTimes | Measured]) -> Report:
+def make_report(tables: Sequence[str], outcomes: Iterable[ResponseTimes | Measured]) -> Report:
     """Tables, of what became of jobs."""
     found = list(outcomes)
     worlds = [each for each in found if isinstance(each, Measured)]
     examples = {each.table: each for each in found if isinstance(each, ResponseTimes)}
-    model = eddies_model.computed() if "model" in tables else None
+    model = eddies_model.compute() if "model" in tables else None
     simulated = {
         number: examples.get(number) or _means(number, worlds) for number in tables if number != "model"
     }

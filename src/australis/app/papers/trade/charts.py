@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from australis.algebra.quality import Points
 from australis.app.pictures import Panel, Series, plotted
-from australis.sim.trade import MONEY, Answer, Moment, Outcome, Result
+from australis.sim.trade import MONEY, Moment, Outcome, Reaction, Result
 
 BAR_S = 5
 """The operators moved within so many seconds are one bar."""
@@ -16,7 +16,7 @@ SHOWN_S = 80
 
 
 def figures(
-    results: Sequence[Result], traces: Sequence[Outcome], answers: Mapping[str, Answer]
+    results: Sequence[Result], traces: Sequence[Outcome], answers: Mapping[str, Reaction]
 ) -> dict[str, str]:
     """SVG texts by the names of their files."""
     return {
@@ -77,7 +77,7 @@ def _shown(values: Sequence[tuple[int, float]], first: float) -> Points:
     return ((0.0, first), *shown, (float(SHOWN_S), last))
 
 
-def _stability(title: str, answer: Answer) -> Panel:
+def _stability(title: str, answer: Reaction) -> Panel:
     costs = tuple((each.time / 1000, each.cost / MONEY) for each in answer.moments)
     at = [0, *(each.operators for each in answer.moments[BAR_S - 1 :: BAR_S])]
     moved = tuple(

@@ -68,5 +68,5 @@ def market(
     every = told.jobs(prices, sorted(set(contracts)), nodes=nodes, runs=runs, seed=seed, even=even)
     with progress(len(every)) as bar:
         outcomes = jobs.mapper(processes, spark)(told.run_job, every)
-        report = told.reported(every, jobs.counted(outcomes, bar.update))
+        report = told.make_report(every, jobs.counted(outcomes, bar.update))
     hand_out(report, told, as_json=as_json, plot=plot)

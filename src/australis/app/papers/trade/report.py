@@ -83,7 +83,7 @@ def run_job(job: Job) -> Outcome:
     return measured(job)
 
 
-def reported(every: Sequence[Job], outcomes: Iterable[Outcome]) -> Report:
+def make_report(every: Sequence[Job], outcomes: Iterable[Outcome]) -> Report:
     """All of it, of what became of jobs."""
     variants, least = ({getattr(job, name): None for job in every} for name in ("variant", "least"))
     nodes, seed, runs = every[0].nodes, every[0].seed, 1 + max(job.run for job in every)

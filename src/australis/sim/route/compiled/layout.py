@@ -9,7 +9,7 @@ import numpy as np
 
 from australis.errors import Problem, SimulationError
 from australis.policy.place import Rules
-from australis.policy.route import Stream
+from australis.policy.route import RoutedStream
 from australis.sim.route.compiled.heap import EVENT
 from australis.sim.route.world import World
 
@@ -215,7 +215,7 @@ def _place_streams(made: Arrays, world: World, nodes: dict[str, int], rate: floa
         first = last
 
 
-def _visits(world: World, stream: Stream, operators: dict[str, int]) -> list[tuple[int, int, float]]:
+def _visits(world: World, stream: RoutedStream, operators: dict[str, int]) -> list[tuple[int, int, float]]:
     """What a stream's tuples must visit; the bit of an operator in a history is its place here."""
     if len(stream.visits) > MOST_VISITS:
         raise SimulationError(
