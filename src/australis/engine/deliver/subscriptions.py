@@ -45,7 +45,9 @@ class Subscriptions:
         A table is acknowledged when the next one is asked for. Without `follow` it ends when all that was
         pushed by now has gone through, or the node is paused.
         """
-        seq = 0 if self._is_closed else self.consumer(consumer, output)[0]
+        seq = 0
+        with self._unless_closed():
+            seq = self.consumer(consumer, output)[0]
         queues = self._ledger.queues
         last, life = None if follow else queues.log_end, queues.lives.get(output, 0)
         while (end := self._next_end(output, seq, last, rows, life)) is not None:
@@ -73,8 +75,6 @@ class Subscriptions:
         After the node's end nothing is noted, so the tuples come again.
         """
         crash_point("consumer.acknowledging")
-        if self._is_closed:
-            return
         with self._unless_closed():
             self._consumers.acknowledge(
                 consumer, output, seq, position, lambda queues: not self._is_over(queues, output, life)
@@ -87,7 +87,7 @@ class Subscriptions:
 
     @contextmanager
     def _unless_closed(self) -> Iterator[None]:
-        """What fails because the node has just closed its catalogue is no error: the tuples come again."""
+        """What fails since the node has ended is no error: catalogue or root are gone, and the tuples come again."""
         try:
             yield
         except EngineError as error:
@@ -120,16 +120,12 @@ class Subscriptions:
 
     def _read(self, output: str, lo: int, hi: int) -> pa.Table | None:
         """The tuples of an output from `lo` up to `hi`; None if it is gone, or the node and its root are."""
-        try:
-            with self._ledger.reading() as queues:
-                if output not in queues.plan.outputs:
-                    return None
-                arc = queues.plan.outputs[output]
-                return read(self._root, queues.plan.arcs[arc].schema, queues.segments[arc], lo, hi)
-        except EngineError:
-            if self._is_closed:
-                return None  # A root that goes with its node may be gone.
-            raise
+        found: pa.Table | None = None
+        with self._unless_closed(), self._ledger.reading() as queues:
+            arc = queues.plan.outputs.get(output)
+            if arc is not None:
+                found = read(self._root, queues.plan.arcs[arc].schema, queues.segments[arc], lo, hi)
+        return found
 
     def _is_over(self, queues: Queues, output: str, life: int | None = None) -> bool:
         """Whether the node has ended, or a change has taken away an output that was read in that `life`."""

@@ -16,8 +16,8 @@ def moments(
     Where no box has a timeout, local time changes nothing, and only the ends of the streams matter, and where
     there is a new version of one of the `tables`: it is no matter whether there are other events.
 
-    >>> log = [Event(0, 3, "push", "x", 2, 10), Event(3, 5, "push", "x", 1, 20)]
-    >>> log += [Event(5, 7, "flush", "", 0, 30)]
+    >>> log = [LogEvent(0, 3, "push", "x", 2, 10), LogEvent(3, 5, "push", "x", 1, 20)]
+    >>> log += [LogEvent(5, 7, "flush", "", 0, 30)]
     >>> [(m.lo, m.hi, m.now, m.ending) for m in moments(log, 1, 7, timed=False)]
     [(1, 7, 30, True)]
     >>> moments(log, 1, 7, timed=False) == moments(log[2:], 1, 7, timed=False)

@@ -152,7 +152,7 @@ def parse_generator(input: str, text: str, schema: Schema, options: Options) -> 
     >>> schema = parse_schema("sid int, time timestamp")
     >>> source = parse_generator("x", "generator:seed=7,tuples=3,sid=serial()", schema, Options())
     >>> source.batch(0).slice(0, 3)["sid"].to_pylist(), source.all_columns["sid"]
-    ([0, 1, 2], Column(kind='serial', arguments=()))
+    ([0, 1, 2], GeneratedColumn(kind='serial', arguments=()))
     """
     settings, columns = _settings(text)
     if "rate" in settings:
