@@ -61,10 +61,9 @@ def mirror_before_commit() -> AbstractContextManager[Any]:
             ledgers[0] = self
             return settle(self)
 
-        def finish_early(self: UnitOfWork, number: int) -> None:
-            finish(self, number)
-            if self._plan is None:
-                ledgers[0]._queues = self._queues
+        def finish_early(self: UnitOfWork, number: int, catalog: Catalog) -> None:
+            finish(self, number, catalog)
+            ledgers[0]._queues = self._queues
 
         with (
             patch.object(Ledger, "_settle_doubt", remember),
@@ -87,9 +86,9 @@ def files_go_before_commit() -> AbstractContextManager[Any]:
             ledgers[0] = self
             return settle(self)
 
-        def delete_early(self: UnitOfWork, number: int) -> None:
-            finish(self, number)
-            ledgers[0].garbage.bury(self.buried)
+        def delete_early(self: UnitOfWork, number: int, catalog: Catalog) -> None:
+            finish(self, number, catalog)
+            ledgers[0]._garbage.bury(self.buried)
 
         with (
             patch.object(Ledger, "_settle_doubt", remember),
@@ -181,7 +180,7 @@ def train_is_not_claimed() -> AbstractContextManager[Any]:
                 state.busy.pop(f"{member}?{dispatched.waybill.train}", None)
 
         self._state.alter(forget)
-        self._ledger.garbage.leave(dispatched.reader)
+        self._ledger.leave(dispatched.reader)
 
     return _both(patch.object(Loop, "_claim", claim), patch.object(Loop, "_release", release))
 

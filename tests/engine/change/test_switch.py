@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -41,8 +41,10 @@ class Gated(InProcess):
         self._closed = closed
         self.began, self.may_go_on = threading.Event(), threading.Event()
         self.refuses = False
+        self.on_prepare: Callable[[], None] = lambda: None
 
     def prepare(self, root: Root, plan: Plan) -> Run:
+        self.on_prepare()
         if self.refuses:
             raise EngineError(Problem("runner", "takes no other plan"))
         return self._run
@@ -159,6 +161,45 @@ def test_a_change_that_was_committed_though_it_did_not_look_so_counts(node: Node
     home.db.takes_effect = True
     node.change(network(least=2))
     check_goes_on(node, least=2)
+
+
+def test_all_follows_a_change_that_was_interrupted_when_it_was_committed(
+    node: Node, home: UnsureHome
+) -> None:
+    home.db.takes_effect, home.db.error = True, KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        node.change(network(least=2))
+    check_goes_on(node, least=2)
+
+
+def test_all_follows_a_change_of_which_the_next_one_finds_out(node: Node, home: UnsureHome) -> None:
+    """The catalogue does not answer at first when it is asked whether the commit took effect."""
+    home.db.takes_effect, home.db.falls_silent = True, True
+    with pytest.raises(EngineError, match=FSYNC):
+        node.change(network(least=2))
+    home.db.is_silent = False
+    node.resume()
+    check_goes_on(node, least=2)
+
+
+def test_a_train_of_what_was_replaced_in_doubt_does_not_happen(
+    node: Node, runner: Gated, home: UnsureHome
+) -> None:
+    """It begins before anybody finds out that the change was committed, and ends with finding out."""
+
+    def push_one() -> None:
+        node.push("b", ks(1, 8))
+        home.db.takes_effect, home.db.falls_silent = True, True
+
+    runner.on_prepare = push_one
+    with pytest.raises(EngineError, match=FSYNC):
+        node.change(network(least=2))
+    home.db.is_silent = False
+    runner.on_prepare = lambda: None
+    node.resume()
+    node.drain()
+    assert found(node) == [1, 2, 8]
+    check_mirror(node._ledger)
 
 
 def test_a_paused_node_is_changed_where_nothing_has_to_be_drained(node: Node) -> None:

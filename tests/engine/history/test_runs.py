@@ -255,7 +255,7 @@ def test_whoever_reads_a_segment_that_becomes_a_run_still_finds_it(tmp_path: Pat
     with opened(tmp_path) as bench:
         filled(bench)
         old = bench.segments()
-        with bench.ledger.garbage.reading():
+        with bench.ledger.reading():
             bench.gather()
             assert sum(_read(bench, segment).num_rows for segment in old) == 60
         assert not any((tmp_path / segment.name).exists() for segment in old)

@@ -137,12 +137,15 @@ class Unsure(sqlite3.Connection):
     error: BaseException | None = None
     is_silent = False
     """Whether it answers no question either."""
+    falls_silent = False
+    """Whether it is silent from the failure on."""
 
     def execute(self, sql: str, *values: object) -> sqlite3.Cursor:  # type: ignore[override]
         if sql == "commit" and self.takes_effect is not None:
             if self.takes_effect:
                 super().execute("commit")
             self.takes_effect = None
+            self.is_silent |= self.falls_silent
             raise self.error or _failure()
         if self.is_silent and sql.startswith("select"):
             raise _failure()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.catalog import CatalogFile
 from australis.engine.ledger.entries import Head, LogEvent, StateFile
 from australis.engine.ledger.schema import OLDEST, VERSION
 from australis.engine.ledger.transaction import Transaction
@@ -27,14 +27,14 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def catalog(path: Path) -> Iterator[Catalog]:
-    catalog = Catalog(path.parent)
+def catalog(path: Path) -> Iterator[CatalogFile]:
+    catalog = CatalogFile(path.parent)
     yield catalog
     catalog.close()
 
 
 @contextmanager
-def written(catalog: Catalog) -> Iterator[Transaction]:
+def written(catalog: CatalogFile) -> Iterator[Transaction]:
     """What is written inside is committed at the end."""
     with catalog.transaction() as db:
         yield Transaction(db)
@@ -55,16 +55,16 @@ def everything(transaction: Transaction) -> None:
     transaction.note_train(("box", 0, 4, 3, 2, 1, 10, 20, 0))
 
 
-def contents(catalog: Catalog) -> dict[str, list[tuple[object, ...]]]:
+def contents(catalog: CatalogFile) -> dict[str, list[tuple[object, ...]]]:
     tables = catalog.rows("select name from sqlite_master where type = 'table' and name not like 'sqlite%'")
     return {name: catalog.rows(f"select * from {name}") for (name,) in tables}
 
 
-def test_what_was_committed_is_there_again(path: Path, catalog: Catalog) -> None:
+def test_what_was_committed_is_there_again(path: Path, catalog: CatalogFile) -> None:
     with written(catalog) as transaction:
         everything(transaction)
     catalog.close()
-    again = Catalog(path.parent)
+    again = CatalogFile(path.parent)
     assert again.meta("key") == "value"
     assert again.log_end() == 4
     assert again.events(0, 9) == [LogEvent(0, 4, "push", "s", 3, 10)]
@@ -77,13 +77,13 @@ def test_what_was_committed_is_there_again(path: Path, catalog: Catalog) -> None
     again.close()
 
 
-def failing(catalog: Catalog) -> None:
+def failing(catalog: CatalogFile) -> None:
     with written(catalog) as transaction:
         everything(transaction)
         raise ZeroDivisionError
 
 
-def test_a_transaction_that_fails_leaves_nothing(catalog: Catalog) -> None:
+def test_a_transaction_that_fails_leaves_nothing(catalog: CatalogFile) -> None:
     before = contents(catalog)
     with pytest.raises(ZeroDivisionError):
         failing(catalog)
@@ -93,14 +93,14 @@ def test_a_transaction_that_fails_leaves_nothing(catalog: Catalog) -> None:
     assert contents(catalog) != before
 
 
-def refused(catalog: Catalog) -> None:
+def refused(catalog: CatalogFile) -> None:
     """A segment that is there already."""
     with written(catalog) as transaction:
         transaction.set_meta("key", "value")
         transaction.add_segments([SEGMENT])
 
 
-def test_a_transaction_that_sqlite_refuses_leaves_nothing(catalog: Catalog) -> None:
+def test_a_transaction_that_sqlite_refuses_leaves_nothing(catalog: CatalogFile) -> None:
     with written(catalog) as transaction:
         transaction.add_segments([SEGMENT])
     before = contents(catalog)
@@ -110,7 +110,7 @@ def test_a_transaction_that_sqlite_refuses_leaves_nothing(catalog: Catalog) -> N
     assert contents(catalog) == before
 
 
-def test_nothing_is_visible_before_the_commit(path: Path, catalog: Catalog) -> None:
+def test_nothing_is_visible_before_the_commit(path: Path, catalog: CatalogFile) -> None:
     with written(catalog) as transaction:
         everything(transaction)
         beside = sqlite3.connect(path)
@@ -118,7 +118,7 @@ def test_nothing_is_visible_before_the_commit(path: Path, catalog: Catalog) -> N
         beside.close()
 
 
-def test_states_replace_those_of_their_box_and_partition(catalog: Catalog) -> None:
+def test_states_replace_those_of_their_box_and_partition(catalog: CatalogFile) -> None:
     with written(catalog) as transaction:
         transaction.set_states("a", [StateFile("x", 0, "one", 1), StateFile("x", 1, "two", 1)])
         assert transaction.set_states("a", [StateFile("x", 1, "three", 1)]) == ["two"]
@@ -129,7 +129,7 @@ def test_states_replace_those_of_their_box_and_partition(catalog: Catalog) -> No
     assert [state.name for state in catalog.states("b")] == ["four"]
 
 
-def test_segments_come_by_writer_part_and_number(catalog: Catalog) -> None:
+def test_segments_come_by_writer_part_and_number(catalog: CatalogFile) -> None:
     made = [
         replace(SEGMENT, name=name, base=base, end=end, writer=writer, part=part)
         for name, base, end, writer, part in [
@@ -146,7 +146,7 @@ def test_segments_come_by_writer_part_and_number(catalog: Catalog) -> None:
     assert catalog.segments("arc", 12) == []
 
 
-def test_events_are_forgotten_when_they_are_wholly_past(catalog: Catalog) -> None:
+def test_events_are_forgotten_when_they_are_wholly_past(catalog: CatalogFile) -> None:
     with written(catalog) as transaction:
         transaction.log(LogEvent(0, 4, "push", "s", 3, 10))
         transaction.log(LogEvent(4, 5, "tick", "", 0, 11))
@@ -155,7 +155,7 @@ def test_events_are_forgotten_when_they_are_wholly_past(catalog: Catalog) -> Non
     assert catalog.log_end() == 5
 
 
-def test_counters_add_up(catalog: Catalog) -> None:
+def test_counters_add_up(catalog: CatalogFile) -> None:
     for _ in range(2):
         with written(catalog) as transaction:
             everything_counted(transaction)
@@ -174,13 +174,13 @@ def everything_counted(transaction: Transaction) -> None:
 
 @pytest.mark.parametrize("version", [OLDEST - 1, VERSION + 1, 99])
 def test_another_version_is_refused_and_left_as_it_is(path: Path, version: int) -> None:
-    Catalog(path.parent).close()
+    CatalogFile(path.parent).close()
     db = sqlite3.connect(path)
     db.execute(f"pragma user_version = {version}")
     db.close()
     before = path.read_bytes()
     told = rf"catalog\.db: has version {version}; expected one from {OLDEST} to {VERSION}; open the root with"
-    for open_it in (lambda: Catalog(path.parent), lambda: CatalogView(path)):
+    for open_it in (lambda: CatalogFile(path.parent), lambda: CatalogView(path)):
         with pytest.raises(EngineError, match=told):
             open_it()
     assert path.read_bytes() == before
@@ -192,25 +192,25 @@ def test_another_version_is_refused_and_left_as_it_is(path: Path, version: int) 
 def test_what_is_no_database_is_named(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(EngineError, match=r"catalog\.db.*is damaged"):
-        Catalog(path.parent)
+        CatalogFile(path.parent)
 
 
-def test_a_database_that_is_cut_short_is_named(path: Path, catalog: Catalog) -> None:
+def test_a_database_that_is_cut_short_is_named(path: Path, catalog: CatalogFile) -> None:
     with written(catalog) as transaction:
         everything(transaction)
     catalog.close()
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(EngineError, match=r"catalog\.db.*is damaged"):
-        Catalog(path.parent)
+        CatalogFile(path.parent)
 
 
 def test_a_directory_in_its_place_is_named(path: Path) -> None:
     path.mkdir()
     with pytest.raises(EngineError, match=r"catalog\.db.*cannot be written"):
-        Catalog(path.parent)
+        CatalogFile(path.parent)
 
 
-def test_a_closed_catalogue_is_not_called_damaged(catalog: Catalog) -> None:
+def test_a_closed_catalogue_is_not_called_damaged(catalog: CatalogFile) -> None:
     catalog.close()
     with pytest.raises(EngineError, match="closed") as caught:
         catalog.log_end()

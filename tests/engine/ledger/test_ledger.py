@@ -108,6 +108,40 @@ def test_a_statement_that_sqlite_refuses_leaves_everything_as_it_was(ledger: Led
     assert ledger.queues is queues
 
 
+def test_a_change_that_is_over_changes_nothing(ledger: Ledger) -> None:
+    with ledger.change() as kept:
+        kept.set_meta("key", "value")
+
+    def break_off() -> UnitOfWork:
+        nonlocal kept
+        with ledger.change() as kept:
+            raise Broken
+
+    rows = contents(ledger)
+    with pytest.raises(EngineError, match="the change is over"):
+        kept.set_head("count", Head(7, 1))
+    with pytest.raises(Broken):
+        break_off()
+    with pytest.raises(EngineError, match="the change is over"):
+        kept.set_head("count", Head(7, 1))
+    assert contents(ledger) == rows
+
+
+def test_a_plan_whose_queues_cannot_be_read_is_not_committed(unsure: Ledger, home: UnsureHome) -> None:
+    rows, queues = contents(unsure), unsure.queues
+
+    def run_other() -> None:
+        with unsure.change() as change:
+            change.run_plan(ONE)
+            home.db.is_silent = True
+
+    with pytest.raises(EngineError, match=FSYNC):
+        run_other()
+    home.db.is_silent = False
+    assert contents(unsure) == rows
+    assert unsure.queues is queues
+
+
 def test_nobody_sees_a_change_before_its_commit(ledger: Ledger) -> None:
     before = ledger.queues
     with ledger.change() as change:
@@ -267,7 +301,7 @@ def test_mirror_and_files_follow_every_change_and_no_other(
                     story.change(doings, breaks=True)
                 assert (contents(ledger), files(ledger) >= found) == (rows, True)
                 assert ledger.queues is queues
-                ledger.garbage.bury(files(ledger) - found)
+                ledger._garbage.bury(files(ledger) - found)
             else:
                 story.change(doings, breaks=False)
                 assert files(ledger) == known_files(ledger)
@@ -380,6 +414,22 @@ def test_whoever_waits_hears_of_a_commit_that_was_interrupted(unsure: Ledger, ho
     assert len(unsure.queues.segments["s"]) == 1
     assert unsure.guard.version == version + 1
     check_mirror(unsure)
+
+
+def test_files_of_a_commit_that_was_interrupted_go_with_the_next(unsure: Ledger, home: UnsureHome) -> None:
+    old, new = replace_segment(unsure)
+
+    def replace_it() -> None:
+        with unsure.change() as change:
+            change.add_segments([new])
+            change.drop_segments([old])
+
+    home.db.takes_effect, home.db.error = True, KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        replace_it()
+    with unsure.change() as change:
+        change.set_meta("key", "value")
+    assert files(unsure) == {new.name}
 
 
 # --- files

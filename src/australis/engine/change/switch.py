@@ -18,6 +18,7 @@ from australis.engine.ingest import Arrival
 from australis.engine.ledger import NETWORK, Record, StateFile, UnitOfWork, query_begins_at
 from australis.engine.run_state import RunState
 from australis.engine.running import Running
+from australis.engine.steer import SteeringPlan
 from australis.engine.threads import Threads
 from australis.engine.worker import Run, write_plan
 from australis.errors import EngineError, Problem
@@ -32,6 +33,7 @@ class _Ready:
     plan_file: str
     run: Run
     states: Mapping[str, list[StateFile]]
+    steering: SteeringPlan
     arrivals: Sequence[Arrival]
 
 
@@ -140,33 +142,38 @@ class Switch:
         plan_file = write_plan(root, {each.id: each for each in takeover.fresh})
         states = takeover.states(root, self._ledger.catalog)
         crash_point("change.prepared")
-        return _Ready(plan_file, self._prepare_runner(new), states, arrivals)
+        steering = self._running.steering.prepare(new)
+        return _Ready(plan_file, self._prepare_runner(new), states, steering, arrivals)
 
     # --- the switch
 
     def _switch(self, takeover: Takeover, record: Record, ready: _Ready, meeting: int) -> None:
         """Commit the new plan, and let trains go through it. No train and no event comes in between."""
-        now, dropboxes = self._running.clock(), self._running.steering.dropboxes
+        running, now = self._running, self._running.clock()
+        dropboxes = running.steering.dropboxes
         withdrawn = [Withdraw(name) for name in takeover.held if name in dropboxes.standing]
         queues = self._ledger.queues
         begins = {each.id: self._begin(takeover, record, each.id, meeting) for each in takeover.fresh}
-        placed = self._running.ingest.place(ready.arrivals)
+        placed = running.ingest.place(ready.arrivals)
+        dispatch = running.dispatch.prepare(takeover.new.plan, ready.plan_file, takeover.same)
+
+        def follow() -> None:
+            self.record, self._loop.run = record, ready.run
+            running.dispatch.switch(dispatch)
+            running.steering.switch(ready.steering)
+            self._state.alter(lambda state: _keep_failures(state, record))
+
         crash_point("change.switching")
         with self._ledger.change() as change:
             dropboxes.write(change, withdrawn, now)
             takeover.write(change, ready.states, begins)
             self._move_readers(change, takeover, begins, queues.log_end)
             for each in placed:
-                self._running.ingest.write(change, each)
+                running.ingest.write(change, each)
             change.set_meta(NETWORK, record.to_json())
+            change.bury(running.dispatch.unused(dispatch))
+            change.follow(follow)
         crash_point("change.switched")
-        self.record = record
-        dropboxes.follow(withdrawn)
-        unused = self._running.dispatch.switch(takeover.new.plan, ready.plan_file, takeover.same)
-        self._running.steering.switch(takeover.new.plan)
-        self._loop.run = ready.run
-        self._state.alter(lambda state: _keep_failures(state, record))
-        self._ledger.garbage.bury(unused)
 
     def _begin(self, takeover: Takeover, record: Record, superbox: str, meeting: int) -> int:
         """Where a fresh superbox begins: where others ended, where history does, or with the next tuple."""

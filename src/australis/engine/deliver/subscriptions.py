@@ -87,7 +87,7 @@ class Subscriptions:
 
     @contextmanager
     def _unless_closed(self) -> Iterator[None]:
-        """What fails since the node has ended is no error: catalogue or root are gone, and the tuples come again."""
+        """What fails since the node has ended is no error: its tuples come again."""
         try:
             yield
         except EngineError as error:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from australis.engine.history.pieces import Piece, pieces
 from australis.engine.history.questions import Question, arc_of, question
-from australis.engine.ledger import ALL, Garbage, Ledger, plan_in, view_of
+from australis.engine.ledger import ALL, Ledger, plan_in, view_of
 from australis.engine.store import Root, Segment, catalog_folder, staged
 from australis.errors import EngineError
 
@@ -61,21 +61,21 @@ def runs_of(root: str | Path, point: str, *, catalog: str | Path | None = None) 
 
 def recall(ledger: Ledger, asked: Question, limit: int | None = None) -> Iterator[pa.Table]:
     """What a node that runs keeps of a connection point at this moment."""
-    reader = ledger.garbage.enter()
+    reader = ledger.enter()
     found = ledger.queues.segments.get(asked.arc, ())
     tables = (table for _, table in _answers(ledger.root, asked, found, 0, ALL))
-    held = _held(ledger.garbage, reader, limited(tables, limit))
+    held = _held(ledger, reader, limited(tables, limit))
     next(held)
     return (table for table in held if table is not None)
 
 
-def _held(garbage: Garbage, reader: int, tables: Iterable[pa.Table]) -> Iterator[pa.Table | None]:
+def _held(ledger: Ledger, reader: int, tables: Iterable[pa.Table]) -> Iterator[pa.Table | None]:
     """Tables of files that stay until all are read, or nobody asks for more."""
     try:
         yield None  # It has begun, so that its end is heard of, too, if nobody ever asks.
         yield from tables
     finally:
-        garbage.leave(reader)
+        ledger.leave(reader)
 
 
 def limited(tables: Iterable[pa.Table], limit: int | None) -> Iterator[pa.Table]:

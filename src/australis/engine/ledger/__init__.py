@@ -30,7 +30,6 @@ from australis.engine.ledger.counts import (
     taken_and_shed,
 )
 from australis.engine.ledger.entries import FLUSH, LOAD, PUSH, TICK, Head, LogEvent, StateFile
-from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.ledger import Ledger, UnitOfWork
 from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.queues import ALL, Queues, Rows, load_queues, loads_of, rows_between
@@ -43,7 +42,6 @@ from australis.engine.ledger.retention import (
     unneeded,
     waits_for,
 )
-from australis.engine.ledger.transaction import Transaction
 from australis.engine.ledger.view import known_catalog, known_record, plan_in, view_of
 
 __all__ = [
@@ -58,7 +56,6 @@ __all__ = [
     "TICK",
     "Catalog",
     "Entry",
-    "Garbage",
     "GateCount",
     "Head",
     "Ledger",
@@ -69,7 +66,6 @@ __all__ = [
     "Record",
     "Rows",
     "StateFile",
-    "Transaction",
     "UnitOfWork",
     "all_so_far",
     "arcs_with_history",

@@ -1,4 +1,4 @@
-"""The catalogue: what is where, in SQLite. Its methods read; what changes it is inside `transaction()`."""
+"""The catalogue: what is where, in SQLite. Only a ledger has one that can be changed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNWRITABLE = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPE
 
 
 class Catalog:
-    """The catalogue of a root. Its methods read; what changes it is inside `transaction()`."""
+    """The catalogue of a root, to be asked."""
 
     def __init__(self, home: Home | Path, threads: Threads = SYSTEM) -> None:
         self._home = FolderHome(home) if isinstance(home, Path) else home
@@ -86,19 +86,6 @@ class Catalog:
             raise EngineError(Problem(str(self._home), str(error))) from error
         except sqlite3.DatabaseError as error:
             raise self._damaged(str(error)) from error
-
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Changes that all become visible at the end, or not at all."""
-        with self._lock, self._explained():
-            self._db.execute("begin immediate")
-            try:
-                yield self._db
-                self._db.execute("commit")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("rollback")
-                raise
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows of a query."""
@@ -180,3 +167,20 @@ class Catalog:
         """How far every consumer of every output has come."""
         found = self.rows("select name, output, seq from consumer")
         return {(name, output): seq for name, output, seq in found}
+
+
+class CatalogFile(Catalog):
+    """The catalogue as its ledger has it: it can be changed."""
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Changes that all become visible at the end, or not at all."""
+        with self._lock, self._explained():
+            self._db.execute("begin immediate")
+            try:
+                yield self._db
+                self._db.execute("commit")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("rollback")
+                raise

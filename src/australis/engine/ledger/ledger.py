@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from australis.engine.crash_points import crash_point
-from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.catalog import Catalog, CatalogFile
 from australis.engine.ledger.entries import Head, LogEvent, StateFile
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.guard import Guard
@@ -137,10 +137,15 @@ class UnitOfWork(Transaction):
         """Let files go after the commit, unless something refers to them then."""
         self._dropped |= dict.fromkeys(names)
 
-    def finish(self, number: int) -> None:
-        """Write down which commit this is, by which it is known again, and which files can go after it."""
+    def finish(self, number: int, catalog: Catalog) -> None:
+        """Make ready all that follows the commit, so that nothing can fail after it.
+
+        The number is by which the commit is known again.
+        """
         self.buried = [name for name in self._dropped if not self.refers_to(name)]
         self.set_meta(COMMITS, str(number))
+        if self._plan is not None:
+            self._queues = self._load(self._plan, catalog)
         self.is_finished = True
 
     def follow(self, follower: Callable[[], None]) -> None:
@@ -153,29 +158,39 @@ class UnitOfWork(Transaction):
         """Let another plan run from the commit on; the catalogue knows all that it needs by then."""
         self._plan = plan
 
-    def mirror(self, catalog: Catalog) -> Queues | None:
-        """The mirror after the commit."""
-        if self._plan is None:
-            return self._queues
+    def _load(self, plan: Plan, catalog: Catalog) -> Queues:
+        """The queues of another plan; an output that comes again later is not the one that went."""
         before = self._queues
-        gone = () if before is None else before.plan.outputs.keys() - self._plan.outputs.keys()
+        gone = () if before is None else before.plan.outputs.keys() - plan.outputs.keys()
         known: Mapping[str, int] = {} if before is None else before.lives
-        return load_queues(self._plan, catalog, {**known, **{name: known.get(name, 0) + 1 for name in gone}})
+        return load_queues(plan, catalog, {**known, **{name: known.get(name, 0) + 1 for name in gone}})
+
+    @property
+    def mirror(self) -> Queues | None:
+        """The queues after the commit, once this is finished."""
+        return self._queues
 
 
 class Ledger:
     """What is committed on a root, and the only way to change it."""
 
-    def __init__(self, root: Root, catalog: Catalog, garbage: Garbage, threads: Threads) -> None:
-        self.root, self.catalog, self.garbage = root, catalog, garbage
+    def __init__(self, root: Root, catalog: CatalogFile, garbage: Garbage, threads: Threads) -> None:
+        self.root, self._catalog, self._garbage = root, catalog, garbage
         self.guard = Guard(threads)
         self._queues: Queues | None = None
         self._commits = int(catalog.meta(COMMITS) or 0)
         self._doubtful: UnitOfWork | None = None
         """A change whose commit failed, so that only the catalogue knows whether it happened."""
+        self._adopted: list[UnitOfWork] = []
+        """Changes that are committed, and whose files are still to be deleted."""
         self._is_inside = False
         self.on_arrivals: Callable[[Arrivals], None] = lambda arrivals: None
         """Called after each commit that has put tuples on arcs."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is committed, to be asked."""
+        return self._catalog
 
     @property
     def queues(self) -> Queues:
@@ -199,25 +214,26 @@ class Ledger:
     @contextmanager
     def change(self) -> Iterator[UnitOfWork]:
         """Change what is committed: all that is done inside, or nothing."""
-        change: UnitOfWork | None = None
+        failure: EngineError | None = None
         with self.guard:
             self._settle_doubt()
             try:
-                with self._once(), self.catalog.transaction() as db:
-                    change = UnitOfWork(db, self._queues)
+                with self._once(), self._catalog.transaction() as db, UnitOfWork(db, self._queues) as change:
                     yield change
-                    change.finish(self._commits + 1)
+                    change.finish(self._commits + 1, self._catalog)
+                    self._doubtful = change
+                self._adopt(change)
             except BaseException as error:
-                self._doubtful = change if change is not None and change.is_finished else None
                 if not self._settle_doubt() or not isinstance(error, EngineError):
                     raise
-                _log.warning("a commit succeeded though it reported a failure: %s", error)
-            else:
-                self._adopt(change)
-        assert change is not None
+                failure = error
+            adopted, self._adopted = self._adopted, []
+        if failure is not None:
+            _log.warning("a commit succeeded though it reported a failure: %s", failure)
         crash_point("ledger.committed")
-        self.on_arrivals(change.arrivals)
-        self.garbage.bury(change.buried)
+        for each in adopted:
+            self.on_arrivals(each.arrivals)
+            self._garbage.bury(each.buried)
         crash_point("ledger.buried")
 
     @contextmanager
@@ -234,7 +250,7 @@ class Ledger:
         doubtful = self._doubtful
         if doubtful is None:
             return False
-        happened = int(self.catalog.meta(COMMITS) or 0) > self._commits
+        happened = int(self._catalog.meta(COMMITS) or 0) > self._commits
         self._doubtful = None
         if happened:
             self._adopt(doubtful)
@@ -242,13 +258,22 @@ class Ledger:
 
     def _adopt(self, change: UnitOfWork) -> None:
         """Let the mirror follow a change that is committed, and wake everybody who waits for one."""
-        self._commits += 1
+        self._commits, self._doubtful = self._commits + 1, None
         for follow in change.followers:
             follow()
-        self._queues = change.mirror(self.catalog)
+        self._queues = change.mirror
+        self._adopted.append(change)
         self.guard.changed()
 
     # --- looking and reading
+
+    def enter(self) -> int:
+        """Begin to read files: those of the present queues stay until `leave`, whatever is committed."""
+        return self._garbage.enter()
+
+    def leave(self, reader: int) -> None:
+        """Stop reading; gives back the number that `enter` gave."""
+        self._garbage.leave(reader)
 
     @contextmanager
     def look(self) -> Iterator[Queues]:
@@ -259,5 +284,5 @@ class Ledger:
     @contextmanager
     def reading(self) -> Iterator[Queues]:
         """Read files: those of these queues stay until the end, whatever is committed meanwhile."""
-        with self.garbage.reading():
+        with self._garbage.reading():
             yield self.queues

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.catalog import CatalogFile
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.ledger import Ledger
 from australis.engine.store import Home, Root, home_of, publish_rest
@@ -27,7 +27,7 @@ class OpenRoot:
         try:
             garbage = Garbage(root, threads)
             _check_catalog(home, garbage)
-            self._catalog = Catalog(home, threads)
+            self._catalog = CatalogFile(home, threads)
             self.ledger = Ledger(root, self._catalog, garbage, threads)
             self._check_same()
             known = self._catalog.names()

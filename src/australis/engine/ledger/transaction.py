@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, Self
 
 from australis.engine.ledger.entries import Head, LogEvent, StateFile
 from australis.engine.store import Segment
+from australis.errors import EngineError, Problem
 
 TRAINS_KEPT = 1000
 SEGMENT_COLUMNS = ", ".join(each.name for each in fields(Segment))
@@ -19,7 +20,19 @@ class Transaction:
     """Statements that change the catalogue."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+        self._connection: sqlite3.Connection | None = db
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._connection = None
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise EngineError(Problem("ledger", "the change is over", "another change()"))
+        return self._connection
 
     def set_meta(self, key: str, value: str) -> None:
         self._db.execute("insert or replace into meta values (?, ?)", (key, value))
@@ -121,8 +134,8 @@ class Transaction:
                 names = [(name,) for name in counted[column]]
                 self._db.executemany(f"delete from {table} where {column} = ?", names)
 
-    def change(self, query: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Run a statement for each of some rows."""
+    def execute(self, query: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Run a statement for each of some rows: for the modules beside this one."""
         self._db.executemany(query, rows)
 
     def note_train(self, values: tuple[str | int, ...]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from australis.engine.ledger import GateCount, Recent, Transaction, count_shed, histogram, note_recent
+from australis.engine.ledger import GateCount, Recent, UnitOfWork, count_shed, histogram, note_recent
 from australis.engine.store import Segment
 from australis.engine.worker import Manifest, Waybill
 from australis.plan.superboxes import Plan, Superbox
@@ -89,20 +89,20 @@ class Account:
             spent[member] += sum(each["nanoseconds"] for each in counted if each is not None)
         return {member: each / sum(spent.values()) for member, each in spent.items()}
 
-    def write(self, transaction: Transaction) -> None:
+    def write(self, change: UnitOfWork) -> None:
         """Add it to what the catalogue knows."""
         for box, counted in self._counted().items():
-            transaction.count_box(box, counted)
+            change.count_box(box, counted)
         for output, buckets in self.seen.delays.items():
-            transaction.count_delays(output, buckets)
-        transaction.count_ports(_summed(manifest.ports for manifest in self.manifests))
-        note_recent(transaction, self.now, self.seen)
-        count_shed(transaction, self._shed())
+            change.count_delays(output, buckets)
+        change.count_ports(_summed(manifest.ports for manifest in self.manifests))
+        note_recent(change, self.now, self.seen)
+        count_shed(change, self._shed())
         for member in self.superbox.members:
             came, tasks = self.came_to(member), len(self.manifests)
             taken = came.arrived - came.shed
             train = (member, self.lo, self.hi, taken, self.emitted, tasks, self.now, self.run_us, came.shed)
-            transaction.note_train(train)
+            change.note_train(train)
 
     def _delays(self, manifest: Manifest) -> Iterator[tuple[str, dict[int, int]]]:
         for arc, arrivals in manifest.arrivals.items():

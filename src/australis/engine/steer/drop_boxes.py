@@ -26,7 +26,6 @@ class DropBoxes:
     def __init__(self, ledger: Ledger, now: int) -> None:
         self._ledger = ledger
         self._standing: dict[str, dict[str, Gate]] = {}
-        self._placed: dict[str, dict[str, Gate]] = {}
         self.ordered: dict[str, DropBox] = {}
         """What was ordered for each superbox."""
         self._last = last_number(ledger.catalog)
@@ -48,26 +47,24 @@ class DropBoxes:
         if commands:
             with self._ledger.change() as change:
                 self.write(change, commands, now)
-            self.follow(commands)
+            for command in commands:
+                _log.info("%s", _described(command))
 
     def write(self, change: UnitOfWork, commands: Iterable[Command], now: int) -> None:
-        """Write down what is commanded, inside a change that may be about more."""
-        self._placed = {}
+        """Write down what is commanded, inside a change that may be about more; they stand once it counts."""
+        standing, ordered = dict(self._standing), dict(self.ordered)
         for command in commands:
             note_withdrawals(change, (each.number for each in self.at(command.stage).values()), now)
+            standing.pop(command.stage, None)
+            ordered.pop(command.stage, None)
             if not isinstance(command, Withdraw):
-                self._placed[command.stage] = self._place(change, command.stage, command.box, now)
+                standing[command.stage] = self._place(change, command.stage, command.box, now)
+                ordered[command.stage] = command.box
 
-    def follow(self, commands: Iterable[Command]) -> None:
-        """Let those stand that were written down, once that is committed."""
-        for command in commands:
-            _log.info("%s", _described(command))
-            if isinstance(command, Withdraw):
-                self._standing.pop(command.stage, None)
-                self.ordered.pop(command.stage, None)
-            else:
-                self._standing[command.stage] = self._placed[command.stage]
-                self.ordered[command.stage] = command.box
+        def follow() -> None:
+            self._standing, self.ordered = standing, ordered
+
+        change.follow(follow)
 
     def clear(self, now: int) -> None:
         """Withdraw all drop boxes, at the end of a node."""

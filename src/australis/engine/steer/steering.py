@@ -13,7 +13,7 @@ from australis.engine.steer.account import Account
 from australis.engine.steer.costs import Costs
 from australis.engine.steer.drop_boxes import DropBoxes
 from australis.engine.steer.lags import Lags
-from australis.engine.steer.trials import Trials
+from australis.engine.steer.trials import TrialBenches, Trials
 from australis.engine.threads import Threads
 from australis.engine.worker import Gate
 from australis.plan.superboxes import Discipline, Plan, Superbox
@@ -26,6 +26,16 @@ LOOK_US = 200_000
 """How often outputs are looked at, and drop boxes decided on."""
 WINDOW_S = 2
 """Over how many seconds outputs are looked at for decisions."""
+
+
+@dataclass(frozen=True)
+class SteeringPlan:
+    """What steering needs of a plan."""
+
+    plan: Plan
+    ways: Mapping[str, Sequence[str]]
+    outputs_behind: Mapping[str, frozenset[str]]
+    trials: TrialBenches
 
 
 @dataclass
@@ -56,19 +66,23 @@ class Steering:
         self._lags = Lags()
         self._worths: dict[str, Points] = {}
         self._seen = _Seen()
-        self.switch(ledger.plan)
+        self.switch(self.prepare(ledger.plan))
 
-    def switch(self, plan: Plan) -> None:
+    def prepare(self, plan: Plan) -> SteeringPlan:
+        """Find out all that takes long about a plan, before it runs."""
+        ways = plan.ways()
+        return SteeringPlan(plan, ways, _outputs_behind(plan, ways), self._trials.prepare(plan))
+
+    def switch(self, prepared: SteeringPlan) -> None:
         """Another plan runs: who leads to what, and whose turn it is, begins anew."""
-        self._plan, self._ways = plan, plan.ways()
-        self._behind = _outputs_behind(plan, self._ways)
+        self._plan, self._ways, self._behind = prepared.plan, prepared.ways, prepared.outputs_behind
         self._schedule = schedule(self._kind, self._ways)
-        self.costs.switch(plan.superboxes, plan.arcs)
-        self._trials.switch(plan)
+        self.costs.switch(self._plan.superboxes, self._plan.arcs)
+        self._trials.switch(prepared.trials)
 
     # --- what is decided
 
-    def choose(
+    def decide(
         self,
         queues: Queues,
         now: int,
@@ -77,8 +91,19 @@ class Steering:
         held: Collection[str],
         most: int,
     ) -> Choice | None:
-        """The superbox to run next, and the most tuples of its train; drop boxes may come and go."""
+        """Choose the superbox to run next, and the most tuples of its train.
+
+        Now and then outputs are looked at first, and drop boxes inserted, changed and withdrawn.
+        """
+        is_time = now - self._seen.at >= LOOK_US
+        if is_time:
+            self._look(now)
         situation = self.situation(queues, now, waiting, busy, held)
+        if is_time:
+            self._shed(situation)
+        return self._choose(situation, most)
+
+    def _choose(self, situation: Situation, most: int) -> Choice | None:
         choice = self._schedule.choose(without_views(situation), most)
         if choice is None:
             return next_view(situation, most)
@@ -97,20 +122,18 @@ class Steering:
         held: Collection[str] = (),
     ) -> Situation:
         """Everything that policies may look at."""
-        looked = now - self._seen.at >= LOOK_US
-        if looked:
-            self._look(now)
         stages = {
             name: self._stage(queues, each, waiting.get(name, 0), now, held)
             for name, each in queues.plan.superboxes.items()
         }
         goals = {name: self._goal(name, now) for name in self._plan.network.outputs}
-        found = Situation(now, stages, goals, self._workers, self._headroom, frozenset(busy))
-        if looked and self._shedder is not None:
-            commands = self._shedder.decide(found, values=self._curves())
-            if commands:
-                self.dropboxes.obey(commands, now)
-        return found
+        return Situation(now, stages, goals, self._workers, self._headroom, frozenset(busy))
+
+    def _shed(self, situation: Situation) -> None:
+        """Let drop boxes come and go."""
+        if self._shedder is not None:
+            commands = self._shedder.decide(situation, values=self._curves())
+            self.dropboxes.obey(commands, situation.now)
 
     def _curves(self) -> dict[str, Points]:
         """What is left of the values of outputs without a loss graph, by the fraction that they get.

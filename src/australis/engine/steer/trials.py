@@ -37,21 +37,29 @@ class _Bench:
     """The output of the superbox that is the output of the network."""
 
 
+TrialBenches = Mapping[str, _Bench | None]
+"""A bench for each superbox where values can tell."""
+
+
 class Trials:
     """Makes drop boxes that go by values, for superboxes that lead to one output with a value graph."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._benches: dict[str, _Bench | None] = {}
+        self._benches: TrialBenches = {}
 
-    def switch(self, plan: Plan) -> None:
-        """Another plan runs; what is the same in it stays warm."""
-        known = self._benches
-        self._benches = {}
-        for name, superbox in plan.superboxes.items():
-            before = known.get(name)
-            same = before is not None and before.superbox == superbox
-            self._benches[name] = before if same else self._warm(_bench(plan, superbox))
+    def prepare(self, plan: Plan) -> TrialBenches:
+        """The benches of a plan that is about to run; what is the same in it stays warm."""
+        return {name: self._prepared(plan, superbox) for name, superbox in plan.superboxes.items()}
+
+    def switch(self, benches: TrialBenches) -> None:
+        """Another plan runs."""
+        self._benches = benches
+
+    def _prepared(self, plan: Plan, superbox: Superbox) -> _Bench | None:
+        before = self._benches.get(superbox.id)
+        same = before is not None and before.superbox == superbox
+        return before if same else self._warm(_bench(plan, superbox))
 
     def _warm(self, bench: _Bench | None) -> _Bench | None:
         """Run a bench once: that loads the kernels, which takes longer than all trials."""

@@ -17,7 +17,8 @@ from australis.engine.ledger import (
 )
 from australis.engine.steer import Account
 from australis.engine.worker import Manifest
-from australis.plan.superboxes import Superbox
+from australis.errors import EngineError, Problem
+from australis.plan.superboxes import Plan, Superbox
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,18 @@ class Train:
         return f"train of {self.superbox}, numbers {self.lo} to {self.hi}: {tuples}, {times}"
 
 
-def commit_train(ledger: Ledger, account: Account) -> None:
-    """Commit heads, states, segments and statistics of a train, and drop what nobody needs any more."""
+class Replaced(EngineError):
+    """Another plan has replaced a superbox while its train ran."""
+
+
+def commit_train(ledger: Ledger, account: Account, plan: Plan) -> None:
+    """Commit heads, states, segments and statistics of a train, and drop what nobody needs any more.
+
+    `plan` is the one that ran when the train began.
+    """
     crash_point("train.committing")
     with ledger.change() as change:
+        _check_runs(change, account.superbox, plan)
         _move_heads(change, account)
         _set_states(change, account.superbox, account.manifests)
         change.add_segments(account.segments, account.now)
@@ -56,6 +65,17 @@ def commit_train(ledger: Ledger, account: Account) -> None:
         account.write(change)
         crash_point("train.changed")
     crash_point("train.committed")
+
+
+def _check_runs(change: UnitOfWork, superbox: Superbox, plan: Plan) -> None:
+    """Refuse what a superbox did that does not run any more.
+
+    A switch waits for the trains of what it replaces. But if nobody could say whether its commit took effect,
+    the old plan runs until the next change of the ledger finds out: this one.
+    """
+    now = change.queues.plan
+    if now is not plan and any(now.superboxes.get(m) != plan.superboxes[m] for m in superbox.members):
+        raise Replaced(Problem(superbox.id, "was replaced while its train ran"))
 
 
 def _move_heads(change: UnitOfWork, account: Account) -> None:

@@ -39,10 +39,11 @@ class TrainSettings:
 
 @dataclass(frozen=True)
 class Dispatched:
-    """A train that is about to run, its superbox, and its number as a reader of files."""
+    """A train that is about to run, its superbox, the plan of that, and its number as a reader of files."""
 
     waybill: Waybill
     superbox: Superbox
+    plan: Plan
     reader: int
 
     @property
@@ -55,6 +56,20 @@ class Dispatched:
         return self.waybill.moments[-1].hi
 
 
+@dataclass(frozen=True)
+class DispatchPlan:
+    """What dispatch needs of a plan: its superboxes, also joined ones, and where workers find them."""
+
+    superboxes: dict[tuple[str, ...], tuple[Superbox, str]]
+    """By their members, with the file that workers load each from."""
+    outputs_behind: Mapping[str, int]
+    lookups: Lookups
+
+    @property
+    def files(self) -> set[str]:
+        return {file for _, file in self.superboxes.values()}
+
+
 class Dispatch:
     """Makes the waybills of trains. One thread at a time may use it."""
 
@@ -62,24 +77,27 @@ class Dispatch:
         self._ledger, self._root = ledger, ledger.root
         self._settings, self._tables = settings, tables
         self._started = 0
-        self._joined: dict[tuple[str, ...], tuple[Superbox, str]] = {}
-        self.switch(ledger.plan, write_plan(ledger.root, ledger.plan.superboxes))
+        self._plan = DispatchPlan({}, {}, Lookups(self._root, ledger.plan))
+        self.switch(self.prepare(ledger.plan, write_plan(ledger.root, ledger.plan.superboxes)))
 
-    def switch(self, plan: Plan, plan_file: str, same: Container[str] = ()) -> set[str]:
-        """Another plan runs, and workers find in a file what is not the same as before.
+    def prepare(self, plan: Plan, plan_file: str, same: Container[str] = ()) -> DispatchPlan:
+        """What is needed of another plan, where workers find in a file what is not the same as now."""
+        known = self._plan.superboxes.items()
+        stays = {members: made for members, made in known if all(member in same for member in members)}
+        made = {(name,): (each, plan_file) for name, each in plan.superboxes.items()} | stays
+        return DispatchPlan(made, plan.outputs_behind(), Lookups(self._root, plan))
 
-        Gives the files that they need no more.
-        """
-        before = {file for _, file in self._joined.values()}
-        self._outputs_behind = plan.outputs_behind()
-        self._lookups = Lookups(self._root, plan)
-        known = {members: made for members, made in self._joined.items() if all(m in same for m in members)}
-        self._joined = {(name,): (each, plan_file) for name, each in plan.superboxes.items()} | known
-        return before - {file for _, file in self._joined.values()}
+    def unused(self, plan: DispatchPlan) -> set[str]:
+        """The files that nobody needs once another plan runs."""
+        return self._plan.files - plan.files
+
+    def switch(self, plan: DispatchPlan) -> None:
+        """Another plan runs."""
+        self._plan = plan
 
     def waiting(self, queues: Queues, superbox: Superbox, end: int) -> int:
         """How many tuples a train of a superbox up to a number would read, but at the least 1."""
-        return max(1, queues.waiting(superbox, end, self._lookups.rows(queues, superbox)))
+        return max(1, queues.waiting(superbox, end, self._plan.lookups.rows(queues, superbox)))
 
     def waybill(
         self, queues: Queues, members: tuple[str, ...], end: int, most: int, gates: Gates
@@ -87,7 +105,7 @@ class Dispatch:
         """The next train of a superbox, or of some that are joined, of about `most` tuples up to `end`."""
         superbox, plan_file = self._made(queues.plan, members)
         lo = queues.position(superbox)
-        rows = self._lookups.rows(queues, superbox)
+        rows = self._plan.lookups.rows(queues, superbox)
         events, hi = self._events(superbox, lo, queues.cut(superbox, end, most, rows))
         streams = {name: _segments(queues, arc, lo, hi) for name, arc in superbox.streams.items()}
         read = {name: tuple(s for s in found if rows(s, lo, hi)) for name, found in streams.items()}
@@ -115,12 +133,12 @@ class Dispatch:
                 n: _segments(queues, a, 0 if is_first else lo, 1 << 62) for n, a in superbox.tables.items()
             },
             states=self._states(members),
-            priorities={name: float(self._outputs_behind[members[0]]) for name in streams},
+            priorities={name: float(self._plan.outputs_behind[members[0]]) for name in streams},
             cache=self._settings.cache,
             gates=_gates(queues.plan, superbox, gates),
             watched=_watched(queues.plan, superbox),
             members=members,
-            lookups=self._lookups.of(queues, superbox),
+            lookups=self._plan.lookups.of(queues, superbox),
             asked=self._tables.versions(),
             unloaded=is_first and bool(superbox.tables),
         )
@@ -141,10 +159,11 @@ class Dispatch:
 
     def _made(self, plan: Plan, members: tuple[str, ...]) -> tuple[Superbox, str]:
         """Superboxes as one, and the plan file that has it."""
-        if members not in self._joined:
+        known = self._plan.superboxes
+        if members not in known:
             superbox = plan.joined(members)
-            self._joined[members] = superbox, write_plan(self._root, {superbox.id: superbox})
-        return self._joined[members]
+            known[members] = superbox, write_plan(self._root, {superbox.id: superbox})
+        return known[members]
 
 
 def _segments(queues: Queues, arc: str, lo: int, hi: int) -> tuple[Segment, ...]:

@@ -14,7 +14,7 @@ from australis.engine.steer import Account, Steering
 from australis.engine.tables import LookupFailed, Tables
 from australis.engine.threads import Thread, Threads
 from australis.engine.train.attempts import attempt
-from australis.engine.train.commit import Train, commit_train
+from australis.engine.train.commit import Replaced, Train, commit_train
 from australis.engine.train.dispatch import Dispatch, Dispatched
 from australis.engine.worker import Manifest, Run
 from australis.errors import AustralisError, EngineError, Problem
@@ -148,7 +148,7 @@ class Loop:
     def _next(self, *, stepping: bool = False) -> Dispatched | None:
         """Choose the next train, and note that it is running; None if there is none to run."""
         with self.turn:
-            reader = self._ledger.garbage.enter()
+            reader = self._ledger.enter()
             try:
                 dispatched = self._choose(self._ledger.queues, reader)
                 if dispatched is not None and self._claim(dispatched, stepping):
@@ -157,7 +157,7 @@ class Loop:
                 return None
             finally:
                 if reader >= 0:
-                    self._ledger.garbage.leave(reader)
+                    self._ledger.leave(reader)
 
     def _choose(self, queues: Queues, reader: int) -> Dispatched | None:
         state = self._state
@@ -165,14 +165,14 @@ class Loop:
         superboxes = queues.plan.superboxes
         waiting = {name: self._dispatch.waiting(queues, superboxes[name], end) for name, end in ends.items()}
         free = self._tables.free(waiting, superboxes)
-        choice = self._steering.choose(queues, self._clock(), free, dict(state.busy), state.held, self._train)
+        choice = self._steering.decide(queues, self._clock(), free, dict(state.busy), state.held, self._train)
         if choice is None:
             return None
         members = tuple(choice.stages)
         waybill, superbox = self._dispatch.waybill(
             queues, members, ends[members[0]], choice.most, self._steering.gates(members[0])
         )
-        return Dispatched(waybill, superbox, reader)
+        return Dispatched(waybill, superbox, queues.plan, reader)
 
     def _claim(self, dispatched: Dispatched, stepping: bool) -> bool:
         """Note that a train is running, unless somebody has come in between who does not want it to."""
@@ -195,6 +195,8 @@ class Loop:
             _log.warning("a train waits for a table: %s", error)
             # It is for later.
             self._tables.failed(error.problem, self._ledger)
+        except Replaced as error:
+            _log.warning("a train did not happen: %s", error)
         except AustralisError as error:
             self._fail(dispatched.members, error)
         return None
@@ -227,7 +229,7 @@ class Loop:
         began = self._threads.ticks_ns()
         plan, superbox = self._ledger.plan, dispatched.superbox
         account = Account(plan, superbox, dispatched.waybill, manifests, run_us, self._clock())
-        commit_train(self._ledger, account)
+        commit_train(self._ledger, account, dispatched.plan)
         with self.turn:
             self._steering.ran(account)
         self._tables.answered(superbox.tables, self._ledger)
@@ -244,7 +246,7 @@ class Loop:
                 del state.busy[member]
 
         self._state.alter(release)
-        self._ledger.garbage.leave(dispatched.reader)
+        self._ledger.leave(dispatched.reader)
 
     def _tell(self, train: Train) -> None:
         """Tell who listens of a train, before a drain is over."""

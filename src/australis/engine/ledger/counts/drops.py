@@ -42,21 +42,21 @@ def last_number(catalog: Catalog) -> int:
 
 def note_insertion(change: Transaction, entry: Entry) -> None:
     """A drop box stands from now on."""
-    change.change("insert into dropbox values (?, ?, ?, ?, ?, ?, ?, ?, ?)", [tuple(vars(entry).values())])
+    change.execute("insert into dropbox values (?, ?, ?, ?, ?, ?, ?, ?, ?)", [tuple(vars(entry).values())])
 
 
 def note_withdrawals(change: Transaction, numbers: Iterable[int], now: int) -> None:
     """Drop boxes stand no longer."""
     rows = [(now, number) for number in numbers]
-    change.change("update dropbox set until = ? where number = ?", rows)
+    change.execute("update dropbox set until = ? where number = ?", rows)
 
 
 def note_all_withdrawn(change: Transaction, now: int) -> None:
     """The drop boxes of a node that ended without a word stand no longer."""
-    change.change("update dropbox set until = ? where until is null", [(now,)])
+    change.execute("update dropbox set until = ? where until is null", [(now,)])
 
 
 def count_shed(change: Transaction, counted: Mapping[int, tuple[int, int]]) -> None:
     """Add what came to drop boxes in a train, and what they shed."""
     query = "update dropbox set arrived = arrived + ?, shed = shed + ? where number = ?"
-    change.change(query, [(*pair, number) for number, pair in counted.items()])
+    change.execute(query, [(*pair, number) for number, pair in counted.items()])

@@ -99,7 +99,7 @@ def note_recent(transaction: Transaction, now: int, seen: Recent) -> None:
         _add(transaction, table, _KEYS[table], rows[table])
     for table, found in rows.items():
         _add(transaction, f"recent_{table}", f"second, {_KEYS[table]}", [(second, *row) for row in found])
-        transaction.change(f"delete from recent_{table} where second < ?", [(second - KEPT_S,)])
+        transaction.execute(f"delete from recent_{table} where second < ?", [(second - KEPT_S,)])
 
 
 def _rows(found: Mapping[str, Mapping[int, int]]) -> list[tuple[str, int, int]]:
@@ -114,7 +114,7 @@ def _add(transaction: Transaction, table: str, key: str, rows: Sequence[tuple[st
     sums = ("arrived", "shed") if table.endswith("mouth") else ("tuples",)
     marks = ", ".join("?" for _ in (*key.split(", "), *sums))
     grown = ", ".join(f"{name} = {name} + excluded.{name}" for name in sums)
-    transaction.change(
+    transaction.execute(
         f"insert into {table} values ({marks}) on conflict ({key}) do update set {grown}", rows
     )
 
