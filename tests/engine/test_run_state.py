@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.engine.ledger.held import BOTH, opened, push
 
-from australis.engine.ledger.entries import Head
+from australis.engine.ledger.entries import FLUSH, Head, LogEvent
 from australis.engine.ledger.ledger import Ledger
 from australis.engine.run_state import RunState
 from australis.errors import EngineError, Problem
@@ -33,7 +33,7 @@ def state(ledger: Ledger) -> RunState:
 
 
 def due(ledger: Ledger, state: RunState) -> list[str]:
-    return [superbox.id for superbox in state.due(ledger.queues)]
+    return list(state.due(ledger.queues))
 
 
 def drain(ledger: Ledger) -> None:
@@ -58,11 +58,9 @@ def test_what_has_tuples_is_due_and_what_waits_for_others_is_not(ledger: Ledger,
 
 
 def test_a_superbox_that_is_held_goes_so_far_and_no_further(ledger: Ledger, state: RunState) -> None:
-    some = ledger.plan.superboxes["some"]
-    assert state.end(ledger.queues, some) == 4
+    assert state.due(ledger.queues) == {"some": 4}
     state.held = {"some": 2}
-    assert state.end(ledger.queues, some) == 2
-    assert due(ledger, state) == ["some"], "a tuple is left up to there"
+    assert state.due(ledger.queues) == {"some": 2}, "a tuple is left up to there"
     with ledger.change() as change:
         change.set_head("some", Head(2, 1))
     assert due(ledger, state) == []
@@ -70,12 +68,28 @@ def test_a_superbox_that_is_held_goes_so_far_and_no_further(ledger: Ledger, stat
     assert due(ledger, state) == ["some"]
 
 
-def test_superboxes_that_are_joined_go_as_far_as_the_one_that_is_held(
-    ledger: Ledger, state: RunState
-) -> None:
-    joined = ledger.plan.joined(("some", "count"))
-    state.held = {"count": 3}
-    assert state.end(ledger.queues, joined) == 3
+def test_nobody_waits_for_one_that_is_held_where_nothing_concerns_it(ledger: Ledger, state: RunState) -> None:
+    """It stays at its head, since tuples come later, and what it leads to has to see an end before them."""
+    with ledger.change() as change:
+        change.set_head("some", Head(4, 1))
+        change.log(LogEvent(4, 6, FLUSH, "", 0, 5))
+        change.set_head("some", Head(6, 2))
+    push(ledger, 3)
+    assert due(ledger, state) == ["some", "count"]
+    state.held = {"some": 6, "count": 6}
+    assert state.due(ledger.queues) == {"count": 6}
+    assert ledger.queues.positions_within(state.held) == {"some": 6, "count": 0}
+
+
+def test_one_that_has_not_begun_may_have_come_to_where_it_is_held(ledger: Ledger, state: RunState) -> None:
+    """The tuples of another input came first."""
+    with ledger.change() as change:
+        change.drop_segments(change.queues.segments["s"])
+    push(ledger, 3)
+    state.held = {"some": 4, "count": 4}
+    assert ledger.queues.positions == {"some": 0, "count": 0}
+    assert ledger.queues.positions_within(state.held) == {"some": 4, "count": 4}
+    assert state.due(ledger.queues) == {}
 
 
 def test_a_query_that_failed_stands_still_and_all_else_goes_on(ledger: Ledger, state: RunState) -> None:

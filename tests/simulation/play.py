@@ -210,6 +210,7 @@ class Play:
             reader.join()
         done.set()
         mending.join()
+        runner.calm()
         self._finish(node)
         self.task_failures += runner.failures
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from australis.engine.ledger import Ledger, Queues
+from australis.engine.ledger import ALL, Ledger, Queues
 from australis.errors import AustralisError, EngineError, Problem
-from australis.plan.superboxes import Superbox
 
 
 class RunState:
@@ -31,21 +30,19 @@ class RunState:
 
     # --- what is to be done
 
-    def end(self, queues: Queues, superbox: Superbox) -> int:
-        """The number up to which the next train of a superbox may go."""
-        held = (self.held[member] for member in superbox.members if member in self.held)
-        return min([queues.end(superbox), *held])
+    def due(self, queues: Queues) -> dict[str, int]:
+        """The superboxes that have something to do, and the numbers up to which their next trains may go.
 
-    def is_due(self, queues: Queues, superbox: Superbox) -> bool:
-        """Whether there is something to do for a superbox: tuples, stored tables, time or an end."""
-        end = self.end(queues, superbox)
-        return queues.reached(superbox, end) < end and queues.plan.views.get(superbox.id) != 0
-
-    def due(self, queues: Queues) -> list[Superbox]:
-        """The superboxes that have something to do, but those of queries that have failed."""
-        plan = queues.plan
-        going = (each for name, each in plan.superboxes.items() if plan.query_of(name) not in self.failed)
-        return [superbox for superbox in going if self.is_due(queues, superbox)]
+        Tuples, stored tables, time or an end wait for them. Those of queries that have failed are not due.
+        """
+        plan, held = queues.plan, self.held
+        positions, found = queues.positions_within(held), {}
+        for name, superbox in plan.superboxes.items():
+            end = min(queues.end(superbox, positions), held.get(name, ALL))
+            is_to_go = plan.query_of(name) not in self.failed and plan.views.get(name) != 0
+            if is_to_go and queues.reached(superbox, end, positions) < end:
+                found[name] = end
+        return found
 
     def is_idle(self) -> bool:
         """Whether nothing waits, nothing runs, and everyone was told of what did."""

@@ -76,7 +76,7 @@ QUESTIONS: dict[str, Callable[[Ledger], object]] = {
     "recent": lambda ledger: (recent(ledger.catalog, 0, 99), all_so_far(ledger.catalog)),
     "drop_log": lambda ledger: drop_log(ledger.catalog),
     "due": lambda ledger: RunState(ledger).due(ledger.queues),
-    "is_due": about(lambda ledger, each: RunState(ledger).is_due(ledger.queues, each)),
+    "positions_within": lambda ledger: ledger.queues.positions_within({"some": 2}),
     "is_idle": lambda ledger: RunState(ledger).is_idle(),
     "is_resting": lambda ledger: RunState(ledger).is_resting(),
     "check": lambda ledger: RunState(ledger).check(),

@@ -87,7 +87,7 @@ class Switch:
             self._wait_until(lambda: not self._state.is_busy(takeover.held))
             meeting = self._meet(takeover.drained)
             self._wait_until(
-                lambda: all(self._is_at(name, meeting) for name in takeover.drained),
+                lambda: self._are_at(takeover.drained, meeting),
                 lambda: self._check_comes(takeover.drained, meeting),
             )
             crash_point("change.held")
@@ -117,13 +117,10 @@ class Switch:
 
         self._ledger.guard.wait_until(happened, check_all)
 
-    def _is_at(self, name: str, meeting: int) -> bool:
-        """Whether a superbox has come to a number, or has nothing to do up to it."""
-        queues = self._ledger.queues
-        superbox = queues.plan.superboxes[name]
-        if name in self._state.busy or queues.end(superbox) < meeting:
-            return False
-        return queues.reached(superbox, meeting) == meeting
+    def _are_at(self, drained: Collection[str], meeting: int) -> bool:
+        """Whether superboxes that are held at a number have come to it, or have nothing to do up to it."""
+        positions = self._ledger.queues.positions_within(self._state.held)
+        return not self._state.is_busy(drained) and all(positions[name] >= meeting for name in drained)
 
     def _check_comes(self, drained: Collection[str], meeting: int) -> None:
         """Raise if what is to be drained stands still, or has to look up a table that does not answer."""

@@ -56,15 +56,24 @@ class Queues:
         """Where every superbox is: at its head, or further where nothing in between concerns it."""
         # Not a cached_property, which until Python 3.12 holds one lock for all queues while it asks the log.
         if "_positions" not in self.__dict__:
-            self.__dict__["_positions"] = self._find_positions()
+            self.__dict__["_positions"] = self._find_positions({})
         found: Mapping[str, int] = self.__dict__["_positions"]
         return found
 
-    def _find_positions(self) -> dict[str, int]:
+    def positions_within(self, limits: Mapping[str, int]) -> Mapping[str, int]:
+        """Where every superbox is, if some may go to a number and no further.
+
+        One that stays at its head, since more concerns it later on, may have come to its limit all the same:
+        what it leads to need not wait for it.
+        """
+        return self._find_positions(limits) if limits else self.positions
+
+    def _find_positions(self, limits: Mapping[str, int]) -> dict[str, int]:
         found: dict[str, int] = {}
         for name, superbox in self.plan.superboxes.items():
             ends = [self._written_to(arc, found) for arc in superbox.streams.values()]
-            found[name] = self.reached(superbox, min(ends, default=self.log_end), found)
+            end = min(min(ends, default=self.log_end), limits.get(name, ALL))
+            found[name] = self.reached(superbox, end, found)
         return found
 
     def reached(self, superbox: Superbox, end: int, found: Mapping[str, int] | None = None) -> int:
@@ -103,9 +112,10 @@ class Queues:
             return min(known, default=self.log_end)
         return self._written_to(arc, self.positions)
 
-    def end(self, superbox: Superbox) -> int:
-        """The number up to which a superbox may read all that it reads."""
-        return min((self.arc_end(arc) for arc in superbox.streams.values()), default=self.log_end)
+    def end(self, superbox: Superbox, positions: Mapping[str, int] | None = None) -> int:
+        """The number up to which a superbox may read all that it reads, if others are at these positions."""
+        known = positions or self.positions
+        return min((self._written_to(arc, known) for arc in superbox.streams.values()), default=self.log_end)
 
     def position(self, superbox: Superbox) -> int:
         """Where a superbox is; those that are joined are at the same number."""

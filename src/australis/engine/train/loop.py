@@ -161,7 +161,7 @@ class Loop:
 
     def _choose(self, queues: Queues, reader: int) -> Dispatched | None:
         state = self._state
-        ends = {each.id: state.end(queues, each) for each in state.due(queues)}
+        ends = state.due(queues)
         superboxes = queues.plan.superboxes
         waiting = {name: self._dispatch.waiting(queues, superboxes[name], end) for name, end in ends.items()}
         free = self._tables.free(waiting, superboxes)
