@@ -180,7 +180,6 @@ def train_is_not_claimed() -> AbstractContextManager[Any]:
                 state.busy.pop(f"{member}?{dispatched.waybill.train}", None)
 
         self._state.alter(forget)
-        self._ledger.leave(dispatched.reader)
 
     return _both(patch.object(Loop, "_claim", claim), patch.object(Loop, "_release", release))
 

@@ -232,7 +232,7 @@ class Play:
         self.home.keep_log()
         node.deploy(node.recorded() or self.story.some_part(self.random))
         for source, count in self.pushed.items():
-            assert int(node.position(source) or 0) >= count, f"what {source} has pushed is gone"
+            assert self._position(node, source) >= count, f"what {source} has pushed is gone"
         return node
 
     def _start(self, node: Node, client: Callable[[Node, str], None], name: str) -> Thread:
@@ -250,7 +250,7 @@ class Play:
     def _feed(self, node: Node, source: str) -> None:
         """Push the events of a source, each once, whatever happens in between."""
         events = self.story.events[source]
-        while (number := int(self._asked(lambda: node.position(source)) or 0)) < len(events):
+        while (number := self._position(node, source)) < len(events):
             try:
                 self._push(node, source, events[number], (source, str(number + 1)))
                 self.pushed[source] = number + 1
@@ -266,10 +266,11 @@ class Play:
             table = table_of(self.story.whole, source, event.rows)
             node.push(source, table, now=event.now, position=position)
 
-    def _asked(self, ask: Callable[[], str | None]) -> str | None:
+    def _position(self, node: Node, source: str) -> int:
+        """How many events of a source have arrived."""
         while True:
             try:
-                return ask()
+                return int(node.position(source) or 0)
             except EngineError:
                 self._trouble()
 

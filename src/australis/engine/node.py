@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 import pyarrow as pa
 
 from australis.algebra.network import Network
+from australis.engine import observe
 from australis.engine.change import Change, Optimiser, Switch, deploy, load, redrawn, switch_to
 from australis.engine.clock import never_back
 from australis.engine.control import ControlServer
@@ -34,7 +35,6 @@ from australis.engine.ledger import (
 )
 from australis.engine.observe import (
     WINDOW_S,
-    Metrics,
     QualityReport,
     Statistics,
     live,
@@ -54,6 +54,8 @@ from australis.policy.schedule import Scheduling
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from australis.engine.observe import Metrics
 
 _log = logging.getLogger(__name__)
 
@@ -117,7 +119,7 @@ class Node:
         self.control: ControlServer | None = None
         """Where other processes of this machine may ask and change what runs, if they may."""
         try:
-            self.metrics = None if metrics is None else Metrics(self._known, metrics)
+            self.metrics = None if metrics is None else observe.Metrics(self._known, metrics)
             self.control = self._open_control(catalog) if control else None
             self._runner = make_runner()
             self._owns_runner = self._runner is not runner

@@ -3,9 +3,10 @@
 The ledger comes in; reports go out. Nothing here changes anything.
 """
 
+from typing import TYPE_CHECKING
+
 from australis.engine.observe.inspect import holds_tables, look, optimised, running, shed
 from australis.engine.observe.live_network import live
-from australis.engine.observe.metrics import Metrics
 from australis.engine.observe.quality import WINDOW_S, OutputQuality, QualityReport, kept_by, monitor
 from australis.engine.observe.statistics import (
     BoxStatistics,
@@ -14,6 +15,13 @@ from australis.engine.observe.statistics import (
     SuperboxStatistics,
     statistics_of,
 )
+from australis.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from australis.engine.observe.metrics import Metrics
+else:
+    # Prometheus takes a while to load, and few nodes have metrics.
+    __getattr__ = lazy_exports(__name__, {"metrics": ("Metrics",)})
 
 __all__ = [
     "WINDOW_S",

@@ -212,6 +212,17 @@ class Loop:
 
     def _ride(self, dispatched: Dispatched) -> Train:
         """Run a train, commit it, and ask for the upkeep of what it has read and written."""
+        try:
+            train = self._run_and_commit(dispatched)
+            self._tell(train)
+        finally:
+            # Only now, since this deletes files, which takes long on some disks: nobody has to wait for it.
+            self._ledger.leave(dispatched.reader)
+        superbox = dispatched.superbox
+        self._upkeep.ask((*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC))
+        return train
+
+    def _run_and_commit(self, dispatched: Dispatched) -> Train:
         began = self._threads.ticks_ns()
         try:
             manifests = attempt(lambda: self.run(dispatched.waybill), lambda: self._state.stopping)
@@ -220,9 +231,6 @@ class Loop:
         finally:
             self._release(dispatched)
         _log.debug("%s; the lock was held for %.1f ms at most", train, self._ledger.guard.longest_ns / 1e6)
-        self._tell(train)
-        superbox = dispatched.superbox
-        self._upkeep.ask((*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC))
         return train
 
     def _commit(self, dispatched: Dispatched, manifests: Sequence[Manifest], run_us: int) -> Train:
@@ -246,7 +254,6 @@ class Loop:
                 del state.busy[member]
 
         self._state.alter(release)
-        self._ledger.leave(dispatched.reader)
 
     def _tell(self, train: Train) -> None:
         """Tell who listens of a train, before a drain is over."""
