@@ -178,7 +178,7 @@ def test_why_nothing_will_happen(state: RunState) -> None:
         state.check_going("n.s", "it rains")
 
 
-def test_whoever_waits_hears_of_what_is_altered(ledger: Ledger, state: RunState) -> None:
+def test_a_change_wakes_whoever_waits(ledger: Ledger, state: RunState) -> None:
     idle, told = threading.Event(), []
 
     def wait() -> None:
@@ -192,6 +192,6 @@ def test_whoever_waits_hears_of_what_is_altered(ledger: Ledger, state: RunState)
     thread.start()
     drain(ledger)
     assert idle.wait(60)
-    state.alter(lambda altered: setattr(altered, "stopping", True))
+    state.stop()
     thread.join(60)
     assert told == ["n: is stopped before it rains"]

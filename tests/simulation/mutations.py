@@ -6,7 +6,7 @@ into running code, and `python -m tests.simulation.campaign --mutations` looks f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from unittest.mock import patch
@@ -22,8 +22,6 @@ from australis.engine.run_state import RunState
 from australis.engine.store.disk import Data
 from australis.engine.store.root import Root
 from australis.engine.train import commit
-from australis.engine.train.dispatch import Dispatched
-from australis.engine.train.loop import Loop
 
 Mutation = Callable[[], AbstractContextManager[Any]]
 
@@ -155,33 +153,27 @@ def switch_does_not_wait() -> AbstractContextManager[Any]:
 
 def switch_does_not_hold() -> AbstractContextManager[Any]:
     """What is about to be replaced is not held where it is."""
-    alter = RunState.alter
-
-    def stop_at(self: Switch, numbers: Mapping[str, int], changing: int = 0) -> None:
-        alter(self._state, lambda state: setattr(state, "changing", state.changing + changing))
-
-    return patch.object(Switch, "_stop_at", stop_at)
+    return patch.object(RunState, "hold", lambda self, numbers: None)
 
 
 def train_is_not_claimed() -> AbstractContextManager[Any]:
     """Two trains of one superbox may run at the same time."""
 
-    def claim(self: Loop, dispatched: Dispatched, stepping: bool) -> bool:
-        with self._ledger.guard:
-            if self._state.is_halted or self._state.stopping:
+    def claim(
+        self: RunState, superboxes: Collection[str], hi: int, reader: int, *, stepping: bool = False
+    ) -> bool:
+        with self._guard:
+            if self.is_halted or self.stopping:
                 return False
-            for member in dispatched.members:
-                self._state.busy.setdefault(f"{member}?{dispatched.waybill.train}", dispatched.reader)
+            self.busy |= {f"{name}?{reader}": reader for name in superboxes}
             return True
 
-    def release(self: Loop, dispatched: Dispatched) -> None:
-        def forget(state: RunState) -> None:
-            for member in dispatched.members:
-                state.busy.pop(f"{member}?{dispatched.waybill.train}", None)
+    def release(self: RunState, superboxes: Collection[str]) -> None:
+        with self._changing():
+            for name in superboxes:
+                del self.busy[next(key for key in self.busy if key.startswith(f"{name}?"))]
 
-        self._state.alter(forget)
-
-    return _both(patch.object(Loop, "_claim", claim), patch.object(Loop, "_release", release))
+    return _both(patch.object(RunState, "claim", claim), patch.object(RunState, "release", release))
 
 
 def acknowledged_too_early() -> AbstractContextManager[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from australis.engine.ledger import ALL, Ledger, Queues
 from australis.errors import AustralisError, EngineError, Problem
@@ -82,13 +83,87 @@ class RunState:
         if self.paused:
             raise EngineError(Problem(path, f"is paused before {before}", "resume() first"))
 
-    # --- changes and waiting
+    # --- changes: each wakes everybody who waits for one
 
-    def alter(self, change: Callable[[RunState], None]) -> None:
-        """Change something, and wake everybody who waits for it."""
+    def stop(self) -> None:
+        """Start no train any more."""
+        with self._changing():
+            self.stopping = True
+
+    def pause(self) -> None:
+        """Start no train until `resume`."""
+        with self._changing():
+            self.paused = True
+
+    def resume(self) -> None:
+        """Start trains again, also after an error whose cause is fixed."""
+        with self._changing():
+            self.paused, self.error, self.failed = False, None, {}
+
+    def fail(self, error: AustralisError) -> None:
+        """Stop all trains for an error, unless another one has done so before."""
+        with self._changing():
+            self.error = self.error or error
+
+    def fail_query(self, query: str, error: AustralisError) -> None:
+        """Stop the trains of an ad hoc query."""
+        with self._changing():
+            self.failed = {**self.failed, query: error}
+
+    def forget_failures(self, queries: Container[str]) -> None:
+        """Forget the failures of all queries but these: they are not attached any more."""
+        with self._changing():
+            self.failed = {name: error for name, error in self.failed.items() if name in queries}
+
+    def claim(self, superboxes: Collection[str], hi: int, reader: int, *, stepping: bool = False) -> bool:
+        """Begin a train of some superboxes up to a number, unless somebody has come in between."""
         with self._guard:
-            change(self)
-            self._guard.changed()
+            held = [self.held[name] for name in superboxes if name in self.held]
+            is_halted = self.is_halted and not stepping
+            if self.stopping or is_halted or any(hi > number for number in held):
+                return False
+            self.busy |= dict.fromkeys(superboxes, reader)
+            return True
+
+    def release(self, superboxes: Collection[str]) -> None:
+        """End a train."""
+        with self._changing():
+            for name in superboxes:
+                del self.busy[name]
+
+    def note_commit(self) -> None:
+        """A train was committed; `note_told` when listeners have heard of it."""
+        with self._changing():
+            self.unheard += 1
+
+    def note_told(self) -> None:
+        """Listeners have heard of a train."""
+        with self._changing():
+            self.unheard -= 1
+
+    @contextmanager
+    def change_of_plan(self) -> Iterator[None]:
+        """A change of the plan is under way inside; superboxes that are held are free after it."""
+        with self._changing():
+            self.changing += 1
+        try:
+            yield
+        finally:
+            with self._changing():
+                self.held, self.changing = {}, self.changing - 1
+
+    def hold(self, numbers: Mapping[str, int]) -> None:
+        """Let superboxes go to a number and no further."""
+        with self._changing():
+            self.held = {**self.held, **numbers}
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        with self._guard:
+            yield
+            self._guard.notify()
+
+    # --- waiting
 
     def wait_until(self, happened: Callable[[], bool], path: str, before: str) -> None:
         """Wait until something has happened; raises where no train will make it happen."""

@@ -113,8 +113,7 @@ def test_where_nothing_will_make_room_that_is_said(ledger: Ledger, state: RunSta
 def test_who_waits_hears_that_no_train_will_run(ledger: Ledger, state: RunState, word: str) -> None:
     pressure = BackPressure(USED, ledger, state)
     pusher = waiting(ledger, pressure)
-    name = "stopping" if word == "stopped" else word
-    state.alter(lambda altered: setattr(altered, name, True))
+    {"paused": state.pause, "stopped": state.stop}[word]()
     assert pusher.has_ended()
     assert pusher.error.startswith(f"n.s: is {word} before there is room: {USED} bytes are used")
     assert pressure.waiting == 0

@@ -57,7 +57,7 @@ def ended(thread: threading.Thread) -> bool:
 def test_a_change_before_the_wait_is_not_missed(guard: Guard) -> None:
     version = guard.version
     with guard:
-        guard.changed()
+        guard.notify()
     assert ended(started(lambda: guard.wait_beyond(version)))
 
 
@@ -66,7 +66,7 @@ def test_a_wait_ends_with_a_change_or_with_its_time(guard: Guard) -> None:
     guard.wait_beyond(guard.version, 0.01)
     assert waiting.is_alive()
     with guard:
-        guard.changed()
+        guard.notify()
     assert ended(waiting)
 
 
@@ -86,7 +86,7 @@ def test_no_wake_up_is_lost(guard: Guard) -> None:
         for _ in range(last):
             with guard:
                 counted[0] += 1
-                guard.changed()
+                guard.notify()
 
     threads = [started(lambda place=place: look(place)) for place in range(2)] + [started(change)]
     assert all(ended(thread) for thread in threads)
@@ -116,7 +116,7 @@ def test_waiting_in_vain_is_said_before_and_after_every_change(guard: Guard) -> 
     while not checks:
         guard.wait_beyond(guard.version, 0.01)
     with guard:
-        guard.changed()
+        guard.notify()
     assert ended(waiting)
     assert checks == [0, 1]
 

@@ -16,7 +16,6 @@ from australis.engine.change.takeover import Cut, Takeover
 from australis.engine.crash_points import crash_point
 from australis.engine.ingest import Arrival
 from australis.engine.ledger import NETWORK, Record, StateFile, UnitOfWork, query_begins_at
-from australis.engine.run_state import RunState
 from australis.engine.running import Running
 from australis.engine.steer import SteeringPlan
 from australis.engine.threads import Threads
@@ -81,9 +80,9 @@ class Switch:
     @contextmanager
     def _hold(self, takeover: Takeover) -> Iterator[int]:
         """Hold the superboxes that end at one number, and wait until all are there whose work continues."""
-        try:
+        with self._state.change_of_plan():
             # First where they are, so that none runs ahead while trains that are running come in.
-            self._stop_at({name: self._ledger.queues.positions[name] for name in takeover.held}, 1)
+            self._state.hold({name: self._ledger.queues.positions[name] for name in takeover.held})
             self._wait_until(lambda: not self._state.is_busy(takeover.held))
             meeting = self._meet(takeover.drained)
             self._wait_until(
@@ -92,22 +91,13 @@ class Switch:
             )
             crash_point("change.held")
             yield meeting
-        finally:
-            self._state.alter(_let_go)
-
-    def _stop_at(self, numbers: Mapping[str, int], changing: int = 0) -> None:
-        def stop(state: RunState) -> None:
-            state.held = {**state.held, **numbers}
-            state.changing += changing
-
-        self._state.alter(stop)
 
     def _meet(self, drained: Collection[str]) -> int:
         """The number at which superboxes meet: where the one is that has come furthest."""
         with self._ledger.guard:
             queues = self._ledger.queues
             meeting = max((queues.positions[name] for name in drained), default=queues.log_end)
-            self._stop_at(dict.fromkeys(drained, meeting))
+            self._state.hold(dict.fromkeys(drained, meeting))
             return meeting
 
     def _wait_until(self, happened: Callable[[], bool], check: Callable[[], None] = lambda: None) -> None:
@@ -158,7 +148,7 @@ class Switch:
             self.record, self._loop.run = record, ready.run
             running.dispatch.switch(dispatch)
             running.steering.switch(ready.steering)
-            self._state.alter(lambda state: _keep_failures(state, record))
+            self._state.forget_failures(record.queries)
 
         crash_point("change.switching")
         with self._ledger.change() as change:
@@ -193,11 +183,3 @@ class Switch:
             elif not takeover.stays(output):
                 begin = begins.get(new.arcs[new.outputs[output]].writer or "", log_end)
                 change.set_consumer(consumer, output, max(seq, begin))
-
-
-def _let_go(state: RunState) -> None:
-    state.held, state.changing = {}, state.changing - 1
-
-
-def _keep_failures(state: RunState, record: Record) -> None:
-    state.failed = {name: error for name, error in state.failed.items() if name in record.queries}

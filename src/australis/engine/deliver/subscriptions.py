@@ -30,7 +30,7 @@ class Subscriptions:
         """The node ends: subscriptions do, too, and what was not acknowledged by now comes again."""
         with self._ledger.guard as guard:
             self._is_closed = True
-            guard.changed()
+            guard.notify()
 
     def read(self, output: str) -> pa.Table:
         """All that an output keeps: its attributes, `#ts` and `#seq`."""

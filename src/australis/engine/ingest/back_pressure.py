@@ -34,7 +34,7 @@ class BackPressure:
         self._note(path, is_held=True)
         with guard:
             self.waiting += 1
-            guard.changed()
+            guard.notify()
             try:
                 guard.wait_until(self._has_room, lambda: self._check(path))
             finally:

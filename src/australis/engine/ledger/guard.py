@@ -48,7 +48,7 @@ class Guard:
     def _measure(self) -> None:
         self.longest_ns = max(self.longest_ns, self._ticks() - self._since)
 
-    def changed(self) -> None:
+    def notify(self) -> None:
         """Wake everybody who waits for a change. The caller holds the lock."""
         self.version += 1
         self._condition.notify_all()

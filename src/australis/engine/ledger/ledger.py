@@ -263,7 +263,7 @@ class Ledger:
             follow()
         self._queues = change.mirror
         self._adopted.append(change)
-        self.guard.changed()
+        self.guard.notify()
 
     # --- looking and reading
 

@@ -67,11 +67,11 @@ class Loop:
     def end(self) -> None:
         """Start no train any more, and try none again; whoever waits for one hears of it."""
         self._upkeep.end()
-        self._state.alter(lambda state: setattr(state, "stopping", True))
+        self._state.stop()
 
     def stop(self) -> None:
         """End when the trains that are running have been committed."""
-        self._state.alter(lambda state: setattr(state, "stopping", True))
+        self._state.stop()
         for thread in self._running:
             thread.join()
         self._upkeep.stop()
@@ -84,16 +84,12 @@ class Loop:
 
     def pause(self) -> None:
         """Start no more trains, and wait for those that are running."""
-        self._state.alter(lambda state: setattr(state, "paused", True))
+        self._state.pause()
         self._ledger.guard.wait_until(lambda: not self._state.busy)
 
     def resume(self) -> None:
-        """Continue, also after an error whose cause is mended."""
-
-        def clear(state: RunState) -> None:
-            state.paused, state.error, state.failed = False, None, {}
-
-        self._state.alter(clear)
+        """Continue, also after an error whose cause is fixed."""
+        self._state.resume()
 
     def step(self) -> Train | None:
         """Run one train in this thread, though the loop is paused; None if there is nothing to do."""
@@ -119,8 +115,7 @@ class Loop:
             yield
         except Exception as error:
             _log.error("trains stop: %s", error, exc_info=not isinstance(error, AustralisError))
-            told = _as_ours(error, self._ledger.plan.network.name)
-            self._state.alter(lambda state: setattr(state, "error", state.error or told))
+            self._state.fail(_as_ours(error, self._ledger.plan.network.name))
 
     def _wait(self, version: int) -> None:
         """Wait until something changes or a timeout is due; then log that time has passed."""
@@ -151,7 +146,9 @@ class Loop:
             reader = self._ledger.enter()
             try:
                 dispatched = self._choose(self._ledger.queues, reader)
-                if dispatched is not None and self._claim(dispatched, stepping):
+                if dispatched is not None and self._state.claim(
+                    dispatched.members, dispatched.hi, reader, stepping=stepping
+                ):
                     reader = -1
                     return dispatched
                 return None
@@ -173,17 +170,6 @@ class Loop:
             queues, members, ends[members[0]], choice.most, self._steering.gates(members[0])
         )
         return Dispatched(waybill, superbox, queues.plan, reader)
-
-    def _claim(self, dispatched: Dispatched, stepping: bool) -> bool:
-        """Note that a train is running, unless somebody has come in between who does not want it to."""
-        state = self._state
-        with self._ledger.guard:
-            held = [state.held[member] for member in dispatched.members if member in state.held]
-            is_halted = state.is_halted and not stepping
-            if state.stopping or is_halted or any(dispatched.hi > number for number in held):
-                return False
-            state.busy |= dict.fromkeys(dispatched.members, dispatched.reader)
-            return True
 
     # --- running
 
@@ -208,7 +194,7 @@ class Loop:
         if query is None:
             raise error
         _log.error("the query %s stands still: %s", query, error)
-        self._state.alter(lambda state: state.failed.__setitem__(query, error))
+        self._state.fail_query(query, error)
 
     def _ride(self, dispatched: Dispatched) -> Train:
         """Run a train, commit it, and ask for the upkeep of what it has read and written."""
@@ -229,7 +215,7 @@ class Loop:
             crash_point("train.ran")
             train = self._commit(dispatched, manifests, (self._threads.ticks_ns() - began) // 1000)
         finally:
-            self._release(dispatched)
+            self._state.release(dispatched.members)
         _log.debug("%s; the lock was held for %.1f ms at most", train, self._ledger.guard.longest_ns / 1e6)
         return train
 
@@ -241,26 +227,17 @@ class Loop:
         with self.turn:
             self._steering.ran(account)
         self._tables.answered(superbox.tables, self._ledger)
-        self._state.alter(lambda state: setattr(state, "unheard", state.unheard + 1))
+        self._state.note_commit()
         received, emitted, tasks = account.received, account.emitted, len(manifests)
         commit_us = (self._threads.ticks_ns() - began) // 1000
         return Train(superbox.id, account.lo, account.hi, received, emitted, tasks, run_us, commit_us)
-
-    def _release(self, dispatched: Dispatched) -> None:
-        """Note that a train is not running any more."""
-
-        def release(state: RunState) -> None:
-            for member in dispatched.members:
-                del state.busy[member]
-
-        self._state.alter(release)
 
     def _tell(self, train: Train) -> None:
         """Tell who listens of a train, before a drain is over."""
         try:
             self.heard(train)
         finally:
-            self._state.alter(lambda state: setattr(state, "unheard", state.unheard - 1))
+            self._state.note_told()
 
 
 def _as_ours(error: Exception, network: str) -> AustralisError:
