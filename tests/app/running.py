@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from tests.app.files import write
+from tests.waiting import until
 
 from australis.engine.control.client import Control, reach
 from australis.errors import EngineError
@@ -72,7 +71,7 @@ class Running:
                 except EngineError:
                     return False
 
-        until(answers)
+        until(answers, seconds=250)
 
 
 def client(folder: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -87,11 +86,3 @@ def rest_of(process: subprocess.Popen[str]) -> tuple[str, str]:
     assert process.stdout is not None
     assert process.stderr is not None
     return process.stdout.read(), process.stderr.read()
-
-
-def until(said: Callable[[], bool], seconds: float = 250) -> None:
-    """Look again until something is so in another process."""
-    deadline = time.monotonic() + seconds
-    while not said():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.05)

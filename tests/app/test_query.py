@@ -15,7 +15,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from tests.app.files import australis, write
-from tests.app.running import COMMAND, NETWORK, Running, client, rest_of, until
+from tests.app.running import COMMAND, NETWORK, Running, client, rest_of
+from tests.waiting import until
 
 from australis.algebra.form.form import load
 from australis.engine.control.address import Place

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
+from tests.waiting import until
 
 from australis import Node
 from australis.algebra.builder import NetworkBuilder
@@ -146,7 +147,7 @@ def test_inner_queues_are_empty_when_all_has_gone_through(spark: SparkSession, t
         push(node, 1, -2)
         push(node, 3)
         assert node.statistics().arcs == {"s": 0, "some": 0, "less": 2, "=quarantine": 0}
-        assert segments(node) == {"less"}
+        until(lambda: segments(node) == {"less"})
 
 
 def test_files_go_when_the_last_consumer_has_done_with_them(spark: SparkSession, tmp_path: Path) -> None:
@@ -155,9 +156,9 @@ def test_files_go_when_the_last_consumer_has_done_with_them(spark: SparkSession,
         node.consumer("slow", "out")
         push(node, 1, 2)
         assert values(list(node.subscribe("out", consumer="fast", follow=False))) == [1, 2]
-        assert segments(node) == {"less"}
+        until(lambda: segments(node) == {"less"})
         assert values(list(node.subscribe("out", consumer="slow", follow=False))) == [1, 2]
-        assert segments(node) == set()
+        until(lambda: segments(node) == set())
         assert node.read("out").num_rows == 0
 
 
@@ -167,12 +168,12 @@ def test_nothing_waits_for_who_is_forgotten(spark: SparkSession, tmp_path: Path)
         node.consumer("gone", "out")
         push(node, 1, 2)
         assert values(list(node.subscribe("out", consumer="here", follow=False))) == [1, 2]
-        assert segments(node) == {"less"}
+        until(lambda: segments(node) == {"less"})
         node.forget("gone", "out")
-        assert segments(node) == set()
+        until(lambda: segments(node) == set())
         push(node, 3)
         assert values(list(node.subscribe("out", consumer="here", follow=False))) == [3]
-        assert segments(node) == set()
+        until(lambda: segments(node) == set())
     with Node(tmp_path) as node:
         node.deploy(network())
         node.forget("here", "out")
@@ -228,14 +229,14 @@ def test_states_are_replaced(spark: SparkSession, tmp_path: Path) -> None:
         node.deploy(net.build())
         for value in range(4):
             push(node, value)
-        assert len(list(node.root.names(STATES))) == 1
+        until(lambda: len(list(node.root.names(STATES))) == 1)
 
 
 def test_files_that_nobody_committed_are_swept(spark: SparkSession, tmp_path: Path) -> None:
     with Node(tmp_path) as node:
         node.deploy(network())
         push(node, 1)
-        kept = set(node.root.names(SEGMENTS))
+    kept = set(node.root.names(SEGMENTS))
     for kind in (SEGMENTS, STATES):
         (tmp_path / kind / "orphan").write_bytes(b"half")
     with Node(tmp_path) as node:

@@ -93,6 +93,7 @@ def test_every_refresh_is_a_version_of_its_own(node: Node, store: Store) -> None
 
 def test_a_version_that_was_not_committed_never_was(node: Node, home: UnsureHome, store: Store) -> None:
     node.deploy(joined(store))
+    node.drain()
     before = node._deployed.tables.versions()
     home.db.takes_effect = False
     with pytest.raises(EngineError, match=FSYNC):
