@@ -16,6 +16,7 @@ from australis.engine.ledger import (
     unneeded,
 )
 from australis.engine.steer import Account
+from australis.engine.tables import Tables
 from australis.engine.worker import Manifest
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan, Superbox
@@ -49,10 +50,10 @@ class Replaced(EngineError):
     """Another plan has replaced a superbox while its train ran."""
 
 
-def commit_train(ledger: Ledger, account: Account, plan: Plan) -> None:
+def commit_train(ledger: Ledger, account: Account, plan: Plan, tables: Tables) -> None:
     """Commit heads, states, segments and statistics of a train, and drop what nobody needs any more.
 
-    `plan` is the one that ran when the train began.
+    `plan` is the one that ran when the train began; the stored tables that it looked up have answered.
     """
     crash_point("train.committing")
     with ledger.change() as change:
@@ -63,6 +64,7 @@ def commit_train(ledger: Ledger, account: Account, plan: Plan) -> None:
         change.drop_segments(unneeded(change.queues, _touched(change, account.superbox), account.now))
         change.forget_events(log_needed_from(change.queues))
         account.write(change)
+        tables.note_answers(change, account.superbox.tables)
         crash_point("train.changed")
     crash_point("train.committed")
 

@@ -223,10 +223,9 @@ class Loop:
         began = self._threads.ticks_ns()
         plan, superbox = self._ledger.plan, dispatched.superbox
         account = Account(plan, superbox, dispatched.waybill, manifests, run_us, self._clock())
-        commit_train(self._ledger, account, dispatched.plan)
+        commit_train(self._ledger, account, dispatched.plan, self._tables)
         with self.turn:
             self._steering.ran(account)
-        self._tables.answered(superbox.tables, self._ledger)
         self._state.note_commit()
         received, emitted, tasks = account.received, account.emitted, len(manifests)
         commit_us = (self._threads.ticks_ns() - began) // 1000
