@@ -196,7 +196,7 @@ class Node:
             self._running.loop.end()
             if self._optimiser is not None:
                 self._optimiser.stop()
-            self._running.loop.stop()
+            self._running.loop.stop(partial(self._runner.abandon, self.root) if now else None)
             # Those that a crash leaves standing are withdrawn when the root is opened again.
             try:
                 self._running.steering.dropboxes.clear(self._clock())
