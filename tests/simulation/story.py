@@ -9,7 +9,7 @@ from tests.conformance.engine_runs import Setting, random_setting, recut
 from tests.conformance.random_networks import Event, random_events
 from tests.conformance.test_live import part, query, streams_only
 
-from australis.algebra.network import Network
+from australis.algebra.network import QUARANTINE, Network
 
 CLOCK = "clock"
 """The source of events without tuples: time that passes, and ends of all streams."""
@@ -23,6 +23,8 @@ class Story:
     """The network with all outputs: what is right is what the reference makes of it."""
     steady: tuple[str, ...]
     """The outputs that run from the beginning to the end."""
+    consumed: tuple[str, ...]
+    """The outputs that a consumer reads as they are written: the steady ones, perhaps the quarantine."""
     events: dict[str, tuple[Event, ...]]
     """What each source brings, in order: one for every input, and one for time."""
     setting: Setting
@@ -53,6 +55,7 @@ def draw_story(seed: int) -> Story:
     return Story(
         whole,
         steady,
+        (*steady, QUARANTINE) if seed % 2 else steady,
         {name: tuple(_of(events, name)) for name in (*whole.inputs, CLOCK)},
         replace(random_setting(random), in_flight=random.choice([1, 2, 3])),
         random.choice([0.0, 0.0, 0.02, 0.2]),

@@ -39,7 +39,7 @@ class Chances:
     commit: float = 0.0
     statement: float = 0.0
     again: float = 0.0
-    """The chance that an operation fails when the last one of its kind did."""
+    """The chance that an operation fails when the last one of its kind did; the database is one kind."""
     doubt: float = 0.0
     """The share of failed syncs of a commit after which it seems undone, and the next life finds it done."""
     stall: float = 0.0

@@ -6,6 +6,9 @@ from random import Random
 
 from australis.sim.machine.chance import Chances
 
+_DEVICES = {"commit": "database", "statement": "database"}
+"""Operations that fail together: a database that could not commit may not answer either."""
+
 
 class Mischief:
     """Decides by a seed, and counts what it did.
@@ -35,10 +38,11 @@ class Mischief:
         """Whether an operation of a kind fails this time."""
         if not self._is_on:
             return False
-        again = self._failed_last.get(kind, False)
+        device = _DEVICES.get(kind, kind)
+        again = self._failed_last.get(device, False)
         chance = max(getattr(self.chances, kind), self.chances.again if again else 0.0)
         failed = chance > 0 and self.random.random() < chance
-        self._failed_last[kind] = failed
+        self._failed_last[device] = failed
         if failed:
             self.count(kind)
         return failed
