@@ -45,14 +45,14 @@ def without_join() -> Network:
 def test_a_train_right_behind_a_change_looks_its_table_up(node: Node, store: Store) -> None:
     node.deploy(without_join())
     keeper = node._deployed.keeper
-    taken = keeper.taken
+    reschedule = keeper.reschedule
 
     def late() -> None:
         node.push("trips", trips(1, 2))
         node.drain()
-        taken()
+        reschedule()
 
-    keeper.taken = late  # type: ignore[method-assign]
+    keeper.reschedule = late  # type: ignore[method-assign]
     node.change(joined(store))
     assert found(node) == ["one", "deux", "two"]
 

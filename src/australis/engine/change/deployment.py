@@ -51,7 +51,7 @@ def _take_over(ledger: Ledger, before: Record, record: Record) -> None:
     takeover = Takeover(Cut(before.plan, before.partitions), Cut(record.plan, record.partitions))
     if before.discipline != record.discipline:
         _check_drained(ledger.queues, before.discipline)
-    states = takeover.states(ledger.root, ledger.catalog)
+    states = takeover.write_states(ledger.root, ledger.catalog)
     begins = _begins(takeover, ledger.queues)
     crash_point("deploy.rewriting")
     with ledger.change() as change:

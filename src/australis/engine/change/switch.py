@@ -127,7 +127,7 @@ class Switch:
         """Write what the new plan needs, where nothing sees it so far."""
         root, new = self._ledger.root, takeover.new.plan
         plan_file = write_plan(root, {each.id: each for each in takeover.fresh})
-        states = takeover.states(root, self._ledger.catalog)
+        states = takeover.write_states(root, self._ledger.catalog)
         crash_point("change.prepared")
         steering = self._running.steering.prepare(new)
         return _Ready(plan_file, self._prepare_runner(new), states, steering, arrivals)

@@ -100,7 +100,7 @@ class Steering:
             self._look(now)
         situation = self.situation(queues, now, waiting, busy, held)
         if is_time:
-            self._shed(situation)
+            self._adjust_drop_boxes(situation)
         return self._choose(situation, most)
 
     def _choose(self, situation: Situation, most: int) -> Choice | None:
@@ -129,7 +129,7 @@ class Steering:
         goals = {name: self._goal(name, now) for name in self._plan.network.outputs}
         return Situation(now, stages, goals, self._workers, self._headroom, frozenset(busy))
 
-    def _shed(self, situation: Situation) -> None:
+    def _adjust_drop_boxes(self, situation: Situation) -> None:
         """Let drop boxes come and go."""
         if self._shedder is not None:
             commands = self._shedder.decide(situation, values=self._curves())
@@ -151,8 +151,8 @@ class Steering:
 
     # --- what is known
 
-    def ran(self, account: Account) -> None:
-        """A train was committed; of superboxes that were joined, each has its part of the cost."""
+    def note_train(self, account: Account) -> None:
+        """Note a train that was committed; of superboxes that were joined, each has its part of the cost."""
         parts = account.parts()
         for member, part in parts.items():
             came, own_us = account.came_to(member), account.tasks_us * part

@@ -50,13 +50,13 @@ class Trials:
 
     def prepare(self, plan: Plan) -> TrialBenches:
         """The benches of a plan that is about to run; what is the same in it stays warm."""
-        return {name: self._prepared(plan, superbox) for name, superbox in plan.superboxes.items()}
+        return {name: self._ensure_bench(plan, superbox) for name, superbox in plan.superboxes.items()}
 
     def switch(self, benches: TrialBenches) -> None:
         """Another plan runs."""
         self._benches = benches
 
-    def _prepared(self, plan: Plan, superbox: Superbox) -> _Bench | None:
+    def _ensure_bench(self, plan: Plan, superbox: Superbox) -> _Bench | None:
         before = self._benches.get(superbox.id)
         same = before is not None and before.superbox == superbox
         return before if same else self._warm(_bench(plan, superbox))

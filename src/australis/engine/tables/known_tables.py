@@ -91,14 +91,14 @@ class Tables:
         # Others may be going through them just now.
         self.states = {**self.states, name: state}
 
-    def failed(self, problem: Problem, ledger: Ledger) -> None:
-        """A table could not be read, or did not answer; the path of the problem names it."""
+    def note_failure(self, problem: Problem, ledger: Ledger) -> None:
+        """Note that a table could not be read, or did not answer; the path of the problem names it."""
         name, now = problem.path.rpartition(".")[2], self.clock()
         with ledger.change() as change:
             self.alter(change, name, lambda known: known.failed(problem.what, now))
 
-    def answered(self, names: Collection[str], ledger: Ledger) -> None:
-        """Tables that are looked up have answered."""
+    def note_answers(self, names: Collection[str], ledger: Ledger) -> None:
+        """Note that tables that are looked up have answered."""
         for name, state in list(self.states.items()):
             if name in names and state.how == Pull.LOOKUP and state.trouble:
                 with ledger.change() as change:

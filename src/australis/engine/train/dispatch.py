@@ -99,11 +99,11 @@ class Dispatch:
         """How many tuples a train of a superbox up to a number would read, but at the least 1."""
         return max(1, queues.waiting(superbox, end, self._plan.lookups.rows(queues, superbox)))
 
-    def waybill(
+    def make_waybill(
         self, queues: Queues, members: tuple[str, ...], end: int, most: int, gates: Gates
     ) -> tuple[Waybill, Superbox]:
-        """The next train of a superbox, or of some that are joined, of about `most` tuples up to `end`."""
-        superbox, plan_file = self._made(queues.plan, members)
+        """Make out the next train of a superbox, or of joined ones: about `most` tuples, up to `end`."""
+        superbox, plan_file = self._ensure_plan(queues.plan, members)
         lo = queues.position(superbox)
         rows = self._plan.lookups.rows(queues, superbox)
         events, hi = self._events(superbox, lo, queues.cut(superbox, end, most, rows))
@@ -157,8 +157,8 @@ class Dispatch:
         events = log.events(lo, hi, MOMENTS_MOST)
         return events, min(hi, events[-1].end) if len(events) == MOMENTS_MOST else hi
 
-    def _made(self, plan: Plan, members: tuple[str, ...]) -> tuple[Superbox, str]:
-        """Superboxes as one, and the plan file that has it."""
+    def _ensure_plan(self, plan: Plan, members: tuple[str, ...]) -> tuple[Superbox, str]:
+        """Join superboxes, and write the plan file that has the one, unless that was done before."""
         known = self._plan.superboxes
         if members not in known:
             superbox = plan.joined(members)
