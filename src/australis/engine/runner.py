@@ -94,7 +94,7 @@ def _start_light(tasks: int | None) -> Runner:
 
 
 def _start_spark(master: str, way: Way, options: Mapping[str, str] | None) -> Runner:
-    return spark.started(master, way, options)
+    return spark.start(master, way, options)
 
 
 def _on_session(session: SparkSession, way: Way) -> Runner:

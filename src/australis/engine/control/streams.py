@@ -84,7 +84,7 @@ class Stream:
                     return
 
     def _wait_until_taken(self, output: str) -> bool:
-        """Wait until a table is taken; gives whether it is, or all is over first."""
+        """Wait until a table is taken; gives False if all is over first."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._taken[output] or self._over, self._patience_s):
                 what = f"took nothing for {self._patience_s:,.0f} s"

@@ -17,8 +17,8 @@ from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 
 
-def started(master: str, way: Way, options: Mapping[str, str] | None) -> SparkRunner:
-    """A runner on the session of this process, which it starts, and ends, if there is none."""
+def start(master: str, way: Way, options: Mapping[str, str] | None) -> SparkRunner:
+    """Start a runner on the session of this process; it starts, and ends, one if there is none."""
     is_own = not is_running()
     session = local_session(master=master, light=way is Way.FUSED, options=options)
     return SparkRunner(session, session, way, is_own=is_own)

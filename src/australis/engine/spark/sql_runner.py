@@ -176,10 +176,10 @@ def serve_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = whole.filter(pa.array(places == partition))
         found = enumerate(superbox.streams)
         streams = {n: _stream(rows, i, n) for i, n in found if f"{n}/{SEQ}" in rows.column_names}
-        yield _answered(waybill, partition, streams)
+        yield _run_task(waybill, partition, streams)
 
 
-def _answered(waybill: Waybill, partition: int, streams: Mapping[str, pa.Table]) -> pa.RecordBatch:
+def _run_task(waybill: Waybill, partition: int, streams: Mapping[str, pa.Table]) -> pa.RecordBatch:
     share = Share((partition if waybill.partitions > 1 else 0,))
     data = answer(lambda: Task(waybill, share, partition).run(streams))
     return pa.RecordBatch.from_pydict({"answer": pa.array([data], pa.binary())})
