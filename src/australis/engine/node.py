@@ -311,7 +311,7 @@ class Node:
         ingest = self._deployed.ingest
         ingest.check_stream(name)
         moment = self._clock() if now is None else now
-        segment = ingest.adopted(name, Root.of(path).uri, moment)
+        segment = ingest.adopt(name, Root.of(path).uri, moment)
         return ingest.append(Arrival(name, segment, moment, position=position))
 
     def refresh(self, name: str) -> int:

@@ -29,7 +29,7 @@ def on_spark(master: str, function: Callable[[Job], Result], jobs: Sequence[Job]
 
 
 def _attempt(function: Callable[[Job], Result], job: Job) -> Result | AustralisError:
-    """Run a job, and return an error of ours: Spark would try again, and bury it in a traceback of its own."""
+    """Run a job, and return an error of ours: Spark would try again and bury it in a traceback of its own."""
     try:
         return function(job)
     except AustralisError as error:

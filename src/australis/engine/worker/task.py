@@ -206,7 +206,7 @@ class Task:
 
     def _state(self, partition: int, done: _Done) -> PipelineState:
         self._versions.clear()
-        start = self._loaded(done) if self._waybill.unloaded else self._pipeline.start()
+        start = self._load_tables(done) if self._waybill.unloaded else self._pipeline.start()
         return {box: self._kept(box, partition, start[box]) for box in self._pipeline.kernels}
 
     def _kept(self, box: str, partition: int, start: State) -> State:
@@ -215,17 +215,17 @@ class Task:
             return start
         return _states.get(name, lambda: read_state(self._root, name), _size)
 
-    def _loaded(self, done: _Done) -> PipelineState:
-        """The state before the first train, with the first versions of the stored tables."""
+    def _load_tables(self, done: _Done) -> PipelineState:
+        """Load the first versions of the stored tables; gives the state before the first train."""
         state = self._pipeline.start()
         for name, segments in self._waybill.tables.items():
             logged = [moment.lo + 1 for moment in self._waybill.moments if moment.load == name]
             base = min(logged or (segment.base for segment in segments), default=0)
-            state = self._renewed(state, name, base, done)
+            state = self._renew_table(state, name, base, done)
         return state
 
-    def _renewed(self, state: PipelineState, name: str, base: int, done: _Done) -> PipelineState:
-        """The state with the version of a stored table whose rows begin with a number, unless it has it."""
+    def _renew_table(self, state: PipelineState, name: str, base: int, done: _Done) -> PipelineState:
+        """Load the version of a stored table whose rows begin with a number, unless the state has it."""
         is_known = self._versions.get(name) == base
         # States that others have left may have another version.
         if name in self._waybill.asked or (is_known and not self._waybill.states):
@@ -243,7 +243,7 @@ class Task:
     def _advance(self, state: PipelineState, streams: Mapping[str, pa.Table], done: _Done) -> PipelineState:
         for moment in self._waybill.moments:
             if moment.load:
-                state = self._renewed(state, moment.load, moment.lo + 1, done)
+                state = self._renew_table(state, moment.load, moment.lo + 1, done)
             arrivals = {name: _between(table, moment) for name, table in streams.items()}
             passage = self._pipeline.advance(state, arrivals, moment.now, ending=moment.ending)
             done.add(passage, moment)
