@@ -134,7 +134,7 @@ def test_a_lookup_answers_as_a_scan_does_and_reads_less(tmp_path: Path, name: st
         dispatch, members = attached(bench)
         waybill = bench.make_waybill(dispatch, members, 1_000_000)
         assert list(waybill.lookups) == ["s"]
-        assert waybill.moments[-1].hi == bench.ledger.queues.log_end, "one train for all"
+        assert waybill.time_slices[-1].hi == bench.ledger.queues.log_end, "one train for all"
         runs_read = [segment for segment in waybill.streams["s"] if segment.is_run]
         assert len(runs_read) == (0 if name == "nobody" else ROWS // 50)
         assert answers(bench, waybill) == scanned(bench, waybill)
@@ -178,7 +178,7 @@ def test_trains_of_any_length_come_to_the_same(shared: Bench, lengths: list[int]
         if not shared.ledger.queues.is_caught_up("query"):
             waybill = shared.make_waybill(dispatch, members, most)
             rows += answers(shared, waybill)
-            shared.stand({"query": Head(waybill.moments[-1].hi, 1)})
+            shared.stand({"query": Head(waybill.time_slices[-1].hi, 1)})
     assert rows == whole
     assert len(whole) == 43
 

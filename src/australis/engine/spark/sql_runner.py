@@ -99,7 +99,7 @@ class SqlRunner:
     def _chained(self, waybill: Waybill, cut: Led, name: str, observed: _Observed) -> DataFrame:
         """What the leading boxes of an input let through."""
         network = self._plan.superboxes[waybill.superbox].network
-        lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
+        lo, hi = waybill.time_slices[0].lo, waybill.time_slices[-1].hi
         schema = network.inputs[name].schema
         scans = [self._scan(each, place, schema) for place, each in enumerate(waybill.streams[name])]
         number = F.col(f"`{SEQ}`")
@@ -145,7 +145,7 @@ class SqlRunner:
         if spread.kind is SpreadKind.KEYS:
             keys = [F.col(f"`{key}`") for key in spread.keys[Ref(name)]]
             return F.pmod(F.hash(*keys), F.lit(waybill.partitions))
-        lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
+        lo, hi = waybill.time_slices[0].lo, waybill.time_slices[-1].hi
         return F.floor((F.col(f"`{SEQ}`") - lo) * len(waybill.shares) / (hi - lo))
 
     def _led_counts(self, superbox: str, observed: _Observed) -> Manifest:

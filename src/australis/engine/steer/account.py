@@ -26,12 +26,12 @@ class Account:
     @property
     def lo(self) -> int:
         """The number that the train began with."""
-        return self.waybill.moments[0].lo
+        return self.waybill.time_slices[0].lo
 
     @property
     def hi(self) -> int:
         """The number that it came to."""
-        return self.waybill.moments[-1].hi
+        return self.waybill.time_slices[-1].hi
 
     @property
     def segments(self) -> list[Segment]:

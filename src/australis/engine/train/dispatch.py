@@ -14,8 +14,8 @@ from australis.engine.history import Lookups
 from australis.engine.ledger import ALL, Ledger, LogEvent, Queues, loads_of
 from australis.engine.store import Segment
 from australis.engine.tables import Tables
-from australis.engine.train.moments import moments
 from australis.engine.train.sizing import shares
+from australis.engine.train.time_slices import time_slices
 from australis.engine.worker import Gate, Waybill, write_plan
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Plan, Superbox
@@ -53,7 +53,7 @@ class Dispatched:
     @property
     def hi(self) -> int:
         """Where the train ends."""
-        return self.waybill.moments[-1].hi
+        return self.waybill.time_slices[-1].hi
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Dispatch:
             superbox=superbox.id,
             train=self._started,
             partitions=partitions,
-            moments=moments(events, lo, hi, timed=superbox.has_timeouts, tables=superbox.tables),
+            time_slices=time_slices(events, lo, hi, timed=superbox.has_timeouts, tables=superbox.tables),
             shares=shares(
                 superbox,
                 min(sum(weights.values()), most),

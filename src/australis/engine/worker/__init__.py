@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from australis.engine.worker.waybill import (
         Gate,
         Manifest,
-        Moment,
         Run,
         Share,
+        TimeSlice,
         TrainFailed,
         Waybill,
         answer,
@@ -39,7 +39,7 @@ else:
             "waybill": (
                 "Gate",
                 "Manifest",
-                "Moment",
+                "TimeSlice",
                 "Run",
                 "Share",
                 "TrainFailed",
@@ -53,10 +53,10 @@ else:
 __all__ = [
     "Gate",
     "Manifest",
-    "Moment",
     "Run",
     "Share",
     "Task",
+    "TimeSlice",
     "TrainFailed",
     "Waybill",
     "answer",

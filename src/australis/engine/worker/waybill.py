@@ -19,7 +19,7 @@ _MANIFEST, _FAILURE = b"M", b"F"
 
 
 @dataclass(frozen=True)
-class Moment:
+class TimeSlice:
     """Sequence numbers that go through a superbox at one local time; with `ending`, the streams end behind.
 
     What timeouts emit has the number `before`; what the end emits the one behind it. With `load`, there is a
@@ -63,7 +63,7 @@ class Waybill:
     train: int
     partitions: int
     """How many the state is kept in."""
-    moments: tuple[Moment, ...]
+    time_slices: tuple[TimeSlice, ...]
     shares: tuple[Share, ...]
     streams: Mapping[str, tuple[Segment, ...]]
     """The segments of each input of the superbox."""
@@ -94,7 +94,7 @@ class Waybill:
     @classmethod
     def from_json(cls, text: str) -> Waybill:
         given = json.loads(text)
-        given["moments"] = tuple(Moment(**each) for each in given["moments"])
+        given["time_slices"] = tuple(TimeSlice(**each) for each in given["time_slices"])
         given["shares"] = tuple(
             Share(tuple(each["partitions"]), each["lo"], each["hi"]) for each in given["shares"]
         )
