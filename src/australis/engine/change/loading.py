@@ -8,7 +8,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from australis.algebra.network import Network
-from australis.engine.change.difference import Change
+from australis.engine.change.difference import Difference
 from australis.engine.change.switch import Switch
 from australis.engine.files import Rejected
 from australis.engine.ingest import Arrival, Ingest, fitting, loaded
@@ -83,7 +83,7 @@ def switch_to(
     switch: Switch,
     redraw: Callable[[Record], Record],
     tables: Tables = MappingProxyType({}),
-) -> Change:
+) -> Difference:
     """Switch to another record, with the rows of the stored tables that it needs and nothing has."""
     ledger, keeper, foreseen = running.ledger, running.keeper, list[Found]()
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from australis.engine.change.difference import Change, difference
+from australis.engine.change.difference import Difference, difference
 from australis.engine.change.takeover import Cut, Takeover
 from australis.engine.crash_points import crash_point
 from australis.engine.ingest import Arrival
@@ -46,7 +46,7 @@ class Switch:
         self._ledger, self._loop, self._state = running.ledger, running.loop, running.state
         self._turn = threads.lock()
 
-    def difference(self, record: Record) -> Change:
+    def difference(self, record: Record) -> Difference:
         """What a switch would do."""
         drawn = self.record.drawn, record.drawn
         takeover, now = self._takeover(record), self._running.clock()
@@ -56,7 +56,7 @@ class Switch:
         self,
         redraw: Callable[[Record], Record],
         arrivals: Callable[[Record], Sequence[Arrival]] = lambda record: (),
-    ) -> Change:
+    ) -> Difference:
         """Switch to what is made of the present record; when it cannot be, all stays as it is.
 
         `arrivals` are logged before the first train of the new plan.

@@ -13,7 +13,7 @@ from australis.algebra.form import to_json
 from australis.algebra.network import Network
 from australis.engine.control.channel import Channel, Garbled, Message
 from australis.engine.control.messages import australis_version, network_of, networks, part, refusal, welcome
-from australis.engine.control.node_protocol import Change, Served
+from australis.engine.control.node_protocol import Difference, Served
 from australis.engine.control.queries import Queries
 from australis.engine.control.streams import End, Stream
 from australis.engine.deliver import Attached
@@ -107,19 +107,19 @@ class Session:
     # --- another network
 
     def _send_difference(self, message: Message) -> None:
-        self._send_change(self._served.difference(network_of(message)))
+        self._report(self._served.difference(network_of(message)))
 
     def _change(self, message: Message) -> None:
         tables = {name: self._receive_table(parts) for name, parts in part(message, "tables", dict).items()}
-        self._send_change(self._queries.change(network_of(message), tables))
+        self._report(self._queries.change(network_of(message), tables))
 
     def _receive_table(self, parts: object) -> pa.Table:
         if not isinstance(parts, int) or parts < 1:
             raise Garbled(Problem("request.tables", f"{parts!r} is no number of parts", "1 or more"))
         return pa.concat_tables([self._channel.receive_table() for _ in range(parts)])
 
-    def _send_change(self, change: Change) -> None:
-        self._channel.send({"change": change.as_dict(), "lines": list(change.lines())})
+    def _report(self, difference: Difference) -> None:
+        self._channel.send({"change": difference.as_dict(), "lines": list(difference.lines())})
 
     # --- ad hoc queries
 
