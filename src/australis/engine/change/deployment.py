@@ -33,7 +33,7 @@ def deploy(ledger: Ledger, network: Network, settings: NodeSettings) -> Record:
     _check_same(before.network, network)
     first = before.begun or (begun(network, with_past(network)) if settings.optimise else None)
     record = replace(before, discipline=discipline, partitions=settings.partitions, begun=first)
-    ledger.run_plan(before.plan)
+    ledger.load_plan(before.plan)
     if (before.discipline, before.partitions) != (record.discipline, record.partitions):
         _take_over(ledger, before, record)
     return record

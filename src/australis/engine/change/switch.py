@@ -19,7 +19,7 @@ from australis.engine.ledger import NETWORK, Record, StateFile, UnitOfWork, quer
 from australis.engine.running import Running
 from australis.engine.steer import SteeringPlan
 from australis.engine.threads import Threads
-from australis.engine.worker import Run, write_plan
+from australis.engine.worker import RunTrain, write_plan
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 from australis.policy.shed import Withdraw
@@ -30,7 +30,7 @@ class _Ready:
     """What was written before the switch: where workers find the plan, and what it begins with."""
 
     plan_file: str
-    run: Run
+    run: RunTrain
     states: Mapping[str, list[StateFile]]
     steering: SteeringPlan
     arrivals: Sequence[Arrival]
@@ -40,7 +40,7 @@ class Switch:
     """Switches a network that runs from record to record, one after the other."""
 
     def __init__(
-        self, running: Running, record: Record, prepare: Callable[[Plan], Run], threads: Threads
+        self, running: Running, record: Record, prepare: Callable[[Plan], RunTrain], threads: Threads
     ) -> None:
         self._running, self._prepare_runner, self.record = running, prepare, record
         self._ledger, self._loop, self._state = running.ledger, running.loop, running.state

@@ -12,7 +12,7 @@ from australis.engine.spark.fused import FusedRunner, group_of
 from australis.engine.spark.session import GONE, SESSION_OPTIONS, is_running, local_session
 from australis.engine.spark.sql_runner import SqlRunner
 from australis.engine.store import Root
-from australis.engine.worker import Run
+from australis.engine.worker import RunTrain
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 
@@ -50,7 +50,7 @@ class SparkRunner:
         """How many tasks can run at a time."""
         return self.session.sparkContext.defaultParallelism
 
-    def prepare(self, root: Root, plan: Plan) -> Run:
+    def prepare(self, root: Root, plan: Plan) -> RunTrain:
         """The fused way serves every plan, and Spark keeps the one job that it runs."""
         return SqlRunner(self._trains, root, plan).run if self._way is Way.SPARK else self._fused.run
 

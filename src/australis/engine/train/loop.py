@@ -16,7 +16,7 @@ from australis.engine.threads import Thread, Threads
 from australis.engine.train.attempts import attempt
 from australis.engine.train.commit import Replaced, Train, commit_train
 from australis.engine.train.dispatch import Dispatch, Dispatched
-from australis.engine.worker import Manifest, Run
+from australis.engine.worker import Manifest, RunTrain
 from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import QUARANTINE_ARC
 
@@ -38,7 +38,7 @@ class Loop:
         steering: Steering,
         tables: Tables,
         upkeep: Upkeep,
-        run: Run,
+        run: RunTrain,
         tick: Callable[[int], int],
         *,
         clock: Callable[[], int],

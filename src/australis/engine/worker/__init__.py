@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from australis.engine.worker.waybill import (
         Gate,
         Manifest,
-        Run,
+        RunTrain,
         Share,
         TimeSlice,
         TrainFailed,
@@ -40,7 +40,7 @@ else:
                 "Gate",
                 "Manifest",
                 "TimeSlice",
-                "Run",
+                "RunTrain",
                 "Share",
                 "TrainFailed",
                 "Waybill",
@@ -53,7 +53,7 @@ else:
 __all__ = [
     "Gate",
     "Manifest",
-    "Run",
+    "RunTrain",
     "Share",
     "Task",
     "TimeSlice",

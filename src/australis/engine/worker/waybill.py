@@ -176,7 +176,7 @@ def manifest_of(data: bytes) -> Manifest:
     return Manifest.from_json(data[1:])
 
 
-Run = Callable[[Waybill], list[Manifest]]
+RunTrain = Callable[[Waybill], list[Manifest]]
 """Runs a train; everything that its tasks did is in their manifests."""
 
 
