@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from australis.engine.light.unneeded import hide_pandas, hide_scipy
+from australis.engine.light.hidden_packages import hide_pandas, hide_scipy
 from australis.engine.light.zygote import FORK, MESSAGE
 
 LOOK_S = 5.0

@@ -12,7 +12,7 @@ from australis.engine.settings import NodeSettings, Way
 from australis.engine.steer.account import Account
 from australis.engine.steer.costs import Costs
 from australis.engine.steer.drop_boxes import DropBoxes
-from australis.engine.steer.lags import Lags
+from australis.engine.steer.output_lags import OutputLags
 from australis.engine.steer.trials import TrialBenches, Trials
 from australis.engine.threads import Threads
 from australis.engine.worker import Gate
@@ -63,7 +63,7 @@ class Steering:
         self.costs = Costs(threads)
         ledger.on_arrivals = self.costs.note_arrivals
         self.dropboxes = DropBoxes(ledger, now)
-        self._lags = Lags()
+        self._lags = OutputLags()
         self._worths: dict[str, Points] = {}
         self._seen = _Seen()
         self.switch(self.prepare(ledger.plan))
