@@ -55,7 +55,7 @@ class SqlRunner:
     def run(self, waybill: Waybill) -> list[Manifest]:
         """Run a train."""
         observed: _Observed = {}
-        if waybill.gates:
+        if waybill.drop_boxes:
             # Drop boxes come before all else, and what they shed is counted: the other way does that.
             return self._fused.run(waybill)
         frame = self._frame(waybill, observed)

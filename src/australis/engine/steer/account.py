@@ -121,9 +121,9 @@ class Account:
     def _shed(self) -> dict[int, tuple[int, int]]:
         """What came to each drop box, and what it shed."""
         found: dict[int, tuple[int, int]] = {}
-        for name, gate in self.waybill.gates.items():
+        for name, drop_box in self.waybill.drop_boxes.items():
             counted = [manifest.gates[name] for manifest in self.manifests if name in manifest.gates]
-            found[gate.number] = (sum(came for came, _ in counted), sum(shed for _, shed in counted))
+            found[drop_box.number] = (sum(came for came, _ in counted), sum(shed for _, shed in counted))
         return found
 
     def _counted(self) -> dict[str, Mapping[str, int]]:

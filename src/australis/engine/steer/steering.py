@@ -15,7 +15,7 @@ from australis.engine.steer.drop_boxes import DropBoxes
 from australis.engine.steer.output_lags import OutputLags
 from australis.engine.steer.trials import TrialBenches, Trials
 from australis.engine.threads import Threads
-from australis.engine.worker import Gate
+from australis.engine.worker import GateDropBox
 from australis.plan.superboxes import Discipline, Plan, Superbox
 from australis.policy.load import Goal, Situation, Stage
 from australis.policy.schedule import Choice, Scheduling, constructed, next_view, schedule, without_views
@@ -109,7 +109,7 @@ class Steering:
             return next_view(situation, most)
         return constructed(choice, situation) if self._joins else choice
 
-    def gates(self, superbox: str) -> Mapping[str, Gate]:
+    def drop_boxes_at(self, superbox: str) -> Mapping[str, GateDropBox]:
         """The drop boxes that the next train of a superbox goes through, by stream."""
         return self.dropboxes.at(superbox)
 
@@ -203,7 +203,10 @@ class Steering:
             head=queues.positions[name],
             # A view that a change waits for is as any other stage.
             view=None if name in held else queues.plan.views.get(name),
-            joins=self._joins and name not in held and self._is_inner(superbox) and not self.gates(name),
+            joins=self._joins
+            and name not in held
+            and self._is_inner(superbox)
+            and not self.drop_boxes_at(name),
         )
 
     def _sheds(self, superbox: str) -> float:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from australis.algebra.network import Ref
 from australis.engine.ledger import Ledger
 from australis.engine.store import SEQ, merged, read_segment
-from australis.engine.worker import Gate, binned, let_in
+from australis.engine.worker import GateDropBox, binned, let_in
 from australis.kernels.kernel import CAUSE
 from australis.kernels.pipeline import Pipeline
 from australis.plan.superboxes import Plan, Superbox
@@ -128,7 +128,7 @@ def _let_in(superbox: Superbox, stream: str, table: pa.Table, box: DropBox) -> p
         return table
     network = superbox.network
     return let_in(
-        Gate(0, box.share, where),
+        GateDropBox(0, box.share, where),
         superbox.id,
         table,
         network.inputs[stream].schema,

@@ -16,13 +16,13 @@ from australis.engine.store import Segment
 from australis.engine.tables import Tables
 from australis.engine.train.sizing import shares
 from australis.engine.train.time_slices import time_slices
-from australis.engine.worker import Gate, Waybill, write_plan
+from australis.engine.worker import GateDropBox, Waybill, write_plan
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Plan, Superbox
 
 MOMENTS_MOST = 5_000
 """How many local times a train may span, where time matters."""
-Gates = Mapping[str, Gate]
+GateDropBoxes = Mapping[str, GateDropBox]
 """The drop boxes at the streams of a superbox."""
 
 
@@ -100,7 +100,7 @@ class Dispatch:
         return max(1, queues.waiting(superbox, end, self._plan.lookups.rows(queues, superbox)))
 
     def make_waybill(
-        self, queues: Queues, members: tuple[str, ...], end: int, most: int, gates: Gates
+        self, queues: Queues, members: tuple[str, ...], end: int, most: int, drop_boxes: GateDropBoxes
     ) -> tuple[Waybill, Superbox]:
         """Make out the next train of a superbox, or of joined ones: about `most` tuples, up to `end`."""
         superbox, plan_file = self._ensure_plan(queues.plan, members)
@@ -135,7 +135,7 @@ class Dispatch:
             states=self._states(members),
             priorities={name: float(self._plan.outputs_behind[members[0]]) for name in streams},
             cache=self._settings.cache,
-            gates=_gates(queues.plan, superbox, gates),
+            drop_boxes=_drop_boxes(queues.plan, superbox, drop_boxes),
             watched=_watched(queues.plan, superbox),
             members=members,
             lookups=self._plan.lookups.of(queues, superbox),
@@ -175,10 +175,12 @@ def _tables(queues: Queues, superbox: Superbox, lo: int) -> dict[str, tuple[Segm
     return {name: _segments(queues, arc, lo, ALL) for name, arc in superbox.tables.items()}
 
 
-def _gates(plan: Plan, superbox: Superbox, gates: Gates) -> dict[str, Gate]:
+def _drop_boxes(plan: Plan, superbox: Superbox, drop_boxes: GateDropBoxes) -> dict[str, GateDropBox]:
     """The drop boxes at the streams of a superbox, which are those of its first member."""
     own = {arc: name for name, arc in plan.superboxes[superbox.members[0]].streams.items()}
-    return {name: gates[own[arc]] for name, arc in superbox.streams.items() if own.get(arc) in gates}
+    return {
+        name: drop_boxes[own[arc]] for name, arc in superbox.streams.items() if own.get(arc) in drop_boxes
+    }
 
 
 def _watched(plan: Plan, superbox: Superbox) -> dict[str, dict[str, ValueGraph]]:

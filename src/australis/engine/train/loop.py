@@ -167,7 +167,7 @@ class Loop:
             return None
         members = tuple(choice.stages)
         waybill, superbox = self._dispatch.make_waybill(
-            queues, members, ends[members[0]], choice.most, self._steering.gates(members[0])
+            queues, members, ends[members[0]], choice.most, self._steering.drop_boxes_at(members[0])
         )
         return Dispatched(waybill, superbox, queues.plan, reader)
 

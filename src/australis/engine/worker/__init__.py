@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from australis.engine.worker.value_counts import binned
     from australis.engine.worker.warm import warm_up
     from australis.engine.worker.waybill import (
-        Gate,
+        GateDropBox,
         Manifest,
         RunTrain,
         Share,
@@ -37,7 +37,7 @@ else:
             "value_counts": ("binned",),
             "warm": ("warm_up",),
             "waybill": (
-                "Gate",
+                "GateDropBox",
                 "Manifest",
                 "TimeSlice",
                 "RunTrain",
@@ -51,7 +51,7 @@ else:
     )
 
 __all__ = [
-    "Gate",
+    "GateDropBox",
     "Manifest",
     "RunTrain",
     "Share",

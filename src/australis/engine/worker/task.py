@@ -169,7 +169,7 @@ class Task:
     def _read(self) -> dict[str, pa.Table]:
         """The tuples of the streams, whole if a drop box looks at them or one of them has to be shown."""
         intake, narrow = Intake(self._root, self._waybill, self._share), self._ready.narrow
-        if narrow is not None and not self._waybill.gates:
+        if narrow is not None and not self._waybill.drop_boxes:
             streams = intake.read(narrow.network)
             if are_tuples(streams, narrow.network):
                 self._pipeline = narrow
@@ -181,10 +181,10 @@ class Task:
         # Tasks with partitions of their own all read the whole train: the first one says what was shed.
         counts = self._superbox.spread.kind is SpreadKind.ROWS or self._part == 0
         network = self._superbox.network
-        for name, gate in self._waybill.gates.items():
+        for name, drop_box in self._waybill.drop_boxes.items():
             if name in streams:
                 schema, came = network.inputs[name].schema, streams[name].num_rows
-                streams[name] = let_in(gate, self._superbox.id, streams[name], schema, network.timezone)
+                streams[name] = let_in(drop_box, self._superbox.id, streams[name], schema, network.timezone)
                 done.shed[name] = came - streams[name].num_rows if counts else 0
         return streams
 

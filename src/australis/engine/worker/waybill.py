@@ -44,8 +44,8 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Gate:
-    """A drop box at a stream: it sheds `share` of the tuples on which `where` is true, or of all."""
+class GateDropBox:
+    """A drop box at the gate of a stream: sheds `share` of the tuples on which `where` is true, or of all."""
 
     number: int
     """By which the ledger of what was shed knows it."""
@@ -74,7 +74,7 @@ class Waybill:
     priorities: Mapping[str, float] = field(default_factory=dict)
     """How much each input's queue deserves to be kept decoded."""
     cache: int = 0
-    gates: Mapping[str, Gate] = field(default_factory=dict)
+    drop_boxes: Mapping[str, GateDropBox] = field(default_factory=dict)
     """The drop boxes that the tuples go through first, by input."""
     watched: Mapping[str, Mapping[str, ValueGraph]] = field(default_factory=dict)
     """The value graphs by which tuples are counted: by outputs of the superbox, and of the network."""
@@ -101,7 +101,7 @@ class Waybill:
         for name in ("streams", "tables"):
             given[name] = {k: tuple(Segment(**each) for each in v) for k, v in given[name].items()}
         given["members"] = tuple(given["members"])
-        given["gates"] = {name: Gate(**each) for name, each in given["gates"].items()}
+        given["drop_boxes"] = {name: GateDropBox(**each) for name, each in given["drop_boxes"].items()}
         given["watched"] = {
             name: {output: ValueGraph(**graph) for output, graph in graphs.items()}
             for name, graphs in given["watched"].items()
