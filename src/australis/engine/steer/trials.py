@@ -20,7 +20,7 @@ from australis.engine.worker import GateDropBox, binned, let_in
 from australis.kernels.kernel import CAUSE
 from australis.kernels.pipeline import Pipeline
 from australis.plan.superboxes import Plan, Superbox
-from australis.policy.shed import DropBox, Mouth, Samples, Trial, by_value
+from australis.policy.shed import DropBox, Gate, Samples, Trial, by_value
 
 SAMPLE = 4_000
 """How many tuples of a stream are looked at."""
@@ -32,7 +32,7 @@ class _Bench:
 
     superbox: Superbox
     pipeline: Pipeline
-    mouth: Mouth
+    gate: Gate
     written: str
     """The output of the superbox that is the output of the network."""
 
@@ -75,7 +75,7 @@ class Trials:
         sample = {name: self._sample(bench.superbox, name) for name in bench.superbox.streams}
         sample = {name: table for name, table in sample.items() if table.num_rows}
         return by_value(
-            bench.mouth, rate, lambda box: self._trial(bench, sample, box), _columns(bench, sample)
+            bench.gate, rate, lambda box: self._trial(bench, sample, box), _columns(bench, sample)
         )
 
     def _sample(self, superbox: Superbox, stream: str) -> pa.Table:
@@ -98,7 +98,7 @@ class Trials:
     def _tried(self, bench: _Bench, streams: Mapping[str, pa.Table]) -> npt.NDArray[np.int64]:
         """The values that come out, by bin, if the streams end behind the sample."""
         passage = bench.pipeline.advance(bench.pipeline.start(), streams, 0, ending=True)
-        bins = bench.mouth.bins
+        bins = bench.gate.bins
         assert bins is not None
         return binned(bins, passage.outputs[bench.written])
 
@@ -117,8 +117,8 @@ def _bench(plan: Plan, superbox: Superbox) -> _Bench | None:
     quality = plan.network.outputs[output].quality
     if quality is None or quality.value is None:
         return None
-    mouth = Mouth(plan.network, output, tuple(superbox.streams.values()))
-    return _Bench(superbox, Pipeline(superbox.network), mouth, written)
+    gate = Gate(plan.network, output, tuple(superbox.streams.values()))
+    return _Bench(superbox, Pipeline(superbox.network), gate, written)
 
 
 def _let_in(superbox: Superbox, stream: str, table: pa.Table, box: DropBox) -> pa.Table:
