@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from australis.engine.ledger.guard import is_held_here
+from australis.engine.ledger.record import Record
 from australis.engine.store import segments, states
 from australis.engine.store.disk import ArrowDisk, LocalDisk
 from australis.engine.store.root import Root
@@ -27,9 +28,10 @@ from australis.engine.tables import opening
 from australis.engine.tables.opening import FileStored
 from australis.engine.tables.postgresql import PostgresqlStored
 from australis.engine.tables.sqlite import SqliteStored
+from australis.kernels import repartition
 from australis.kernels.pipeline import Pipeline
-from australis.plan import superboxes
-from australis.rewrite import improve
+from australis.plan import spread, superboxes
+from australis.rewrite import improve, rewrite
 
 FILES, NETWORKS, KERNELS, PLANNING = "files", "networks", "kernels", "planning"
 KINDS = (FILES, NETWORKS, KERNELS, PLANNING)
@@ -64,8 +66,13 @@ WAYS = (
     *_all(NETWORKS, SqliteStored, "size read lookup"),
     *_all(NETWORKS, PostgresqlStored, "size read lookup"),
     *_all(KERNELS, Pipeline, "start load push advance tick flush"),
+    *_all(KERNELS, repartition, "repartition"),
     *_all(PLANNING, superboxes, "plan"),
+    *_all(PLANNING, superboxes.Plan, "joined"),
+    *_all(PLANNING, spread, "spread_of"),
     *_all(PLANNING, improve, "improve"),
+    *_all(PLANNING, rewrite, "kept"),
+    *_all(PLANNING, Record, "to_json"),
 )
 """All that are refused. What SQLite does to the catalogue is not among them: the lock is for that."""
 

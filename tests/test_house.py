@@ -20,7 +20,6 @@ MODULES = sorted(str(path.relative_to(HOUSE)) for path in HOUSE.rglob("*.py"))
 
 FILES_MOST = 13
 FILES_OF_ONE_KIND = {
-    "rewrite": "a rule in each",
     "kernels/expressions": "a family of functions in each, and what they compute with",
 }
 """Rooms with more files, and why it is no crowd."""
@@ -44,6 +43,15 @@ def test_no_room_is_crowded(room: str) -> None:
     files = [path.name for path in (HOUSE / room).glob("*.py") if path.name != "__init__.py"]
     is_crowded = len(files) > FILES_MOST
     assert is_crowded == (room in FILES_OF_ONE_KIND), "make sub-rooms"
+
+
+def test_sql_on_the_catalogue_is_beside_the_ledger() -> None:
+    """Stored tables have databases of their own, and the simulator's database takes any statement."""
+    statement = re.compile(r"\.execute(many|script)?\(|\bsqlite3\b")
+    homes = ("engine/ledger/", "engine/store/home.py", "engine/tables/", "sim/machine/")
+    found = [module for module in MODULES if statement.search((HOUSE / module).read_text())]
+    assert any(module.startswith("engine/ledger/") for module in found)
+    assert [module for module in found if not module.startswith(homes)] == []
 
 
 def test_every_module_begins_with_a_sentence_about_it() -> None:

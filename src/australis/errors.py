@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Self
 
 EXCERPT_LENGTH = 100
 """How many characters of a long line a message shows, around the position."""
@@ -91,49 +92,32 @@ class FormError(AlgebraError):
     """A JSON or YAML text that is not a network of a known version."""
 
 
-class KernelError(AustralisError):
-    """A state that is damaged or of another kernel, or a user's aggregate that broke its promise."""
+class ProblemError(AustralisError):
+    """An error that is one problem; it can be pickled, since it travels from workers to the driver."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         super().__init__(str(problem))
 
-    def __reduce__(self) -> tuple[type[KernelError], tuple[Problem]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[Problem]]:
         return type(self), (self.problem,)
+
+
+class KernelError(ProblemError):
+    """A state that is damaged or of another kernel, or a user's aggregate that broke its promise."""
 
     def under(self, path: str) -> KernelError:
         """The same error, seen from the network that the box is in."""
         return type(self)(self.problem.under(path))
 
 
-class PolicyError(AustralisError):
+class PolicyError(ProblemError):
     """Something that no decision can be made about: a plan that no tuple gets through, a load without end."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        super().__init__(str(problem))
 
-    def __reduce__(self) -> tuple[type[PolicyError], tuple[Problem]]:
-        return type(self), (self.problem,)
+class SimulationError(ProblemError):
+    """A virtual world that cannot exist, or a run of it that cannot continue."""
 
 
-class SimulationError(AustralisError):
-    """A virtual world that cannot be, or a run of it that cannot go on."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        super().__init__(str(problem))
-
-    def __reduce__(self) -> tuple[type[SimulationError], tuple[Problem]]:
-        return type(self), (self.problem,)
-
-
-class EngineError(AustralisError):
+class EngineError(ProblemError):
     """The real world refused: no Java, a file that cannot be written, a damaged one."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        super().__init__(str(problem))
-
-    def __reduce__(self) -> tuple[type[EngineError], tuple[Problem]]:
-        return type(self), (self.problem,)

@@ -142,5 +142,5 @@ def test_cost_counts_what_flows_and_improving_lowers_it() -> None:
 
 def test_every_rule_is_a_function_in_a_file_of_its_name() -> None:
     for rule in RULES:
-        assert rule.__module__ == f"australis.rewrite.{getattr(rule, '__name__', '')}"
+        assert rule.__module__ == f"australis.rewrite.rules.{getattr(rule, '__name__', '')}"
         assert rule.__doc__

@@ -168,10 +168,10 @@ def train_is_not_claimed() -> AbstractContextManager[Any]:
             self.busy |= {f"{name}?{reader}": reader for name in superboxes}
             return True
 
-    def release(self: RunState, superboxes: Collection[str]) -> None:
+    def release(self: RunState, superboxes: Collection[str], reader: int) -> None:
         with self._changing():
             for name in superboxes:
-                del self.busy[next(key for key in self.busy if key.startswith(f"{name}?"))]
+                self.busy.pop(f"{name}?{reader}", None)
 
     return _both(patch.object(RunState, "claim", claim), patch.object(RunState, "release", release))
 

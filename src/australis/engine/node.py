@@ -41,7 +41,7 @@ from australis.engine.observe import (
     monitor,
     statistics_of,
 )
-from australis.engine.runner import SPARK, Runner, choose_runner
+from australis.engine.runner import SPARK, Runner, SessionRunner, choose_runner
 from australis.engine.running import Running, assemble
 from australis.engine.settings import NodeSettings, Way
 from australis.engine.store import Home, Root, catalog_folder
@@ -92,17 +92,17 @@ class Node:
         spark_options: Mapping[str, str] | None = None,
     ) -> None:
         self.settings = NodeSettings(
-            None if discipline is None else Discipline(discipline),
-            Way(way),
-            partitions,
-            train,
-            in_flight,
-            cache,
-            None if schedule is None else Scheduling(schedule),
-            shed,
-            headroom,
-            optimise,
-            disk,
+            discipline=None if discipline is None else Discipline(discipline),
+            way=Way(way),
+            partitions=partitions,
+            train=train,
+            in_flight=in_flight,
+            cache=cache,
+            schedule=None if schedule is None else Scheduling(schedule),
+            shed=shed,
+            headroom=headroom,
+            optimise=optimise,
+            disk=disk,
         )
         make_runner = choose_runner(runner, way=self.settings.way, master=master, options=spark_options)
         self._temporary = tempfile.TemporaryDirectory(prefix="australis-") if root is None else None
@@ -134,10 +134,9 @@ class Node:
     @property
     def spark(self) -> SparkSession:
         """The Spark session that trains run in, if it is Spark that runs them."""
-        session: SparkSession | None = getattr(self._runner, "session", None)
-        if session is None:
+        if not isinstance(self._runner, SessionRunner):
             raise EngineError(Problem("runner", "is not Spark", f"runner={SPARK!r}"))
-        return session
+        return self._runner.session
 
     # --- life
 
@@ -197,7 +196,7 @@ class Node:
             self._running.loop.end()
             if self._optimiser is not None:
                 self._optimiser.stop()
-            self._running.loop.stop()
+            self._running.loop.stop(partial(self._runner.abandon, self.root) if now else None)
             # Those that a crash leaves standing are withdrawn when the root is opened again.
             try:
                 self._running.steering.dropboxes.clear(self._clock())

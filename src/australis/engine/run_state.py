@@ -125,11 +125,11 @@ class RunState:
             self.busy |= dict.fromkeys(superboxes, reader)
             return True
 
-    def release(self, superboxes: Collection[str]) -> None:
-        """End a train."""
+    def release(self, superboxes: Collection[str], reader: int) -> None:
+        """End a train, unless it has ended already: then another one may be running."""
         with self._changing():
-            for name in superboxes:
-                del self.busy[name]
+            ended = [name for name in superboxes if self.busy.get(name) == reader]
+            self.busy = {name: each for name, each in self.busy.items() if name not in ended}
 
     def note_commit(self) -> None:
         """A train was committed; `note_told` when listeners have heard of it."""

@@ -44,6 +44,15 @@ class Runner(Protocol):
         """End; nothing runs any more."""
 
 
+@runtime_checkable
+class SessionRunner(Runner, Protocol):
+    """Runs trains in a Spark session."""
+
+    @property
+    def session(self) -> SparkSession:
+        """The session, which Spark jobs of the user may share."""
+
+
 def choose_runner(
     given: str | Runner | SparkSession,
     *,

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 class Thread(Protocol):
     """A thread that was started."""
 
-    def join(self) -> None:
-        """Wait until it has ended."""
+    def join(self, timeout: float | None = None) -> None:
+        """Wait until it has ended, or time is up."""
 
     def is_alive(self) -> bool:
         """Whether it has not ended."""

@@ -123,7 +123,8 @@ class Plan:
         self._climb(superbox, found)
         return iter(found)
 
-    def ways(self) -> dict[str, list[str]]:
+    @cached_property
+    def ways(self) -> Mapping[str, list[str]]:
         """For every output the superboxes that lead to it, nearest last; under "" those that lead to none."""
         ways = {
             output: list(self.upstream(arc.writer)) if arc.writer else []

@@ -7,16 +7,19 @@ from dataclasses import dataclass
 
 from australis.algebra.boxes import Aggregate, BSort, Map
 from australis.algebra.network import Network
-from australis.rewrite.combine_filters import combine_filters
-from australis.rewrite.combine_maps import combine_maps
-from australis.rewrite.fold_sorts import fold_sorts
-from australis.rewrite.leave_out import leave_out
-from australis.rewrite.project import project
-from australis.rewrite.prune import prune
-from australis.rewrite.reorder import goes_first, reorder
 from australis.rewrite.rewrite import Rewrite, Rule
-from australis.rewrite.share import share
-from australis.rewrite.share_sorts import share_sorts
+from australis.rewrite.rules import (
+    combine_filters,
+    combine_maps,
+    fold_sorts,
+    goes_first,
+    leave_out,
+    project,
+    prune,
+    reorder,
+    share,
+    share_sorts,
+)
 from australis.rewrite.statistics import Statistics
 from australis.rewrite.streams import is_filter, is_projection
 

@@ -69,6 +69,33 @@ def found(node: Node, output: str = "some") -> list[int]:
     return column
 
 
+def fed(*, by_map: bool, least: int = 0) -> Network:
+    """A count, fed by a map or by the input itself, and a filter beside it."""
+    net = NetworkBuilder("fed")
+    stream = net.input("s", "k long, t long")
+    counted = stream.map({"k": "k", "t": "t"}, as_="map") if by_map else stream
+    counted.aggregate({"n": "count(*)"}, Order("t"), size=2, as_="count").output("n")
+    stream.filter(f"k >= {least}", as_="beside").output("some")
+    return net.build()
+
+
+def test_what_goes_but_feeds_what_stays_comes_to_the_same_number_first(tmp_path: Path) -> None:
+    """The filter is ahead, the count has to come to its number, and the map that feeds it is taken away."""
+    runner = Gated("map")
+    with Node(tmp_path, runner=runner, discipline="train", train=3) as node, ThreadPoolExecutor() as pool:
+        node.deploy(fed(by_map=True))
+        node.push("s", pairs(20))
+        assert runner.began.wait(SECONDS_MOST)
+        node._ledger.guard.wait_until(lambda: node._ledger.queues.positions["beside"] == 21)
+        changing = pool.submit(node.change, fed(by_map=False, least=5))
+        node._ledger.guard.wait_until(lambda: node._deployed.state.changing > 0)
+        runner.may_go_on.set()
+        assert changing.result(SECONDS_MOST).removed == ("map",)
+        node.flush()
+        node.drain()
+        assert node.read("n")["n"].to_pylist() == [2] * 10
+
+
 def test_what_a_change_leaves_alone_does_not_wait_for_it_nor_it_for_that(tmp_path: Path) -> None:
     runner = Gated("slow")
     with Node(tmp_path, runner=runner, discipline="train") as node, ThreadPoolExecutor() as pool:
@@ -185,7 +212,7 @@ def test_all_follows_a_change_of_which_the_next_one_finds_out(node: Node, home: 
 def test_a_train_of_what_was_replaced_in_doubt_does_not_happen(
     node: Node, runner: Gated, home: UnsureHome
 ) -> None:
-    """It begins before anybody finds out that the change was committed, and ends with finding out."""
+    """None begins before it is known whether the change was committed; then the new boxes get the tuples."""
 
     def push_one() -> None:
         node.push("b", ks(1, 8))
@@ -194,6 +221,8 @@ def test_a_train_of_what_was_replaced_in_doubt_does_not_happen(
     runner.on_prepare = push_one
     with pytest.raises(EngineError, match=FSYNC):
         node.change(network(least=2))
+    # A worker wants to go on, and cannot.
+    node._ledger.guard.wait_until(lambda: node._deployed.state.error is not None)
     home.db.is_silent = False
     runner.on_prepare = lambda: None
     node.resume()

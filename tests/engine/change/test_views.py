@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from tests.engine.change.fleet import SCHEMA, reports, tuples
+from tests.engine.in_process import InProcess
 
 from australis import Node
 from australis.algebra.builder import NetworkBuilder
@@ -40,6 +43,19 @@ def test_a_view_is_a_superbox_of_its_own(discipline: Discipline) -> None:
     assert made.views == {"windows": 2.0}
     with_query = plan(viewed(2.0), discipline)
     assert with_query.superboxes["windows"] == made.superboxes["windows"]
+
+
+def test_a_view_may_be_the_first_superbox_of_a_plan(tmp_path: Path) -> None:
+    net = NetworkBuilder("n")
+    stream = net.input("s", "k long")
+    stream.output("out")
+    stream.map({"k": "k + 1"}, as_="more").view("more", importance=1.0)
+    with Node(tmp_path, runner=InProcess()) as node:
+        node.deploy(net.build())
+        node.push("s", pa.table({"k": [1]}))
+        node.drain()
+        assert next(iter(node._ledger.plan.superboxes)) == "more"
+        assert node.read("out")["k"].to_pylist() == [1]
 
 
 def test_a_view_is_computed_when_nothing_else_waits(spark: SparkSession) -> None:

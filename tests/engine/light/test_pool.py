@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from multiprocessing.connection import Connection, Pipe
+from multiprocessing.connection import Connection
 
 import pytest
 
@@ -24,13 +25,12 @@ class Threads:
         self.has_ended = False
         made.append(self)
 
-    def fork(self, number: int) -> Connection:
+    def fork(self, number: int, connection: Connection) -> None:
         if self.has_ended:
             raise BrokenPipeError
         self.forked.append(number)
-        ours, theirs = Pipe()
+        theirs = Connection(os.dup(connection.fileno()))
         threading.Thread(target=_echo, args=(theirs,), daemon=True).start()
-        return ours
 
     def kill(self, number: int) -> None:
         self.killed.append(number)
@@ -44,7 +44,7 @@ END = b"end"
 
 
 def _echo(connection: Connection) -> None:
-    with connection, suppress(EOFError):
+    with connection, suppress(EOFError, OSError):
         while (order := connection.recv_bytes()) != END:
             connection.send_bytes(order.upper())
 

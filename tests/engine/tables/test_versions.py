@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,14 @@ from tests.engine.in_process import InProcess
 from tests.engine.ledger.held import FSYNC, UnsureHome
 from tests.engine.tables.made import CARS, joined, sqlite_table, trips
 from tests.engine.tables.test_nodes import COLUMNS, NEW, OLD, found
+from tests.waiting import until
 
 from australis import Node
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.store import Pull, Store
 from australis.engine.ingest.log import Arrival
-from australis.errors import EngineError
+from australis.errors import EngineError, Problem
 
 
 @pytest.fixture
@@ -99,6 +101,25 @@ def test_a_version_that_was_not_committed_never_was(node: Node, home: UnsureHome
     with pytest.raises(EngineError, match=FSYNC):
         node.refresh("cars")
     assert node._deployed.tables.versions() == before
+
+
+def test_a_failure_that_cannot_be_noted_does_not_end_the_refreshing(
+    tmp_path: Path, node: Node, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As on a full disk: what was read cannot be committed, nor that this failed."""
+    node.deploy(joined(replace(store, refresh="100 ms")))
+    tables = node._deployed.tables
+    (tmp_path / "cars.db").rename(tmp_path / "away.db")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "note_failure", refuse_to_note)
+        until(lambda: "its failure could not be noted: catalog: is full" in caplog.text)
+    (tmp_path / "away.db").rename(tmp_path / "cars.db")
+    version = tables.states["cars"].version
+    until(lambda: tables.states["cars"].version > version)
+
+
+def refuse_to_note(*what: object) -> None:
+    raise EngineError(Problem("catalog", "is full"))
 
 
 def test_what_goes_wrong_is_counted_try_by_try(tmp_path: Path, node: Node, store: Store) -> None:

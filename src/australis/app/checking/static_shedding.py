@@ -19,7 +19,7 @@ def shed_statically(network: Network, costs: Costs, found: Analysis) -> Shedding
     inputs = {name: load.received for name, load in found.inputs.items()}
     streams = rates(network, inputs, costs.boxes)
     stages = {name: _stage(made, each, found, streams) for name, each in made.superboxes.items()}
-    ways = made.ways()
+    ways = made.ways
     goals = {
         name: Goal(name, output.quality, tuple(ways[name]))
         for name, output in network.outputs.items()

@@ -53,10 +53,11 @@ def _take_over(ledger: Ledger, before: Record, record: Record) -> None:
         _check_drained(ledger.queues, before.discipline)
     states = takeover.write_states(ledger.root, ledger.catalog)
     begins = _begins(takeover, ledger.queues)
+    outdated, text = takeover.outdated, record.to_json()
     crash_point("deploy.rewriting")
     with ledger.change() as change:
-        takeover.write(change, states, begins)
-        change.set_meta(NETWORK, record.to_json())
+        takeover.write(change, states, begins, outdated)
+        change.set_meta(NETWORK, text)
     crash_point("deploy.rewritten")
 
 

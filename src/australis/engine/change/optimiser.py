@@ -82,6 +82,8 @@ class Optimiser:
             except AustralisError as error:
                 # A node that is paused, stopped or in trouble is not the time for it.
                 _log.debug("no rewrite this time: %s", error)
+            except Exception:
+                _log.exception("the optimiser failed, and will look again")
 
     def cycle(self) -> bool:
         """Look once; gives whether another network runs now."""

@@ -62,6 +62,7 @@ class Switch:
         `arrivals` are logged before the first train of the new plan.
         """
         with self._turn:
+            self._ledger.settle()
             record = redraw(self.record)
             found = self.difference(record)
             takeover = self._takeover(record)
@@ -143,6 +144,7 @@ class Switch:
         begins = {each.id: self._begin(takeover, record, each.id, meeting) for each in takeover.fresh}
         placed = running.ingest.place(ready.arrivals)
         dispatch = running.dispatch.prepare(takeover.new.plan, ready.plan_file, takeover.same)
+        outdated, text = takeover.outdated, record.to_json()
 
         def follow() -> None:
             self.record, self._loop.run = record, ready.run
@@ -153,11 +155,11 @@ class Switch:
         crash_point("change.switching")
         with self._ledger.change() as change:
             dropboxes.write(change, withdrawn, now)
-            takeover.write(change, ready.states, begins)
+            takeover.write(change, ready.states, begins, outdated)
             self._move_readers(change, takeover, begins, queues.log_end)
             for each in placed:
                 running.ingest.write(change, each)
-            change.set_meta(NETWORK, record.to_json())
+            change.set_meta(NETWORK, text)
             change.bury(running.dispatch.unused(dispatch))
             change.follow(follow)
         crash_point("change.switched")

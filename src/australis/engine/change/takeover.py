@@ -6,7 +6,7 @@ new ones begin, with the states of the boxes that stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -77,16 +77,23 @@ class Takeover:
 
     @cached_property
     def drained(self) -> tuple[str, ...]:
-        """Of the superboxes that end those whose work others go on with; the rest is simply over.
+        """Of the superboxes that end, those whose work others continue, and those that feed them.
 
-        Views that nobody wants computed stay where they are.
+        The rest is simply over. Views that nobody wants computed stay where they are.
         """
         old, new = self.old.plan, self.new.plan
-        return tuple(
-            name
+        wanted = {
+            feeding
             for name in self.held
             if old.views.get(name) != 0 and _has_part_of(old.superboxes[name], old, new)
-        )
+            for feeding in old.upstream(name)
+        }
+        return tuple(name for name in self.held if name in wanted)
+
+    @cached_property
+    def outdated(self) -> frozenset[str]:
+        """The inputs of the old network whose rows the new one has no more, or has to read again."""
+        return outdated(self.old.plan.network, self.new.plan.network)
 
     def begin(self, superbox: Superbox, queues: Queues, meeting: int) -> int:
         """Where a fresh superbox begins: where those ended that it goes on with, or with the next tuple."""
@@ -148,17 +155,17 @@ class Takeover:
         change: UnitOfWork,
         states: Mapping[str, list[StateFile]],
         begins: Mapping[str, int],
+        outdated: Collection[str],
     ) -> None:
-        """Put the new superboxes in the place of the old ones."""
+        """Put the new superboxes in the place of the old ones; `outdated` inputs have to be read again."""
         queues = change.queues
         heads = {each.id: self._head(each, queues, begins[each.id]) for each in self.fresh}
         for name in self.held:
             change.clear_states(name)
         change.forget_superboxes(self.held)
-        before = self.old.plan.network
-        for name in outdated(before, self.new.plan.network):
+        for name in outdated:
             # So that a node that is killed before they are read again reads them when it begins.
-            change.drop_position(note_of(before, name))
+            change.drop_position(note_of(self.old.plan.network, name))
         for name, head in heads.items():
             change.set_states(name, states[name])
             change.set_head(name, head)

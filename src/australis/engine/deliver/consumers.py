@@ -29,11 +29,16 @@ class Consumers:
         position: str | None,
         is_wanted: Callable[[Queues], bool] = lambda queues: True,
     ) -> None:
-        """A consumer has done with all tuples before a number, if that is still wanted at the commit."""
+        """A consumer has done with all tuples before a number, if that is still wanted at the commit.
+
+        It never goes back: what it has done with may be deleted.
+        """
         with self._ledger.change() as change:
             if not is_wanted(change.queues):
                 return
             arc = arc_of(change.queues, output)
+            if seq < change.queues.consumers.get((consumer, output), 0):
+                return
             change.set_consumer(consumer, output, seq, position)
             change.drop_segments(unneeded(change.queues, [arc], self._clock()))
 
@@ -69,6 +74,9 @@ def _check_known(queues: Queues, consumer: str, output: str) -> None:
 def next_cut(queues: Queues, arc: str, seq: int, most: int = ROWS_MOST) -> int:
     """The number up to which a consumer at `seq` may read about `most` tuples; `seq` if there is nothing."""
     end = queues.arc_end(arc)
+    if end <= seq:
+        # A superbox that nothing concerned was further, and is back at its head now that something does.
+        return seq
     ahead = sorted(
         (each for each in queues.segments[arc] if each.end > seq and each.base < end),
         key=lambda each: each.end,

@@ -96,10 +96,10 @@ class Subscriptions:
             _log.debug("a subscription ends with its node: %s", error)
 
     def _delivered(self, output: str, lo: int, hi: int) -> float | None:
-        found = None
-        with self._unless_closed(), self._ledger.look() as queues:
+        found, queues = None, self._ledger.queues
+        with self._unless_closed():
             if not self._is_over(queues, output):
-                found = delivered(self._ledger.catalog, queues.plan.ways()[output], lo, hi)
+                found = delivered(self._ledger.catalog, queues.plan.ways[output], lo, hi)
         return found
 
     def _next_end(self, output: str, seq: int, last: int | None, rows: int, life: int) -> int | None:

@@ -79,12 +79,12 @@ class Gathering:
             if is_there:
                 change.drop_segments(batch)
                 change.add_segments(made)
+                change.follow(lambda: self._unpublished.extend(run.name for run in made))
             else:
                 change.bury(staged(run.name) for run in made)
         crash_point("history.committed")
         if not is_there:
             return 0
-        self._unpublished += [run.name for run in made]
         self._publish()
         crash_point("history.published")
         return sum(run.rows for run in made)
@@ -94,8 +94,11 @@ class Gathering:
         while self._unpublished:
             run = self._unpublished[0]
             kept = any(run == each.name for found in self._ledger.queues.segments.values() for each in found)
-            if kept and self._root.exists(staged(run)):
+            is_staged = self._root.exists(staged(run))
+            if is_staged and kept:
                 publish(self._root, [run])
+            elif is_staged:
+                self._root.delete(staged(run))
             del self._unpublished[0]
 
 

@@ -5,7 +5,8 @@ What was pushed is durable when the call returns, together with how far its sour
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -105,21 +106,28 @@ class Ingest:
 
     def append(self, arrival: Arrival) -> int:
         """Give stored tuples their place in the log; gives the log's end."""
-        with self.turn:
+        with self._turn():
             (placed,) = self.place([arrival])
             return self._commit(placed)
 
     def tick(self, now: int, position: Position | None = None) -> int:
         """Time passes."""
-        with self.turn:
+        with self._turn():
             base = self._ledger.queues.log_end
             return self._commit(Placed(LogEvent(base, base + 1, TICK, "", 0, now), position=position))
 
     def flush(self, now: int, position: Position | None = None) -> int:
         """All streams end."""
-        with self.turn:
+        with self._turn():
             base = self._ledger.queues.log_end
             return self._commit(Placed(LogEvent(base, base + 2, FLUSH, "", 0, now), position=position))
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Decide on the next numbers: those after the last commit, also where that was in doubt."""
+        with self.turn:
+            self._ledger.settle()
+            yield
 
     def place(self, arrivals: Sequence[Arrival]) -> list[Placed]:
         """Decide on the numbers of tuples that arrive one after the other. The caller has the turn."""

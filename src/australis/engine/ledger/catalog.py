@@ -78,9 +78,12 @@ class Catalog:
         try:
             yield
         except sqlite3.OperationalError as error:
-            # The name may say more, as in SQLITE_IOERR_WRITE.
-            if error.sqlite_errorname.startswith(_UNWRITABLE):
-                raise unwritable(str(self._home), OSError(error.sqlite_errorname)) from error
+            # The name may say more, as in SQLITE_IOERR_WRITE; an error of Python's own module has none.
+            name: str = getattr(error, "sqlite_errorname", "")
+            if name.startswith(_UNWRITABLE):
+                raise unwritable(str(self._home), OSError(name)) from error
+            if not name:
+                raise self._damaged(str(error)) from error
             raise EngineError(Problem(str(self._home), str(error))) from error
         except (sqlite3.IntegrityError, sqlite3.ProgrammingError) as error:
             raise EngineError(Problem(str(self._home), str(error))) from error

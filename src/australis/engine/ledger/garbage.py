@@ -58,7 +58,7 @@ class Garbage:
         """Delete files once those are done who read now; runs of history when the next ones are buried."""
         with self._lock:
             free = self._defer_runs(tuple(names))
-            if self._readers:
+            if free and self._readers:
                 self._waiting.append((set(self._readers), free))
                 return
         self._delete(free)

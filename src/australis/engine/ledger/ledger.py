@@ -231,10 +231,26 @@ class Ledger:
         if failure is not None:
             _log.warning("a commit succeeded though it reported a failure: %s", failure)
         crash_point("ledger.committed")
+        self._clean_up(adopted)
+        crash_point("ledger.buried")
+
+    def settle(self) -> None:
+        """Find out what became of a commit that failed, before something is decided on the queues.
+
+        Raises if the catalogue cannot tell.
+        """
+        if self._doubtful is None:
+            return
+        with self.guard:
+            self._settle_doubt()
+            adopted, self._adopted = self._adopted, []
+        self._clean_up(adopted)
+
+    def _clean_up(self, adopted: Iterable[UnitOfWork]) -> None:
+        """Do what comes after a commit, and may take its time."""
         for each in adopted:
             self.on_arrivals(each.arrivals)
             self._garbage.bury(each.buried)
-        crash_point("ledger.buried")
 
     @contextmanager
     def _once(self) -> Iterator[None]:

@@ -82,7 +82,8 @@ class Queues:
         begin = head.seq
         if superbox.id in self.plan.views:
             # A view that was left behind continues with what is still kept of its streams.
-            kept = (self._earliest(arc, found or self.positions) for arc in superbox.streams.values())
+            positions = self.positions if found is None else found
+            kept = (self._earliest(arc, positions) for arc in superbox.streams.values())
             begin = max(begin, min(*kept, end))
         if begin >= end or self.plan.views.get(superbox.id) == 0:
             return begin
@@ -114,7 +115,7 @@ class Queues:
 
     def end(self, superbox: Superbox, positions: Mapping[str, int] | None = None) -> int:
         """The number up to which a superbox may read all that it reads, if others are at these positions."""
-        known = positions or self.positions
+        known = self.positions if positions is None else positions
         return min((self._written_to(arc, known) for arc in superbox.streams.values()), default=self.log_end)
 
     def position(self, superbox: Superbox) -> int:

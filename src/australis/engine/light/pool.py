@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter, deque
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, Pipe
 
 from australis.engine.light.zygote import Zygote
 
@@ -80,9 +80,10 @@ class Pool:
             self._changed.notify_all()
 
     def drop(self, worker: Worker) -> None:
-        """A worker has ended, and another one may take its place."""
+        """A worker has ended, or its train was given up: another one may take its place."""
         with self._changed:
             self._busy.discard(worker)
+            self._zygote.kill(worker.number)
             worker.connection.close()
             self._changed.notify_all()
 
@@ -136,10 +137,16 @@ class Pool:
             raise WorkerEnded("the runner is closed")
         self._made += 1
         try:
-            return Worker(self._made, self._zygote.fork(self._made))
+            ours, theirs = Pipe()
         except OSError as error:
-            _log.warning("the workers have ended, and others are started: %s", error)
-            # It was killed, and its workers with it.
-            self._zygote.end()
-            self._zygote = Zygote()
-            return Worker(self._made, self._zygote.fork(self._made))
+            raise WorkerEnded(f"a worker could not be started: {error}") from error
+        with theirs:
+            try:
+                self._zygote.fork(self._made, theirs)
+            except OSError as error:
+                _log.warning("the workers have ended, and others are started: %s", error)
+                # It was killed, and its workers with it.
+                self._zygote.end()
+                self._zygote = Zygote()
+                self._zygote.fork(self._made, theirs)
+        return Worker(self._made, ours)

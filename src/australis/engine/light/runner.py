@@ -67,10 +67,16 @@ class _Shares:
 
     def run(self) -> dict[int, bytes]:
         """The answer of each share; if a worker ends, the others come to their end first."""
-        while self._waiting or self._running:
-            self._begin()
-            for worker in self._ready():
-                self._finish(worker)
+        try:
+            while self._waiting or self._running:
+                self._begin()
+                for worker in self._ready():
+                    self._finish(worker)
+        except BaseException:
+            # Nobody hears the answers of those that are at work.
+            for worker in self._running:
+                self._pool.drop(worker)
+            raise
         if self._failure is not None:
             raise self._failure
         return self._answers

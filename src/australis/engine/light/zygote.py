@@ -13,7 +13,7 @@ import struct
 import subprocess
 import sys
 from contextlib import suppress
-from multiprocessing.connection import Connection, Pipe
+from multiprocessing.connection import Connection
 
 from australis.errors import EngineError, Problem
 
@@ -37,12 +37,9 @@ class Zygote:
         with theirs:
             self._process = _start(theirs.fileno())
 
-    def fork(self, number: int) -> Connection:
-        """Begin a worker; gives the connection to it. Raises `OSError` if the zygote has ended."""
-        ours, theirs = Pipe()
-        with theirs:
-            socket.send_fds(self._socket, [MESSAGE.pack(FORK, number)], [theirs.fileno()])
-        return ours
+    def fork(self, number: int, connection: Connection) -> None:
+        """Begin a worker at one end of a connection. Raises `OSError` if the zygote has ended."""
+        socket.send_fds(self._socket, [MESSAGE.pack(FORK, number)], [connection.fileno()])
 
     def kill(self, number: int) -> None:
         """End a worker at once, if it is there."""

@@ -55,7 +55,7 @@ class QualityReport:
 
 def monitor(plan: Plan, queues: Queues, seen: Recent, now: int, window_s: int = WINDOW_S) -> QualityReport:
     """The quality of every output, from what happened in a window that ends now."""
-    ways, fractions = plan.ways(), fractions_kept(plan, seen.gates)
+    ways, fractions = plan.ways, fractions_kept(plan, seen.gates)
     outputs: dict[str, OutputQuality] = {}
     worths: list[Worth | None] = []
     for name, output in plan.network.outputs.items():
@@ -101,7 +101,7 @@ def _quality(
 def fractions_kept(plan: Plan, gates: Mapping[tuple[str, str], GateCount]) -> dict[str, float]:
     """The fraction that each output gets: what drop boxes behind one another let in multiplies."""
     kept = {name: kept_by(superbox, gates) for name, superbox in plan.superboxes.items()}
-    return {output: math.prod(kept[name] for name in way) for output, way in plan.ways().items() if output}
+    return {output: math.prod(kept[name] for name in way) for output, way in plan.ways.items() if output}
 
 
 def kept_by(superbox: Superbox, gates: Mapping[tuple[str, str], GateCount]) -> float:

@@ -137,7 +137,7 @@ def statistics_of(plan: Plan, queues: Queues, catalog: Catalog, now: int | None 
 
     Without `now` it is that of the seconds before the last thing that happened.
     """
-    seen, ways = all_so_far(catalog), plan.ways()
+    seen, ways = all_so_far(catalog), plan.ways
     known = {box: BoxStatistics(*counted) for box, counted in box_counts(catalog).items()}
     return Statistics(
         plan.network.name,

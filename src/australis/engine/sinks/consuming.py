@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
 import pyarrow as pa
 
+from australis.algebra.schema import Schema
 from australis.engine.store import SEQ
 
 
@@ -23,6 +26,20 @@ class Outlet(Protocol):
     def consumer(self, consumer: str, output: str, /) -> tuple[int, str | None]: ...
 
     def acknowledge(self, consumer: str, output: str, seq: int, position: str | None, /) -> None: ...
+
+
+@dataclass(frozen=True)
+class FileSink:
+    """A file or folder for an output; what is there already is kept unless `replace` is said."""
+
+    output: str
+    path: str
+    schema: Schema
+    replace: bool = False
+
+    @property
+    def consumer(self) -> str:
+        return f"file:{Path(self.path).resolve()}"
 
 
 class RunningSink(ABC):

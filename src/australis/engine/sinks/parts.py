@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from australis.algebra.schema import Schema
 from australis.engine.files import open_writer
 from australis.engine.sinks.appended import sync_folder, trouble
-from australis.engine.sinks.consuming import Outlet, RunningSink
+from australis.engine.sinks.consuming import FileSink, Outlet, RunningSink
 from australis.engine.store import SEQ
 from australis.errors import EngineError, Problem
 
@@ -24,21 +23,12 @@ _UNFINISHED = ".part-*.parquet.*.part"
 
 
 @dataclass(frozen=True)
-class ParquetSink:
+class ParquetSink(FileSink):
     """A folder of Parquet files for an output; it is made if the folder around it is there.
 
     A part appears whole. The last sequence number written is committed with the acknowledgement; a run that
     goes on removes parts behind it, and writes them again. Parts may be taken away by whoever reads them.
     """
-
-    output: str
-    path: str
-    schema: Schema
-    replace: bool = False
-
-    @property
-    def consumer(self) -> str:
-        return f"file:{Path(self.path).resolve()}"
 
     def start(self, outlet: Outlet) -> RunningParts:
         return RunningParts(self, outlet)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from australis.algebra.schema import Schema
 from australis.engine.files import csv_header, csv_rows, format_of, json_rows
 from australis.engine.sinks.appended import AppendedFile, FileEnd, read_file_end
-from australis.engine.sinks.consuming import Outlet, RunningSink
+from australis.engine.sinks.consuming import FileSink, Outlet, RunningSink
 from australis.errors import EngineError, Problem
 
 _ROWS_AT_ONCE = 200_000
@@ -51,21 +51,12 @@ class Rendering:
 
 
 @dataclass(frozen=True)
-class TextFileSink:
-    """A text file for an output, appended to; a file that is there already is kept unless `replace` is said.
+class TextFileSink(FileSink):
+    """A text file for an output, appended to.
 
     How long the file is is committed together with the acknowledgement of what is in it. A run that goes on
     cuts the file back to that, so what was written and not acknowledged is written again, once.
     """
-
-    output: str
-    path: str
-    schema: Schema
-    replace: bool = False
-
-    @property
-    def consumer(self) -> str:
-        return f"file:{Path(self.path).resolve()}"
 
     def start(self, outlet: Outlet) -> RunningTextFile:
         return RunningTextFile(self, outlet)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from australis.algebra.schema import Schema
 from australis.engine.sources.pacing import Rate, Replay, Speed
 from australis.engine.sources.rates import parse_rate, parse_speed
 from australis.errors import EngineError, Problem
@@ -37,6 +38,11 @@ class Options:
             raise EngineError(Problem("poll_seconds", f"is {self.poll_seconds}", "more than 0"))
         if not self.settle_seconds >= 0:
             raise EngineError(Problem("settle_seconds", f"is {self.settle_seconds}", "0 or more"))
+
+    def check(self, schema: Schema) -> None:
+        """Raise if tuples of a schema cannot be read like this."""
+        if isinstance(self.replay, Speed):
+            self.replay.check(schema)
 
 
 AS_IT_IS = Options()

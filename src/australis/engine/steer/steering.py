@@ -70,7 +70,7 @@ class Steering:
 
     def prepare(self, plan: Plan) -> SteeringPlan:
         """Find out all that takes long about a plan, before it runs."""
-        ways = plan.ways()
+        ways = plan.ways
         return SteeringPlan(plan, ways, _outputs_behind(plan, ways), self._trials.prepare(plan))
 
     def switch(self, prepared: SteeringPlan) -> None:

@@ -97,12 +97,11 @@ class Tables:
         with ledger.change() as change:
             self.alter(change, name, lambda known: known.failed(problem.what, now))
 
-    def note_answers(self, names: Collection[str], ledger: Ledger) -> None:
-        """Note that tables that are looked up have answered."""
-        for name, state in list(self.states.items()):
+    def note_answers(self, change: UnitOfWork, names: Collection[str]) -> None:
+        """Note that tables that are looked up have answered: none of them is in trouble any more."""
+        for name, state in self.states.items():
             if name in names and state.how == Pull.LOOKUP and state.trouble:
-                with ledger.change() as change:
-                    self.alter(change, name, TableState.well)
+                self.alter(change, name, TableState.well)
 
     def versions(self) -> dict[str, int]:
         """The tables that are looked up, and their versions."""

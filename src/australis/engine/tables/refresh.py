@@ -14,7 +14,7 @@ from australis.algebra.network import Network
 from australis.algebra.store import Pull, Store
 from australis.engine.ingest import Arrival, Ingest
 from australis.engine.ledger import LOAD, Ledger, UnitOfWork
-from australis.engine.tables.known_tables import Tables, TableState, table_states
+from australis.engine.tables.known_tables import PAUSE_US, Tables, TableState, table_states
 from australis.engine.tables.outdated_tables import outdated, place
 from australis.engine.tables.reading import Found, note_of, read
 from australis.engine.threads import Thread, Threads
@@ -107,13 +107,23 @@ class Keeper:
 
     def _keep(self) -> None:
         while not self._stopping:
+            pause_s = 0.0
             for name in self._due():
                 try:
                     self._take(self._read_store(self._network, name))
                 except Exception as error:
-                    self._note_failure(name, error)
-            self._wake.wait(self._pause_s())
+                    pause_s = max(pause_s, self._try_to_note(name, error))
+            self._wake.wait(max(pause_s, self._pause_s()))
             self._wake.clear()
+
+    def _try_to_note(self, name: str, error: Exception) -> float:
+        """Note a failure; gives the seconds to wait where even that fails, as on a full disk."""
+        try:
+            self._note_failure(name, error)
+        except EngineError as failure:
+            _log.warning("%s.%s: its failure could not be noted: %s", self._network.name, name, failure)
+            return PAUSE_US / 1e6
+        return 0.0
 
     def _due(self) -> list[str]:
         now = self._tables.clock()

@@ -16,9 +16,11 @@ from australis.engine.ledger import (
     unneeded,
 )
 from australis.engine.steer import Account
+from australis.engine.tables import Tables
+from australis.engine.train.dispatch import Dispatched
 from australis.engine.worker import Manifest
 from australis.errors import EngineError, Problem
-from australis.plan.superboxes import Plan, Superbox
+from australis.plan.superboxes import Superbox
 
 
 @dataclass(frozen=True)
@@ -46,36 +48,40 @@ class Train:
 
 
 class Replaced(EngineError):
-    """Another plan has replaced a superbox while its train ran."""
+    """What a train did is not wanted any more: its superbox was replaced, or has had the same train."""
 
 
-def commit_train(ledger: Ledger, account: Account, plan: Plan) -> None:
+def commit_train(ledger: Ledger, account: Account, dispatched: Dispatched, tables: Tables) -> None:
     """Commit heads, states, segments and statistics of a train, and drop what nobody needs any more.
 
-    `plan` is the one that ran when the train began.
+    The stored tables that it looked up have answered.
     """
     crash_point("train.committing")
     with ledger.change() as change:
-        _check_runs(change, account.superbox, plan)
+        _check_current(change, dispatched)
         _move_heads(change, account)
         _set_states(change, account.superbox, account.manifests)
         change.add_segments(account.segments, account.now)
         change.drop_segments(unneeded(change.queues, _touched(change, account.superbox), account.now))
         change.forget_events(log_needed_from(change.queues))
         account.write(change)
+        tables.note_answers(change, account.superbox.tables)
         crash_point("train.changed")
     crash_point("train.committed")
 
 
-def _check_runs(change: UnitOfWork, superbox: Superbox, plan: Plan) -> None:
-    """Refuse what a superbox did that does not run any more.
+def _check_current(change: UnitOfWork, dispatched: Dispatched) -> None:
+    """Refuse a train of a superbox that does not run any more, or that has come further meanwhile.
 
-    A switch waits for the trains of what it replaces. But if nobody could say whether its commit took effect,
-    the old plan runs until the next change of the ledger finds out: this one.
+    A switch waits for the trains of what it replaces, and a superbox has one train at a time. But if nobody
+    could say whether a commit took effect, what was decided before the ledger found out may be outdated.
     """
-    now = change.queues.plan
-    if now is not plan and any(now.superboxes.get(m) != plan.superboxes[m] for m in superbox.members):
-        raise Replaced(Problem(superbox.id, "was replaced while its train ran"))
+    queues, members = change.queues, dispatched.members
+    before, now = dispatched.plan.superboxes, queues.plan.superboxes
+    if any(now.get(member) != before[member] for member in members):
+        raise Replaced(Problem(dispatched.superbox.id, "was replaced while its train ran"))
+    if tuple(queues.heads[member].version for member in members) != dispatched.versions:
+        raise Replaced(Problem(dispatched.superbox.id, "has had its train already"))
 
 
 def _move_heads(change: UnitOfWork, account: Account) -> None:

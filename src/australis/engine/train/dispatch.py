@@ -39,12 +39,15 @@ class TrainSettings:
 
 @dataclass(frozen=True)
 class Dispatched:
-    """A train that is about to run, its superbox, the plan of that, and its number as a reader of files."""
+    """A train that is about to run, and what it was decided on."""
 
     waybill: Waybill
     superbox: Superbox
     plan: Plan
+    versions: tuple[int, ...]
+    """How many trains of each member were committed before."""
     reader: int
+    """Its number as a reader of files."""
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -130,7 +133,8 @@ class Dispatch:
             ),
             streams=read,
             tables={
-                n: _segments(queues, a, 0 if is_first else lo, 1 << 62) for n, a in superbox.tables.items()
+                name: _segments(queues, arc, 0 if is_first else lo, ALL)
+                for name, arc in superbox.tables.items()
             },
             states=self._states(members),
             priorities={name: float(self._plan.outputs_behind[members[0]]) for name in streams},
@@ -169,10 +173,6 @@ class Dispatch:
 def _segments(queues: Queues, arc: str, lo: int, hi: int) -> tuple[Segment, ...]:
     found = [each for each in queues.segments[arc] if each.base < hi and each.end > lo]
     return tuple(sorted(found, key=lambda each: (each.writer, each.part, each.base)))
-
-
-def _tables(queues: Queues, superbox: Superbox, lo: int) -> dict[str, tuple[Segment, ...]]:
-    return {name: _segments(queues, arc, lo, ALL) for name, arc in superbox.tables.items()}
 
 
 def _drop_boxes(plan: Plan, superbox: Superbox, drop_boxes: GateDropBoxes) -> dict[str, GateDropBox]:

@@ -22,6 +22,7 @@ from australis.plan.superboxes import QUARANTINE_ARC
 
 LOOK_AGAIN_S = 0.5
 """After how long a node at rest looks whether drop boxes can go."""
+ABANDON_AGAIN_S = 0.2
 WAIT_MOST_S = 3600.0
 """How long a worker waits for a timeout at once; the system refuses to wait for centuries."""
 _log = logging.getLogger(__name__)
@@ -69,10 +70,14 @@ class Loop:
         self._upkeep.end()
         self._state.stop()
 
-    def stop(self) -> None:
-        """End when the trains that are running have been committed."""
+    def stop(self, abandon: Callable[[], None] | None = None) -> None:
+        """End when the trains that are running have been committed, or given up by `abandon`."""
         self._state.stop()
         for thread in self._running:
+            while abandon is not None and thread.is_alive():
+                # Again and again: a train may begin just after the others were given up.
+                abandon()
+                thread.join(ABANDON_AGAIN_S)
             thread.join()
         self._upkeep.stop()
 
@@ -94,7 +99,10 @@ class Loop:
     def step(self) -> Train | None:
         """Run one train in this thread, though the loop is paused; None if there is nothing to do."""
         dispatched = self._next(stepping=True)
-        return None if dispatched is None else self._try_run(dispatched)
+        if dispatched is None:
+            return None
+        with self._releasing(dispatched):
+            return self._try_run(dispatched)
 
     # --- the workers
 
@@ -102,11 +110,28 @@ class Loop:
         while not self._state.stopping:
             with self._keep_error():
                 version = self._ledger.guard.version
-                dispatched = None if self._state.is_halted else self._next()
-                if dispatched is not None:
-                    self._try_run(dispatched)
-                else:
+                dispatched = self._next_unless_halted()
+                if dispatched is None:
                     self._wait(version)
+                else:
+                    with self._releasing(dispatched), self._keep_error():
+                        self._try_run(dispatched)
+
+    def _next_unless_halted(self) -> Dispatched | None:
+        """Choose the next train; an error in that is kept before another worker meets the same one."""
+        dispatched: Dispatched | None = None
+        with self.turn, self._keep_error():
+            if not self._state.is_halted:
+                dispatched = self._next()
+        return dispatched
+
+    @contextmanager
+    def _releasing(self, dispatched: Dispatched) -> Iterator[None]:
+        """Release the superboxes of a train; where it failed, when its error is known: none starts before."""
+        try:
+            yield
+        finally:
+            self._state.release(dispatched.members, dispatched.reader)
 
     @contextmanager
     def _keep_error(self) -> Iterator[None]:
@@ -143,6 +168,7 @@ class Loop:
     def _next(self, *, stepping: bool = False) -> Dispatched | None:
         """Choose the next train, and note that it is running; None if there is none to run."""
         with self.turn:
+            self._ledger.settle()
             reader = self._ledger.enter()
             try:
                 dispatched = self._choose(self._ledger.queues, reader)
@@ -169,7 +195,8 @@ class Loop:
         waybill, superbox = self._dispatch.make_waybill(
             queues, members, ends[members[0]], choice.most, self._steering.drop_boxes_at(members[0])
         )
-        return Dispatched(waybill, superbox, queues.plan, reader)
+        versions = tuple(queues.heads[member].version for member in members)
+        return Dispatched(waybill, superbox, queues.plan, versions, reader)
 
     # --- running
 
@@ -210,12 +237,10 @@ class Loop:
 
     def _run_and_commit(self, dispatched: Dispatched) -> Train:
         began = self._threads.ticks_ns()
-        try:
-            manifests = attempt(lambda: self.run(dispatched.waybill), lambda: self._state.stopping)
-            crash_point("train.ran")
-            train = self._commit(dispatched, manifests, (self._threads.ticks_ns() - began) // 1000)
-        finally:
-            self._state.release(dispatched.members)
+        manifests = attempt(lambda: self.run(dispatched.waybill), lambda: self._state.stopping)
+        crash_point("train.ran")
+        train = self._commit(dispatched, manifests, (self._threads.ticks_ns() - began) // 1000)
+        self._state.release(dispatched.members, dispatched.reader)
         _log.debug("%s; the lock was held for %.1f ms at most", train, self._ledger.guard.longest_ns / 1e6)
         return train
 
@@ -223,10 +248,9 @@ class Loop:
         began = self._threads.ticks_ns()
         plan, superbox = self._ledger.plan, dispatched.superbox
         account = Account(plan, superbox, dispatched.waybill, manifests, run_us, self._clock())
-        commit_train(self._ledger, account, dispatched.plan)
+        commit_train(self._ledger, account, dispatched, self._tables)
         with self.turn:
             self._steering.note_train(account)
-        self._tables.note_answers(superbox.tables, self._ledger)
         self._state.note_commit()
         received, emitted, tasks = account.received, account.emitted, len(manifests)
         commit_us = (self._threads.ticks_ns() - began) // 1000

@@ -18,7 +18,7 @@ from australis.algebra.schema import Schema
 from australis.engine.sources.delivery import Delivery, Positions
 from australis.engine.sources.files.one_file import FileSource, RunningFile
 from australis.engine.sources.options import AS_IT_IS, Options
-from australis.engine.sources.pacing import Pacer, Speed
+from australis.engine.sources.pacing import Pacer
 from australis.engine.sources.waiting import Waiter
 from australis.errors import EngineError, Problem
 
@@ -39,8 +39,7 @@ class FolderSource:
     options: Options = AS_IT_IS
 
     def __post_init__(self) -> None:
-        if isinstance(self.options.replay, Speed):
-            self.options.replay.check(self.schema)
+        self.options.check(self.schema)
 
     @property
     def at_rest(self) -> bool:

@@ -15,7 +15,7 @@ from australis.engine.sources.files.batches import FilePiece, Taking
 from australis.engine.sources.files.fingerprint import Fingerprint, fingerprint
 from australis.engine.sources.files.positions import FilePlace, read_place
 from australis.engine.sources.options import AS_IT_IS, Options
-from australis.engine.sources.pacing import Pacer, Speed
+from australis.engine.sources.pacing import Pacer
 from australis.engine.sources.waiting import Waiter, check, pause
 
 _NOT_KNOWN_AGAIN = Fingerprint(0, 0, 0)
@@ -35,8 +35,7 @@ class FileSource:
     options: Options = AS_IT_IS
 
     def __post_init__(self) -> None:
-        if isinstance(self.options.replay, Speed):
-            self.options.replay.check(self.schema)
+        self.options.check(self.schema)
 
     @property
     def id(self) -> str:

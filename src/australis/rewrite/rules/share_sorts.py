@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from australis.algebra.boxes import BSort
 from australis.algebra.network import Network, Ref
-from australis.rewrite.fold_sorts import folds, is_open_sort, order_of, takes_slack, with_slack
 from australis.rewrite.rewrite import Rewrite
+from australis.rewrite.rules.fold_sorts import folds, is_open_sort, order_of, takes_slack, with_slack
 from australis.rewrite.statistics import Statistics
 from australis.rewrite.streams import at_point
 
