@@ -47,7 +47,7 @@ def run_shedding(
 
 
 def _place(node: Node, rate: float, by_value: bool) -> DropBox:
-    """Put a drop box at the mouth, chosen as the shedder would."""
+    """Put a drop box at the gate, chosen as the shedder would."""
     deployed = node._deployed
     steering = deployed.steering
     (stage,) = deployed.ledger.plan.superboxes

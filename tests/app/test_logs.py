@@ -20,7 +20,7 @@ from tests.app.test_progress import sample
 from tests.engine.in_process import InProcess
 
 from australis.algebra.builder import NetworkBuilder
-from australis.app.logs import logged
+from australis.app.logs import log_to
 from australis.app.showing import ProgressSample, draw_live
 from australis.engine.maintain.compaction import RUN_LEAST
 from australis.engine.node import Node
@@ -85,7 +85,7 @@ def test_a_compaction_that_always_fails_is_seen(folder: Path) -> None:
     """A segment that nobody reads is damaged, and then there are enough small ones to be made one."""
     net = NetworkBuilder("n")
     net.input("s", "x int").filter("x > 0", as_="above").output("out")
-    with logged(0, "text", "log.txt"), Node("root", runner=InProcess()) as node:
+    with log_to(0, "text", "log.txt"), Node("root", runner=InProcess()) as node:
         node.deploy(net.build())
         for number in range(RUN_LEAST + 2):
             node.push("s", pa.table({"x": pa.array([1 + number], pa.int32())}))
@@ -121,7 +121,7 @@ def test_a_log_that_cannot_be_written_is_refused_first(folder: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 def test_a_disk_that_is_full_stops_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with logged(0, "text", "/dev/full"):
+    with log_to(0, "text", "/dev/full"):
         log.warning("one")
         log.warning("two")
     assert (
@@ -152,7 +152,7 @@ def test_an_exception_has_its_traceback(folder: Path, monkeypatch: pytest.Monkey
         thread.join()
         raise ZeroDivisionError("division by zero")
 
-    with pytest.raises(ZeroDivisionError), logged(0, "json", "log.jsonl"):
+    with pytest.raises(ZeroDivisionError), log_to(0, "json", "log.jsonl"):
         command()
     first, second, third = records((folder / "log.jsonl").read_text())
     assert (first["message"], first["logger"]) == ("Überlauf\nand 2", log.name)
@@ -166,7 +166,7 @@ def test_an_exception_has_its_traceback(folder: Path, monkeypatch: pytest.Monkey
 
 def test_the_log_ends_with_the_command(folder: Path) -> None:
     for _ in range(2):
-        with logged(2, "text", "log.txt"):
+        with log_to(2, "text", "log.txt"):
             log.debug("inside")
         log.error("outside")
     assert re.fullmatch(r"(\S+Z DEBUG tests: inside\n){2}", (folder / "log.txt").read_text())
@@ -181,7 +181,7 @@ def test_a_live_display_is_not_torn(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = io.StringIO()
     monkeypatch.setattr(sys, "stderr", terminal)
     console = Console(file=terminal, force_terminal=True, width=160, color_system=None)
-    with logged(1), draw_live(console, lambda: sample(1.0)):
+    with log_to(1), draw_live(console, lambda: sample(1.0)):
         for number in range(20):
             log.info("message %d", number)
             time.sleep(0.02)
@@ -203,7 +203,7 @@ def test_whoever_holds_a_lock_may_log_while_the_display_waits_for_it(monkeypatch
         with lock:
             return sample(1.0)
 
-    with logged(1), draw_live(console, take), lock:
+    with log_to(1), draw_live(console, take), lock:
         asked.clear()
         assert asked.wait(20)
         log.info("under the lock")

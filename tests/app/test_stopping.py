@@ -31,7 +31,7 @@ def interrupted(times: int) -> list[str]:
     """How far something deferred comes that hears so many signals."""
     stop, reached = Stop(), []
     try:
-        with stop.deferred():
+        with stop.defer():
             for _ in range(times):
                 stop.hear(signal.SIGINT)
             reached.append("the end")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from australis.engine.store.root import Root
 from australis.engine.worker.task import Task
-from australis.engine.worker.waybill import Manifest, Run, Waybill, answer, manifest_of
+from australis.engine.worker.waybill import Manifest, RunTrain, Waybill, answer, manifest_of
 from australis.plan.superboxes import Plan
 
 
@@ -13,7 +13,7 @@ class InProcess:
 
     tasks = 2
 
-    def prepare(self, root: Root, plan: Plan) -> Run:
+    def prepare(self, root: Root, plan: Plan) -> RunTrain:
         return run
 
     def abandon(self, root: Root) -> None:

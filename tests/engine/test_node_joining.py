@@ -87,7 +87,7 @@ def test_superboxes_that_are_joined_can_part_and_meet_again(spark: SparkSession,
         boxes.obey([Insert("many", DropBox.random(0.0))], 0)
         node.push("s", rows(40, 40))
         node.drain()
-        assert "many" in {train.superbox for train in heard}, "a drop box stands at its mouth"
+        assert "many" in {train.superbox for train in heard}, "a drop box stands at its gate"
     with Node(tmp_path / "root") as node:
         node.deploy(network())
         heard = trains_of(node)

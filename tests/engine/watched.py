@@ -54,7 +54,7 @@ def opened(folder: Path, network: Network | None = None) -> Iterator[Ledger]:
     """The ledger of a root on which a network runs in branches."""
     place = OpenRoot(Root.of(folder))
     try:
-        place.ledger.run_plan(branches(network or forked()))
+        place.ledger.load_plan(branches(network or forked()))
         yield place.ledger
     finally:
         place.close()

@@ -20,7 +20,7 @@ from australis.errors import NetworkError, PolicyError
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Superbox, plan
 from australis.policy.place.split import part
-from australis.policy.place.steady import ascends, tracks
+from australis.policy.place.stream_order import ascends, tracks
 from australis.policy.shed.backward import backward
 from australis.rewrite.improve import improve
 from australis.rewrite.needs import needs

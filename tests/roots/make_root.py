@@ -106,7 +106,7 @@ def known(node: Node) -> dict[str, Any]:
 
 
 def _place_drop_box(node: Node) -> None:
-    """A drop box stands at a mouth, which lets everything in; it is withdrawn when the node ends."""
+    """A drop box stands at a gate, which lets everything in; it is withdrawn when the node ends."""
     shed = importlib.import_module("australis.policy.shed")
     shedder = shed if hasattr(shed, "Insert") else importlib.import_module("australis.policy.shedder")
     node._deployed.steering.dropboxes.obey([shedder.Insert("named", shed.DropBox.random(0.0))], 0)

@@ -119,7 +119,7 @@ def test_all_is_there_when_it_is_migrated(root: Path, known: dict[str, Any], tmp
     opened = OpenRoot(Root.of(root))
     try:
         ledger = opened.ledger
-        ledger.run_plan(plan_in(root, ledger.catalog))
+        ledger.load_plan(plan_in(root, ledger.catalog))
         assert version(root) == VERSION
         assert told(statistics_of(ledger.plan, ledger.queues, ledger.catalog)) == known["statistics"]
         subscriptions = Subscriptions(ledger, RunState(ledger), lambda: 0)

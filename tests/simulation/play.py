@@ -70,7 +70,7 @@ def play(seed: int) -> Verdict:
     except Exception as error:
         verdict.wrong += 1
         verdict.story = "".join(traceback.format_exception(error))[-3000:]
-    counts = run.machine.mischief.counts
+    counts = run.machine.faults.counts
     verdict.crashes = counts.get("power loss", 0) + counts.get("kill", 0)
     verdict.faults = sum(counts.values()) - verdict.crashes + run.task_failures
     verdict.trace = run.machine.trace

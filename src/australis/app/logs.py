@@ -34,7 +34,7 @@ _SHORTENED = (f"{AUSTRALIS}.", "engine.")
 
 
 @contextmanager
-def logged(verbose: int, form: str = FORMATS[0], path: str | None = None) -> Iterator[None]:
+def log_to(verbose: int, form: str = FORMATS[0], path: str | None = None) -> Iterator[None]:
     """Write the log of what runs inside: warnings, with `verbose` 1 what happens, with 2 every train."""
     logger, target = logging.getLogger(AUSTRALIS), _target(path)
     target.setFormatter(JsonLines() if form == "json" else TextLines())

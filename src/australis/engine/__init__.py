@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from australis.engine.change import Change
+    from australis.engine.change import Difference
     from australis.engine.clock import never_back, wall_clock
     from australis.engine.node import Node
     from australis.engine.observe import Statistics
@@ -21,7 +21,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "change": ("Change",),
+            "change": ("Difference",),
             "clock": ("never_back", "wall_clock"),
             "node": ("Node",),
             "observe": ("Statistics",),
@@ -37,7 +37,7 @@ __all__ = [
     "LIGHT",
     "MASTER",
     "SPARK",
-    "Change",
+    "Difference",
     "Node",
     "NodeSettings",
     "Runner",

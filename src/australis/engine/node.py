@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from australis.algebra.network import Network
 from australis.engine import observe
-from australis.engine.change import Change, Optimiser, Switch, deploy, load, redrawn, switch_to
+from australis.engine.change import Difference, Optimiser, Switch, deploy, load, redrawn, switch_to
 from australis.engine.clock import never_back
 from australis.engine.control import ControlServer
 from australis.engine.deliver import ROWS_MOST, Attached
@@ -228,22 +228,22 @@ class Node:
 
     # --- another network while it runs
 
-    def difference(self, network: Network) -> Change:
+    def difference(self, network: Network) -> Difference:
         """What `change` would do: which boxes go on with their state, what comes and goes, what is lost."""
         return self._switching.difference(self._redrawn(self._switching.record, network))
 
-    def change(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> Change:
+    def change(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> Difference:
         """Run another network from now on, while what is the same in it goes on as if nothing happened.
 
         Boxes of the same name that do the same keep their state. What is new begins with the next tuple.
         """
         began = self._threads.ticks_ns()
-        change = switch_to(
+        difference = switch_to(
             self._deployed, self._switching, lambda record: self._redrawn(record, network), tables or {}
         )
-        lines = "; ".join(map(str.strip, change.lines()))
+        lines = "; ".join(map(str.strip, difference.lines()))
         _log.info("%s is changed%s: %s", network.name, self._since(began), lines)
-        return change
+        return difference
 
     def attach(self, network: Network, *, name: str = "query") -> Attached:
         """Attach an ad hoc query, whose inputs are named after connection points, or stored tables.
@@ -310,7 +310,7 @@ class Node:
         ingest = self._deployed.ingest
         ingest.check_stream(name)
         moment = self._clock() if now is None else now
-        segment = ingest.adopted(name, Root.of(path).uri, moment)
+        segment = ingest.adopt(name, Root.of(path).uri, moment)
         return ingest.append(Arrival(name, segment, moment, position=position))
 
     def refresh(self, name: str) -> int:

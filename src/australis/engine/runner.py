@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from australis.engine import light, spark
 from australis.engine.settings import Way
 from australis.engine.store import Root
-from australis.engine.worker import Run
+from australis.engine.worker import RunTrain
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 
@@ -34,7 +34,7 @@ class Runner(Protocol):
     def tasks(self) -> int:
         """How many tasks can run at a time."""
 
-    def prepare(self, root: Root, plan: Plan) -> Run:
+    def prepare(self, root: Root, plan: Plan) -> RunTrain:
         """What runs the trains of a plan; called again for every plan that takes its place."""
 
     def abandon(self, root: Root) -> None:
@@ -103,7 +103,7 @@ def _start_light(tasks: int | None) -> Runner:
 
 
 def _start_spark(master: str, way: Way, options: Mapping[str, str] | None) -> Runner:
-    return spark.started(master, way, options)
+    return spark.start(master, way, options)
 
 
 def _on_session(session: SparkSession, way: Way) -> Runner:

@@ -15,7 +15,7 @@ from australis.engine.steer import Steering
 from australis.engine.tables import Keeper, Tables
 from australis.engine.threads import Threads
 from australis.engine.train import Dispatch, Loop, TrainSettings
-from australis.engine.worker import Run
+from australis.engine.worker import RunTrain
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def assemble(
     tables: Tables,
     keeper: Keeper,
     settings: NodeSettings,
-    run: Run,
+    run: RunTrain,
     *,
     tasks: int,
     clock: Callable[[], int],

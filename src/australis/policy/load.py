@@ -13,7 +13,7 @@ SHED_US = 0.1
 
 @dataclass(frozen=True)
 class Stage:
-    """A superbox, as those see it who decide: what waits at its mouth, and what a tuple costs it.
+    """A superbox, as those see it who decide: what waits at its gate, and what a tuple costs it.
 
     Times are in microseconds; costs are of a worker's time: a node has as much of it as it has workers.
     """
@@ -22,13 +22,13 @@ class Stage:
     feeds: Mapping[str, float] = field(default_factory=dict)
     """The stages that read what it emits, and how many tuples each gets for a tuple that is let in here."""
     outputs: frozenset[str] = frozenset()
-    """All outputs that lie behind it: who loses when tuples are shed at its mouth."""
+    """All outputs that lie behind it: who loses when tuples are shed at its gate."""
     waiting: int = 0
-    """Tuples in the queue at its mouth."""
+    """Tuples in the queue at its gate."""
     oldest: int | None = None
     """When the oldest of them arrived."""
     rate: float = 0.0
-    """Tuples that arrive at its mouth in a second, whether they are let in or shed."""
+    """Tuples that arrive at its gate in a second, whether they are let in or shed."""
     direct: float = 0.0
     """Of these the ones that come straight from inputs, where other stages feed it, too."""
     tuple_us: float = 0.0
@@ -38,7 +38,7 @@ class Stage:
     kept: float = 1.0
     """The fraction that its drop boxes let in."""
     sheds: float = 0.0
-    """The fraction that the drop box at its mouth is meant to shed, from the next train on."""
+    """The fraction that the drop box at its gate is meant to shed, from the next train on."""
     shed_us: float = SHED_US
     """What each tuple costs that is shed."""
     head: int = 0
@@ -60,7 +60,7 @@ class Goal:
     delay: float | None = None
     """How late its tuples have been lately, in seconds, at the 95th percentile; None without any."""
     lag: float = 0.0
-    """How much of the delay is not for waiting at mouths of stages, but windows and trains; in seconds."""
+    """How much of the delay is not for waiting at gates of stages, but windows and trains; in seconds."""
     tuples: float = 0.0
     """Tuples delivered in a second."""
     fraction: float = 1.0

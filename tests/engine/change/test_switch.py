@@ -17,7 +17,7 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.engine.store.root import Root
-from australis.engine.worker.waybill import Manifest, Run, Waybill
+from australis.engine.worker.waybill import Manifest, RunTrain, Waybill
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 
@@ -43,7 +43,7 @@ class Gated(InProcess):
         self.refuses = False
         self.on_prepare: Callable[[], None] = lambda: None
 
-    def prepare(self, root: Root, plan: Plan) -> Run:
+    def prepare(self, root: Root, plan: Plan) -> RunTrain:
         self.on_prepare()
         if self.refuses:
             raise EngineError(Problem("runner", "takes no other plan"))

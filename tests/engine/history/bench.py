@@ -128,11 +128,11 @@ class Bench:
     def dispatch(self) -> Dispatch:
         return Dispatch(self.ledger, TrainSettings(1, 1, 1 << 20), Tables())
 
-    def waybill(self, dispatch: Dispatch, members: tuple[str, ...], most: int) -> Waybill:
+    def make_waybill(self, dispatch: Dispatch, members: tuple[str, ...], most: int) -> Waybill:
         """The next train of some superboxes, of about so many tuples."""
         queues = self.ledger.queues
         end = queues.end(queues.plan.superboxes[members[0]])
-        return dispatch.waybill(queues, members, end, most, {})[0]
+        return dispatch.make_waybill(queues, members, end, most, {})[0]
 
     def waiting(self, dispatch: Dispatch, superbox: str) -> int:
         """How many tuples a train of a superbox would read."""

@@ -166,7 +166,7 @@ def test_an_adopted_file_becomes_runs_in_the_types_of_the_stream(tmp_path: Path)
     narrow = tuples(0, 90).set_column(0, "k", tuples(0, 90)["k"].cast(pa.int16()))
     pq.write_table(narrow, file)
     with opened(tmp_path / "root") as bench:
-        bench.ingest.append(Arrival("s", bench.ingest.adopted("s", file.as_uri(), 0), 0))
+        bench.ingest.append(Arrival("s", bench.ingest.adopt("s", file.as_uri(), 0), 0))
         bench.passed()
         assert bench.gather() == 90
         assert [run.rows for run in bench.runs()] == [18] * 5

@@ -132,9 +132,9 @@ SCANS: dict[str, Callable[[Stream, Stream], Stream]] = {
 def test_a_lookup_answers_as_a_scan_does_and_reads_less(tmp_path: Path, name: str) -> None:
     with filled(tmp_path, asked(QUERIES[name])) as bench:
         dispatch, members = attached(bench)
-        waybill = bench.waybill(dispatch, members, 1_000_000)
+        waybill = bench.make_waybill(dispatch, members, 1_000_000)
         assert list(waybill.lookups) == ["s"]
-        assert waybill.moments[-1].hi == bench.ledger.queues.log_end, "one train for all"
+        assert waybill.time_slices[-1].hi == bench.ledger.queues.log_end, "one train for all"
         runs_read = [segment for segment in waybill.streams["s"] if segment.is_run]
         assert len(runs_read) == (0 if name == "nobody" else ROWS // 50)
         assert answers(bench, waybill) == scanned(bench, waybill)
@@ -145,7 +145,7 @@ def test_a_lookup_answers_as_a_scan_does_and_reads_less(tmp_path: Path, name: st
 def test_what_is_no_lookup_is_a_scan(tmp_path: Path, name: str) -> None:
     with filled(tmp_path, asked(SCANS[name])) as bench:
         dispatch, members = attached(bench)
-        assert bench.waybill(dispatch, members, 1_000_000).lookups == {}
+        assert bench.make_waybill(dispatch, members, 1_000_000).lookups == {}
         assert bench.waiting(dispatch, "query") == ROWS + 30
 
 
@@ -173,12 +173,12 @@ def test_tuples_that_may_have_to_be_quarantined_are_all_read(tmp_path: Path) -> 
 def test_trains_of_any_length_come_to_the_same(shared: Bench, lengths: list[int]) -> None:
     dispatch, members = attached(shared)
     rows: list[dict[str, object]] = []
-    whole = answers(shared, shared.waybill(dispatch, members, 1_000_000))
+    whole = answers(shared, shared.make_waybill(dispatch, members, 1_000_000))
     for most in [*lengths, 1_000_000]:
         if not shared.ledger.queues.is_caught_up("query"):
-            waybill = shared.waybill(dispatch, members, most)
+            waybill = shared.make_waybill(dispatch, members, most)
             rows += answers(shared, waybill)
-            shared.stand({"query": Head(waybill.moments[-1].hi, 1)})
+            shared.stand({"query": Head(waybill.time_slices[-1].hi, 1)})
     assert rows == whole
     assert len(whole) == 43
 
@@ -201,7 +201,7 @@ def test_spark_reads_runs_in_the_order_of_numbers(spark: SparkSession, tmp_path:
 
     with filled(tmp_path, asked(windows)) as bench:
         dispatch, members = attached(bench)
-        waybill = bench.waybill(dispatch, members, 1_000_000)
+        waybill = bench.make_waybill(dispatch, members, 1_000_000)
         runner = SqlRunner(spark, bench.ledger.root, bench.ledger.plan)
         segments = [segment for manifest in runner.run(waybill) for segment in manifest.segments]
         columns = bench.ledger.plan.arcs["query"].schema.names

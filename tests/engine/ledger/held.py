@@ -64,7 +64,7 @@ def opened(
     """The ledger of a root, on which a plan runs."""
     place = OpenRoot(Root.of(folder), home, threads)
     try:
-        place.ledger.run_plan(made or BOTH)
+        place.ledger.load_plan(made or BOTH)
         yield place.ledger
     finally:
         place.close()

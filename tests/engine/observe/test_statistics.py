@@ -18,9 +18,9 @@ from australis.engine.steer.drop_boxes import DropBoxes
 from australis.policy.shed.drop_boxes import DropBox
 from australis.policy.shed.shedder import Insert
 
-MOUTH = ("levels", "arc_0")
-GOOD = Recent(delays(tolerant={0.5: 90}), {"tolerant": {9: 90}}, {MOUTH: GateCount(90, 0)})
-BAD = Recent(delays(tolerant={0.5: 5}), {"tolerant": {9: 5}}, {MOUTH: GateCount(10, 5)})
+GATE = ("levels", "arc_0")
+GOOD = Recent(delays(tolerant={0.5: 90}), {"tolerant": {9: 90}}, {GATE: GateCount(90, 0)})
+BAD = Recent(delays(tolerant={0.5: 5}), {"tolerant": {9: 5}}, {GATE: GateCount(10, 5)})
 
 
 def known(folder: Path, *trains: tuple[int, Recent], now: int | None = None) -> Statistics:
@@ -44,7 +44,7 @@ def test_lately_and_altogether(tmp_path: Path) -> None:
     assert found.outputs["tolerant"].tuples == 95
     assert found.outputs["strict"].fraction == found.outputs["quarantine"].fraction == 1.0
     assert found.shed == {"tolerant": 5}
-    assert found.superboxes["levels"].mouths == {"arc_0": GateCount(100, 5)}
+    assert found.superboxes["levels"].gates == {"arc_0": GateCount(100, 5)}
     assert found.superboxes["levels"].outputs == ("tolerant",)
     assert found.superboxes["some"].outputs == ("tolerant", "kinds", "strict")
 
@@ -96,7 +96,7 @@ def test_inputs_are_held_back_when_the_budget_is_used_up(tmp_path: Path, budget:
 
 def test_it_can_be_written_as_json(tmp_path: Path) -> None:
     found = json.loads(json.dumps(known(tmp_path, (NOW, BAD)).as_dict()))
-    assert found["superboxes"]["levels"]["mouths"]["arc_0"] == {"arrived": 10, "shed": 5}
+    assert found["superboxes"]["levels"]["gates"]["arc_0"] == {"arrived": 10, "shed": 5}
     assert found["quality"]["outputs"]["tolerant"]["by_loss"] == 0.5
     assert found["quality"]["utility"] == pytest.approx(0.5)
 

@@ -46,12 +46,12 @@ def test_looking_at_the_situation_changes_nothing(ledger: Ledger, steering: Stee
 
 def test_drop_boxes_stand_once_they_are_committed(ledger: Ledger, steering: Steering) -> None:
     steering.dropboxes.obey(INSERT, 2)
-    assert steering.gates("some")["s"].share == DropBox.random(0.5).share
+    assert steering.drop_boxes_at("some")["s"].share == DropBox.random(0.5).share
     assert [(each.superbox, each.since, each.until) for each in drop_log(ledger.catalog)] == [
         ("some", 2, None)
     ]
     steering.dropboxes.obey(WITHDRAW, 3)
-    assert not steering.gates("some")
+    assert not steering.drop_boxes_at("some")
     assert [each.until for each in drop_log(ledger.catalog)] == [3]
 
 

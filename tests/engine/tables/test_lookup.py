@@ -128,9 +128,9 @@ class Counting(TableLookup):
 
     asked: list[list[int]]
 
-    def _asked(self, keys: pa.Table) -> pa.Table:
+    def _ask(self, keys: pa.Table) -> pa.Table:
         self.asked.append(keys["id"].to_pylist())
-        return super()._asked(keys)
+        return super()._ask(keys)
 
 
 def counting(path: Path, budget: int) -> Counting:

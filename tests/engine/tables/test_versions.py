@@ -47,14 +47,14 @@ def without_join() -> Network:
 def test_a_train_right_behind_a_change_looks_its_table_up(node: Node, store: Store) -> None:
     node.deploy(without_join())
     keeper = node._deployed.keeper
-    taken = keeper.taken
+    reschedule = keeper.reschedule
 
     def late() -> None:
         node.push("trips", trips(1, 2))
         node.drain()
-        taken()
+        reschedule()
 
-    keeper.taken = late  # type: ignore[method-assign]
+    keeper.reschedule = late  # type: ignore[method-assign]
     node.change(joined(store))
     assert found(node) == ["one", "deux", "two"]
 
@@ -111,7 +111,7 @@ def test_a_failure_that_cannot_be_noted_does_not_end_the_refreshing(
     tables = node._deployed.tables
     (tmp_path / "cars.db").rename(tmp_path / "away.db")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "failed", refuse_to_note)
+        patch.setattr(tables, "note_failure", refuse_to_note)
         until(lambda: "its failure could not be noted: catalog: is full" in caplog.text)
     (tmp_path / "away.db").rename(tmp_path / "cars.db")
     version = tables.states["cars"].version

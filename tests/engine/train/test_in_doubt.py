@@ -15,7 +15,7 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.engine.store.root import Root
-from australis.engine.worker.waybill import Manifest, Run, Waybill
+from australis.engine.worker.waybill import Manifest, RunTrain, Waybill
 from australis.errors import EngineError
 from australis.plan.superboxes import Plan
 
@@ -26,7 +26,7 @@ class Noticed(InProcess):
     def __init__(self) -> None:
         self.after_next: Callable[[], None] = lambda: None
 
-    def prepare(self, root: Root, plan: Plan) -> Run:
+    def prepare(self, root: Root, plan: Plan) -> RunTrain:
         return self._run
 
     def _run(self, waybill: Waybill) -> list[Manifest]:

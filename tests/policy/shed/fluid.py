@@ -28,7 +28,7 @@ SLOPES: tuple[Points, ...] = (
 
 @dataclass
 class Queue:
-    """What stands at the mouth of a stage: (arrival, tuples) in the order of arrival."""
+    """What stands at the gate of a stage: (arrival, tuples) in the order of arrival."""
 
     stage: Stage
     urgency: float

@@ -1,4 +1,4 @@
-"""Backward propagation, checked by execution: a predicate at the mouth sheds what it would at the output."""
+"""Backward propagation, checked by execution: a predicate at the gate sheds what it would at the output."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def drawn_lowest(random: Random) -> Lowest:
 
 
 @given(st.integers(0, 2**32))
-def test_a_predicate_at_the_mouth_sheds_what_it_would_at_the_output(seed: int) -> None:
+def test_a_predicate_at_the_gate_sheds_what_it_would_at_the_output(seed: int) -> None:
     random = Random(seed)
     network, rows, lowest = chain(drawn_boxes(random, SCHEMA)), drawn_tuples(random, 60), drawn_lowest(random)
     source = network.outputs["out"].source
@@ -208,8 +208,8 @@ def test_categories() -> None:
 def moved(network: Network, attribute: str) -> dict[str, str] | None:
     source = network.outputs["out"].source
     field = network.schemas[source][attribute]
-    mouths = [Ref(name) for name in network.inputs]
-    found = backward(network, source, Attribute(field.name, field.type, field.nullable), mouths)
+    gates = [Ref(name) for name in network.inputs]
+    found = backward(network, source, Attribute(field.name, field.type, field.nullable), gates)
     return None if found is None else {str(ref): text_of(each) for ref, each in found.items()}
 
 
@@ -292,7 +292,7 @@ def test_two_ways_with_different_values_are_none() -> None:
     assert moved(net.build(), "v") is None
 
 
-def test_a_mouth_between_boxes_is_far_enough() -> None:
+def test_a_gate_between_boxes_is_far_enough() -> None:
     net = NetworkBuilder("n")
     shared = net.input("in0", "v double").map({"w": "v * 2"}, as_="shared")
     shared.map({"u": "w + 1"}, as_="own").output("out")

@@ -21,7 +21,7 @@ from australis.kernels.expressions.arrays import truths
 from australis.kernels.pipeline import Pipeline
 from australis.policy.load import Goal, Situation, Stage
 from australis.policy.shed.drop_boxes import DropBox
-from australis.policy.shed.semantic import NOTHING, Mouth, Trial, by_backward, is_better, value_curve
+from australis.policy.shed.semantic import NOTHING, Gate, Trial, by_backward, is_better, value_curve
 from australis.policy.shed.shedder import Insert, Shedder
 from australis.policy.shed.trials import Samples, by_trial, by_value, for_stages
 from australis.qos.histograms import count
@@ -31,11 +31,11 @@ KINDS = ValueGraph("kind", categories=(("alarm", 1.0), ("state", 0.3), ("note", 
 
 
 class Sample:
-    """A sample of what comes to a mouth, and the boxes behind it."""
+    """A sample of what comes to a gate, and the boxes behind it."""
 
     def __init__(self, network: Network, **tables: pa.Table) -> None:
         self.network, self._tables = network, tables
-        self.mouth = Mouth(network, "out", tuple(tables))
+        self.gate = Gate(network, "out", tuple(tables))
         self._pipeline = Pipeline(network)
         self.trials: list[DropBox] = []
 
@@ -43,7 +43,7 @@ class Sample:
         self.trials.append(box)
         kept = {name: self._kept(name, box) for name in self._tables}
         out = self._pipeline.advance(self._pipeline.start(), kept, 0, ending=True).outputs["out"]
-        bins = self.mouth.bins
+        bins = self.gate.bins
         assert bins is not None
         values = out[bins.graph.attribute].to_numpy(zero_copy_only=False)
         whole = sum(map(len, self._tables.values()))
@@ -67,7 +67,7 @@ class Sample:
 
     def utility(self, box: DropBox) -> float:
         """The utility left, of that of the whole."""
-        worths = np.array(self.mouth.bins.utilities if self.mouth.bins else ())
+        worths = np.array(self.gate.bins.utilities if self.gate.bins else ())
         return float(self.try_(box).counts @ worths / (self.try_(NOTHING).counts @ worths))
 
 
@@ -90,7 +90,7 @@ def scaled(points: tuple[tuple[float, float], ...] = RISING, keep: str = "x >= 0
 
 def test_the_lowest_values_go_and_nothing_else() -> None:
     sample = scaled()
-    box = by_value(sample.mouth, 0.4, sample.try_)
+    box = by_value(sample.gate, 0.4, sample.try_)
     assert box is not None
     assert list(box.where) == ["in"]
     assert box.where["in"].startswith("((x >= 599.7")
@@ -101,7 +101,7 @@ def test_the_lowest_values_go_and_nothing_else() -> None:
 
 def test_both_ends_go_where_the_middle_matters() -> None:
     sample = scaled(((0.0, 0.0), (50.0, 1.0), (100.0, 0.0)))
-    box = by_value(sample.mouth, 0.5, sample.try_)
+    box = by_value(sample.gate, 0.5, sample.try_)
     assert box is not None
     assert " OR " in box.where["in"]
     assert sample.utility(box) == pytest.approx(0.75, abs=0.03)
@@ -109,9 +109,9 @@ def test_both_ends_go_where_the_middle_matters() -> None:
 
 def test_what_a_filter_takes_anyway_does_not_count_as_shed() -> None:
     sample = scaled(keep="x < 500")
-    box = by_value(sample.mouth, 0.25, sample.try_)
+    box = by_value(sample.gate, 0.25, sample.try_)
     assert box is not None
-    # Half of the tuples come out: half of those are a quarter of what comes to the mouth.
+    # Half of the tuples come out: half of those are a quarter of what comes to the gate.
     assert sample.try_(box).shed == pytest.approx(0.25, abs=0.03)
 
 
@@ -120,30 +120,30 @@ def test_a_category_that_is_too_frequent_is_shed_in_part() -> None:
     net.input("in", "kind string").filter("kind <> ''").output("out", quality=Quality(value=KINDS))
     kinds = ["alarm"] * 20 + ["state"] * 20 + ["note"] * 60
     sample = Sample(net.build(), **{"in": pa.table({"kind": kinds})})
-    box = by_value(sample.mouth, 0.3, sample.try_)
+    box = by_value(sample.gate, 0.3, sample.try_)
     assert box is not None
     assert box.where == {"in": "(kind = 'note')"}
     assert box.share == pytest.approx(0.5)
-    more = by_value(sample.mouth, 0.8, sample.try_)
+    more = by_value(sample.gate, 0.8, sample.try_)
     assert more is not None
     assert more.where == {"in": "(kind IN ('note', 'state'))"}
 
 
 def test_on_a_flat_graph_chance_is_as_good() -> None:
     sample = scaled(((0.0, 1.0), (100.0, 1.0)))
-    assert by_value(sample.mouth, 0.4, sample.try_) is None
+    assert by_value(sample.gate, 0.4, sample.try_) is None
 
 
 def test_without_a_value_graph_there_is_nothing_to_tell() -> None:
     net = NetworkBuilder("n")
     net.input("in", "x double").map({"v": "x"}).output("out", quality=Quality(loss=((0, 0), (1, 1))))
-    mouth = Mouth(net.build(), "out", ("in",))
-    assert by_value(mouth, 0.4, lambda box: Trial(0.0, np.zeros(1, np.int64))) is None
+    gate = Gate(net.build(), "out", ("in",))
+    assert by_value(gate, 0.4, lambda box: Trial(0.0, np.zeros(1, np.int64))) is None
 
 
 def test_trials_are_few() -> None:
     sample = scaled(keep="x < 500")
-    by_value(sample.mouth, 0.25, sample.try_, sample.samples)
+    by_value(sample.gate, 0.25, sample.try_, sample.samples)
     assert len(sample.trials) <= 12
 
 
@@ -171,10 +171,10 @@ def averages(size: int = 1) -> Sample:
     return Sample(net.build(), **{"in": pa.table(columns)})
 
 
-def test_a_range_at_the_mouth_is_found_by_trial() -> None:
+def test_a_range_at_the_gate_is_found_by_trial() -> None:
     sample = averages()
-    assert by_backward(sample.mouth, 0.5, sample.try_) is None
-    box = by_value(sample.mouth, 0.5, sample.try_, sample.samples)
+    assert by_backward(sample.gate, 0.5, sample.try_) is None
+    box = by_value(sample.gate, 0.5, sample.try_, sample.samples)
     assert box is not None
     assert box.where["in"].startswith(("(sensor", "(x", "(room"))
     assert sample.try_(box).shed == pytest.approx(0.5, abs=0.05)
@@ -185,7 +185,7 @@ def test_a_range_at_the_mouth_is_found_by_trial() -> None:
 def test_the_range_that_costs_least_is_the_one_found() -> None:
     sample = averages()
     only = {"in": {"sensor": sample.samples["in"]["sensor"]}}
-    box = by_trial(sample.mouth, 0.25, sample.try_, only)
+    box = by_trial(sample.gate, 0.25, sample.try_, only)
     assert box is not None
     assert box.where == {"in": "(sensor <= 4)"}
 
@@ -193,13 +193,13 @@ def test_the_range_that_costs_least_is_the_one_found() -> None:
 def test_where_windows_come_out_all_the_same_chance_is_as_good() -> None:
     sample = averages(size=20)
     only = {"in": {"noise": sample.samples["in"]["noise"]}}
-    assert by_value(sample.mouth, 0.3, sample.try_, only) is None
+    assert by_value(sample.gate, 0.3, sample.try_, only) is None
 
 
-def test_texts_at_the_mouth_are_found_by_trial() -> None:
+def test_texts_at_the_gate_are_found_by_trial() -> None:
     sample = averages()
     only = {"in": {"room": sample.samples["in"]["room"]}}
-    box = by_trial(sample.mouth, 0.5, sample.try_, only)
+    box = by_trial(sample.gate, 0.5, sample.try_, only)
     assert box is not None
     assert box.where == {"in": "(room IN ('room0', 'room1'))"}
 
@@ -207,7 +207,7 @@ def test_texts_at_the_mouth_are_found_by_trial() -> None:
 def test_noise_tells_nothing() -> None:
     sample = averages()
     only = {"in": {"noise": sample.samples["in"]["noise"]}}
-    assert by_value(sample.mouth, 0.4, sample.try_, only) is None
+    assert by_value(sample.gate, 0.4, sample.try_, only) is None
 
 
 def test_one_stream_of_two_sheds_for_both() -> None:
@@ -218,7 +218,7 @@ def test_one_stream_of_two_sheds_for_both() -> None:
     )
     tables = {name: pa.table({"x": numbers()}) for name in "ab"}
     sample = Sample(net.build(), **tables)
-    box = by_value(sample.mouth, 0.5, sample.try_)
+    box = by_value(sample.gate, 0.5, sample.try_)
     assert box is not None
     assert box.where.keys() == {"a", "b"}
     assert sample.utility(box) > 0.95
@@ -239,13 +239,13 @@ def test_curves_of_values_rise_ever_less_steeply(counts: list[int]) -> None:
 
 def test_a_better_drop_box_loses_less_than_chance() -> None:
     sample = scaled()
-    bins = sample.mouth.bins
+    bins = sample.gate.bins
     assert bins is not None
     assert is_better(bins, DropBox(0.2, {"in": "x >= 800"}), sample.try_)
     assert not is_better(bins, DropBox(0.2, {"in": "x < 200"}), sample.try_)
 
 
-def test_a_shedder_asks_for_the_stages_that_have_a_mouth() -> None:
+def test_a_shedder_asks_for_the_stages_that_have_a_gate() -> None:
     sample = scaled()
     tried: list[str] = []
 
@@ -253,8 +253,8 @@ def test_a_shedder_asks_for_the_stages_that_have_a_mouth() -> None:
         tried.append(stage)
         return sample.try_(box)
 
-    ask = for_stages({"own": sample.mouth}, try_, lambda stage: sample.samples)
-    quality = Quality(delay=((0, 1), (1, 1), (2, 0)), value=sample.mouth.graph)
+    ask = for_stages({"own": sample.gate}, try_, lambda stage: sample.samples)
+    quality = Quality(delay=((0, 1), (1, 1), (2, 0)), value=sample.gate.graph)
     stages = {
         "shared": Stage("shared", {"own": 1.0}, frozenset({"out", "other"}), rate=100, tuple_us=100),
         "own": Stage("own", {}, frozenset({"out"}), tuple_us=20_000),

@@ -86,4 +86,4 @@ def simulate(seed: int, chances: Chances | None = None) -> Machine:
 
 def story(machine: Machine) -> tuple[object, ...]:
     """What tells one run from another."""
-    return machine.trace, machine.switches, machine.scheduler.now_ns, machine.mischief.counts
+    return machine.trace, machine.switches, machine.scheduler.now_ns, machine.faults.counts

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 def test_a_store_that_syncs_before_it_commits_keeps_what_it_told() -> None:
     counts: dict[str, int] = {}
     for seed in range(150):
-        for name, count in simulate(seed).mischief.counts.items():
+        for name, count in simulate(seed).faults.counts.items():
             counts[name] = counts.get(name, 0) + count
     assert {"power loss", "kill", "sync", "commit", "stall"} <= set(counts)
 

@@ -205,7 +205,7 @@ def test_operations_fail_with_their_chance(kind: str) -> None:
         machine = Machine(seed, Chances(**{kind: 1.0}))
         disk = VirtualDisk(machine)
         machine.run(lambda machine=machine, disk=disk: main(machine, disk))
-        assert machine.mischief.counts == {kind: 1}
+        assert machine.faults.counts == {kind: 1}
         assert DATA.startswith(disk.contents().get("new", b""))
     assert len(errors) == (1 if kind in ("open", "delete") else 2)
 
@@ -265,5 +265,5 @@ def test_an_operation_may_take_long() -> None:
             disk.create(f"{index}", b"")
 
     machine.run(lambda: machine.begin_life().start(work, "work").join())
-    assert machine.mischief.counts["stall"] > 3
+    assert machine.faults.counts["stall"] > 3
     assert machine.scheduler.now_ns > 1_000_000_000

@@ -56,7 +56,7 @@ def test_power_loss_unwinds_all_threads_and_leaves_none_behind() -> None:
         assert machine.run(main).switches == 1 + seed
         assert "woken" not in seen
         assert len(seen) == len(set(seen))
-        assert machine.mischief.counts == {"power loss": 1}
+        assert machine.faults.counts == {"power loss": 1}
         assert threading.active_count() == before
 
 
@@ -193,7 +193,7 @@ def test_the_seed_plans_crashes_within_a_range_and_no_more_than_wanted() -> None
 
         *crashed, last = machine.run(main)
         assert (len(crashed), last.switches) == (2, 61)
-        assert sum(machine.mischief.counts.values()) == 2
+        assert sum(machine.faults.counts.values()) == 2
         points += [life.switches for life in crashed]
     assert min(points) >= 1
     assert 40 < max(points) <= 50

@@ -134,7 +134,7 @@ def deliver(found: Iterable[tuple[str, pa.Table]], target: Destination, stop: St
     """Deliver tables of outputs until all that was wanted is there; Ctrl-C cuts no line in two."""
     pairs = iter(found)
     while not target.is_full and (pair := next(pairs, None)) is not None:
-        with stop.deferred():
+        with stop.defer():
             target.take(*pair)
 
 

@@ -29,7 +29,7 @@ def shed_statically(network: Network, costs: Costs, found: Analysis) -> Shedding
 
 
 def _stage(made: Plan, superbox: Superbox, found: Analysis, streams: Rates) -> Stage:
-    """A superbox under the load that is expected; what is dropped at its mouth has been read by then."""
+    """A superbox under the load that is expected; what is dropped at its gate has been read by then."""
     arcs = superbox.streams.values()
     rate = sum(streams[Ref.parse(arc)] for arc in arcs)
     direct = sum(streams[Ref.parse(arc)] for arc in arcs if made.arcs[arc].writer is None)

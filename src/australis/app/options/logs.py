@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from australis.app.logs import FORMATS, logged
+from australis.app.logs import FORMATS, log_to
 
 _OPTIONS = (
     click.option(
@@ -34,7 +34,7 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, verbose: int, log_format: str | None, log_file: str | None, **options: Any) -> Any:
         if not (verbose or log_format or log_file):
             return command(*args, **options)
-        with logged(verbose, log_format or FORMATS[0], log_file):
+        with log_to(verbose, log_format or FORMATS[0], log_file):
             return command(*args, **options)
 
     for option in reversed(_OPTIONS):

@@ -10,6 +10,7 @@ from australis.lazy import lazy_exports
 if TYPE_CHECKING:
     from australis.app.running.conductor import Conductor, OutputTaker
     from australis.app.running.engines import ENGINES, SPARK, start_engine
+    from australis.app.running.file_run import stopped_clock
     from australis.app.running.in_process import RunRequest, run_in_process
     from australis.app.running.on_node import run_on_node
     from australis.app.running.quiet_start import quietly
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     )
     from australis.app.running.stopping import Stop, stoppable
     from australis.app.running.summary import Summary
-    from australis.app.running.turns import stopped_clock
     from australis.app.running.whole_files import open_inputs
 else:
     __getattr__ = lazy_exports(
@@ -57,7 +57,7 @@ else:
                 "stoppable",
             ),
             "summary": ("Summary",),
-            "turns": ("stopped_clock",),
+            "file_run": ("stopped_clock",),
             "whole_files": ("open_inputs",),
         },
     )

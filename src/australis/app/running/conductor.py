@@ -91,7 +91,7 @@ class Conductor:
                 pass
 
     def _thread(self, work: Callable[[], None]) -> threading.Thread:
-        def guarded() -> None:
+        def run_and_report() -> None:
             try:
                 work()
             except BaseException as error:
@@ -99,7 +99,7 @@ class Conductor:
                 _log.debug("a thread of the run ended: %s", error)
                 self._news.put(error)
 
-        thread = threading.Thread(target=guarded, name="australis-run", daemon=True)
+        thread = threading.Thread(target=run_and_report, name="australis-run", daemon=True)
         thread.start()
         return thread
 

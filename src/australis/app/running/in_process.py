@@ -12,9 +12,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from australis.algebra.network import Network
 from australis.app.running.engines import start_engine
+from australis.app.running.file_run import RunSetup, run
 from australis.app.running.stopping import Stop
 from australis.app.running.summary import Summary
-from australis.app.running.turns import RunSetup, run
 from australis.app.running.whole_files import open_inputs, open_outputs
 from australis.engine.files import Reader
 

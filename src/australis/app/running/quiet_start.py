@@ -30,7 +30,7 @@ def quietly(folder: Path | None) -> Iterator[None]:
             raise
         except Exception as error:
             raise EngineError(
-                Problem("Spark", f"did not start: {error}{_said(log)}", "a Java 17 or 21 that runs here")
+                Problem("Spark", f"did not start: {error}{_read_tail(log)}", "a Java 17 or 21 that runs here")
             ) from error
         finally:
             os.dup2(kept, _STDERR)
@@ -49,7 +49,7 @@ def _open_log(folder: Path | None) -> IO[bytes]:
         return tempfile.TemporaryFile()
 
 
-def _said(log: IO[bytes]) -> str:
+def _read_tail(log: IO[bytes]) -> str:
     log.seek(0)
     lines = log.read().decode(errors="replace").splitlines()
     return "".join(f"\n    {line}" for line in lines[-_LINES:])

@@ -54,7 +54,7 @@ class Stop:
         raise SystemExit(TERMINATED)
 
     @contextmanager
-    def deferred(self) -> Iterator[None]:
+    def defer(self) -> Iterator[None]:
         """Hear a signal only behind what runs inside, which would leave something if it was cut in two."""
         self._deferred = True
         try:

@@ -34,7 +34,7 @@ def open_outputs(
     writers: dict[str, Writer] = {}
     try:
         for name, path in targets.items():
-            with stop.deferred():
+            with stop.defer():
                 writers[name] = open_writer(path, network.output_schema(name), stream_format=stream_format)
         yield writers
         for writer in writers.values():

@@ -38,7 +38,9 @@ class ProgressSample:
     def shed(self) -> int:
         """The tuples that drop boxes have shed so far."""
         return sum(
-            mouthful.shed for each in self.statistics.superboxes.values() for mouthful in each.mouths.values()
+            gate_count.shed
+            for each in self.statistics.superboxes.values()
+            for gate_count in each.gates.values()
         )
 
     @property

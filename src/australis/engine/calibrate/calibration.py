@@ -79,7 +79,7 @@ def calibrate(network: Network, given: Sample, *, clock: Clock = time.process_ti
     pipeline = Pipeline(network, clock)
     start = _loaded(pipeline, given)
     _rehearse(pipeline, start, given)
-    measured = _measured(pipeline, start, given)
+    measured = _measure(pipeline, start, given)
     boxes = {box: measured.cost(network, box) for box in network.order}
     inputs_us, outputs_us = ends_us(network, clock)
     notes = (*given.notes, *_notes(network, measured))
@@ -101,8 +101,8 @@ def _rehearse(pipeline: Pipeline, state: PipelineState, given: Sample) -> None:
         state = pipeline.advance(state, given.round(number), _now(given, number)).state
 
 
-def _measured(pipeline: Pipeline, state: PipelineState, given: Sample) -> _Measured:
-    """What all rounds have done but the first ones; if time runs out, what the last one has."""
+def _measure(pipeline: Pipeline, state: PipelineState, given: Sample) -> _Measured:
+    """Measure what all rounds do but the first ones; if time runs out, what the last one does."""
     measured, last = _Measured(), None
     for number in _in_time(given.rounds, _MEASURED_S):
         arrivals = given.round(number)

@@ -4,13 +4,13 @@ A new record of the network comes in; the running one is switched to it between 
 """
 
 from australis.engine.change.deployment import deploy
-from australis.engine.change.difference import Change
+from australis.engine.change.difference import Difference
 from australis.engine.change.loading import load, switch_to
 from australis.engine.change.optimiser import Optimiser, redrawn
 from australis.engine.change.switch import Switch
 
 __all__ = [
-    "Change",
+    "Difference",
     "Optimiser",
     "Switch",
     "deploy",

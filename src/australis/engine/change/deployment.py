@@ -33,7 +33,7 @@ def deploy(ledger: Ledger, network: Network, settings: NodeSettings) -> Record:
     _check_same(before.network, network)
     first = before.begun or (begun(network, with_past(network)) if settings.optimise else None)
     record = replace(before, discipline=discipline, partitions=settings.partitions, begun=first)
-    ledger.run_plan(before.plan)
+    ledger.load_plan(before.plan)
     if (before.discipline, before.partitions) != (record.discipline, record.partitions):
         _take_over(ledger, before, record)
     return record
@@ -51,7 +51,7 @@ def _take_over(ledger: Ledger, before: Record, record: Record) -> None:
     takeover = Takeover(Cut(before.plan, before.partitions), Cut(record.plan, record.partitions))
     if before.discipline != record.discipline:
         _check_drained(ledger.queues, before.discipline)
-    states = takeover.states(ledger.root, ledger.catalog)
+    states = takeover.write_states(ledger.root, ledger.catalog)
     begins = _begins(takeover, ledger.queues)
     outdated, text = takeover.outdated, record.to_json()
     crash_point("deploy.rewriting")

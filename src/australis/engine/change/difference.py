@@ -13,7 +13,7 @@ from australis.errors import EngineError, Problem
 
 
 @dataclass(frozen=True)
-class Change:
+class Difference:
     """The difference between what runs and what is to run."""
 
     kept: tuple[str, ...]
@@ -71,7 +71,7 @@ def _signed(sign: str, kind: str, names: Iterable[str]) -> Iterator[str]:
     yield from (f"  {sign} {kind} {name}" for name in names)
 
 
-def difference(old: Network, new: Network, takeover: Takeover, ledger: Ledger, now: int) -> Change:
+def difference(old: Network, new: Network, takeover: Takeover, ledger: Ledger, now: int) -> Difference:
     """What a takeover does to a network as its users drew it; refuses one that cannot be."""
     _check(old, new)
     kept = tuple(box for box in new.order if _goes_on(old, new, box, takeover))
@@ -81,7 +81,7 @@ def difference(old: Network, new: Network, takeover: Takeover, ledger: Ledger, n
         "outputs": (old.outputs, new.outputs),
         "points": (old.connection_points, new.connection_points),
     }
-    return Change(
+    return Difference(
         kept,
         tuple(box for box in kept if new.boxes[box].box.ordered),
         altered,

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from australis.algebra.network import Network
-from australis.engine.change.difference import Change
+from australis.engine.change.difference import Difference
 from australis.engine.change.switch import Switch
 from australis.engine.files import Rejected
 from australis.engine.ingest import Arrival, Ingest, fitting, loaded
@@ -48,11 +48,11 @@ def load(
 ) -> None:
     """Load the stored tables that the root does not have, each in a transaction that says so."""
     check_tables(network, catalog, tables)
-    for arrival in _given(network, catalog, ingest, tables, now, rejected):
+    for arrival in _store_given(network, catalog, ingest, tables, now, rejected):
         ingest.append(arrival)
 
 
-def _given(
+def _store_given(
     network: Network,
     catalog: Catalog,
     ingest: Ingest,
@@ -61,7 +61,7 @@ def _given(
     rejected: Mapping[str, Sequence[Rejected]] = MappingProxyType({}),
     again: Collection[str] = (),
 ) -> list[Arrival]:
-    """The rows that the caller gives of tables that the root does not have, or not for this network."""
+    """Write the rows that the caller gives of tables that the root does not have, or not for this network."""
     noted = {name: loaded(name) for name, given in network.inputs.items() if given.table}
     missing = [name for name, note in noted.items() if catalog.position(note) is None or name in again]
     return [
@@ -83,7 +83,7 @@ def switch_to(
     switch: Switch,
     redraw: Callable[[Record], Record],
     tables: Tables = MappingProxyType({}),
-) -> Change:
+) -> Difference:
     """Switch to another record, with the rows of the stored tables that it needs and nothing has."""
     ledger, keeper, foreseen = running.ledger, running.keeper, list[Found]()
 
@@ -91,14 +91,14 @@ def switch_to(
         record = redraw(known)
         again = outdated(ledger.plan.network, record.whole)
         check_tables(record.whole, ledger.catalog, tables, again)
-        foreseen.extend(keeper.foreseen(record.whole, tables))
+        foreseen.extend(keeper.read_ahead(record.whole, tables))
         return record
 
     def arrivals(record: Record) -> list[Arrival]:
         again, now = outdated(ledger.plan.network, record.whole), running.clock()
-        given = _given(record.whole, ledger.catalog, running.ingest, tables, now, again=again)
-        return [*keeper.arrivals(foreseen, record.whole), *given]
+        given = _store_given(record.whole, ledger.catalog, running.ingest, tables, now, again=again)
+        return [*keeper.store_arrivals(foreseen, record.whole), *given]
 
     found = switch.to(redraw_and_read, arrivals)
-    keeper.taken()
+    keeper.reschedule()
     return found

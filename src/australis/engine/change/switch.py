@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from australis.engine.change.difference import Change, difference
+from australis.engine.change.difference import Difference, difference
 from australis.engine.change.takeover import Cut, Takeover
 from australis.engine.crash_points import crash_point
 from australis.engine.ingest import Arrival
@@ -19,7 +19,7 @@ from australis.engine.ledger import NETWORK, Record, StateFile, UnitOfWork, quer
 from australis.engine.running import Running
 from australis.engine.steer import SteeringPlan
 from australis.engine.threads import Threads
-from australis.engine.worker import Run, write_plan
+from australis.engine.worker import RunTrain, write_plan
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 from australis.policy.shed import Withdraw
@@ -30,7 +30,7 @@ class _Ready:
     """What was written before the switch: where workers find the plan, and what it begins with."""
 
     plan_file: str
-    run: Run
+    run: RunTrain
     states: Mapping[str, list[StateFile]]
     steering: SteeringPlan
     arrivals: Sequence[Arrival]
@@ -40,13 +40,13 @@ class Switch:
     """Switches a network that runs from record to record, one after the other."""
 
     def __init__(
-        self, running: Running, record: Record, prepare: Callable[[Plan], Run], threads: Threads
+        self, running: Running, record: Record, prepare: Callable[[Plan], RunTrain], threads: Threads
     ) -> None:
         self._running, self._prepare_runner, self.record = running, prepare, record
         self._ledger, self._loop, self._state = running.ledger, running.loop, running.state
         self._turn = threads.lock()
 
-    def difference(self, record: Record) -> Change:
+    def difference(self, record: Record) -> Difference:
         """What a switch would do."""
         drawn = self.record.drawn, record.drawn
         takeover, now = self._takeover(record), self._running.clock()
@@ -56,7 +56,7 @@ class Switch:
         self,
         redraw: Callable[[Record], Record],
         arrivals: Callable[[Record], Sequence[Arrival]] = lambda record: (),
-    ) -> Change:
+    ) -> Difference:
         """Switch to what is made of the present record; when it cannot be, all stays as it is.
 
         `arrivals` are logged before the first train of the new plan.
@@ -128,7 +128,7 @@ class Switch:
         """Write what the new plan needs, where nothing sees it so far."""
         root, new = self._ledger.root, takeover.new.plan
         plan_file = write_plan(root, {each.id: each for each in takeover.fresh})
-        states = takeover.states(root, self._ledger.catalog)
+        states = takeover.write_states(root, self._ledger.catalog)
         crash_point("change.prepared")
         steering = self._running.steering.prepare(new)
         return _Ready(plan_file, self._prepare_runner(new), states, steering, arrivals)

@@ -106,21 +106,23 @@ class Takeover:
 
     # --- states
 
-    def states(self, root: Root, catalog: Catalog) -> dict[str, list[StateFile]]:
-        """The states that fresh superboxes begin with; what has to be in other parts is written anew."""
+    def write_states(self, root: Root, catalog: Catalog) -> dict[str, list[StateFile]]:
+        """Write anew what has to be in other parts; gives the states that fresh superboxes begin with."""
         files: dict[str, list[StateFile]] = {}
         for name in self.held:
             for file in catalog.states(name):
                 files.setdefault(file.box, []).append(file)
-        return {each.id: list(self._taken(root, each, files)) for each in self.fresh}
+        return {each.id: list(self._take_states(root, each, files)) for each in self.fresh}
 
-    def _taken(
+    def _take_states(
         self, root: Root, superbox: Superbox, files: Mapping[str, list[StateFile]]
     ) -> Iterator[StateFile]:
         for box in superbox.ordered:
             found = sorted(files.get(box, ()), key=lambda file: file.partition)
             if found and box in self.kept:
-                yield from found if self._fits(superbox, box) else self._parted(root, superbox, box, found)
+                yield from (
+                    found if self._fits(superbox, box) else self._repartition(root, superbox, box, found)
+                )
 
     def _fits(self, superbox: Superbox, box: str) -> bool:
         """Whether the states of a box are in the parts that the new superbox wants."""
@@ -132,7 +134,7 @@ class Takeover:
         """The superbox that a box was in."""
         return next(each for each in self.old.plan.superboxes.values() if box in each.boxes)
 
-    def _parted(
+    def _repartition(
         self, root: Root, superbox: Superbox, box: str, files: list[StateFile]
     ) -> Iterator[StateFile]:
         network = superbox.network

@@ -110,7 +110,7 @@ def listen(directory: Path, australis: str) -> tuple[socket.socket, Place]:
         _log.debug("the socket of the node before may stay: %s", error)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        place = Place(_bound(listener), secrets.token_hex(32), os.getpid(), australis)
+        place = Place(_bind(listener), secrets.token_hex(32), os.getpid(), australis)
         listener.listen(16)
         listener.setblocking(False)
         place.write(directory)
@@ -120,7 +120,7 @@ def listen(directory: Path, australis: str) -> tuple[socket.socket, Place]:
     return listener, place
 
 
-def _bound(listener: socket.socket) -> str:
+def _bind(listener: socket.socket) -> str:
     """Bind to a short path in a folder of this user's own, wherever one can be made."""
     reason = f"no folder has a path of less than {ADDRESS_MOST} bytes"
     for where in dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp")):

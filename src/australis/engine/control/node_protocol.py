@@ -10,7 +10,7 @@ import pyarrow as pa
 from australis.algebra.network import Network
 
 
-class Change(Protocol):
+class Difference(Protocol):
     """What another network would change, or has changed."""
 
     def as_dict(self) -> dict[str, Any]:
@@ -36,10 +36,10 @@ class Served(Protocol):
     def statistics(self) -> Told:
         """What is known of boxes, queues and outputs."""
 
-    def difference(self, network: Network) -> Change:
+    def difference(self, network: Network) -> Difference:
         """What `change` would do."""
 
-    def change(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> Change:
+    def change(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> Difference:
         """Run another network from now on."""
 
     def attach(self, network: Network, *, name: str = "query") -> object:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from australis.algebra.network import Network
-from australis.engine.control.node_protocol import Change, Served
+from australis.engine.control.node_protocol import Difference, Served
 from australis.engine.control.temporary_queries import Guests
 from australis.engine.deliver import Attached
 from australis.errors import AustralisError, EngineError, Problem
@@ -89,7 +89,7 @@ class Queries:
             self._served.detach(name)
             self._guests.remove(name)
 
-    def change(self, network: Network, tables: Mapping[str, pa.Table]) -> Change:
+    def change(self, network: Network, tables: Mapping[str, pa.Table]) -> Difference:
         """Let the node run another network from now on."""
         with self._lock:
             return self._served.change(network, tables=tables)

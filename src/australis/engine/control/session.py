@@ -13,7 +13,7 @@ from australis.algebra.form import to_json
 from australis.algebra.network import Network
 from australis.engine.control.channel import Channel, Garbled, Message
 from australis.engine.control.messages import australis_version, network_of, networks, part, refusal, welcome
-from australis.engine.control.node_protocol import Change, Served
+from australis.engine.control.node_protocol import Difference, Served
 from australis.engine.control.queries import Queries
 from australis.engine.control.streams import End, Stream
 from australis.engine.deliver import Attached
@@ -31,14 +31,14 @@ class Session:
         self._channel, self._served, self._queries = channel, served, queries
         self._ending, self._patience_s = ending, patience_s
         self._requests: Mapping[str, Callable[[Message], None]] = {
-            "status": self._status,
-            "statistics": self._statistics,
-            "difference": self._difference,
+            "status": self._send_status,
+            "statistics": self._send_statistics,
+            "difference": self._send_difference,
             "change": self._change,
             "attach": self._attach,
             "join": self._join,
             "detach": self._detach,
-            "attached": self._attached,
+            "attached": self._send_attached,
             "refresh": self._refresh,
             "pause": self._pause,
             "resume": self._resume,
@@ -63,7 +63,7 @@ class Session:
         """Answer a request; whatever is wrong with it is an answer, and the next one may come."""
         try:
             message = self._channel.receive()
-            self._asked(message)(message)
+            self._handler(message)(message)
         except (EOFError, Garbled):
             raise
         except Exception as error:
@@ -76,7 +76,7 @@ class Session:
         _log.log(level, "a request of a client failed: %s", error, exc_info=not is_foreseen)
         self._channel.send(refusal(error))
 
-    def _asked(self, message: Message) -> Callable[[Message], None]:
+    def _handler(self, message: Message) -> Callable[[Message], None]:
         name = part(message, "request", str)
         if name not in self._requests:
             expected = f"one of {', '.join(self._requests)}"
@@ -85,12 +85,12 @@ class Session:
 
     # --- what is and what happens
 
-    def _status(self, message: Message) -> None:
+    def _send_status(self, message: Message) -> None:
         running = to_json(self._served.network())
         attached = networks(self._queries.attached())
         self._channel.send({"australis": australis_version(), "network": running, "attached": attached})
 
-    def _statistics(self, message: Message) -> None:
+    def _send_statistics(self, message: Message) -> None:
         self._channel.send({"statistics": self._served.statistics().as_dict()})
 
     def _refresh(self, message: Message) -> None:
@@ -106,24 +106,24 @@ class Session:
 
     # --- another network
 
-    def _difference(self, message: Message) -> None:
-        self._tell(self._served.difference(network_of(message)))
+    def _send_difference(self, message: Message) -> None:
+        self._report(self._served.difference(network_of(message)))
 
     def _change(self, message: Message) -> None:
-        tables = {name: self._table(parts) for name, parts in part(message, "tables", dict).items()}
-        self._tell(self._queries.change(network_of(message), tables))
+        tables = {name: self._receive_table(parts) for name, parts in part(message, "tables", dict).items()}
+        self._report(self._queries.change(network_of(message), tables))
 
-    def _table(self, parts: object) -> pa.Table:
+    def _receive_table(self, parts: object) -> pa.Table:
         if not isinstance(parts, int) or parts < 1:
             raise Garbled(Problem("request.tables", f"{parts!r} is no number of parts", "1 or more"))
         return pa.concat_tables([self._channel.receive_table() for _ in range(parts)])
 
-    def _tell(self, change: Change) -> None:
-        self._channel.send({"change": change.as_dict(), "lines": list(change.lines())})
+    def _report(self, difference: Difference) -> None:
+        self._channel.send({"change": difference.as_dict(), "lines": list(difference.lines())})
 
     # --- ad hoc queries
 
-    def _attached(self, message: Message) -> None:
+    def _send_attached(self, message: Message) -> None:
         self._channel.send({"attached": networks(self._queries.attached())})
 
     def _detach(self, message: Message) -> None:

@@ -72,7 +72,7 @@ class Stream:
                 if self._query.is_attached:
                     self._channel.send(refusal(error))
                     self._channel.hang_up()
-            self._ended()
+            self._end_output()
 
     def _send_all(self, output: str) -> None:
         for table in self._query.subscribe(output, follow=self._follow):
@@ -80,11 +80,11 @@ class Stream:
                 if self._over:
                     return
                 self._channel.send({"table": output}, each)
-                if not self._is_taken(output):
+                if not self._wait_until_taken(output):
                     return
 
-    def _is_taken(self, output: str) -> bool:
-        """Wait until a table is taken; False if all is over first."""
+    def _wait_until_taken(self, output: str) -> bool:
+        """Wait until a table is taken; gives False if all is over first."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._taken[output] or self._over, self._patience_s):
                 what = f"took nothing for {self._patience_s:,.0f} s"
@@ -93,7 +93,7 @@ class Stream:
             self._taken[output] -= is_taken
             return is_taken
 
-    def _ended(self) -> None:
+    def _end_output(self) -> None:
         with self._changed:
             self._going -= 1
             is_last = self._going == 0 and not self._over

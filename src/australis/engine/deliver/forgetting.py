@@ -31,7 +31,7 @@ def forget(
     opened = OpenRoot(root, catalog)
     try:
         ledger = opened.ledger
-        ledger.run_plan(plan_in(folder, ledger.catalog))
+        ledger.load_plan(plan_in(folder, ledger.catalog))
         name, outputs = _meant(place, ledger.queues, consumer, output)
         consumers = Consumers(ledger, wall_clock)
         return [Forgotten(name, each, consumers.forget(name, each)) for each in outputs]

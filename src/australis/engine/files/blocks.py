@@ -46,12 +46,12 @@ class TextSource:
         self._growing = growing
         self._live: LiveInput | GrowingInput | None = None
         with self.trouble():
-            self._raw: BinaryIO = self._opened()
+            self._raw: BinaryIO = self._open()
             self._stream: IO[bytes] = self._raw
-            if self._is_packed():
+            if self._detect_packing():
                 self._stream = cast(IO[bytes], gzip.GzipFile(fileobj=self._raw))
 
-    def _opened(self) -> BinaryIO:
+    def _open(self) -> BinaryIO:
         if self._growing is not None:
             self._live = GrowingInput(self.path, self._growing)
             return io.BufferedReader(self._live)
@@ -73,8 +73,8 @@ class TextSource:
         if self._live is not None:
             self._live.idle = idle
 
-    def _is_packed(self) -> bool:
-        """Whether the bytes are those of gzip, whatever the name says; a pipe may be packed, too."""
+    def _detect_packing(self) -> bool:
+        """Look whether the bytes are those of gzip, whatever the name says; a pipe may be packed, too."""
         if self._growing is not None:
             return False  # to look would be to wait
         packed = hasattr(self._raw, "peek") and self._raw.peek(2)[:2] == b"\x1f\x8b"

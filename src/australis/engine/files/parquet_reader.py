@@ -25,7 +25,7 @@ class ParquetReader(Reader):
 
     def __init__(self, path: str, schema: Schema, timezone: str) -> None:
         self._path, self._schema, self._timezone = path, schema, timezone
-        self._file = _opened(path)
+        self._file = _open(path)
         self._rows_read = 0
         self._mark = Mark()
         try:
@@ -144,7 +144,7 @@ def _number_fits(given: pa.DataType, wanted: DataType) -> bool:
     return bool(pa.types.is_floating(given)) and wanted.name == "double"
 
 
-def _opened(path: str) -> pq.ParquetFile:
+def _open(path: str) -> pq.ParquetFile:
     if not Path(path).exists():
         raise EngineError(Problem(path, "there is no such file"))
     try:

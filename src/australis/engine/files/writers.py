@@ -34,9 +34,9 @@ class Target:
         self._final = Path(path).resolve()
         self._temporary: Path | None = None
         with self.trouble():
-            self.stream: IO[bytes] = self._opened()
+            self.stream: IO[bytes] = self._open()
 
-    def _opened(self) -> IO[bytes]:
+    def _open(self) -> IO[bytes]:
         if self.path == STANDARD_STREAM:
             return sys.stdout.buffer
         if self._final.exists() and not self._final.is_file():

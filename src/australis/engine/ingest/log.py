@@ -83,7 +83,7 @@ class Ingest:
             return Segment(name, "", 0, 0, 0, 0, 0, first=0, ts=ts)
         return write_arrivals(self._root, name, table, 0, ts)
 
-    def adopted(self, name: str, uri: str, now: int) -> Segment:
+    def adopt(self, name: str, uri: str, now: int) -> Segment:
         """Describe a Parquet file as a segment of an input."""
         segment, found = adopt(self._root, name, uri, 0, now)
         schema = self._schema(name)

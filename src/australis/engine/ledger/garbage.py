@@ -57,13 +57,13 @@ class Garbage:
     def bury(self, names: Iterable[str]) -> None:
         """Delete files once those are done who read now; runs of history when the next ones are buried."""
         with self._lock:
-            free = self._without_listed(tuple(names))
+            free = self._defer_runs(tuple(names))
             if free and self._readers:
                 self._waiting.append((set(self._readers), free))
                 return
         self._delete(free)
 
-    def _without_listed(self, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _defer_runs(self, names: tuple[str, ...]) -> tuple[str, ...]:
         runs = tuple(name for name in names if name.startswith(f"{HISTORY}/"))
         if not runs:
             return names

@@ -204,8 +204,8 @@ class Ledger:
         """The plan that runs."""
         return self.queues.plan
 
-    def run_plan(self, plan: Plan) -> None:
-        """Let a plan run, whose heads and segments are committed already, if there are any."""
+    def load_plan(self, plan: Plan) -> None:
+        """Load the queues of a plan whose heads and segments are committed already, if there are any."""
         with self.guard:
             self._queues = load_queues(plan, self.catalog, {})
 

@@ -17,6 +17,7 @@ create index state_file on state (name);
 MIGRATIONS: Mapping[int, str] = {3: _INDEXES}
 """What makes a catalogue of each version one of the next."""
 
+# What came to gates is in `mouth` and `recent_mouth`: their names are those of version 4 of the catalogue.
 TABLES = f"""
 create table meta (key text primary key, value text not null) without rowid;
 create table event (base integer primary key, end integer not null, kind text not null, input text not null,

@@ -22,7 +22,7 @@ class CatalogView(Catalog):
     def __init__(self, path: Path) -> None:
         self._home, self._lock = FolderHome(path.parent), SYSTEM.lock()
         with self._explained():
-            self._db = _opened(path)
+            self._db = _open(path)
         try:
             version = self.rows("pragma user_version")[0][0]
             if not OLDEST <= version <= VERSION:
@@ -32,19 +32,19 @@ class CatalogView(Catalog):
             raise
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    """A connection that reads, inside a transaction, so that all it reads is of one moment."""
+def _open(path: Path) -> sqlite3.Connection:
+    """Open a connection that reads, inside a transaction, so that all it reads is of one moment."""
     uri = f"{path.resolve().as_uri()}?mode=ro"
     try:
-        return _begun(uri)
+        return _begin(uri)
     except sqlite3.OperationalError:
         # In a folder that cannot be written SQLite reads only what it may believe never to change.
         if path.with_name(f"{path.name}-wal").exists():
             raise
-        return _begun(f"{uri}&immutable=1")
+        return _begin(f"{uri}&immutable=1")
 
 
-def _begun(uri: str) -> sqlite3.Connection:
+def _begin(uri: str) -> sqlite3.Connection:
     db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
     try:
         db.execute("begin")

@@ -58,7 +58,7 @@ class Pool:
         self._changed = threading.Condition()
         self._is_closed = False
         self._zygote = Zygote()
-        self._idle.append(self._new())
+        self._idle.append(self._start_worker())
 
     def take(self, root: str, *, wait: bool) -> Worker | None:
         """A worker for a train of a root; without `wait`, None if none is free."""
@@ -67,7 +67,7 @@ class Pool:
                 if not wait:
                     return None
                 self._wait(root)
-            return self._taken(root)
+            return self._claim_worker(root)
 
     def give_back(self, worker: Worker) -> None:
         """A worker has given its answer, and is free for another train."""
@@ -123,16 +123,16 @@ class Pool:
             self._line.remove(place)
             self._changed.notify_all()
 
-    def _taken(self, root: str) -> Worker:
-        """The worker that has run last, if it lives: its caches are warm."""
+    def _claim_worker(self, root: str) -> Worker:
+        """Claim the worker that has run last, if it lives: its caches are warm; else start one."""
         while self._idle and self._idle[-1].has_ended:
             self._idle.pop().connection.close()
-        worker = self._idle.pop() if self._idle else self._new()
+        worker = self._idle.pop() if self._idle else self._start_worker()
         worker.root = root
         self._busy.add(worker)
         return worker
 
-    def _new(self) -> Worker:
+    def _start_worker(self) -> Worker:
         if self._is_closed:
             raise WorkerEnded("the runner is closed")
         self._made += 1

@@ -11,7 +11,7 @@ from typing import Self
 from australis.engine.light.orders import failed, manifest, orders
 from australis.engine.light.pool import Pool, Worker, WorkerEnded
 from australis.engine.store import Root
-from australis.engine.worker import Manifest, Run, Waybill
+from australis.engine.worker import Manifest, RunTrain, Waybill
 from australis.plan.superboxes import Plan
 
 
@@ -26,7 +26,7 @@ class LightRunner:
         """How many tasks can run at a time."""
         self._pool = Pool(self.tasks)
 
-    def prepare(self, root: Root, plan: Plan) -> Run:
+    def prepare(self, root: Root, plan: Plan) -> RunTrain:
         """Workers read of any plan in its file, so all plans run alike."""
         del root, plan
         return self._run

@@ -17,10 +17,10 @@ def work(driver: Connection) -> None:
         except EOFError:
             # The driver needs no more.
             return
-        driver.send_bytes(_answered(order))
+        driver.send_bytes(_answer(order))
 
 
-def _answered(order: bytes) -> bytes:
+def _answer(order: bytes) -> bytes:
     try:
         return answer(lambda: _run(order))
     except Exception as error:

@@ -35,7 +35,7 @@ class Zygote:
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
         with theirs:
-            self._process = _started(theirs.fileno())
+            self._process = _start(theirs.fileno())
 
     def fork(self, number: int, connection: Connection) -> None:
         """Begin a worker at one end of a connection. Raises `OSError` if the zygote has ended."""
@@ -54,8 +54,8 @@ class Zygote:
         self._socket.close()
 
 
-def _started(theirs: int) -> subprocess.Popen[bytes]:
-    """The process, with the modules of this one in reach; its errors go where those of this one go."""
+def _start(theirs: int) -> subprocess.Popen[bytes]:
+    """Start the process, with the modules of this one in reach; its errors go where those of this one go."""
     code = _MAIN.format(path=[os.path.abspath(each) for each in sys.path], socket=theirs, pid=os.getpid())
     try:
         # In a group of its own: Ctrl-C in a terminal is for the driver, which then decides what ends.

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from australis.engine.light.unneeded import hide_pandas, hide_scipy
+from australis.engine.light.hidden_packages import hide_pandas, hide_scipy
 from australis.engine.light.zygote import FORK, MESSAGE
 
 LOOK_S = 5.0
@@ -36,7 +36,7 @@ def main(driver: int, pid: int) -> None:
     os.dup2(_STDERR, _STDOUT)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)
-    server = _Server(socket.socket(fileno=driver), pid, _loaded())
+    server = _Server(socket.socket(fileno=driver), pid, _load_work())
     try:
         server.serve()
     finally:
@@ -45,8 +45,8 @@ def main(driver: int, pid: int) -> None:
         os._exit(0)
 
 
-def _loaded() -> Work:
-    """What a worker does; the kernels are in memory, and out of the garbage collector's sight."""
+def _load_work() -> Work:
+    """Load what a worker does, and the kernels, out of the garbage collector's sight."""
     hide_pandas()
     work: Work = importlib.import_module("australis.engine.light.worker_loop").work
     with hide_scipy():

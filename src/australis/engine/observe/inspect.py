@@ -14,7 +14,7 @@ from australis.engine.ledger import OPTIMISER, Entry, drop_log, load_queues, pla
 from australis.engine.observe.live_network import live
 from australis.engine.observe.statistics import Statistics, statistics_of
 from australis.engine.store import CATALOG
-from australis.engine.worker import Gate
+from australis.engine.worker import GateDropBox
 
 
 def holds_tables(directory: Path, names: Iterable[str]) -> bool:
@@ -43,10 +43,10 @@ def running(directory: Path) -> Network:
     with view_of(directory) as view:
         made = plan_in(directory, view)
         entries = [each for each in drop_log(view, withdrawn=0) if each.superbox in made.superboxes]
-    standing: dict[str, dict[str, Gate]] = {}
+    standing: dict[str, dict[str, GateDropBox]] = {}
     for each in entries:
-        gate = Gate(each.number, each.share, each.where)
-        standing.setdefault(each.superbox, {})[each.stream] = gate
+        drop_box = GateDropBox(each.number, each.share, each.where)
+        standing.setdefault(each.superbox, {})[each.stream] = drop_box
     return live(made, standing, {each.number: _shed_so_far(each) for each in entries})
 
 

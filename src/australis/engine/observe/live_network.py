@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from australis.algebra.boxes import Box, Drop, Filter
 from australis.algebra.network import Network, Node, Output, Ref
-from australis.engine.worker import Gate
+from australis.engine.worker import GateDropBox
 from australis.plan.superboxes import Plan, Superbox
 
 TAG = "shed"
@@ -17,7 +17,9 @@ TAG = "shed"
 
 
 def live(
-    plan: Plan, standing: Mapping[str, Mapping[str, Gate]], remarks: Mapping[int, str] = MappingProxyType({})
+    plan: Plan,
+    standing: Mapping[str, Mapping[str, GateDropBox]],
+    remarks: Mapping[int, str] = MappingProxyType({}),
 ) -> Network:
     """The network of a plan with a drop box in each stream that one stands in.
 
@@ -25,15 +27,15 @@ def live(
     """
     network = plan.network
     boxes, outputs = dict(network.boxes), dict(network.outputs)
-    for name, gates in standing.items():
+    for name, drop_boxes in standing.items():
         superbox = plan.superboxes[name]
-        for stream, gate in gates.items():
+        for stream, drop_box in drop_boxes.items():
             source = Ref.parse(superbox.reads[stream])
-            drop_id = _free(f"drop_{gate.number}", network)
+            drop_id = _free(f"drop_{drop_box.number}", network)
             boxes[drop_id] = Node(
-                _box(gate, name), (source,), TAG, _told(gate) + remarks.get(gate.number, "")
+                _box(drop_box, name), (source,), TAG, _told(drop_box) + remarks.get(drop_box.number, "")
             )
-            behind = Ref(drop_id, 1 if gate.where else 0)
+            behind = Ref(drop_id, 1 if drop_box.where else 0)
             for box_id in superbox.boxes:
                 sources = tuple(behind if each == source else each for each in boxes[box_id].sources)
                 boxes[box_id] = replace(boxes[box_id], sources=sources)
@@ -41,16 +43,16 @@ def live(
     return replace(network, boxes=boxes, outputs=outputs)
 
 
-def _box(gate: Gate, superbox: str) -> Box:
+def _box(drop_box: GateDropBox, superbox: str) -> Box:
     """What a drop box does, as a box: those that a predicate names go, or a part of all."""
-    if gate.where:
-        return Filter((gate.where,))
-    return Drop(gate.share, zlib.crc32(superbox.encode()))
+    if drop_box.where:
+        return Filter((drop_box.where,))
+    return Drop(drop_box.share, zlib.crc32(superbox.encode()))
 
 
-def _told(gate: Gate) -> str:
-    part = "" if gate.share == 1 else f"{gate.share:.1%} of "
-    return f"sheds {part}those with {gate.where}" if gate.where else f"sheds {part}all"
+def _told(drop_box: GateDropBox) -> str:
+    part = "" if drop_box.share == 1 else f"{drop_box.share:.1%} of "
+    return f"sheds {part}those with {drop_box.where}" if drop_box.where else f"sheds {part}all"
 
 
 def _passed(superbox: Superbox, outputs: Mapping[str, Output], behind: Ref) -> Iterator[tuple[str, Output]]:

@@ -110,11 +110,11 @@ def _superboxes(known: Statistics) -> Iterator[Metric]:
     yield _gauge("superbox_queue_tuples", "Tuples that wait for a superbox.", ("superbox",), waiting)
     trains = [((name,), float(each.trains)) for name, each in superboxes]
     yield _counter("superbox_trains", "Trains that went through a superbox.", ("superbox",), trains)
-    mouths = [((name, stream), got) for name, each in superboxes for stream, got in each.mouths.items()]
+    gates = [((name, stream), got) for name, each in superboxes for stream, got in each.gates.items()]
     labels = ("superbox", "stream")
-    arrived = [(key, float(got.arrived)) for key, got in mouths]
+    arrived = [(key, float(got.arrived)) for key, got in gates]
     yield _counter("superbox_arrived_tuples", "Tuples that came to a stream of a superbox.", labels, arrived)
-    shed = [(key, float(got.shed)) for key, got in mouths]
+    shed = [(key, float(got.shed)) for key, got in gates]
     told = "Tuples that drop boxes at a stream of a superbox shed."
     yield _counter("superbox_shed_tuples", told, labels, shed)
 

@@ -85,7 +85,7 @@ class SuperboxStatistics:
     train_ms_p50: float | None
     outputs: tuple[str, ...] = ()
     """Those that it leads to."""
-    mouths: Mapping[str, GateCount] = field(default_factory=dict)
+    gates: Mapping[str, GateCount] = field(default_factory=dict)
     """What came to each of its streams so far, and what of it was shed."""
 
 

@@ -56,8 +56,8 @@ class RunningSink(ABC):
         position = self._write(table)
         self._outlet.acknowledge(self._consumer, self._output, last + 1, position)
 
-    def _recorded(self, first: Callable[[], str]) -> str:
-        """The acknowledged position; before anything is written there is one, too."""
+    def _ensure_position(self, first: Callable[[], str]) -> str:
+        """Acknowledge the first position if there is none yet; gives the acknowledged one."""
         seq, position = self._outlet.consumer(self._consumer, self._output)
         if position is None:
             position = first()

@@ -41,7 +41,7 @@ class RunningParts(RunningSink):
         super().__init__(outlet, sink.output, sink.consumer)
         self._sink, self._folder = sink, Path(sink.path).resolve()
         self._make_folder()
-        last = _read_last(self._recorded(self._first), sink.path)
+        last = _read_last(self._ensure_position(self._first), sink.path)
         with trouble(sink.path):
             self._remove_behind(last)
 

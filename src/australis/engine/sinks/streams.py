@@ -45,7 +45,7 @@ class RunningStream(RunningSink):
         self._path = sink.path
         self._rendering = Rendering(sink.schema, sink.format)
         with trouble(self._path):
-            self._stream = _opened(sink.path)
+            self._stream = _open(sink.path)
         try:
             self._pass_on([self._rendering.header()])
         except BaseException:
@@ -69,5 +69,5 @@ class RunningStream(RunningSink):
                 self._stream.close()
 
 
-def _opened(path: str) -> IO[bytes]:
+def _open(path: str) -> IO[bytes]:
     return sys.stdout.buffer if path == STANDARD_STREAM else open(path, "wb", buffering=0)

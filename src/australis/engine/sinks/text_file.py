@@ -70,7 +70,7 @@ class RunningTextFile(RunningSink):
         self._sink = sink
         packed = sink.path.lower().endswith(".gz")
         self._rendering = Rendering(sink.schema, format_of(sink.path), packed)
-        record = read_file_end(self._recorded(self._first), sink.path)
+        record = read_file_end(self._ensure_position(self._first), sink.path)
         self._file = AppendedFile(sink.path, record)
         if record.size == 0:
             self._file.append([self._rendering.header()])

@@ -10,7 +10,7 @@ from australis.lazy import lazy_exports
 if TYPE_CHECKING:
     from australis.engine.spark.jobs import on_spark
     from australis.engine.spark.leading import led
-    from australis.engine.spark.runner import on_session, started
+    from australis.engine.spark.runner import on_session, start
     from australis.engine.spark.session import is_running, local_session
 else:
     __getattr__ = lazy_exports(
@@ -20,7 +20,7 @@ else:
             "leading": ("led",),
             "runner": (
                 "on_session",
-                "started",
+                "start",
             ),
             "session": (
                 "is_running",
@@ -35,5 +35,5 @@ __all__ = [
     "local_session",
     "on_session",
     "on_spark",
-    "started",
+    "start",
 ]

@@ -56,7 +56,7 @@ def find_java() -> Path:
     for place, executable in _candidates():
         java = _ask(executable)
         if java is not None and java.major in SUPPORTED_MAJORS:
-            return java.home if java.has_vector_module else _wrapped(java)
+            return java.home if java.has_vector_module else _write_wrapper(java)
         seen.append(f"{place} is {executable}, {f'Java {java.major}' if java else 'which does not run'}")
     raise EngineError(_no_java(seen))
 
@@ -102,8 +102,8 @@ def _home_of(executable: Path, properties: dict[str, str]) -> Path:
     return Path(properties["java.home"])
 
 
-def _wrapped(java: Java) -> Path:
-    """A JAVA_HOME whose `bin/java` starts `java` without the vector flag."""
+def _write_wrapper(java: Java) -> Path:
+    """Write a JAVA_HOME whose `bin/java` starts `java` without the vector flag."""
     script = WRAPPER.format(java=shlex.quote(str(java.home / "bin" / "java")))
     home = _cache_dir() / f"java-{hashlib.sha256(script.encode()).hexdigest()[:16]}"
     try:

@@ -22,14 +22,14 @@ def on_spark(master: str, function: Callable[[Job], Result], jobs: Sequence[Job]
     session = local_session("australis-sweep", master=master, light=True)
     try:
         tasks = session.sparkContext.parallelize(jobs, len(jobs))
-        return [_got(each) for each in tasks.map(partial(_attempted, function)).collect()]
+        return [_got(each) for each in tasks.map(partial(_attempt, function)).collect()]
     finally:
         if not before:
             session.stop()
 
 
-def _attempted(function: Callable[[Job], Result], job: Job) -> Result | AustralisError:
-    """An error of ours is an outcome: Spark would try again, and bury it in a traceback of its own."""
+def _attempt(function: Callable[[Job], Result], job: Job) -> Result | AustralisError:
+    """Run a job, and return an error of ours: Spark would try again and bury it in a traceback of its own."""
     try:
         return function(job)
     except AustralisError as error:

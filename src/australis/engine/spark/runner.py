@@ -12,13 +12,13 @@ from australis.engine.spark.fused import FusedRunner, group_of
 from australis.engine.spark.session import GONE, SESSION_OPTIONS, is_running, local_session
 from australis.engine.spark.sql_runner import SqlRunner
 from australis.engine.store import Root
-from australis.engine.worker import Run
+from australis.engine.worker import RunTrain
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 
 
-def started(master: str, way: Way, options: Mapping[str, str] | None) -> SparkRunner:
-    """A runner on the session of this process, which it starts, and ends, if there is none."""
+def start(master: str, way: Way, options: Mapping[str, str] | None) -> SparkRunner:
+    """Start a runner on the session of this process; it starts, and ends, one if there is none."""
     is_own = not is_running()
     session = local_session(master=master, light=way is Way.FUSED, options=options)
     return SparkRunner(session, session, way, is_own=is_own)
@@ -50,7 +50,7 @@ class SparkRunner:
         """How many tasks can run at a time."""
         return self.session.sparkContext.defaultParallelism
 
-    def prepare(self, root: Root, plan: Plan) -> Run:
+    def prepare(self, root: Root, plan: Plan) -> RunTrain:
         """The fused way serves every plan, and Spark keeps the one job that it runs."""
         return SqlRunner(self._trains, root, plan).run if self._way is Way.SPARK else self._fused.run
 

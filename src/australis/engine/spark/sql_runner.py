@@ -55,7 +55,7 @@ class SqlRunner:
     def run(self, waybill: Waybill) -> list[Manifest]:
         """Run a train."""
         observed: _Observed = {}
-        if waybill.gates:
+        if waybill.drop_boxes:
             # Drop boxes come before all else, and what they shed is counted: the other way does that.
             return self._fused.run(waybill)
         frame = self._frame(waybill, observed)
@@ -99,7 +99,7 @@ class SqlRunner:
     def _chained(self, waybill: Waybill, cut: Led, name: str, observed: _Observed) -> DataFrame:
         """What the leading boxes of an input let through."""
         network = self._plan.superboxes[waybill.superbox].network
-        lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
+        lo, hi = waybill.time_slices[0].lo, waybill.time_slices[-1].hi
         schema = network.inputs[name].schema
         scans = [self._scan(each, place, schema) for place, each in enumerate(waybill.streams[name])]
         number = F.col(f"`{SEQ}`")
@@ -145,7 +145,7 @@ class SqlRunner:
         if spread.kind is SpreadKind.KEYS:
             keys = [F.col(f"`{key}`") for key in spread.keys[Ref(name)]]
             return F.pmod(F.hash(*keys), F.lit(waybill.partitions))
-        lo, hi = waybill.moments[0].lo, waybill.moments[-1].hi
+        lo, hi = waybill.time_slices[0].lo, waybill.time_slices[-1].hi
         return F.floor((F.col(f"`{SEQ}`") - lo) * len(waybill.shares) / (hi - lo))
 
     def _led_counts(self, superbox: str, observed: _Observed) -> Manifest:
@@ -176,10 +176,10 @@ def serve_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = whole.filter(pa.array(places == partition))
         found = enumerate(superbox.streams)
         streams = {n: _stream(rows, i, n) for i, n in found if f"{n}/{SEQ}" in rows.column_names}
-        yield _answered(waybill, partition, streams)
+        yield _run_task(waybill, partition, streams)
 
 
-def _answered(waybill: Waybill, partition: int, streams: Mapping[str, pa.Table]) -> pa.RecordBatch:
+def _run_task(waybill: Waybill, partition: int, streams: Mapping[str, pa.Table]) -> pa.RecordBatch:
     share = Share((partition if waybill.partitions > 1 else 0,))
     data = answer(lambda: Task(waybill, share, partition).run(streams))
     return pa.RecordBatch.from_pydict({"answer": pa.array([data], pa.binary())})

@@ -26,12 +26,12 @@ class Account:
     @property
     def lo(self) -> int:
         """The number that the train began with."""
-        return self.waybill.moments[0].lo
+        return self.waybill.time_slices[0].lo
 
     @property
     def hi(self) -> int:
         """The number that it came to."""
-        return self.waybill.moments[-1].hi
+        return self.waybill.time_slices[-1].hi
 
     @property
     def segments(self) -> list[Segment]:
@@ -121,9 +121,9 @@ class Account:
     def _shed(self) -> dict[int, tuple[int, int]]:
         """What came to each drop box, and what it shed."""
         found: dict[int, tuple[int, int]] = {}
-        for name, gate in self.waybill.gates.items():
+        for name, drop_box in self.waybill.drop_boxes.items():
             counted = [manifest.gates[name] for manifest in self.manifests if name in manifest.gates]
-            found[gate.number] = (sum(came for came, _ in counted), sum(shed for _, shed in counted))
+            found[drop_box.number] = (sum(came for came, _ in counted), sum(shed for _, shed in counted))
         return found
 
     def _counted(self) -> dict[str, Mapping[str, int]]:

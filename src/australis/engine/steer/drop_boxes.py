@@ -14,7 +14,7 @@ from australis.engine.ledger import (
     note_insertion,
     note_withdrawals,
 )
-from australis.engine.worker import Gate
+from australis.engine.worker import GateDropBox
 from australis.policy.shed import Command, DropBox, Insert, Withdraw
 
 _log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class DropBoxes:
 
     def __init__(self, ledger: Ledger, now: int) -> None:
         self._ledger = ledger
-        self._standing: dict[str, dict[str, Gate]] = {}
+        self._standing: dict[str, dict[str, GateDropBox]] = {}
         self.ordered: dict[str, DropBox] = {}
         """What was ordered for each superbox."""
         self._last = last_number(ledger.catalog)
@@ -34,11 +34,11 @@ class DropBoxes:
             note_all_withdrawn(change, now)
 
     @property
-    def standing(self) -> Mapping[str, Mapping[str, Gate]]:
+    def standing(self) -> Mapping[str, Mapping[str, GateDropBox]]:
         """The drop boxes of each superbox by stream."""
         return self._standing
 
-    def at(self, superbox: str) -> Mapping[str, Gate]:
+    def at(self, superbox: str) -> Mapping[str, GateDropBox]:
         """The drop boxes at the streams of a superbox."""
         return self._standing.get(superbox, {})
 
@@ -70,14 +70,14 @@ class DropBoxes:
         """Withdraw all drop boxes, at the end of a node."""
         self.obey([Withdraw(superbox) for superbox in self._standing], now)
 
-    def _place(self, change: UnitOfWork, superbox: str, box: DropBox, now: int) -> dict[str, Gate]:
+    def _place(self, change: UnitOfWork, superbox: str, box: DropBox, now: int) -> dict[str, GateDropBox]:
         found = {}
         for stream, arc in change.queues.plan.superboxes[superbox].streams.items():
             if box.where and arc not in box.where:
                 continue
             where = box.where.get(arc, "")
             self._last += 1
-            found[stream] = Gate(self._last, box.share, where)
+            found[stream] = GateDropBox(self._last, box.share, where)
             note_insertion(change, Entry(self._last, superbox, stream, where, box.share, now, None, 0, 0))
         return found
 

@@ -12,10 +12,10 @@ from australis.engine.settings import NodeSettings, Way
 from australis.engine.steer.account import Account
 from australis.engine.steer.costs import Costs
 from australis.engine.steer.drop_boxes import DropBoxes
-from australis.engine.steer.lags import Lags
+from australis.engine.steer.output_lags import OutputLags
 from australis.engine.steer.trials import TrialBenches, Trials
 from australis.engine.threads import Threads
-from australis.engine.worker import Gate
+from australis.engine.worker import GateDropBox
 from australis.plan.superboxes import Discipline, Plan, Superbox
 from australis.policy.load import Goal, Situation, Stage
 from australis.policy.schedule import Choice, Scheduling, constructed, next_view, schedule, without_views
@@ -63,7 +63,7 @@ class Steering:
         self.costs = Costs(threads)
         ledger.on_arrivals = self.costs.note_arrivals
         self.dropboxes = DropBoxes(ledger, now)
-        self._lags = Lags()
+        self._lags = OutputLags()
         self._worths: dict[str, Points] = {}
         self._seen = _Seen()
         self.switch(self.prepare(ledger.plan))
@@ -100,7 +100,7 @@ class Steering:
             self._look(now)
         situation = self.situation(queues, now, waiting, busy, held)
         if is_time:
-            self._shed(situation)
+            self._adjust_drop_boxes(situation)
         return self._choose(situation, most)
 
     def _choose(self, situation: Situation, most: int) -> Choice | None:
@@ -109,7 +109,7 @@ class Steering:
             return next_view(situation, most)
         return constructed(choice, situation) if self._joins else choice
 
-    def gates(self, superbox: str) -> Mapping[str, Gate]:
+    def drop_boxes_at(self, superbox: str) -> Mapping[str, GateDropBox]:
         """The drop boxes that the next train of a superbox goes through, by stream."""
         return self.dropboxes.at(superbox)
 
@@ -129,7 +129,7 @@ class Steering:
         goals = {name: self._goal(name, now) for name in self._plan.network.outputs}
         return Situation(now, stages, goals, self._workers, self._headroom, frozenset(busy))
 
-    def _shed(self, situation: Situation) -> None:
+    def _adjust_drop_boxes(self, situation: Situation) -> None:
         """Let drop boxes come and go."""
         if self._shedder is not None:
             commands = self._shedder.decide(situation, values=self._curves())
@@ -151,8 +151,8 @@ class Steering:
 
     # --- what is known
 
-    def ran(self, account: Account) -> None:
-        """A train was committed; of superboxes that were joined, each has its part of the cost."""
+    def note_train(self, account: Account) -> None:
+        """Note a train that was committed; of superboxes that were joined, each has its part of the cost."""
         parts = account.parts()
         for member, part in parts.items():
             came, own_us = account.came_to(member), account.tasks_us * part
@@ -203,7 +203,10 @@ class Steering:
             head=queues.positions[name],
             # A view that a change waits for is as any other stage.
             view=None if name in held else queues.plan.views.get(name),
-            joins=self._joins and name not in held and self._is_inner(superbox) and not self.gates(name),
+            joins=self._joins
+            and name not in held
+            and self._is_inner(superbox)
+            and not self.drop_boxes_at(name),
         )
 
     def _sheds(self, superbox: str) -> float:

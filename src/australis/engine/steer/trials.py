@@ -16,11 +16,11 @@ import pyarrow as pa
 from australis.algebra.network import Ref
 from australis.engine.ledger import Ledger
 from australis.engine.store import SEQ, merged, read_segment
-from australis.engine.worker import Gate, binned, let_in
+from australis.engine.worker import GateDropBox, binned, let_in
 from australis.kernels.kernel import CAUSE
 from australis.kernels.pipeline import Pipeline
 from australis.plan.superboxes import Plan, Superbox
-from australis.policy.shed import DropBox, Mouth, Samples, Trial, by_value
+from australis.policy.shed import DropBox, Gate, Samples, Trial, by_value
 
 SAMPLE = 4_000
 """How many tuples of a stream are looked at."""
@@ -32,7 +32,7 @@ class _Bench:
 
     superbox: Superbox
     pipeline: Pipeline
-    mouth: Mouth
+    gate: Gate
     written: str
     """The output of the superbox that is the output of the network."""
 
@@ -50,13 +50,13 @@ class Trials:
 
     def prepare(self, plan: Plan) -> TrialBenches:
         """The benches of a plan that is about to run; what is the same in it stays warm."""
-        return {name: self._prepared(plan, superbox) for name, superbox in plan.superboxes.items()}
+        return {name: self._ensure_bench(plan, superbox) for name, superbox in plan.superboxes.items()}
 
     def switch(self, benches: TrialBenches) -> None:
         """Another plan runs."""
         self._benches = benches
 
-    def _prepared(self, plan: Plan, superbox: Superbox) -> _Bench | None:
+    def _ensure_bench(self, plan: Plan, superbox: Superbox) -> _Bench | None:
         before = self._benches.get(superbox.id)
         same = before is not None and before.superbox == superbox
         return before if same else self._warm(_bench(plan, superbox))
@@ -75,7 +75,7 @@ class Trials:
         sample = {name: self._sample(bench.superbox, name) for name in bench.superbox.streams}
         sample = {name: table for name, table in sample.items() if table.num_rows}
         return by_value(
-            bench.mouth, rate, lambda box: self._trial(bench, sample, box), _columns(bench, sample)
+            bench.gate, rate, lambda box: self._trial(bench, sample, box), _columns(bench, sample)
         )
 
     def _sample(self, superbox: Superbox, stream: str) -> pa.Table:
@@ -98,7 +98,7 @@ class Trials:
     def _tried(self, bench: _Bench, streams: Mapping[str, pa.Table]) -> npt.NDArray[np.int64]:
         """The values that come out, by bin, if the streams end behind the sample."""
         passage = bench.pipeline.advance(bench.pipeline.start(), streams, 0, ending=True)
-        bins = bench.mouth.bins
+        bins = bench.gate.bins
         assert bins is not None
         return binned(bins, passage.outputs[bench.written])
 
@@ -117,8 +117,8 @@ def _bench(plan: Plan, superbox: Superbox) -> _Bench | None:
     quality = plan.network.outputs[output].quality
     if quality is None or quality.value is None:
         return None
-    mouth = Mouth(plan.network, output, tuple(superbox.streams.values()))
-    return _Bench(superbox, Pipeline(superbox.network), mouth, written)
+    gate = Gate(plan.network, output, tuple(superbox.streams.values()))
+    return _Bench(superbox, Pipeline(superbox.network), gate, written)
 
 
 def _let_in(superbox: Superbox, stream: str, table: pa.Table, box: DropBox) -> pa.Table:
@@ -128,7 +128,7 @@ def _let_in(superbox: Superbox, stream: str, table: pa.Table, box: DropBox) -> p
         return table
     network = superbox.network
     return let_in(
-        Gate(0, box.share, where),
+        GateDropBox(0, box.share, where),
         superbox.id,
         table,
         network.inputs[stream].schema,

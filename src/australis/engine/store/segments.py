@@ -206,7 +206,7 @@ def _read(
     lookup: Lookup | None,
     threads: bool,
 ) -> pa.Table:
-    file = _opened(source, segment)
+    file = _open_parquet(source, segment)
     hidden = [name for name, known in ((TS, segment.ts), (SEQ, segment.first)) if known is None]
     if segment.first is not None:
         start, stop = max(lo - segment.first, 0), min(hi - segment.first, segment.rows)
@@ -220,7 +220,7 @@ def _read(
     return _between(_completed(found, segment, 0), lo, hi)
 
 
-def _opened(source: pa.NativeFile, segment: Segment) -> pq.ParquetFile:
+def _open_parquet(source: pa.NativeFile, segment: Segment) -> pq.ParquetFile:
     _check_footer(source, segment)
     file = pq.ParquetFile(source, page_checksum_verification=not segment.adopted, pre_buffer=False)
     if file.metadata.num_rows != segment.rows:
@@ -241,7 +241,7 @@ def read_metadata(root: Root, segment: Segment) -> pq.FileMetaData:
     """What a segment's file tells of its row groups."""
     with _open(root, segment) as source:
         try:
-            return _opened(source, segment).metadata
+            return _open_parquet(source, segment).metadata
         except (pa.ArrowException, OSError, struct.error, ValueError) as error:
             raise damaged(segment, str(error)) from error
 

@@ -91,14 +91,14 @@ class Tables:
         # Others may be going through them just now.
         self.states = {**self.states, name: state}
 
-    def failed(self, problem: Problem, ledger: Ledger) -> None:
-        """A table could not be read, or did not answer; the path of the problem names it."""
+    def note_failure(self, problem: Problem, ledger: Ledger) -> None:
+        """Note that a table could not be read, or did not answer; the path of the problem names it."""
         name, now = problem.path.rpartition(".")[2], self.clock()
         with ledger.change() as change:
             self.alter(change, name, lambda known: known.failed(problem.what, now))
 
     def note_answers(self, change: UnitOfWork, names: Collection[str]) -> None:
-        """Tables that are looked up have answered: none of them is in trouble any more."""
+        """Note that tables that are looked up have answered: none of them is in trouble any more."""
         for name, state in self.states.items():
             if name in names and state.how == Pull.LOOKUP and state.trouble:
                 self.alter(change, name, TableState.well)

@@ -88,13 +88,13 @@ class TableLookup:
         found = encode(known.keys, known.keys.num_rows, keys.cast(known.keys.schema))
         new = found.keys.slice(known.keys.num_rows)
         if new.num_rows:
-            known = known.more(found.keys, self._asked(new))
+            known = known.more(found.keys, self._ask(new))
         if known.nbytes <= self._budget:
             self._answers[names] = known
         return known.of(found.codes)
 
-    def _asked(self, keys: pa.Table) -> pa.Table:
-        """The answer of the database; a connection that has died since it was used last is made anew."""
+    def _ask(self, keys: pa.Table) -> pa.Table:
+        """Ask the database; a connection that has died since it was used last is made anew."""
         is_fresh = self._stored is None
         try:
             return self._open().lookup(keys).table
@@ -102,7 +102,7 @@ class TableLookup:
             self._forget()
             if is_fresh:
                 raise LookupFailed(error.problem) from error
-        return self._asked(keys)
+        return self._ask(keys)
 
     def _open(self) -> Stored:
         if self._stored is None:

@@ -75,7 +75,7 @@ class PostgresqlStored(Stored):
             uri = _with_timeout(resolved(store, path))
             self._connection = self._driver.connect(uri, autocommit=True)
         try:
-            self._types = self._checked()
+            self._types = self._read_types()
         except BaseException:
             self.close()
             raise
@@ -83,14 +83,14 @@ class PostgresqlStored(Stored):
     def size(self) -> int:
         """As the planner estimates it; a table that was never analysed is counted by its pages."""
         sql = "SELECT reltuples::int8, pg_relation_size(oid) FROM pg_class WHERE oid = to_regclass($1)"
-        found = self._asked(sql, (self._table,))
+        found = self._ask(sql, (self._table,))
         rows, size = (column[0].as_py() for column in found.columns)
         return int(rows) if rows >= 0 and (rows or not size) else int(size) // 64
 
     def read(self, where: Expr | None = None) -> Batch:
         said = condition(where, self)
         behind = f" WHERE {said.sql}" if said else ""
-        return self._batch(self._asked(f"{self._selected}{behind}", said.values if said else None))
+        return self._batch(self._ask(f"{self._selected}{behind}", said.values if said else None))
 
     def looks_up(self, names: Sequence[str]) -> bool:
         return bool(names) and all(self.column(name) is not None for name in names)
@@ -104,7 +104,7 @@ class PostgresqlStored(Stored):
         else:
             where = f"({columns}) IN (SELECT * FROM unnest({', '.join(marks)}))"
         lists = pa.record_batch([_as_list(keys[name].combine_chunks()) for name in names], names)
-        return self._batch(self._asked(f"{self._selected} WHERE {where}", lists))
+        return self._batch(self._ask(f"{self._selected} WHERE {where}", lists))
 
     def close(self) -> None:
         # The server may have ended the connection already.
@@ -152,13 +152,13 @@ class PostgresqlStored(Stored):
         own = self._types[name]
         return own if own in ("numeric", "text", "varchar") else _SQL_TYPES[self.schema[name].type.name]
 
-    def _checked(self) -> dict[str, str]:
-        """The type of every attribute's column; what is gone or has another type is refused."""
+    def _read_types(self) -> dict[str, str]:
+        """Read the type of every attribute's column; what is gone or has another type is refused."""
         sql = (
             "SELECT a.attname::text, t.typname::text FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid"
             " WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
         )
-        names, types = (column.to_pylist() for column in self._asked(sql, (self._table,)).columns)
+        names, types = (column.to_pylist() for column in self._ask(sql, (self._table,)).columns)
         if not names:
             raise self.trouble("is not there", "a table or view of that name, and the right to see it")
         found = dict(zip(names, types, strict=True))
@@ -175,7 +175,7 @@ class PostgresqlStored(Stored):
             what = f"has a column {field.name!r} of type {given}"
             raise self.trouble(what, f"what {field.type} can hold without loss; a view may convert it")
 
-    def _asked(self, sql: str, values: object) -> pa.Table:
+    def _ask(self, sql: str, values: object) -> pa.Table:
         with self._explained(), self._connection.cursor() as cursor:
             cursor.execute(sql, values)
             return cursor.fetch_arrow_table()

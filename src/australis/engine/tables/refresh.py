@@ -49,7 +49,7 @@ class Keeper:
         for name in _stores(self._network):
             note = self._catalog.position(note_of(self._network, name))
             if note is None and name not in given:
-                self._take(self._found(self._network, name, anew=True))
+                self._take(self._read_store(self._network, name, anew=True))
             elif self._network.inputs[name].table:
                 # The note is of the event itself; the state may lack what a crash has cut off.
                 known = self._tables.states.get(name, TableState())
@@ -74,26 +74,27 @@ class Keeper:
             what, known = f"{name!r} is no input with a store", ", ".join(stores) or "none"
             raise EngineError(Problem(self._network.name, what, f"one of {known}"))
         try:
-            return self._take(self._found(self._network, name))
+            return self._take(self._read_store(self._network, name))
         except EngineError as error:
-            self._failed(name, error)
+            self._note_failure(name, error)
             raise
 
-    def foreseen(self, network: Network, given: Collection[str]) -> list[Found]:
-        """What another network needs to be read before it runs: new stores, and what is outdated in it."""
+    def read_ahead(self, network: Network, given: Collection[str]) -> list[Found]:
+        """Read what another network needs before it runs: new stores, and what is outdated in it."""
         stores, before = _stores(network), _stores(self._network)
         again = outdated(self._network, network)
         wanted = [name for name in stores if name not in given and (name not in before or name in again)]
         return [
-            self._found(network, name, anew=place(stores[name]) != place(before.get(name))) for name in wanted
+            self._read_store(network, name, anew=place(stores[name]) != place(before.get(name)))
+            for name in wanted
         ]
 
-    def arrivals(self, foreseen: Sequence[Found], network: Network) -> list[Arrival]:
-        """What was read for another network, in files, ready to be logged when that runs."""
-        return [self._arrival(found, network) for found in foreseen]
+    def store_arrivals(self, foreseen: Sequence[Found], network: Network) -> list[Arrival]:
+        """Write what was read for another network to files, ready to be logged when that runs."""
+        return [self._store_arrival(found, network) for found in foreseen]
 
-    def taken(self) -> None:
-        """Another network runs, with what was read for it: its schedules count from now on."""
+    def reschedule(self) -> None:
+        """Go by the schedules of the network that runs now, which is another one."""
         self._look_again()
 
     # --- when
@@ -109,7 +110,7 @@ class Keeper:
             pause_s = 0.0
             for name in self._due():
                 try:
-                    self._take(self._found(self._network, name))
+                    self._take(self._read_store(self._network, name))
                 except Exception as error:
                     pause_s = max(pause_s, self._try_to_note(name, error))
             self._wake.wait(max(pause_s, self._pause_s()))
@@ -118,7 +119,7 @@ class Keeper:
     def _try_to_note(self, name: str, error: Exception) -> float:
         """Note a failure; gives the seconds to wait where even that fails, as on a full disk."""
         try:
-            self._failed(name, error)
+            self._note_failure(name, error)
         except EngineError as failure:
             _log.warning("%s.%s: its failure could not be noted: %s", self._network.name, name, failure)
             return PAUSE_US / 1e6
@@ -137,18 +138,18 @@ class Keeper:
         due = min((self._at(*each) for each in _stores(self._network).items()), default=float("inf"))
         return min(max(0.0, (due - self._tables.clock()) / 1e6), WAIT_MOST_S)
 
-    def _failed(self, name: str, error: Exception) -> None:
+    def _note_failure(self, name: str, error: Exception) -> None:
         """Note what went wrong; also what nobody foresaw must not end the thread without a word."""
         path = f"{self._network.name}.{name}"
         known = error.problem if isinstance(error, EngineError) else Problem(path, repr(error))
         _log.warning("%s: %s", path, known.what)
         if not self._stopping:
-            self._tables.failed(replace(known, path=path), self._ledger)
+            self._tables.note_failure(replace(known, path=path), self._ledger)
 
     # --- what
 
-    def _found(self, network: Network, name: str, *, anew: bool = False) -> Found:
-        """What a store has now; how a table is pulled is decided where it is read `anew`."""
+    def _read_store(self, network: Network, name: str, *, anew: bool = False) -> Found:
+        """Read what a store has now; how a table is pulled is decided where it is read `anew`."""
         with self._reading:
             position = None if anew else self._catalog.position(note_of(network, name))
             how = None if anew else self._tables.states.get(name, TableState()).how
@@ -168,13 +169,13 @@ class Keeper:
             with self._ledger.change() as change:
                 self._note(change, found)
             return self._ledger.queues.log_end
-        end = self._ingest.append(self._arrival(found))
+        end = self._ingest.append(self._store_arrival(found))
         version, rows = self._tables.states[found.name].version, found.batch.table.num_rows
         _log.info("%s is read (%s): version %d, %d rows", found.path, found.how, version, rows)
         return end
 
-    def _arrival(self, found: Found, network: Network | None = None) -> Arrival:
-        """What was read, in a file, and how the table stands once it is logged."""
+    def _store_arrival(self, found: Found, network: Network | None = None) -> Arrival:
+        """Write what was read to a file; how the table stands is noted once it is logged."""
         now = self._clock()
         stamp = 0 if found.kind == LOAD else now
         segment = self._ingest.store(found.name, found.batch.table, stamp, network)

@@ -72,7 +72,7 @@ class SqliteStored(Stored):
                 f"file:{quote(file)}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
             )
         try:
-            self._affinities = self._checked()
+            self._affinities = self._read_affinities()
         except BaseException:
             self.close()
             raise
@@ -134,8 +134,8 @@ class SqliteStored(Stored):
         columns = (_READ[field.type.name].format(quoted(field.name)) for field in self.schema)
         return f"SELECT {', '.join(columns)} FROM {self._table}"
 
-    def _checked(self) -> dict[str, str]:
-        """The affinity of every attribute's column; what is gone or has another type is refused."""
+    def _read_affinities(self) -> dict[str, str]:
+        """Read the affinity of every attribute's column; what is gone or has another type is refused."""
         *of, table = self.store.table.split(".", 1)
         with self._explained():
             query = "SELECT name, type FROM pragma_table_xinfo(?, ?)"

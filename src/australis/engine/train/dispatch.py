@@ -14,15 +14,15 @@ from australis.engine.history import Lookups
 from australis.engine.ledger import ALL, Ledger, LogEvent, Queues, loads_of
 from australis.engine.store import Segment
 from australis.engine.tables import Tables
-from australis.engine.train.moments import moments
 from australis.engine.train.sizing import shares
-from australis.engine.worker import Gate, Waybill, write_plan
+from australis.engine.train.time_slices import time_slices
+from australis.engine.worker import GateDropBox, Waybill, write_plan
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Plan, Superbox
 
 MOMENTS_MOST = 5_000
 """How many local times a train may span, where time matters."""
-Gates = Mapping[str, Gate]
+GateDropBoxes = Mapping[str, GateDropBox]
 """The drop boxes at the streams of a superbox."""
 
 
@@ -56,7 +56,7 @@ class Dispatched:
     @property
     def hi(self) -> int:
         """Where the train ends."""
-        return self.waybill.moments[-1].hi
+        return self.waybill.time_slices[-1].hi
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,11 @@ class Dispatch:
         """How many tuples a train of a superbox up to a number would read, but at the least 1."""
         return max(1, queues.waiting(superbox, end, self._plan.lookups.rows(queues, superbox)))
 
-    def waybill(
-        self, queues: Queues, members: tuple[str, ...], end: int, most: int, gates: Gates
+    def make_waybill(
+        self, queues: Queues, members: tuple[str, ...], end: int, most: int, drop_boxes: GateDropBoxes
     ) -> tuple[Waybill, Superbox]:
-        """The next train of a superbox, or of some that are joined, of about `most` tuples up to `end`."""
-        superbox, plan_file = self._made(queues.plan, members)
+        """Make out the next train of a superbox, or of joined ones: about `most` tuples, up to `end`."""
+        superbox, plan_file = self._ensure_plan(queues.plan, members)
         lo = queues.position(superbox)
         rows = self._plan.lookups.rows(queues, superbox)
         events, hi = self._events(superbox, lo, queues.cut(superbox, end, most, rows))
@@ -122,7 +122,7 @@ class Dispatch:
             superbox=superbox.id,
             train=self._started,
             partitions=partitions,
-            moments=moments(events, lo, hi, timed=superbox.has_timeouts, tables=superbox.tables),
+            time_slices=time_slices(events, lo, hi, timed=superbox.has_timeouts, tables=superbox.tables),
             shares=shares(
                 superbox,
                 min(sum(weights.values()), most),
@@ -139,7 +139,7 @@ class Dispatch:
             states=self._states(members),
             priorities={name: float(self._plan.outputs_behind[members[0]]) for name in streams},
             cache=self._settings.cache,
-            gates=_gates(queues.plan, superbox, gates),
+            drop_boxes=_drop_boxes(queues.plan, superbox, drop_boxes),
             watched=_watched(queues.plan, superbox),
             members=members,
             lookups=self._plan.lookups.of(queues, superbox),
@@ -161,8 +161,8 @@ class Dispatch:
         events = log.events(lo, hi, MOMENTS_MOST)
         return events, min(hi, events[-1].end) if len(events) == MOMENTS_MOST else hi
 
-    def _made(self, plan: Plan, members: tuple[str, ...]) -> tuple[Superbox, str]:
-        """Superboxes as one, and the plan file that has it."""
+    def _ensure_plan(self, plan: Plan, members: tuple[str, ...]) -> tuple[Superbox, str]:
+        """Join superboxes, and write the plan file that has the one, unless that was done before."""
         known = self._plan.superboxes
         if members not in known:
             superbox = plan.joined(members)
@@ -175,10 +175,12 @@ def _segments(queues: Queues, arc: str, lo: int, hi: int) -> tuple[Segment, ...]
     return tuple(sorted(found, key=lambda each: (each.writer, each.part, each.base)))
 
 
-def _gates(plan: Plan, superbox: Superbox, gates: Gates) -> dict[str, Gate]:
+def _drop_boxes(plan: Plan, superbox: Superbox, drop_boxes: GateDropBoxes) -> dict[str, GateDropBox]:
     """The drop boxes at the streams of a superbox, which are those of its first member."""
     own = {arc: name for name, arc in plan.superboxes[superbox.members[0]].streams.items()}
-    return {name: gates[own[arc]] for name, arc in superbox.streams.items() if own.get(arc) in gates}
+    return {
+        name: drop_boxes[own[arc]] for name, arc in superbox.streams.items() if own.get(arc) in drop_boxes
+    }
 
 
 def _watched(plan: Plan, superbox: Superbox) -> dict[str, dict[str, ValueGraph]]:

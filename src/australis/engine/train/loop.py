@@ -16,7 +16,7 @@ from australis.engine.threads import Thread, Threads
 from australis.engine.train.attempts import attempt
 from australis.engine.train.commit import Replaced, Train, commit_train
 from australis.engine.train.dispatch import Dispatch, Dispatched
-from australis.engine.worker import Manifest, Run
+from australis.engine.worker import Manifest, RunTrain
 from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import QUARANTINE_ARC
 
@@ -39,7 +39,7 @@ class Loop:
         steering: Steering,
         tables: Tables,
         upkeep: Upkeep,
-        run: Run,
+        run: RunTrain,
         tick: Callable[[int], int],
         *,
         clock: Callable[[], int],
@@ -192,8 +192,8 @@ class Loop:
         if choice is None:
             return None
         members = tuple(choice.stages)
-        waybill, superbox = self._dispatch.waybill(
-            queues, members, ends[members[0]], choice.most, self._steering.gates(members[0])
+        waybill, superbox = self._dispatch.make_waybill(
+            queues, members, ends[members[0]], choice.most, self._steering.drop_boxes_at(members[0])
         )
         versions = tuple(queues.heads[member].version for member in members)
         return Dispatched(waybill, superbox, queues.plan, versions, reader)
@@ -203,11 +203,11 @@ class Loop:
     def _try_run(self, dispatched: Dispatched) -> Train | None:
         """Run a train; None if it did not happen for a reason that leaves others alone."""
         try:
-            return self._ride(dispatched)
+            return self._run_train(dispatched)
         except LookupFailed as error:
             _log.warning("a train waits for a table: %s", error)
             # It is for later.
-            self._tables.failed(error.problem, self._ledger)
+            self._tables.note_failure(error.problem, self._ledger)
         except Replaced as error:
             _log.warning("a train did not happen: %s", error)
         except AustralisError as error:
@@ -223,7 +223,7 @@ class Loop:
         _log.error("the query %s stands still: %s", query, error)
         self._state.fail_query(query, error)
 
-    def _ride(self, dispatched: Dispatched) -> Train:
+    def _run_train(self, dispatched: Dispatched) -> Train:
         """Run a train, commit it, and ask for the upkeep of what it has read and written."""
         try:
             train = self._run_and_commit(dispatched)
@@ -250,7 +250,7 @@ class Loop:
         account = Account(plan, superbox, dispatched.waybill, manifests, run_us, self._clock())
         commit_train(self._ledger, account, dispatched, self._tables)
         with self.turn:
-            self._steering.ran(account)
+            self._steering.note_train(account)
         self._state.note_commit()
         received, emitted, tasks = account.received, account.emitted, len(manifests)
         commit_us = (self._threads.ticks_ns() - began) // 1000

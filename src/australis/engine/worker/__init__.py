@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from australis.engine.worker.value_counts import binned
     from australis.engine.worker.warm import warm_up
     from australis.engine.worker.waybill import (
-        Gate,
+        GateDropBox,
         Manifest,
-        Moment,
-        Run,
+        RunTrain,
         Share,
+        TimeSlice,
         TrainFailed,
         Waybill,
         answer,
@@ -37,10 +37,10 @@ else:
             "value_counts": ("binned",),
             "warm": ("warm_up",),
             "waybill": (
-                "Gate",
+                "GateDropBox",
                 "Manifest",
-                "Moment",
-                "Run",
+                "TimeSlice",
+                "RunTrain",
                 "Share",
                 "TrainFailed",
                 "Waybill",
@@ -51,12 +51,12 @@ else:
     )
 
 __all__ = [
-    "Gate",
+    "GateDropBox",
     "Manifest",
-    "Moment",
-    "Run",
+    "RunTrain",
     "Share",
     "Task",
+    "TimeSlice",
     "TrainFailed",
     "Waybill",
     "answer",

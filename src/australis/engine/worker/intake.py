@@ -52,8 +52,8 @@ class Intake:
 
     def __init__(self, root: Root, waybill: Waybill, share: Share) -> None:
         self._root, self._waybill = root, waybill
-        self._lo = max(waybill.moments[0].lo, share.lo)
-        self._hi = min(waybill.moments[-1].hi, share.hi)
+        self._lo = max(waybill.time_slices[0].lo, share.lo)
+        self._hi = min(waybill.time_slices[-1].hi, share.hi)
 
     def read(self, network: Network) -> dict[str, pa.Table]:
         """The tuples of each stream, with the attributes that its input has in a network."""

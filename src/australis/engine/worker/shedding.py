@@ -13,18 +13,18 @@ import pyarrow as pa
 
 from australis.algebra.boxes import predicate
 from australis.algebra.schema import Schema
-from australis.engine.worker.waybill import Gate
+from australis.engine.worker.waybill import GateDropBox
 from australis.kernels.boxes import fractions
 from australis.kernels.expressions import evaluate, truths
 from australis.kernels.kernel import CAUSE
 
 
-def let_in(gate: Gate, superbox: str, table: pa.Table, schema: Schema, timezone: str) -> pa.Table:
+def let_in(drop_box: GateDropBox, superbox: str, table: pa.Table, schema: Schema, timezone: str) -> pa.Table:
     """The tuples of a stream that its drop box lets in."""
     # Each superbox has its own seed: a drop box behind another would find its share gone with one for all.
     seed = zlib.crc32(superbox.encode())
-    shed = fractions(seed, table[CAUSE].to_numpy()) < gate.share
-    if gate.where:
-        bound = predicate(gate.where, schema, "where")
+    shed = fractions(seed, table[CAUSE].to_numpy()) < drop_box.share
+    if drop_box.where:
+        bound = predicate(drop_box.where, schema, "where")
         shed &= truths(evaluate(bound, table.combine_chunks(), timezone))
     return table.filter(pa.array(np.logical_not(shed)))

@@ -34,7 +34,7 @@ from australis.engine.worker.intake import Intake, are_tuples, narrowed, parts
 from australis.engine.worker.plan_files import read_plan
 from australis.engine.worker.shedding import let_in
 from australis.engine.worker.value_counts import binned
-from australis.engine.worker.waybill import Manifest, Moment, Share, Waybill, WrittenState
+from australis.engine.worker.waybill import Manifest, Share, TimeSlice, Waybill, WrittenState
 from australis.kernels.arrays import partitions
 from australis.kernels.boxes import Ask
 from australis.kernels.kernel import CAUSE, State
@@ -100,10 +100,10 @@ class _Done:
     """The tuples of each input that were let through."""
     shed: dict[str, int] = field(default_factory=dict)
 
-    def add(self, passage: Passage, moment: Moment) -> None:
+    def add(self, passage: Passage, time_slice: TimeSlice) -> None:
         for name, table in passage.outputs.items():
             if table.num_rows:
-                self.outputs.setdefault(name, []).append(_numbered(table, moment))
+                self.outputs.setdefault(name, []).append(_numbered(table, time_slice))
         for box, counted in passage.counters.items():
             self.boxes[box] = self.boxes.get(box, Counters()) + counted
             self.costs[box] = self.costs.get(box, 0) + passage.costs[box]
@@ -169,7 +169,7 @@ class Task:
     def _read(self) -> dict[str, pa.Table]:
         """The tuples of the streams, whole if a drop box looks at them or one of them has to be shown."""
         intake, narrow = Intake(self._root, self._waybill, self._share), self._ready.narrow
-        if narrow is not None and not self._waybill.gates:
+        if narrow is not None and not self._waybill.drop_boxes:
             streams = intake.read(narrow.network)
             if are_tuples(streams, narrow.network):
                 self._pipeline = narrow
@@ -181,10 +181,10 @@ class Task:
         # Tasks with partitions of their own all read the whole train: the first one says what was shed.
         counts = self._superbox.spread.kind is SpreadKind.ROWS or self._part == 0
         network = self._superbox.network
-        for name, gate in self._waybill.gates.items():
+        for name, drop_box in self._waybill.drop_boxes.items():
             if name in streams:
                 schema, came = network.inputs[name].schema, streams[name].num_rows
-                streams[name] = let_in(gate, self._superbox.id, streams[name], schema, network.timezone)
+                streams[name] = let_in(drop_box, self._superbox.id, streams[name], schema, network.timezone)
                 done.shed[name] = came - streams[name].num_rows if counts else 0
         return streams
 
@@ -206,7 +206,7 @@ class Task:
 
     def _state(self, partition: int, done: _Done) -> PipelineState:
         self._versions.clear()
-        start = self._loaded(done) if self._waybill.unloaded else self._pipeline.start()
+        start = self._load_tables(done) if self._waybill.unloaded else self._pipeline.start()
         return {box: self._kept(box, partition, start[box]) for box in self._pipeline.kernels}
 
     def _kept(self, box: str, partition: int, start: State) -> State:
@@ -215,17 +215,17 @@ class Task:
             return start
         return _states.get(name, lambda: read_state(self._root, name), _size)
 
-    def _loaded(self, done: _Done) -> PipelineState:
-        """The state before the first train, with the first versions of the stored tables."""
+    def _load_tables(self, done: _Done) -> PipelineState:
+        """Load the first versions of the stored tables; gives the state before the first train."""
         state = self._pipeline.start()
         for name, segments in self._waybill.tables.items():
-            logged = [moment.lo + 1 for moment in self._waybill.moments if moment.load == name]
+            logged = [each.lo + 1 for each in self._waybill.time_slices if each.load == name]
             base = min(logged or (segment.base for segment in segments), default=0)
-            state = self._renewed(state, name, base, done)
+            state = self._renew_table(state, name, base, done)
         return state
 
-    def _renewed(self, state: PipelineState, name: str, base: int, done: _Done) -> PipelineState:
-        """The state with the version of a stored table whose rows begin with a number, unless it has it."""
+    def _renew_table(self, state: PipelineState, name: str, base: int, done: _Done) -> PipelineState:
+        """Load the version of a stored table whose rows begin with a number, unless the state has it."""
         is_known = self._versions.get(name) == base
         # States that others have left may have another version.
         if name in self._waybill.asked or (is_known and not self._waybill.states):
@@ -237,16 +237,16 @@ class Task:
         rows = tables[0] if tables else _no_rows(self._superbox.network.inputs[name].schema)
         passage = self._pipeline.load(state, name, rows.rename_columns({SEQ: CAUSE}), anew=True)
         if not is_known:
-            done.add(passage, Moment(base, base + rows.num_rows, 0, base))
+            done.add(passage, TimeSlice(base, base + rows.num_rows, 0, base))
         return passage.state
 
     def _advance(self, state: PipelineState, streams: Mapping[str, pa.Table], done: _Done) -> PipelineState:
-        for moment in self._waybill.moments:
-            if moment.load:
-                state = self._renewed(state, moment.load, moment.lo + 1, done)
-            arrivals = {name: _between(table, moment) for name, table in streams.items()}
-            passage = self._pipeline.advance(state, arrivals, moment.now, ending=moment.ending)
-            done.add(passage, moment)
+        for time_slice in self._waybill.time_slices:
+            if time_slice.load:
+                state = self._renew_table(state, time_slice.load, time_slice.lo + 1, done)
+            arrivals = {name: _between(table, time_slice) for name, table in streams.items()}
+            passage = self._pipeline.advance(state, arrivals, time_slice.now, ending=time_slice.ending)
+            done.add(passage, time_slice)
             state = passage.state
         return state
 
@@ -309,19 +309,19 @@ def _no_rows(schema: Schema) -> pa.Table:
     return schema.arrow_with_ts.append(pa.field(SEQ, pa.int64())).empty_table()
 
 
-def _between(table: pa.Table, moment: Moment) -> pa.Table:
+def _between(table: pa.Table, time_slice: TimeSlice) -> pa.Table:
     if table.num_rows == 0:
         return table
-    start, stop = np.searchsorted(table[CAUSE].to_numpy(), [moment.lo, moment.hi])
+    start, stop = np.searchsorted(table[CAUSE].to_numpy(), [time_slice.lo, time_slice.hi])
     return table.slice(start, stop - start)
 
 
-def _numbered(table: pa.Table, moment: Moment) -> pa.Table:
+def _numbered(table: pa.Table, time_slice: TimeSlice) -> pa.Table:
     """An output with the sequence numbers of its causes."""
     causes = table[CAUSE].to_numpy()
     if causes[0] == BEFORE or causes[-1] == BEHIND:
-        causes = np.where(causes == BEFORE, moment.before, causes)
-        causes = np.where(causes == BEHIND, moment.before + 1, causes)
+        causes = np.where(causes == BEFORE, time_slice.before, causes)
+        causes = np.where(causes == BEHIND, time_slice.before + 1, causes)
     return table.drop_columns([CAUSE]).append_column(SEQ, pa.array(causes))
 
 

@@ -19,7 +19,7 @@ _MANIFEST, _FAILURE = b"M", b"F"
 
 
 @dataclass(frozen=True)
-class Moment:
+class TimeSlice:
     """Sequence numbers that go through a superbox at one local time; with `ending`, the streams end behind.
 
     What timeouts emit has the number `before`; what the end emits the one behind it. With `load`, there is a
@@ -44,8 +44,8 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Gate:
-    """A drop box at a stream: it sheds `share` of the tuples on which `where` is true, or of all."""
+class GateDropBox:
+    """A drop box at the gate of a stream: sheds `share` of the tuples on which `where` is true, or of all."""
 
     number: int
     """By which the ledger of what was shed knows it."""
@@ -63,7 +63,7 @@ class Waybill:
     train: int
     partitions: int
     """How many the state is kept in."""
-    moments: tuple[Moment, ...]
+    time_slices: tuple[TimeSlice, ...]
     shares: tuple[Share, ...]
     streams: Mapping[str, tuple[Segment, ...]]
     """The segments of each input of the superbox."""
@@ -74,7 +74,7 @@ class Waybill:
     priorities: Mapping[str, float] = field(default_factory=dict)
     """How much each input's queue deserves to be kept decoded."""
     cache: int = 0
-    gates: Mapping[str, Gate] = field(default_factory=dict)
+    drop_boxes: Mapping[str, GateDropBox] = field(default_factory=dict)
     """The drop boxes that the tuples go through first, by input."""
     watched: Mapping[str, Mapping[str, ValueGraph]] = field(default_factory=dict)
     """The value graphs by which tuples are counted: by outputs of the superbox, and of the network."""
@@ -94,14 +94,14 @@ class Waybill:
     @classmethod
     def from_json(cls, text: str) -> Waybill:
         given = json.loads(text)
-        given["moments"] = tuple(Moment(**each) for each in given["moments"])
+        given["time_slices"] = tuple(TimeSlice(**each) for each in given["time_slices"])
         given["shares"] = tuple(
             Share(tuple(each["partitions"]), each["lo"], each["hi"]) for each in given["shares"]
         )
         for name in ("streams", "tables"):
             given[name] = {k: tuple(Segment(**each) for each in v) for k, v in given[name].items()}
         given["members"] = tuple(given["members"])
-        given["gates"] = {name: Gate(**each) for name, each in given["gates"].items()}
+        given["drop_boxes"] = {name: GateDropBox(**each) for name, each in given["drop_boxes"].items()}
         given["watched"] = {
             name: {output: ValueGraph(**graph) for output, graph in graphs.items()}
             for name, graphs in given["watched"].items()
@@ -176,7 +176,7 @@ def manifest_of(data: bytes) -> Manifest:
     return Manifest.from_json(data[1:])
 
 
-Run = Callable[[Waybill], list[Manifest]]
+RunTrain = Callable[[Waybill], list[Manifest]]
 """Runs a train; everything that its tasks did is in their manifests."""
 
 

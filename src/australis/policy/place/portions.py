@@ -10,9 +10,9 @@ from math import fsum
 from australis.algebra.expr import Attribute, Literal, Value, text_of
 from australis.algebra.network import Network
 from australis.algebra.schema import Field
+from australis.policy.place.group_keys import keys
 from australis.policy.place.split import stream_of
 from australis.policy.place.survey import Survey
-from australis.policy.place.whole import keys
 from australis.reference.order import ascending
 
 STEPS = 64

@@ -12,9 +12,9 @@ from australis.algebra.network import Network, Node, Ref
 from australis.algebra.schema import TUP, Schema
 from australis.algebra.types import DOUBLE
 from australis.errors import PolicyError, Problem
+from australis.policy.place.group_keys import at_inputs, keeps_groups, keys, stream_side
 from australis.policy.place.parts import parted
-from australis.policy.place.steady import ascends, minding, tracks
-from australis.policy.place.whole import at_inputs, keeps_groups, keys, stream_side
+from australis.policy.place.stream_order import ascends, minding, tracks
 from australis.rewrite.meaning import is_pure
 from australis.rewrite.statistics import Measure, Statistics, read_ports
 from australis.rewrite.streams import new_id

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from australis.policy.shed.drop_boxes import DropBox, Shedding, shed
     from australis.policy.shed.flow import Flow
     from australis.policy.shed.predicates import monotone
-    from australis.policy.shed.semantic import Mouth, Trial, value_curve
+    from australis.policy.shed.semantic import Gate, Trial, value_curve
     from australis.policy.shed.shedder import Command, Insert, Shedder, Withdraw
     from australis.policy.shed.trials import Samples, by_value
 else:
@@ -27,7 +27,7 @@ else:
             "flow": ("Flow",),
             "predicates": ("monotone",),
             "semantic": (
-                "Mouth",
+                "Gate",
                 "Trial",
                 "value_curve",
             ),
@@ -48,8 +48,8 @@ __all__ = [
     "Command",
     "DropBox",
     "Flow",
+    "Gate",
     "Insert",
-    "Mouth",
     "Samples",
     "Shedder",
     "Shedding",

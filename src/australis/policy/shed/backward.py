@@ -2,7 +2,7 @@
 
 Instead of inverting box by box, the expression of the value travels up, each attribute in it replaced by the
 expression that a Map has for it; at the end, `predicates` inverts it once, if it rises or falls with one
-attribute, and otherwise it is compared as it is. So the predicate at the mouth holds for exactly the tuples
+attribute, and otherwise it is compared as it is. So the predicate at the gate holds for exactly the tuples
 whose results it would hold for at the output.
 """
 
@@ -29,16 +29,16 @@ from australis.algebra.network import Network, Ref
 from australis.algebra.schema import Schema
 
 NODES_MAX = 100
-"""How large an expression may grow that is to be computed for each tuple at a mouth."""
+"""How large an expression may grow that is to be computed for each tuple at a gate."""
 
 Ports = Mapping[int, Expr]
 """An expression for each input port of a box through which it goes on."""
 
 
-def backward(network: Network, source: Ref, expr: Expr, mouths: Collection[Ref]) -> dict[Ref, Expr] | None:
-    """An expression over the tuples of a stream as expressions over those of the streams at mouths.
+def backward(network: Network, source: Ref, expr: Expr, gates: Collection[Ref]) -> dict[Ref, Expr] | None:
+    """An expression over the tuples of a stream as expressions over those of the streams at gates.
 
-    None where a box on the way does not say of which tuple a value comes, or where tuples of one mouth come
+    None where a box on the way does not say of which tuple a value comes, or where tuples of one gate come
     by two ways with different values.
 
     >>> from australis.algebra.builder import NetworkBuilder
@@ -54,7 +54,7 @@ def backward(network: Network, source: Ref, expr: Expr, mouths: Collection[Ref])
     rest = [(source, expr)]
     while rest:
         ref, each = rest.pop()
-        if ref in mouths:
+        if ref in gates:
             if found.setdefault(ref, each) != each:
                 return None
         elif (ports := _through(network, ref, each)) is None:

@@ -22,7 +22,7 @@ _NEAR = 1e-9
 
 @dataclass(frozen=True)
 class DropBox:
-    """A drop box at the mouth of a stage: a part of all tuples, or of those on which a predicate holds.
+    """A drop box at the gate of a stage: a part of all tuples, or of those on which a predicate holds.
 
     `rate` is the fraction of all tuples that it is meant to shed. Without `where` it sheds `share` of all;
     with it, on each stream that it names, `share` of those for which the predicate is true.
@@ -30,7 +30,7 @@ class DropBox:
 
     rate: float
     where: Mapping[str, str] = field(default_factory=dict)
-    """The predicate for each stream at the mouth that has one."""
+    """The predicate for each stream at the gate that has one."""
     share: float = 1.0
 
     @classmethod
@@ -43,7 +43,7 @@ class Shedding:
     """Drop boxes for a need, and what comes of them."""
 
     boxes: Mapping[str, DropBox]
-    """By the stage at whose mouth each stands."""
+    """By the stage at whose gate each stands."""
     recovered: float
     """The workers' time that is asked for no longer, in a second."""
     missing: float
@@ -165,10 +165,10 @@ class _Walk:
 
 
 def places(flow: Flow, losing: frozenset[str]) -> Iterator[str]:
-    """The stages at whose mouths drop boxes may stand: those that lead only to outputs that may lose tuples.
+    """The stages at whose gates drop boxes may stand: those that lead only to outputs that may lose tuples.
 
     Of stages that lead to the same outputs, the first alone: a tuple that is shed there has cost nothing yet.
-    Another one only while a long queue stands at its mouth, which shedding further up would not shorten.
+    Another one only while a long queue stands at its gate, which shedding further up would not shorten.
     """
     situation = flow.situation
     behind: set[tuple[str, frozenset[str]]] = set()

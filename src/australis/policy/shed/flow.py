@@ -22,7 +22,7 @@ Fractions = Mapping[str, float]
 class Flow:
     """Tuples a second through the stages: what arrives, and a backlog as if it arrived within a horizon.
 
-    A drop box at a mouth acts on what waits there as well, so both are thinned alike. Stages that lead only
+    A drop box at a gate acts on what waits there as well, so both are thinned alike. Stages that lead only
     to `inactive` outputs, which the scheduler does not serve, use no time, and so nothing is gained by
     shedding there (the first of the two subtleties of Aurora 4.5). Costs are thought to be `dearer` times
     what was measured.
@@ -65,7 +65,7 @@ class Flow:
         self._whole = self.arriving({})
 
     def arriving(self, kept: Fractions) -> dict[str, float]:
-        """The tuples that come to each mouth in a second."""
+        """The tuples that come to each gate in a second."""
         found = dict(self._inflow)
         for name in self._ids:
             self._pass_on(name, found[name] * kept.get(name, 1.0), found)

@@ -25,12 +25,12 @@ BETTER = 0.02
 NOTHING = DropBox.random(0.0)
 
 Where = Mapping[str, str]
-"""A predicate for each stream at a mouth that has one; what it holds for is shed."""
+"""A predicate for each stream at a gate that has one; what it holds for is shed."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a drop box did to a sample of what comes to a mouth."""
+    """What a drop box did to a sample of what comes to a gate."""
 
     shed: float
     """The fraction of the sampled tuples that it took."""
@@ -39,12 +39,12 @@ class Trial:
 
 
 Try = Callable[[DropBox], Trial]
-"""Runs a sample of what comes to a mouth through to an output, behind a drop box and no other one."""
+"""Runs a sample of what comes to a gate through to an output, behind a drop box and no other one."""
 
 
 @dataclass(frozen=True)
-class Mouth:
-    """Where values are to be told apart: the streams at a stage's mouth, and the output behind it."""
+class Gate:
+    """Where values are to be told apart: the streams at a stage's gate, and the output behind it."""
 
     network: Network
     output: str
@@ -78,19 +78,19 @@ def value_curve(graph: ValueGraph, counts: Counts) -> Points:
     return ((0.0, 0.0), *points, (1.0, 1.0))
 
 
-def by_backward(mouth: Mouth, rate: float, try_: Try) -> DropBox | None:
-    """A drop box for the lowest values of an output, told by what they are computed from at the mouth.
+def by_backward(gate: Gate, rate: float, try_: Try) -> DropBox | None:
+    """A drop box for the lowest values of an output, told by what they are computed from at the gate.
 
-    How much of the mouth's tuples have such values a trial shows: filters and windows stand between.
+    How much of the gate's tuples have such values a trial shows: filters and windows stand between.
     """
-    graph, bins = mouth.graph, mouth.bins
+    graph, bins = gate.graph, gate.bins
     if graph is None or bins is None:
         return None
     counts = try_(NOTHING).counts
     best: DropBox | None = None
     low, high, fraction = 0.0, 1.0, rate
     for _ in range(TRIALS):
-        where = moved(mouth, bins, counts, fraction)
+        where = moved(gate, bins, counts, fraction)
         found = try_(DropBox(rate, where)).shed if where else 0.0
         if found >= rate - CLOSE:
             best, high = thinned(rate, where, found), fraction
@@ -107,14 +107,14 @@ def thinned(rate: float, where: Where, found: float) -> DropBox:
     return DropBox(rate, where, min(1.0, rate / found) if found > rate else 1.0)
 
 
-def moved(mouth: Mouth, bins: Bins, counts: Counts, fraction: float) -> Where:
-    """The predicates at a mouth for the lowest values of an output; none if they cannot be told there."""
-    network, graph = mouth.network, bins.graph
+def moved(gate: Gate, bins: Bins, counts: Counts, fraction: float) -> Where:
+    """The predicates at a gate for the lowest values of an output; none if they cannot be told there."""
+    network, graph = gate.network, bins.graph
     chosen = lowest(bins, counts, fraction)
-    source = network.outputs[mouth.output].source
+    source = network.outputs[gate.output].source
     field = network.schemas[source][graph.attribute]
     attribute = Attribute(field.name, field.type, field.nullable)
-    found = backward(network, source, attribute, [Ref.parse(stream) for stream in mouth.streams])
+    found = backward(network, source, attribute, [Ref.parse(stream) for stream in gate.streams])
     predicates = {str(ref): predicate(expr, chosen, graph) for ref, expr in (found or {}).items()}
     texts = {stream: text_of(each) for stream, each in predicates.items() if each is not None}
     return texts if all(_parses(network, stream, text) for stream, text in texts.items()) else {}

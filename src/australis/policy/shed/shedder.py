@@ -16,7 +16,7 @@ from australis.policy.shed.foresight import is_late, will_be_late
 
 @dataclass(frozen=True)
 class Insert:
-    """Put a drop box at the mouth of a stage; from the next train on."""
+    """Put a drop box at the gate of a stage; from the next train on."""
 
     stage: str
     box: DropBox
@@ -24,7 +24,7 @@ class Insert:
 
 @dataclass(frozen=True)
 class Replace:
-    """Put another drop box in the place of the one at the mouth of a stage."""
+    """Put another drop box in the place of the one at the gate of a stage."""
 
     stage: str
     box: DropBox
@@ -32,7 +32,7 @@ class Replace:
 
 @dataclass(frozen=True)
 class Withdraw:
-    """Take the drop box at the mouth of a stage away."""
+    """Take the drop box at the gate of a stage away."""
 
     stage: str
 

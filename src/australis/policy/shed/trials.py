@@ -1,6 +1,6 @@
-"""Forward interval propagation: predicates at a mouth that are tried out (Aurora 4.5).
+"""Forward interval propagation: predicates at a gate that are tried out (Aurora 4.5).
 
-Where no box says what a value was computed from, something at the mouth may still tell which tuples matter
+Where no box says what a value was computed from, something at the gate may still tell which tuples matter
 little. Each attribute is tried by a few ranges of its values that hold the volume to be shed; around the
 best of them the range is moved by ever smaller steps.
 """
@@ -23,7 +23,7 @@ from australis.policy.shed.predicates import membership, range_of
 from australis.policy.shed.semantic import (
     CLOSE,
     NOTHING,
-    Mouth,
+    Gate,
     Trial,
     Try,
     Where,
@@ -41,7 +41,7 @@ CATEGORIES_MAX = 12
 """How many texts of an attribute are tried, the most frequent ones."""
 
 Samples = Mapping[str, Mapping[str, npt.NDArray[Any]]]
-"""Values at a mouth by stream and attribute, without NULL and NaN; timestamps in microseconds."""
+"""Values at a gate by stream and attribute, without NULL and NaN; timestamps in microseconds."""
 
 
 @dataclass(frozen=True)
@@ -58,43 +58,43 @@ class Candidate:
         return self.lost / self.shed if self.shed > 0 else float("inf")
 
 
-def by_value(mouth: Mouth, rate: float, try_: Try, samples: Samples | None = None) -> DropBox | None:
+def by_value(gate: Gate, rate: float, try_: Try, samples: Samples | None = None) -> DropBox | None:
     """A drop box that takes the least important values, if one does clearly better than chance.
 
     First by what values are computed from, which is exact, then by trial.
     """
-    bins = mouth.bins
+    bins = gate.bins
     if bins is None or not 0.0 < rate <= 1.0:
         return None
-    box = by_backward(mouth, rate, try_)
+    box = by_backward(gate, rate, try_)
     if box is not None and is_better(bins, box, try_):
         return box
-    box = by_trial(mouth, rate, try_, samples or {})
+    box = by_trial(gate, rate, try_, samples or {})
     return box if box is not None and is_better(bins, box, try_) else None
 
 
 def for_stages(
-    mouths: Mapping[str, Mouth], try_: Callable[[str, DropBox], Trial], samples: Callable[[str], Samples]
+    gates: Mapping[str, Gate], try_: Callable[[str, DropBox], Trial], samples: Callable[[str], Samples]
 ) -> Callable[[str, float], DropBox | None]:
-    """What a shedder asks for semantic drop boxes: `mouths` has the stages that lead to one output only.
+    """What a shedder asks for semantic drop boxes: `gates` has the stages that lead to one output only.
 
-    `try_` runs a sample of what comes to the mouth of a stage, `samples` has its values.
+    `try_` runs a sample of what comes to the gate of a stage, `samples` has its values.
     """
 
     def box(stage: str, rate: float) -> DropBox | None:
-        mouth = mouths.get(stage)
-        return by_value(mouth, rate, partial(try_, stage), samples(stage)) if mouth else None
+        gate = gates.get(stage)
+        return by_value(gate, rate, partial(try_, stage), samples(stage)) if gate else None
 
     return box
 
 
-def by_trial(mouth: Mouth, rate: float, try_: Try, samples: Samples) -> DropBox | None:
-    """The drop box that did best among those tried on every attribute at the mouth."""
-    bins = mouth.bins
+def by_trial(gate: Gate, rate: float, try_: Try, samples: Samples) -> DropBox | None:
+    """The drop box that did best among those tried on every attribute at the gate."""
+    bins = gate.bins
     if bins is None:
         return None
     laboratory = _Laboratory(try_, bins)
-    found = [_best(laboratory, column, rate) for column in _columns(mouth, samples)]
+    found = [_best(laboratory, column, rate) for column in _columns(gate, samples)]
     enough = [candidate for candidate in found if candidate.shed >= rate - CLOSE]
     best = min(enough, key=lambda candidate: candidate.price, default=None)
     return thinned(rate, best.where, best.shed) if best else None
@@ -114,7 +114,7 @@ class _Laboratory:
 
 @dataclass(frozen=True)
 class _Column:
-    """An attribute of a stream at the mouth, with sampled values; numbers in ascending order."""
+    """An attribute of a stream at the gate, with sampled values; numbers in ascending order."""
 
     stream: str
     attribute: Attribute
@@ -135,9 +135,9 @@ class _Column:
         return {self.stream: text_of(membership(self.attribute, names))}
 
 
-def _columns(mouth: Mouth, samples: Samples) -> Iterator[_Column]:
+def _columns(gate: Gate, samples: Samples) -> Iterator[_Column]:
     for stream, columns in samples.items():
-        schema = mouth.network.schemas[Ref.parse(stream)]
+        schema = gate.network.schemas[Ref.parse(stream)]
         for name, values in columns.items():
             field = schema[name]
             if len(values) and (field.type == STRING or Axis.has(field.type)):
@@ -169,7 +169,7 @@ def _by_range(laboratory: _Laboratory, column: _Column, rate: float) -> Candidat
 def _widened(
     laboratory: _Laboratory, column: _Column, place: float, rate: float, found: Candidate
 ) -> Candidate:
-    """The range widened until it sheds what it should, where other streams come to the mouth as well."""
+    """The range widened until it sheds what it should, where other streams come to the gate as well."""
     width = rate
     for _ in range(HALVINGS):
         if found.shed >= rate - CLOSE or width >= 1.0 or found.shed <= 0:

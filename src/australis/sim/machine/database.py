@@ -50,7 +50,7 @@ class VirtualHome:
         self.writer: VirtualConnection | None = None
         """The connection whose transaction is open."""
         self._disk = disk
-        self._random = machine.mischief.random
+        self._random = machine.faults.random
         self._db = _memory()
         self._changes = 0
         """How many changes of rows there were at the last end of a transaction."""

@@ -50,7 +50,7 @@ class VirtualDisk:
     def __init__(self, machine: Machine) -> None:
         self.bytes_written = 0
         self._machine = machine
-        self._random = machine.mischief.random
+        self._random = machine.faults.random
         self._files: dict[str, _File] = {}
         self._folders: dict[str, None] = {"": None}
         self._changes: list[_Change] = []

@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from australis.errors import Problem, SimulationError
 from australis.sim.machine.chance import Chances, draw_chances
+from australis.sim.machine.faults import Faults
 from australis.sim.machine.lives import Awaited, Life, PowerLoss, VirtualThread
-from australis.sim.machine.mischief import Mischief
 from australis.sim.machine.scheduler import Scheduler
 from australis.sim.machine.schedules import schedule_of
 from australis.sim.machine.threads import VirtualThreads
@@ -55,7 +55,7 @@ class Machine:
     ) -> None:
         self.seed = seed
         self.chances = chances or draw_chances(seed)
-        self.mischief = Mischief(seed, self.chances)
+        self.faults = Faults(seed, self.chances)
         schedule = schedule_of(self.chances, Random(f"schedule {seed}"))
         self.scheduler = Scheduler(schedule, self.chances.step_ns, switches_most, keep)
         self.scheduler.on_crash_point = self._crash_here
@@ -79,24 +79,24 @@ class Machine:
     def begin_life(self, name: str = "", crash_at: int | None = None) -> Life:
         """A new life; it crashes at this one of its switch points, or where the seed plans it, if at all."""
         if crash_at is None:
-            crash_at = self.mischief.plan_crash()
+            crash_at = self.faults.plan_crash()
         life = Life(self.scheduler, name or f"life {len(self.lives) + 1}", crash_at)
         self.lives.append(life)
         return life
 
     def crash(self, life: Life) -> None:
         """Lose power: all threads of a life end without any effect, and the disk keeps what was synced."""
-        self.mischief.count("power loss")
+        self.faults.count("power loss")
         life.end()
 
     def kill(self, life: Life) -> None:
         """Kill a process: all threads of a life end without any effect, and the disk loses nothing."""
-        self.mischief.count("kill")
+        self.faults.count("kill")
         self.scheduler.end_life(life, power=False)
 
     def calm(self) -> None:
         """Let nothing fail or crash from now on, so that what can recover does."""
-        self.mischief.stop()
+        self.faults.stop()
         for life in self.lives:
             life.crash_at = None
 
@@ -111,14 +111,14 @@ class Machine:
         """A switch point, at which power may be lost, and which may take long."""
         thread = self.scheduler.switch(what, owner)
         if thread.life is not self.scheduler.harness:
-            stall_ns = self.mischief.stall_ns()
+            stall_ns = self.faults.stall_ns()
             if stall_ns:
                 self.scheduler.block(Awaited(owner or thread.life, what), stall_ns / 1e9)
 
     def fails(self, kind: str) -> bool:
         """Whether an operation of a kind fails this time; those of the harness never do."""
         life = self.scheduler.check().life
-        return life is not self.scheduler.harness and self.mischief.fails(kind)
+        return life is not self.scheduler.harness and self.faults.fails(kind)
 
     # --- what it tells
 
@@ -147,12 +147,12 @@ class Machine:
         seconds = self.scheduler.now_ns / 1e9
         return (
             f"seed {self.seed}: {self.switches} switch points, {seconds:.3f} virtual seconds, "
-            f"{len(self.lives)} lives, trace {self.trace:08x}, {self.mischief.counts}; {self.chances}"
+            f"{len(self.lives)} lives, trace {self.trace:08x}, {self.faults.counts}; {self.chances}"
         )
 
     def _crash_here(self, life: Life) -> None:
-        is_kill = self.mischief.is_kill()
-        self.mischief.count("kill" if is_kill else "power loss")
+        is_kill = self.faults.is_kill()
+        self.faults.count("kill" if is_kill else "power loss")
         self.scheduler.take_down(life, power=not is_kill)
 
     def _thread_failed(self) -> ThreadFailed | None:

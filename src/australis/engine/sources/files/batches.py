@@ -88,7 +88,7 @@ class Taking:
     def _parts(self) -> Iterator[_Part]:
         """What is left of the batches behind what was taken before."""
         for batch, mark, is_last in self._marked():
-            if part := self._behind_skipped(batch, mark, is_last):
+            if part := self._skip(batch, mark, is_last):
                 yield part
 
     def _marked(self) -> Iterator[tuple[Batch, Mark, bool]]:
@@ -104,7 +104,7 @@ class Taking:
         if before:
             yield *before, True
 
-    def _behind_skipped(self, batch: Batch, mark: Mark, is_last: bool) -> _Part | None:
+    def _skip(self, batch: Batch, mark: Mark, is_last: bool) -> _Part | None:
         rows = min(self._skipped_rows, batch.table.num_rows)
         rejected = min(self._skipped_rejected, len(batch.rejected))
         self._skipped_rows -= rows

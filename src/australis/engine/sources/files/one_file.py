@@ -118,7 +118,7 @@ class RunningFile:
         return Pacer(options.replay, self._waiter, options.batch) if options.replay else None
 
     def _read(self, pacer: Pacer | None) -> Iterator[Delivery]:
-        with self._opened() as reader:
+        with self._open() as reader:
             taking = Taking(reader, self._place, self._source.options.batch)
             for piece in _pieces(reader, taking, pacer):
                 self._place = piece.place
@@ -126,7 +126,7 @@ class RunningFile:
                 yield self._delivery(piece)
             self.notes = reader.notes
 
-    def _opened(self) -> Reader:
+    def _open(self) -> Reader:
         options = self._source.options
         is_growing = options.follow and not self._source.is_stream
         reader = open_reader(

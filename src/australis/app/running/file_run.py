@@ -37,10 +37,10 @@ def stopped_clock() -> Callable[[], int]:
 
 def run(plan: RunSetup, progressed: Callable[[int], None]) -> RunTally:
     """Run a plan; `progressed` hears of every turn how many tuples came in so far."""
-    return _Turns(plan, progressed).run()
+    return _FileRun(plan, progressed).run()
 
 
-class _Turns:
+class _FileRun:
     def __init__(self, plan: RunSetup, progressed: Callable[[int], None]) -> None:
         self._plan, self._progressed = plan, progressed
         self._now = never_back(plan.now)

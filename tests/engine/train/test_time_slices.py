@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from australis.engine.ledger.entries import LogEvent
-from australis.engine.train.moments import moments
+from australis.engine.train.time_slices import time_slices
 
 KINDS = st.sampled_from(["push", "push", "tick", "flush"])
 
@@ -30,7 +30,7 @@ def test_moments_cover_the_numbers_once(events: list[LogEvent], timed: bool, dat
     lo = data.draw(st.integers(0, end - 1))
     hi = data.draw(st.integers(lo + 1, end))
     within = [event for event in events if event.base < hi and event.end > lo]
-    found = moments(within, lo, hi, timed=timed)
+    found = time_slices(within, lo, hi, timed=timed)
     assert [number for each in found for number in range(each.lo, each.hi)] == list(range(lo, hi))
     ends = [each.hi for each in found if each.ending]
     assert ends == [event.end for event in within if event.kind == "flush" and event.end <= hi]
@@ -40,11 +40,11 @@ def test_moments_cover_the_numbers_once(events: list[LogEvent], timed: bool, dat
 
 def test_the_end_belongs_to_the_train_that_has_its_last_number() -> None:
     flush = [LogEvent(4, 6, "flush", "", 0, 9)]
-    assert [each.ending for each in moments(flush, 4, 5, timed=True)] == [False]
-    (last,) = moments(flush, 5, 6, timed=True)
+    assert [each.ending for each in time_slices(flush, 4, 5, timed=True)] == [False]
+    (last,) = time_slices(flush, 5, 6, timed=True)
     assert (last.ending, last.before) == (True, 4)
 
 
 def test_without_events_there_is_a_moment() -> None:
-    (only,) = moments([], 3, 8, timed=False)
+    (only,) = time_slices([], 3, 8, timed=False)
     assert (only.lo, only.hi, only.ending) == (3, 8, False)

@@ -10,14 +10,14 @@ _DEVICES = {"commit": "database", "statement": "database"}
 """Operations that fail together: a database that could not commit may not answer either."""
 
 
-class Mischief:
+class Faults:
     """Decides by a seed, and counts what it did.
 
-    >>> mischief = Mischief(1, Chances(sync=1.0))
-    >>> mischief.fails("sync"), mischief.fails("open"), mischief.counts
+    >>> faults = Faults(1, Chances(sync=1.0))
+    >>> faults.fails("sync"), faults.fails("open"), faults.counts
     (True, False, {'sync': 1})
-    >>> mischief.stop()
-    >>> mischief.fails("sync")
+    >>> faults.stop()
+    >>> faults.fails("sync")
     False
     """
 
@@ -25,6 +25,7 @@ class Mischief:
         self.chances = chances
         self.counts: dict[str, int] = {}
         """How often each thing happened."""
+        # The text is that of the first version: another one would change what every seed does.
         self.random = Random(f"mischief {seed}")
         """Decides what a failure or a power loss leaves behind."""
         self._is_on = True

@@ -9,10 +9,10 @@ HALF_LIFE_US = 5_000_000
 not served, could not show that it is not."""
 
 
-class Lags:
+class OutputLags:
     """The lag of each output in seconds, as its last trains showed.
 
-    >>> lags = Lags()
+    >>> lags = OutputLags()
     >>> for lag in (1.0, 11.0, 1.0):
     ...     lags.learn("averages", lag, now=0)
     ...     print(lags.of("averages", now=0), lags.of("averages", now=HALF_LIFE_US))
