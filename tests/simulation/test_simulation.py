@@ -41,9 +41,10 @@ def test_nothing_is_lost_duplicated_or_wrong(first: int) -> None:
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize(("mutation", "seed"), [("mirror_before_commit", 4), ("no_full_synchronous", 0)])
-def test_mutations_are_found(mutation: str, seed: int) -> None:
-    report = campaign("--mutation", mutation, "--first", str(seed), "--seeds", "1", code=1)
+@pytest.mark.parametrize("mutation", ["mirror_before_commit", "no_full_synchronous"])
+def test_mutations_are_found(mutation: str) -> None:
+    """Those that the first few seeds notice; `make test-sim ARGS=--mutations` looks for all of them."""
+    report = campaign("--mutation", mutation, "--seeds", "20", code=1)
     assert report["lost"] + report["duplicated"] + report["wrong"] > 0
 
 
