@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from random import Random
 from unittest.mock import patch
 
+import pyarrow as pa
 from tests.conformance.engine_runs import LONG_AGO, Expectation, Numbered, numbered
 from tests.conformance.random_networks import Event
 from tests.conformance.test_live import part
 from tests.conformance.test_networks import table_of
-from tests.simulation.runner import SimulatedRunner
+from tests.simulation.runner import SimulatedRunner, is_late_here
 from tests.simulation.story import CLOCK, draw_story
 
 from australis import Node
@@ -89,6 +90,22 @@ def _small_files(rows_per_task: int) -> Iterator[None]:
         yield
 
 
+class WatchedDisk(VirtualDisk):
+    """A disk that remembers which files somebody wanted to read that were gone."""
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__(machine)
+        self.missed: list[str] = []
+
+    def open(self, name: str) -> pa.NativeFile:
+        try:
+            return super().open(name)
+        except FileNotFoundError:
+            if not is_late_here():
+                self.missed.append(name)
+            raise
+
+
 class LoggingHome(VirtualHome):
     """A catalogue that remembers its whole log beside it, also what nobody needs any more."""
 
@@ -118,7 +135,7 @@ class Play:
     def __init__(self, seed: int) -> None:
         self.seed, self.story = seed, draw_story(seed)
         self.machine = Machine(seed, draw_chances(seed, crash_within=3_000))
-        self.disk = VirtualDisk(self.machine)
+        self.disk = WatchedDisk(self.machine)
         self.home = LoggingHome(self.machine, self.disk)
         self.random = Random(f"play {seed}")
         self.task_failures = 0
@@ -353,6 +370,7 @@ class Play:
         there = self.disk.contents()
         missing = [name for name in self.home.names() if not {name, staged(name)} & there.keys()]
         assert not missing, f"files are gone that the catalogue knows: {missing}"
+        assert not self.disk.missed, f"files were gone before they were read: {self.disk.missed}"
         self.is_over = True
 
     def _expectation(self, node: Node) -> Expectation:
