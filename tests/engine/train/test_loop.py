@@ -88,16 +88,17 @@ def test_superboxes_that_do_not_wait_for_each_other_run_at_the_same_time(
 def test_a_paused_loop_runs_steps_only_until_it_resumes(running: Running, world: World) -> None:
     running.loop.start()
     running.loop.pause()
-    asked = world.asked
-    push(running, "s", ks(1))
-    until(lambda: world.asked > asked + 2)
+    for k in (1, 2, 3):
+        asked = world.asked
+        push(running, "s", ks(k))
+        until(lambda asked=asked: world.asked > asked + 2)  # type: ignore[misc]
     with pytest.raises(EngineError, match="n: is paused before all has gone through"):
         running.loop.drain()
     assert world.waybills == []
     assert running.loop.step() is not None
     running.loop.resume()
     running.loop.drain()
-    assert read(running, "out") == [1]
+    assert read(running, "out") == [1, 2, 3]
 
 
 def test_a_pause_waits_for_the_trains_that_are_running(running: Running, world: World) -> None:
