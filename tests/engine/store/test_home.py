@@ -46,10 +46,11 @@ def test_there_is_a_catalogue_once_something_is_in_it(home: FolderHome) -> None:
 def test_any_thread_may_use_a_connection_and_each_statement_counts_at_once(home: FolderHome) -> None:
     home.lock().close()
     with closing(home.connect()) as one, closing(home.connect()) as other:
-        thread = threading.Thread(target=lambda: one.execute("create table t (x)"))
+        one.execute("create table t (x)")
+        thread = threading.Thread(target=lambda: one.execute("insert into t values (1)"))
         thread.start()
         thread.join()
-        assert other.execute("select * from t").fetchall() == []
+        assert other.execute("select x from t").fetchall() == [(1,)]
 
 
 def test_a_catalogue_is_in_its_root_or_where_it_is_asked_for(tmp_path: Path) -> None:
