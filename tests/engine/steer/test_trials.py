@@ -23,18 +23,22 @@ from australis.kernels.kernel import CAUSE
 from australis.plan.superboxes import Discipline, plan
 
 
-def valued(least: int = -1) -> Network:
-    """An output whose tuples matter more the greater they are, after a filter and a map."""
+def valued(least: int = -1, other: str = "") -> Network:
+    """An output whose tuples matter more the greater they are, after a filter; maybe one more after it."""
     net = NetworkBuilder("valued")
     quality = Quality(loss=((0, 0), (1, 1)), value=ValueGraph("w", points=((0, 0), (200, 1))))
     some = net.input("s", "v double").filter(f"v > {least}", as_="some")
-    some.map({"w": "2 * v"}, as_="twice").output("out", quality)
+    some.map({"w": "2 * v"}, as_="twice").output("worth", quality)
+    if other:
+        some.output(other)
     return net.build()
 
 
 @contextmanager
-def prepared(folder: Path, network: Network) -> Iterator[tuple[Ledger, Trials]]:
-    made = plan(network, Discipline.BRANCH)
+def prepared(
+    folder: Path, network: Network, discipline: Discipline = Discipline.BRANCH
+) -> Iterator[tuple[Ledger, Trials]]:
+    made = plan(network, discipline)
     with opened(folder, MemoryHome(), made) as ledger:
         trials = Trials(ledger)
         trials.switch(trials.prepare(made))
@@ -64,11 +68,16 @@ def test_the_tuples_that_matter_least_are_shed(tmp_path: Path, rate: float) -> N
         assert left[-50:] == [float(number) for number in range(50, 100)], "the greater half is whole"
 
 
-def test_without_a_value_graph_or_with_several_outputs_values_cannot_tell(tmp_path: Path) -> None:
-    with prepared(tmp_path, forked()) as (ledger, trials):
-        push(ledger, pa.table({"k": [1], "v": [1.0], "kind": ["alarm"]}))
-        found = {name: trials.by_value(name, 0.5) for name in ("some", "keys")}
-        assert found == {"some": None, "keys": None}
+def test_without_a_value_graph_values_cannot_tell(tmp_path: Path) -> None:
+    with prepared(tmp_path, forked()) as (_, trials):
+        assert (trials.by_value("some", 0.5), trials.by_value("keys", 0.5)) == (None, None)
+
+
+def test_values_of_one_output_do_not_tell_for_another(tmp_path: Path) -> None:
+    with prepared(tmp_path, valued(other="out"), Discipline.SUPERBOX) as (ledger, trials):
+        push(ledger, values(100))
+        (name,) = ledger.plan.superboxes
+        assert trials.by_value(name, 0.5) is None
 
 
 def test_what_is_the_same_in_another_plan_stays_ready(tmp_path: Path) -> None:
