@@ -24,13 +24,14 @@ from australis.plan.superboxes import Discipline, plan
 
 
 def valued(least: int = -1, other: str = "") -> Network:
-    """An output whose tuples matter more the greater they are, after a filter; maybe one more after it."""
+    """An output whose tuples matter more the greater they are, and maybe another output after it."""
     net = NetworkBuilder("valued")
     quality = Quality(loss=((0, 0), (1, 1)), value=ValueGraph("w", points=((0, 0), (200, 1))))
     some = net.input("s", "v double").filter(f"v > {least}", as_="some")
-    some.map({"w": "2 * v"}, as_="twice").output("worth", quality)
+    twice = some.map({"w": "2 * v"}, as_="twice")
+    twice.output("worth", quality)
     if other:
-        some.output(other)
+        twice.filter("w > 10", as_="great").output(other)
     return net.build()
 
 
