@@ -19,7 +19,7 @@ from australis.engine.settings import NodeSettings
 from australis.engine.store import Root
 from australis.engine.tables import Keeper, Tables
 from australis.engine.threads import SYSTEM
-from australis.engine.worker import Manifest, Run, Waybill
+from australis.engine.worker import Manifest, RunTrain, Waybill
 from australis.plan.superboxes import Discipline
 
 
@@ -28,7 +28,7 @@ class World:
     """What is outside of the parts: a clock that stands still, and what runs trains."""
 
     now: int = 1_000_000
-    run: Run = in_process.run
+    run: RunTrain = in_process.run
     waybills: list[Waybill] = field(default_factory=list)
     """The trains that were tried."""
     asked: int = 0

@@ -195,3 +195,11 @@ def test_a_change_wakes_whoever_waits(ledger: Ledger, state: RunState) -> None:
     state.stop()
     thread.join(60)
     assert told == ["n: is stopped before it rains"]
+
+
+def test_a_train_that_has_ended_does_not_end_the_next_one(state: RunState) -> None:
+    assert state.claim(["some"], 3, reader=1)
+    state.release(["some"], reader=1)
+    assert state.claim(["some"], 5, reader=2)
+    state.release(["some"], reader=1)
+    assert state.busy == {"some": 2}

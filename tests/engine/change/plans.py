@@ -70,7 +70,7 @@ def emit(ledger: Ledger, arc: str) -> Segment:
 
 
 def take_over(ledger: Ledger, takeover: Takeover, begin: int = 4) -> None:
-    states = takeover.states(ledger.root, ledger.catalog)
+    states, outdated = takeover.write_states(ledger.root, ledger.catalog), takeover.outdated
     with ledger.change() as change:
-        takeover.write(change, states, {each.id: begin for each in takeover.fresh})
+        takeover.write(change, states, {each.id: begin for each in takeover.fresh}, outdated)
     check_mirror(ledger)

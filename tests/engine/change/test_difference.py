@@ -13,7 +13,7 @@ from tests.engine.ledger.held import MemoryHome, opened, push, segment, state_fi
 
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
-from australis.engine.change.difference import Change, difference
+from australis.engine.change.difference import Difference, difference
 from australis.engine.change.takeover import Takeover
 from australis.engine.ledger import Head, Ledger, LogEvent, StateFile
 from australis.errors import EngineError
@@ -28,7 +28,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
         yield ledger
 
 
-def compare(ledger: Ledger, new: Network, now: int = 0) -> Change:
+def compare(ledger: Ledger, new: Network, now: int = 0) -> Difference:
     """What becomes of the network that runs."""
     old = ledger.plan.network
     return difference(old, new, Takeover(cut(old), cut(new)), ledger, now)

@@ -55,7 +55,7 @@ def flushed(ledger: Ledger, file: StateFile) -> list[tuple[object, ...]]:
 def test_states_that_fit_are_taken_as_they_are(ledger: Ledger) -> None:
     files = counted(ledger, 2)
     merged = Takeover(OLD, Cut(plan(network(), Discipline.SUPERBOX), 2))
-    (found,) = merged.states(ledger.root, ledger.catalog).values()
+    (found,) = merged.write_states(ledger.root, ledger.catalog).values()
     assert found == files
 
 
@@ -64,7 +64,7 @@ def test_states_are_rewritten_for_another_number_of_partitions(
     ledger: Ledger, before: int, after: int
 ) -> None:
     files = counted(ledger, before)
-    found = Takeover(cut(network(), before), cut(network(), after)).states(ledger.root, ledger.catalog)
+    found = Takeover(cut(network(), before), cut(network(), after)).write_states(ledger.root, ledger.catalog)
     assert [each.partition for each in found["count"]] == list(range(after))
     assert not {each.name for each in found["count"]} & {each.name for each in files}
     windows = [row for each in found["count"] for row in flushed(ledger, each)]
@@ -74,7 +74,7 @@ def test_states_are_rewritten_for_another_number_of_partitions(
 def test_a_box_that_does_something_else_begins_without_a_state(ledger: Ledger) -> None:
     counted(ledger, 2)
     takeover = Takeover(OLD, cut(network(size=5)))
-    assert takeover.states(ledger.root, ledger.catalog) == {"count": []}
+    assert takeover.write_states(ledger.root, ledger.catalog) == {"count": []}
 
 
 # --- the transaction

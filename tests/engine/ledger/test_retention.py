@@ -36,7 +36,7 @@ def network(history: str | int | None = None, importance: float | None = None) -
 
 
 def run(ledger: Ledger, made: Network) -> Ledger:
-    ledger.run_plan(plan(made, Discipline.TRAIN))
+    ledger.load_plan(plan(made, Discipline.TRAIN))
     return ledger
 
 

@@ -24,8 +24,8 @@ from australis.engine.ledger import (
 from australis.engine.ledger.counts.totals import TrainCount
 from australis.engine.steer import Account
 from australis.engine.store import Segment
-from australis.engine.worker import Gate, Manifest, Waybill
-from australis.engine.worker.waybill import Moment, Share
+from australis.engine.worker import GateDropBox, Manifest, Waybill
+from australis.engine.worker.waybill import Share, TimeSlice
 from australis.plan.superboxes import Discipline, plan
 
 PLAN = plan(forked(), Discipline.BRANCH)
@@ -36,7 +36,7 @@ WAYBILL = Waybill(
     superbox="some",
     train=1,
     partitions=1,
-    moments=(Moment(4, 9, 0, 0), Moment(9, 14, 0, 0)),
+    time_slices=(TimeSlice(4, 9, 0, 0), TimeSlice(9, 14, 0, 0)),
     shares=(Share(),),
     streams={},
 )
@@ -62,8 +62,8 @@ def manifest(tuples: int, shed: int = 0, **given: object) -> Manifest:
     return replace(made, **given)  # type: ignore[arg-type]
 
 
-def account(*manifests: Manifest, members: tuple[str, ...] = ("some",), **gates: Gate) -> Account:
-    waybill = replace(WAYBILL, gates=gates, members=members)
+def account(*manifests: Manifest, members: tuple[str, ...] = ("some",), **gates: GateDropBox) -> Account:
+    waybill = replace(WAYBILL, drop_boxes=gates, members=members)
     return Account(PLAN, PLAN.joined(members), waybill, manifests, run_us=700, now=NOW)
 
 
@@ -108,7 +108,7 @@ def test_an_account_is_written_down_whole(ledger: Ledger) -> None:
     with ledger.change() as change:
         note_insertion(change, Entry(7, "some", "s", "", 0.5, NOW, None, 0, 0))
     seen = {"arrivals": {"levels": [(NOW, 6)]}, "values": {"tolerant": [6]}}
-    found = account(manifest(10, shed=4, **seen), manifest(20), s=Gate(7, 0.5))
+    found = account(manifest(10, shed=4, **seen), manifest(20), s=GateDropBox(7, 0.5))
     for _ in "ab":
         with ledger.change() as change:
             found.write(change)

@@ -18,7 +18,7 @@ from australis.engine.ingest import Arrival, Ingest
 from australis.engine.ledger import Ledger
 from australis.engine.steer.trials import Trials
 from australis.engine.threads import SYSTEM
-from australis.engine.worker import Gate, let_in
+from australis.engine.worker import GateDropBox, let_in
 from australis.kernels.kernel import CAUSE
 from australis.plan.superboxes import Discipline, plan
 
@@ -64,7 +64,7 @@ def test_the_tuples_that_matter_least_are_shed(tmp_path: Path, rate: float) -> N
         assert box is not None
         table = values(100).append_column(CAUSE, pa.array(range(100)))
         schema = ledger.plan.network.inputs["s"].schema
-        left = let_in(Gate(1, box.share, box.where["s"]), name, table, schema, "UTC")["v"].to_pylist()
+        left = let_in(GateDropBox(1, box.share, box.where["s"]), name, table, schema, "UTC")["v"].to_pylist()
         assert len(left) == pytest.approx(100 * (1 - rate), abs=3)
         assert left[-50:] == [float(number) for number in range(50, 100)], "the greater half is whole"
 

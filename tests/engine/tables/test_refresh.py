@@ -121,7 +121,7 @@ def test_a_store_is_read_again_when_it_is_due(
     keeper.start(asked.append)
     assert len(events(ledger)) == 1
     clock.now += 60_000_000
-    keeper.taken()
+    keeper.reschedule()
     until(lambda: tables.states["cars"].version == 2)
     assert events(ledger)[1:] == [(LOAD, "cars", 2)]
     assert asked == ["trips.cars"], "there must be room first"
@@ -140,10 +140,10 @@ def test_another_network_has_its_new_stores_read_before_it_runs(
 ) -> None:
     keeper.begin({})
     elsewhere = Store(sqlite_table(tmp_path / "other.db", COLUMNS, NEW), "cars", Pull.LOAD)
-    assert keeper.foreseen(ledger.plan.network, {}) == []
-    assert keeper.foreseen(joined(elsewhere), {"cars": pa.table({})}) == []
-    (found,) = keeper.foreseen(joined(elsewhere), {})
-    (arrival,) = keeper.arrivals([found], joined(elsewhere))
+    assert keeper.read_ahead(ledger.plan.network, {}) == []
+    assert keeper.read_ahead(joined(elsewhere), {"cars": pa.table({})}) == []
+    (found,) = keeper.read_ahead(joined(elsewhere), {})
+    (arrival,) = keeper.store_arrivals([found], joined(elsewhere))
     assert (arrival.name, arrival.kind, arrival.segment.rows) == ("cars", LOAD, 2)
     assert len(events(ledger)) == 1, "it is logged when that runs"
 

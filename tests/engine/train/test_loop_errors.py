@@ -72,7 +72,7 @@ def test_a_superbox_that_was_replaced_while_its_train_ran_does_not_move(
 ) -> None:
     def replace_it(waybill: Waybill) -> list[Manifest]:
         found = in_process.run(waybill)
-        running.ledger.run_plan(plan(network(least=1), Discipline.TRAIN))
+        running.ledger.load_plan(plan(network(least=1), Discipline.TRAIN))
         return found
 
     running.state.fail_query("q", BROKEN)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from australis.algebra.schema import parse_schema
-from australis.engine.worker import Gate, let_in
+from australis.engine.worker import GateDropBox, let_in
 from australis.kernels.kernel import CAUSE
 
 SCHEMA = parse_schema("k long")
@@ -21,24 +21,24 @@ def tuples(first: int = 0, count: int = ROWS) -> pa.Table:
     return pa.table({"k": numbers, CAUSE: numbers})
 
 
-def kept(gate: Gate, table: pa.Table, superbox: str = "some") -> list[int]:
+def kept(gate: GateDropBox, table: pa.Table, superbox: str = "some") -> list[int]:
     found: list[int] = let_in(gate, superbox, table, SCHEMA, "UTC")["k"].to_pylist()
     return found
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.0, ROWS), (1.0, 0)])
 def test_all_or_nothing(share: float, expected: int) -> None:
-    assert len(kept(Gate(1, share), tuples())) == expected
+    assert len(kept(GateDropBox(1, share), tuples())) == expected
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_about_the_share_is_shed(share: float) -> None:
-    assert len(kept(Gate(1, share), tuples())) == pytest.approx(ROWS * (1 - share), rel=0.1)
+    assert len(kept(GateDropBox(1, share), tuples())) == pytest.approx(ROWS * (1 - share), rel=0.1)
 
 
 @given(st.integers(1, ROWS - 1))
 def test_another_cut_of_trains_sheds_the_same_tuples(cut: int) -> None:
-    gate = Gate(1, 0.5)
+    gate = GateDropBox(1, 0.5)
     parts = kept(gate, tuples(0, cut)) + kept(gate, tuples(cut, ROWS - cut))
     assert parts == kept(gate, tuples())
 
@@ -46,17 +46,17 @@ def test_another_cut_of_trains_sheds_the_same_tuples(cut: int) -> None:
 def test_only_tuples_on_which_the_predicate_is_true_are_shed() -> None:
     values = pa.array([1, None, 5, 9], pa.int64())
     table = pa.table({"k": values, CAUSE: pa.array(range(4), pa.int64())})
-    assert kept(Gate(1, 1.0, "k >= 5"), table) == [1, None]
+    assert kept(GateDropBox(1, 1.0, "k >= 5"), table) == [1, None]
 
 
 def test_a_share_of_those_on_which_the_predicate_is_true_is_shed() -> None:
-    found = kept(Gate(1, 0.5, "k < 5000"), tuples())
+    found = kept(GateDropBox(1, 0.5, "k < 5000"), tuples())
     assert [k for k in found if k >= 5000] == list(range(5000, ROWS))
     assert sum(k < 5000 for k in found) == pytest.approx(2500, rel=0.1)
 
 
 def test_a_drop_box_after_another_sheds_its_own_share() -> None:
-    gate = Gate(1, 0.5)
+    gate = GateDropBox(1, 0.5)
     first = let_in(gate, "some", tuples(), SCHEMA, "UTC")
     assert len(kept(gate, first, "count")) == pytest.approx(ROWS / 4, rel=0.1)
     assert len(kept(gate, first, "some")) == first.num_rows, "the same one finds nothing more"
