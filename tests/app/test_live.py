@@ -38,8 +38,9 @@ def root(tmp_path: Path) -> Path:
 
 def remember(ledger: Ledger) -> None:
     """The root holds the forked network."""
+    record = Record(forked(), Discipline.BRANCH, 2).to_json()
     with ledger.change() as change:
-        change.set_meta(NETWORK, Record(forked(), Discipline.BRANCH, 2).to_json())
+        change.set_meta(NETWORK, record)
 
 
 def text(answer: str) -> str:

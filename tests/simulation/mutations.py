@@ -15,7 +15,6 @@ from australis.engine.change.switch import Switch
 from australis.engine.deliver import subscriptions
 from australis.engine.deliver.subscriptions import Subscriptions
 from australis.engine.ingest.log import Ingest, Placed
-from australis.engine.ledger import open_root
 from australis.engine.ledger.catalog import Catalog
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.ledger import Ledger, UnitOfWork
@@ -199,7 +198,7 @@ def sweep_before_the_catalogue_is_read() -> AbstractContextManager[Any]:
     def segments_only(self: Catalog) -> set[str]:
         return {name for name in names(self) if not name.startswith("states/")}
 
-    return patch.object(open_root.Catalog, "names", segments_only)
+    return patch.object(Catalog, "names", segments_only)
 
 
 def doubt_counts_as_failure() -> AbstractContextManager[Any]:
