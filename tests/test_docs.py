@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 from australis.algebra.boxes import BOXES
+from australis.algebra.builder import NetworkBuilder
 from australis.algebra.form.form import load, loads
 from australis.algebra.network import Network
 
@@ -71,6 +72,25 @@ def test_the_code_of_the_readme_builds_the_network_of_the_example() -> None:
     built, example = scope["network"], load(ROOT / "examples" / "soldiers.yaml")
     assert isinstance(built, Network)
     assert [node.box for node in built.boxes.values()] == [node.box for node in example.boxes.values()]
+
+
+def test_the_vans_of_the_readme_are_a_network() -> None:
+    block = next(
+        f["body"] for f in docs._FENCE.finditer((ROOT / "README.md").read_text()) if f["info"] == "yaml"
+    )
+    assert set(loads(block, ".yaml").outputs) == {"alarms", "averages"}
+
+
+def test_the_query_that_is_compared_with_structured_streaming_is_a_network() -> None:
+    page = (ROOT / "docs" / "from-structured-streaming.md").read_text()
+    theirs, ours = (f["body"] for f in docs._FENCE.finditer(page) if f["info"] == "python")
+    assert "readStream" in theirs
+    scope: dict[str, object] = {}
+    exec(ours, scope)
+    builder = scope["net"]
+    assert isinstance(builder, NetworkBuilder)
+    names = builder.build().output_schema("averages").names
+    assert tuple(names) == ("at", "van", "average", "reports")
 
 
 def test_the_commands_of_the_readme_print_what_it_shows() -> None:
