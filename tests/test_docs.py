@@ -112,10 +112,22 @@ def test_the_commands_of_the_readme_print_what_it_shows() -> None:
     assert printed == block
 
 
-def test_links_between_pages_lead_somewhere() -> None:
-    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text()):
+        place = page.parent / target if target else page
+        assert place.exists(), f"there is no {target}"
+        assert not anchor or anchor in anchors(place), f"{place.name} has no heading #{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """The names under which links reach the headings of a page."""
+    prose = docs._FENCE.sub("", page.read_text())
+    headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", ["engine", "history"])
