@@ -29,7 +29,10 @@ register_function("bench:slow", _slow, takes=("long",), returns="boolean")
 
 
 def measure(quick: bool, say: Callable[[str], None]) -> dict[str, float]:
-    """Attach a query beside a train of 15 s, and see how late the main output gets meanwhile."""
+    """Attach a query beside a train of 15 s, and see how late the main output is.
+
+    Alone, beside the slow train, in the second of the attach, and beside both queries after it.
+    """
     seconds = SLOW_S + (3 if quick else 15)
     with tempfile.TemporaryDirectory(prefix="bench-live-") as root, Node(root, in_flight=2) as node:
         node.deploy(_network())
@@ -43,7 +46,8 @@ def measure(quick: bool, say: Callable[[str], None]) -> dict[str, float]:
         late.clear()  # The first trains load code.
         _push_for(node, 5.0)
         node.attach(_query("`bench:slow`(v)"), name="slow")
-        _push_for(node, 1.0)
+        slow_from = time.perf_counter() + 1.0
+        _push_for(node, 5.0)
         began = time.perf_counter()
         attaching = threading.Thread(target=lambda: node.attach(_query("v % 2 = 0"), name="other"))
         attaching.start()
@@ -51,16 +55,17 @@ def measure(quick: bool, say: Callable[[str], None]) -> dict[str, float]:
         _push_for(node, seconds, lambda: _note(attaching, attached, began))
         attaching.join()
         node.stop(now=True)
-    before = [delay for at, delay in late if at < began]
-    beside = [delay for at, delay in late if began <= at < began + SLOW_S - 2]
-    figures = {
-        "beside_attach_ms": 1e3 * (attached or [time.perf_counter() - began])[0],
-        "beside_delay_ms_p50_before": 1e3 * median(before),
-        "beside_delay_ms_max_before": 1e3 * max(before),
-        "beside_delay_ms_p50": 1e3 * median(beside),
-        "beside_delay_ms_max": 1e3 * max(beside),
-        "beside_train_ms_max": max(trains),
+    phases = {
+        "alone": (0.0, slow_from - 1.0),
+        "slow": (slow_from, began),
+        "attach": (began, began + 1.0),
+        "after": (began + 1.0, slow_from + SLOW_S - 2.0),
     }
+    figures = {"beside_attach_ms": 1e3 * (attached or [time.perf_counter() - began])[0]}
+    for phase, (begin, end) in phases.items():
+        delays = [1e3 * delay for at, delay in late if begin <= at < end]
+        figures[f"beside_{phase}_ms_p50"], figures[f"beside_{phase}_ms_max"] = median(delays), max(delays)
+    figures["beside_train_ms_max"] = max(trains)
     say(f"beside a train of {SLOW_S:g} s: {figures}")
     return figures
 
