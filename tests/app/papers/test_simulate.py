@@ -1,6 +1,6 @@
-"""`australis simulate`: the papers' numbers beside ours, as text, as JSON, and on the page that shows them.
+"""`australis simulate`: the papers' numbers beside ours, as text, as JSON, and on the pages that show them.
 
-With AUSTRALIS_RECORD=1 the page is written anew: look at what changed before you commit it.
+With AUSTRALIS_RECORD=1 the pages are rewritten: check what changed before you commit them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from pathlib import Path
 import pytest
 from tests.app.files import australis
 
-PAGE = Path(__file__).parents[3] / "docs" / "simulation.md"
+from australis.app.commands.simulate import command as simulate
+
+PAGES = Path(__file__).parents[3] / "docs" / "simulation"
+NAMES = ("README", "eddies", "hotspots", "market", "placement", "recovery")
 SHOWN = re.compile(r"(?<=```console\n)\$ australis (?P<command>[^\n]*)\n.*?(?=```\n)", re.DOTALL)
 PYTHON = re.compile(r"(```python\n(?P<code>.*?)```\n\n```text\n).*?(?=```\n)", re.DOTALL)
 
@@ -51,7 +54,21 @@ def test_help_has_examples() -> None:
         assert "Examples:\n    australis simulate eddies" in australis(*command, "--help").stdout
 
 
-def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_a_page() -> None:
+    assert sorted(page.stem for page in PAGES.glob("*.md")) == list(NAMES)
+    assert set(NAMES) == {"README", *simulate.commands}
+
+
+def test_the_pages_have_their_examples() -> None:
+    texts = {name: (PAGES / f"{name}.md").read_text() for name in NAMES}
+    assert [name for name in NAMES if SHOWN.search(texts[name])] == ["eddies"]
+    assert [name for name in NAMES if PYTHON.search(texts[name])] == ["eddies", "market", "placement"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_shows_what_is_printed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    page = PAGES / f"{name}.md"
+
     def ran(found: re.Match[str]) -> str:
         exec(found["code"], {})
         return found[1] + capsys.readouterr().out
@@ -59,7 +76,7 @@ def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> N
     def said(found: re.Match[str]) -> str:
         return f"$ australis {found['command']}\n{australis(*found['command'].split()).stdout}"
 
-    now = PYTHON.sub(ran, SHOWN.sub(said, PAGE.read_text()))
+    now = PYTHON.sub(ran, SHOWN.sub(said, page.read_text()))
     if os.environ.get("AUSTRALIS_RECORD"):
-        PAGE.write_text(now)
-    assert PAGE.read_text() == now
+        page.write_text(now)
+    assert page.read_text() == now

@@ -29,7 +29,7 @@ def test_weights_are_better_than_greed(times: dict[str, tuple[float, ...]]) -> N
 
 
 OTHER = {("T", 200), ("SC", 200), ("SC", 210), ("SCQ", 240), ("WSCQ", 210), ("WSCQ", 220), ("WSCQ", 230)}
-"""Where they are not; docs/simulation.md has the reasons."""
+"""Where they are not; docs/simulation/eddies.md has the reasons."""
 
 
 @pytest.mark.parametrize(
