@@ -54,7 +54,6 @@ WORK: dict[str, Callable[[Ledger], object]] = {
 }
 LOCKS: dict[str, Callable[[Ledger], AbstractContextManager[object]]] = {
     "change": lambda ledger: ledger.change(),
-    "look": lambda ledger: ledger.look(),
     "guard": lambda ledger: ledger.guard,
 }
 

@@ -360,15 +360,15 @@ class Node:
 
     def statistics(self) -> Statistics:
         """What is known of boxes, queues and outputs."""
-        with self._deployed.ledger.look() as queues:
-            return statistics_of(queues.plan, queues, self._ledger.catalog, self._clock())
+        with self._deployed.ledger.snapshot() as (queues, catalog):
+            return statistics_of(queues.plan, queues, catalog, self._clock())
 
     def quality(self, window_s: int = WINDOW_S) -> QualityReport:
         """What outputs got over the last seconds, and what that is worth by their graphs."""
-        with self._deployed.ledger.look() as queues:
+        with self._deployed.ledger.snapshot() as (queues, catalog):
             now = self._clock()
             second = now // 1_000_000
-            seen = recent(self._ledger.catalog, second - window_s + 1, second + 1)
+            seen = recent(catalog, second - window_s + 1, second + 1)
         return monitor(queues.plan, queues, seen, now, window_s)
 
     def seen(self) -> Recent:
@@ -377,8 +377,8 @@ class Node:
 
     def quality_since(self, before: Recent, seconds: float) -> QualityReport:
         """What outputs got in the seconds since `seen` was asked, and what that is worth."""
-        with self._deployed.ledger.look() as queues:
-            found = all_so_far(self._ledger.catalog).since(before)
+        with self._deployed.ledger.snapshot() as (queues, catalog):
+            found = all_so_far(catalog).since(before)
         return monitor(queues.plan, queues, found, self._clock(), math.ceil(seconds))
 
     def network(self) -> Network:

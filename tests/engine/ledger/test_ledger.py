@@ -27,6 +27,7 @@ from tests.engine.ledger.held import (
 )
 
 from australis.engine.ledger.entries import Head, LogEvent, StateFile
+from australis.engine.ledger.guard import is_held_here
 from australis.engine.ledger.ledger import Arrivals, Ledger, UnitOfWork
 from australis.engine.ledger.queues import load_queues
 from australis.engine.store.segments import Segment
@@ -524,3 +525,21 @@ def test_what_is_known_is_known_again(tmp_path: Path) -> None:
         assert not orphan.exists()
         put(ledger, segment(ledger, "s", 9))
         check_mirror(ledger)
+
+
+def test_a_snapshot_is_of_one_moment_and_keeps_nobody_from_committing(ledger: Ledger) -> None:
+    with ledger.change() as change:
+        change.set_meta("colour", "red")
+    with ledger.snapshot() as (queues, catalog):
+        assert not is_held_here()
+        with ledger.change() as change:
+            change.set_meta("colour", "blue")
+            change.set_consumer("reader", "n", 7)
+        assert catalog.meta("colour") == "red"
+        assert (catalog.consumers(), queues.consumers) == ({}, {})
+    assert ledger.catalog.meta("colour") == "blue"
+
+
+def test_a_snapshot_cannot_be_changed(ledger: Ledger) -> None:
+    with ledger.snapshot() as (_, catalog), pytest.raises(EngineError, match="SQLITE_READONLY"):
+        catalog.rows("delete from meta")

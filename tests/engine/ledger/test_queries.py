@@ -42,7 +42,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 
 def look_and_read(ledger: Ledger) -> None:
-    with ledger.look(), ledger.reading():
+    with ledger.snapshot(), ledger.reading():
         pass
 
 

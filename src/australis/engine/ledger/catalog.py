@@ -31,7 +31,7 @@ class Catalog:
 
     def __init__(self, home: Home | Path, threads: Threads = SYSTEM) -> None:
         self._home = FolderHome(home) if isinstance(home, Path) else home
-        self._lock = threads.lock()
+        self._threads, self._lock = threads, threads.lock()
         with self._explained():
             self._db = self._home.connect()
             self._db.execute("pragma journal_mode = wal")
@@ -172,8 +172,32 @@ class Catalog:
         return {(name, output): seq for name, output, seq in found}
 
 
+class CatalogReader(Catalog):
+    """The catalogue on a connection of its own, which sees it as it is at one moment, from `begin` on."""
+
+    def __init__(self, home: Home, threads: Threads) -> None:
+        self._home, self._threads, self._lock = home, threads, threads.lock()
+        with self._explained():
+            self._db = home.connect()
+            self._db.execute("pragma query_only = on")
+
+    def begin(self) -> None:
+        """Read what is committed now, and nothing that is committed later."""
+        self.rows("begin")
+        self.meta("")
+
+
 class CatalogFile(Catalog):
     """The catalogue as its ledger has it: it can be changed."""
+
+    @contextmanager
+    def reader(self) -> Iterator[CatalogReader]:
+        """Another connection, to read from."""
+        reader = CatalogReader(self._home, self._threads)
+        try:
+            yield reader
+        finally:
+            reader.close()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

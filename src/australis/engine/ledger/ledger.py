@@ -292,10 +292,13 @@ class Ledger:
         self._garbage.leave(reader)
 
     @contextmanager
-    def look(self) -> Iterator[Queues]:
-        """Look at queues and catalogue as they are at one moment. Nobody commits meanwhile, so be brief."""
-        with self.guard:
-            yield self.queues
+    def snapshot(self) -> Iterator[tuple[Queues, Catalog]]:
+        """Queues and catalogue as they are at one moment, to be asked for as long as it takes."""
+        with self._catalog.reader() as catalog:
+            with self.guard:
+                queues = self.queues
+                catalog.begin()
+            yield queues, catalog
 
     @contextmanager
     def reading(self) -> Iterator[Queues]:
