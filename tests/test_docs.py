@@ -97,19 +97,30 @@ def test_the_commands_of_the_readme_print_what_it_shows() -> None:
     block = next(
         f["body"] for f in docs._FENCE.finditer((ROOT / "README.md").read_text()) if f["info"] == "console"
     )
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    printed = ""
+    assert printed(block, ROOT) == block
+
+
+def printed(block: str, folder: Path) -> str:
+    """A console block as it is when its commands are run in a folder."""
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    found = ""
     for command in re.findall(r"^\$ (.*)$", block, re.MULTILINE):
         done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=ROOT,
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            check=True,
+            ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=True
         )
-        printed += f"$ {command}\n{done.stdout}"
-    assert printed == block
+        found += f"$ {command}\n{done.stdout}"
+    return found
+
+
+def test_the_tutorial_prints_what_it_shows(tmp_path: Path) -> None:
+    """Its files, and the commands of its console blocks; what goes on in two terminals is tried by hand."""
+    fences = list(docs._FENCE.finditer((ROOT / "docs" / "tutorial.md").read_text()))
+    for fence in fences:
+        if name := re.fullmatch(r"(?:csv|yaml) file=(\S+)", fence["info"]):
+            (tmp_path / name[1]).write_text(fence["body"])
+    shown = [fence["body"] for fence in fences if fence["info"] == "console"]
+    assert len(shown) == 3
+    assert [printed(block, tmp_path) for block in shown] == shown
 
 
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]
