@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -101,8 +102,9 @@ class WatchedDisk(VirtualDisk):
         try:
             return super().open(name)
         except FileNotFoundError:
-            # A run of history is read under the name that it has before it is published, if need be.
-            if not is_late_here() and not {name, staged(name)} & self.contents().keys():
+            # A run of history is looked for under the names that it has before and after it is published.
+            there = {posixpath.basename(each) for each in self.contents()}
+            if not is_late_here() and posixpath.basename(name) not in there:
                 self.missed.append(name)
             raise
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 
 from australis.engine.store.root import Root
 from australis.engine.worker.task import Task
 from australis.engine.worker.waybill import Manifest, TrainFailed, Waybill, answer, manifest_of
-from australis.errors import Problem
+from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 from australis.sim.machine.machine import Machine
 
@@ -79,4 +80,7 @@ def _run_task(text: str, index: int) -> Manifest:
 def _run_quietly(text: str, index: int) -> None:
     """Run a task of which nobody wants to hear any more; whatever comes of it must change nothing."""
     _here.is_late = True
-    answer(Task(waybill := Waybill.from_json(text), waybill.shares[index], index).run)
+    waybill = Waybill.from_json(text)
+    # Its files may be gone, and the disk may fail.
+    with suppress(EngineError):
+        answer(Task(waybill, waybill.shares[index], index).run)
