@@ -22,7 +22,7 @@ class Stage:
     feeds: Mapping[str, float] = field(default_factory=dict)
     """The stages that read what it emits, and how many tuples each gets for a tuple that is let in here."""
     outputs: frozenset[str] = frozenset()
-    """All outputs that lie behind it: who loses when tuples are shed at its gate."""
+    """All outputs downstream of it: those that lose when tuples are shed at its gate."""
     waiting: int = 0
     """Tuples in the queue at its gate."""
     oldest: int | None = None

@@ -36,7 +36,7 @@ def _time_slice(event: LogEvent, lo: int, hi: int, tables: Collection[str]) -> T
 
 
 def _joined(each: Sequence[TimeSlice], lo: int, hi: int) -> Iterator[TimeSlice]:
-    """The time slices up to each end of the streams or version of a table, and the one behind the last."""
+    """The time slices up to each end of the streams or version of a table, and the one after the last."""
     begin, load = lo, ""
     for time_slice in each:
         if time_slice.load:

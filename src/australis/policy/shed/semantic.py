@@ -39,12 +39,12 @@ class Trial:
 
 
 Try = Callable[[DropBox], Trial]
-"""Runs a sample of what comes to a gate through to an output, behind a drop box and no other one."""
+"""Runs a sample of what comes to a gate through to an output, after one drop box and no other."""
 
 
 @dataclass(frozen=True)
 class Gate:
-    """Where values are to be told apart: the streams at a stage's gate, and the output behind it."""
+    """Where values are to be told apart: the streams at a stage's gate, and the output downstream of it."""
 
     network: Network
     output: str
