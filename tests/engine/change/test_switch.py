@@ -204,6 +204,8 @@ def test_all_follows_a_change_of_which_the_next_one_finds_out(node: Node, home: 
     home.db.takes_effect, home.db.falls_silent = True, True
     with pytest.raises(EngineError, match=FSYNC):
         node.change(network(least=2))
+    # A worker wants to go on, and cannot.
+    node._ledger.guard.wait_until(lambda: node._deployed.state.error is not None)
     home.db.is_silent = False
     node.resume()
     check_goes_on(node, least=2)

@@ -90,6 +90,11 @@ def answer_again(home: UnsureHome) -> None:
     home.db.falls_silent = home.db.is_silent = False
 
 
+def wait_for_trouble(node: Node) -> None:
+    """Wait until a train that wanted to begin after a change has met the silent catalogue."""
+    node._ledger.guard.wait_until(lambda: node._deployed.state.error is not None)
+
+
 def test_a_train_is_not_run_twice(node: Node, home: UnsureHome, runner: Noticed) -> None:
     node.pause()
     node.push("s", rows(2, 4))
@@ -137,6 +142,7 @@ def test_the_next_change_begins_with_what_the_last_one_did(node: Node, home: Uns
     leave_in_doubt(home)
     with pytest.raises(EngineError, match=FSYNC):
         node.change(network(filtered=True))
+    wait_for_trouble(node)
     answer_again(home)
     node.resume()
     changed = node.change(network(added=10, filtered=True))
@@ -151,6 +157,7 @@ def test_a_query_that_is_attached_in_doubt_stays_attached(node: Node, home: Unsu
     leave_in_doubt(home)
     with pytest.raises(EngineError, match=FSYNC):
         node.attach(query(), name="one")
+    wait_for_trouble(node)
     answer_again(home)
     node.resume()
     node.attach(query(), name="two")
