@@ -12,13 +12,11 @@ from typing import Any
 from unittest.mock import patch
 
 from australis.engine.change.switch import Switch
-from australis.engine.deliver import subscriptions
 from australis.engine.deliver.subscriptions import Subscriptions
 from australis.engine.ingest.log import Ingest, Placed
 from australis.engine.ledger.catalog import Catalog
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.ledger import Ledger, UnitOfWork
-from australis.engine.ledger.queues import Queues
 from australis.engine.run_state import RunState
 from australis.engine.store.disk import Data
 from australis.engine.store.root import Root
@@ -211,24 +209,6 @@ def doubt_counts_as_failure() -> AbstractContextManager[Any]:
     return patch.object(Ledger, "_settle_doubt", ignore)
 
 
-def doubt_is_not_settled() -> AbstractContextManager[Any]:
-    """Decisions are made on the mirror, though nobody knows whether the last commit counts."""
-    return _both(
-        patch.object(Ledger, "settle", lambda self: None),
-        patch.object(commit, "_check_current", lambda change, dispatched: None),
-    )
-
-
-def consumer_goes_back() -> AbstractContextManager[Any]:
-    """A consumer reads up to where all writers of an arc are, also if that is before where it was."""
-
-    def cut(queues: Queues, arc: str, seq: int, most: int) -> int:
-        end = queues.arc_end(arc)
-        return end if any(each.end > seq and each.base < end for each in queues.segments[arc]) else seq
-
-    return patch.object(subscriptions, "next_cut", cut)
-
-
 def _both(*patches: AbstractContextManager[Any]) -> AbstractContextManager[Any]:
     @contextmanager
     def mutated() -> Iterator[None]:
@@ -255,7 +235,5 @@ MUTATIONS: dict[str, Mutation] = {
         acknowledged_too_early,
         sweep_before_the_catalogue_is_read,
         doubt_counts_as_failure,
-        doubt_is_not_settled,
-        consumer_goes_back,
     )
 }
