@@ -18,7 +18,7 @@ from australis.engine import observe
 from australis.engine.change import Difference, Optimiser, Switch, deploy, load, redrawn, switch_to
 from australis.engine.clock import LogClock
 from australis.engine.control import ControlServer
-from australis.engine.deliver import ROWS_MOST, Attached
+from australis.engine.deliver import ROWS_MOST, Attached, Subscription
 from australis.engine.files import Rejected
 from australis.engine.history import Instant, instant_us, question, recall
 from australis.engine.ingest import Arrival, Ingest, Position
@@ -431,11 +431,12 @@ class Node:
 
     def subscribe(
         self, output: str, *, consumer: str = "subscriber", follow: bool = True, rows: int = ROWS_MOST
-    ) -> Iterator[pa.Table]:
+    ) -> Subscription:
         """The tuples of an output, table by table, from where the consumer of this name left off.
 
         A table is acknowledged when the next one is asked for. Without `follow` it ends when all that was
-        pushed by now has gone through, or the node is paused.
+        pushed by now has gone through, or the node is paused. One subscription at a time reads under a name:
+        another one needs a name of its own. `close()` ends it early.
         """
         return self._deployed.subscriptions.subscribe(output, consumer, follow, rows)
 
@@ -449,6 +450,10 @@ class Node:
         Behind the end of the node this does nothing: the tuples come again when it goes on.
         """
         (self._running or self._deployed).subscriptions.acknowledge(consumer, output, seq, position)
+
+    def discard(self, output: str) -> None:
+        """Nobody will read an output: nothing is kept for readers, neither what it has nor what comes."""
+        self._deployed.subscriptions.discard(output)
 
     def forget(self, consumer: str, output: str) -> None:
         """A consumer will not come back: nothing is kept for it. One that still reads is known again then."""

@@ -34,10 +34,6 @@ from australis.engine.sources import Adoption, Delivery, FileSource, Options, So
 from australis.engine.store import SEQ
 from australis.errors import EngineError, Problem
 
-_ALL = 1 << 62
-"""The sequence number behind every tuple."""
-_NOBODY = "nobody"
-
 
 @dataclass(frozen=True)
 class _Before:
@@ -214,7 +210,7 @@ class _NodeRun:
             if name in writers:
                 yield self._taker(name, f"run:{name}", writers[name].write)
             else:
-                node.acknowledge(_NOBODY, name, _ALL)
+                node.discard(name)
         write = writers[QUARANTINE].write if QUARANTINE in writers else lambda table: None
         yield self._taker(QUARANTINE, f"run:{QUARANTINE}", write)
 
