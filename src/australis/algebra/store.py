@@ -55,13 +55,13 @@ _KINDS = {
 class Store:
     """A stored data set: a file, or a table or view of a database.
 
-    A password is not part of it: `${NAME}` stands for the environment variable of that name.
+    A password is not part of it: `${AUSTRALIS_NAME}` stands for the environment variable of that name.
 
-    >>> Store("postgresql://reader:${CARS_PASSWORD}@host/db", table="cars", refresh="10 min").kind.value
+    >>> Store("postgresql://reader:${AUSTRALIS_CARS}@host/db", table="cars", refresh="10 min").kind.value
     'postgresql'
     >>> Store("postgresql://reader:geheim@host/db", table="cars")
     Traceback (most recent call last):
-    australis.errors.AlgebraError: at: holds a password; expected ${NAME} for an environment variable, ...
+    australis.errors.AlgebraError: at: holds a password; expected ${AUSTRALIS_NAME} for an environment variable, ...
     """
 
     at: str
@@ -106,7 +106,9 @@ def _problems(store: Store) -> Iterator[Problem]:
         yield Problem("at", f"is {shown(store.at)}", _AT_EXPECTED)
         return
     if _holds_password(store.at):
-        expected = "${NAME} for an environment variable, or a file of the driver's own such as ~/.pgpass"
+        expected = (
+            "${AUSTRALIS_NAME} for an environment variable, or a file of the driver's own such as ~/.pgpass"
+        )
         yield Problem("at", "holds a password", expected)
     is_file = store.kind is StoreKind.FILE
     if is_file and store.table:

@@ -64,6 +64,10 @@ class RunningSink(ABC):
         last = int(table[SEQ][-1].as_py())
         position = self._write(table)
         self._outlet.acknowledge(self._consumer, self._output, last + 1, position)
+        self._publish()
+
+    def _publish(self) -> None:
+        """Show others what was written, now that it is acknowledged, where they could not see it before."""
 
     def _ensure_position(self, first: Callable[[], str]) -> str:
         """Acknowledge the first position if there is none yet; gives the acknowledged one."""
