@@ -14,7 +14,7 @@ def lazy_exports(
     """The `__getattr__` of a package that exports names of its modules, and some modules as they are.
 
     A name is looked up once, and then belongs to the package. No name may be that of a module of the package:
-    importing the module would put it in the place of the name.
+    importing the module would put it in the place of the name. `dir` lists what is exported, loaded or not.
 
     >>> load = lazy_exports("australis", {"errors": ("AustralisError", "Problem")}, modules=("lazy",))
     >>> load("Problem").__module__, load("lazy").__name__
@@ -34,4 +34,6 @@ def lazy_exports(
         setattr(sys.modules[package], name, found)
         return found
 
+    module = sys.modules[package]
+    module.__dict__["__dir__"] = lambda: sorted({*vars(module), *vars(module).get("__all__", ())})
     return load

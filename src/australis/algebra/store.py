@@ -61,7 +61,7 @@ class Store:
     'postgresql'
     >>> Store("postgresql://reader:geheim@host/db", table="cars")
     Traceback (most recent call last):
-    australis.errors.AlgebraError: at: holds a password; expected ${AUSTRALIS_NAME} for an environment variable, ...
+    australis.errors.AlgebraError: at: holds a password; expected ${AUSTRALIS_NAME} for an environment ...
     """
 
     at: str

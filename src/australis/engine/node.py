@@ -21,7 +21,7 @@ from australis.engine.control import ControlServer
 from australis.engine.deliver import ROWS_MOST, Attached, Subscription
 from australis.engine.files import Rejected
 from australis.engine.history import Instant, instant_us, question, recall
-from australis.engine.ingest import Arrival, Ingest, Position
+from australis.engine.ingest import Arrival, Ingest, Position, Pushed
 from australis.engine.ledger import (
     DISK,
     NETWORK,
@@ -291,19 +291,24 @@ class Node:
     def push(
         self,
         name: str,
-        batch: pa.Table,
+        batch: Pushed,
         *,
         now: int | None = None,
         rejected: Sequence[Rejected] = (),
         position: Position | None = None,
-    ) -> int:
+    ) -> int | None:
         """Tuples arrive together on an input; durable when this returns. Gives the end of the log.
 
-        `rejected` are rows that did not become tuples, for the quarantine. `position` says how far a source
-        has come: it is committed with the tuples, for `position()` to tell after a restart.
+        `batch` is an Arrow table or record batch, a list of dictionaries, one dictionary, or a DataFrame of
+        pandas, Spark or Polars. `rejected` are rows that did not become tuples, for the quarantine.
+        `position` is the name of a source and how far it has come, committed with the tuples: `position()`
+        reports it after a restart. Where that is a number, a push that is repeated is known: one that is not
+        above the last one of its source stores nothing and gives None.
         """
         ingest = self._deployed.ingest
         ingest.check_stream(name)
+        if ingest.is_repeated(position):
+            return None
         self._deployed.back_pressure.wait(f"{self._ledger.plan.network.name}.{name}")
         moment = self._clock() if now is None else now
         segment = ingest.store(name, batch, moment)
@@ -311,8 +316,11 @@ class Node:
 
     def adopt(
         self, name: str, path: str | Path, *, now: int | None = None, position: Position | None = None
-    ) -> int:
-        """A Parquet file arrives on an input: it becomes a segment as it is, so it must stay as it is."""
+    ) -> int | None:
+        """A Parquet file arrives on an input: it becomes a segment as it is, so it must stay as it is.
+
+        As with `push`, a number as `position` lets a repeated call do nothing.
+        """
         ingest = self._deployed.ingest
         ingest.check_stream(name)
         moment = self._clock() if now is None else now
@@ -327,11 +335,11 @@ class Node:
         """How far a source had come by the last commit, in its own words."""
         return self._ledger.catalog.position(source)
 
-    def tick(self, now: int | None = None, *, position: Position | None = None) -> int:
+    def tick(self, now: int | None = None, *, position: Position | None = None) -> int | None:
         """Time passes, though nothing arrives; a node does this by itself when a timeout is due."""
         return self._deployed.ingest.tick(self._clock() if now is None else now, position)
 
-    def flush(self, now: int | None = None, *, position: Position | None = None) -> int:
+    def flush(self, now: int | None = None, *, position: Position | None = None) -> int | None:
         """All streams end: buffers are released and windows closed.
 
         With a `position`, a source that goes on after a crash knows that it has ended already.

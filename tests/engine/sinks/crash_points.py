@@ -13,7 +13,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.engine.sinks.shelf import SCHEMA, Shelf, tuples
 

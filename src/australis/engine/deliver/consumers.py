@@ -47,7 +47,8 @@ class Consumers:
         queues = self._ledger.queues
         if not 0 <= seq <= queues.log_end:
             path, what = f"{queues.plan.network.name}.{output}", f"a consumer cannot have read up to {seq:,}"
-            expected = f"a number from 0 to {queues.log_end:,}, the end of the log: one more than the #seq of the last tuple"
+            end = f"{queues.log_end:,}, the end of the log"
+            expected = f"a number from 0 to {end}: one more than the #seq of its last tuple"
             raise EngineError(Problem(path, what, expected))
 
     def forget(self, consumer: str, output: str) -> int:

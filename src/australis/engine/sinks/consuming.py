@@ -66,7 +66,7 @@ class RunningSink(ABC):
         self._outlet.acknowledge(self._consumer, self._output, last + 1, position)
         self._publish()
 
-    def _publish(self) -> None:
+    def _publish(self) -> None:  # noqa: B027, most sinks have nothing to do here
         """Show others what was written, now that it is acknowledged, where they could not see it before."""
 
     def _ensure_position(self, first: Callable[[], str]) -> str:

@@ -27,8 +27,8 @@ class ParquetSink(FileSink):
     """A folder of Parquet files for an output; it is made if the folder around it is there.
 
     A part is written under a hidden name, acknowledged, and only then gets its name: whoever reads the folder
-    sees whole parts, and no tuple twice. The acknowledgement names the part, so that a run after a crash gives
-    it its name, and removes what was not acknowledged. Parts may be taken away by whoever reads them.
+    sees whole parts, and no tuple twice. The acknowledgement names the part: a run after a crash gives it its
+    name, and removes what was not acknowledged. Parts may be taken away by whoever reads them.
     """
 
     def start(self, outlet: Outlet) -> RunningParts:

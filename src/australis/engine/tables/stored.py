@@ -79,7 +79,7 @@ def _nullable(schema: Schema) -> pa.Schema:
 
 
 def _may_read(name: str) -> bool:
-    """Whether the value of a variable may go to where a network says: others' networks must not get at all."""
+    """Whether a network may send the value of a variable to where it likes: not any, it may be another's."""
     return name.startswith(PREFIX) or name in re.split(r"[,\s]+", os.environ.get(ALLOWED, ""))
 
 
