@@ -15,13 +15,16 @@ from urllib.parse import parse_qsl, urlsplit
 from australis.algebra.boxes import at
 from australis.algebra.guards import guard_texts, shown
 from australis.algebra.schema import Schema
-from australis.algebra.spans import microseconds
+from australis.algebra.spans import Span, microseconds, units
+from australis.algebra.types import DataType
 from australis.errors import AlgebraError, Problem
 
 SECRET = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """What stands for the value of an environment variable, such as a password."""
 _AT_EXPECTED = "a file such as 'cars.parquet', or 'sqlite:///cars.db' or 'postgresql://host/db' and a table"
 _ASCENDING = ("int", "long", "timestamp")
+_OVERLAP_NUMBER, _OVERLAP_TIME = 1_000, "1 min"
+"""The overlap where none is said."""
 
 
 class StoreKind(StrEnum):
@@ -73,7 +76,9 @@ class Store:
     refresh: str = ""
     """How often it is read again; never by itself if empty."""
     ascending: str = ""
-    """Of a stream: the attribute that only grows, so that reading again brings only what is new."""
+    """Of a stream: the attribute that grows, so that reading again brings only what is new."""
+    overlap: Span = ""
+    """How far before the greatest value seen that is read again, for rows that appear late."""
 
     def __post_init__(self) -> None:
         guard_texts(self, "at", "table", "pull", "refresh", "ascending")
@@ -90,6 +95,18 @@ class Store:
     @property
     def kind(self) -> StoreKind:
         return _KINDS[_scheme(self.at)]
+
+    def overlap_along(self, type_: DataType) -> int:
+        """The overlap in the units of what ascends: a number of values, or microseconds.
+
+        >>> from australis.algebra.types import LONG, TIMESTAMP
+        >>> Store("a.csv", ascending="id").overlap_along(LONG)
+        1000
+        >>> Store("a.csv", ascending="at", overlap="5 s").overlap_along(TIMESTAMP)
+        5000000
+        """
+        usual = _OVERLAP_TIME if type_.name == "timestamp" else _OVERLAP_NUMBER
+        return int(units(usual if self.overlap == "" else self.overlap, type_, zero=True))
 
     @property
     def refresh_us(self) -> int | None:
@@ -134,6 +151,10 @@ def store_problems(store: Store, schema: Schema, *, table: bool) -> Iterator[Pro
     if not table and store.pull:
         yield Problem("pull", f"is {str(store.pull)!r}, but a stream is pushed", "table: true")
     if not store.ascending:
+        if store.overlap != "":
+            yield Problem(
+                "overlap", f"is {shown(store.overlap)}, but nothing ascends", "ascending: an attribute"
+            )
         return
     if table:
         yield Problem("ascending", f"is {store.ascending!r}, but a table is read whole", "a stream")
@@ -143,3 +164,12 @@ def store_problems(store: Store, schema: Schema, *, table: bool) -> Iterator[Pro
     elif (field := schema[store.ascending]).nullable or field.type.name not in _ASCENDING:
         expected = f"{', '.join(_ASCENDING)} not null"
         yield Problem("ascending", f"{store.ascending!r} is {field.type_text}", expected)
+    else:
+        yield from _overlap_problems(store, field.type)
+
+
+def _overlap_problems(store: Store, type_: DataType) -> Iterator[Problem]:
+    try:
+        store.overlap_along(type_)
+    except AlgebraError as error:
+        yield from (problem.under("overlap") for problem in error.problems)
