@@ -77,6 +77,17 @@ def test_rows_with_an_equal_value_come_once_each(tmp_path: Path) -> None:
         assert reader.names() == []
 
 
+def test_a_row_that_is_altered_does_not_come_again(tmp_path: Path) -> None:
+    with database(tmp_path / "a.db") as db:
+        db.execute("insert into cars values (1, 'a', 1), (2, 'b', 1), (2, 'c', 1)")
+        reader = Reader(sales(tmp_path))
+        assert reader.names() == ["a", "b", "c"]
+        db.execute("update cars set name = 'x' where name = 'b'")
+        assert reader.names() == []
+        db.execute("insert into cars values (2, 'd', 2), (3, 'e', 2)")
+        assert reader.names() == ["x", "d", "e"], "which of two is new cannot be told, and none may be lost"
+
+
 def test_times_that_are_equal_come_once_each(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as db:
         db.execute("create table cars (at text, name text, power real)")

@@ -30,8 +30,26 @@ from australis.kernels.arrays import DIGEST_BYTES, Digests, digests
 KNOWN_MOST = 250_000
 """How many rows of the overlap are known again; their digests, of 16 bytes each, are in the catalogue."""
 _log = logging.getLogger(__name__)
-_NONE: Digests = np.zeros(0, f"S{DIGEST_BYTES}")
+_DIGEST = f"S{DIGEST_BYTES}"
+_NO_ROWS = (np.zeros(0, np.int64), np.zeros(0, _DIGEST))
 Values = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that can be known again: their values of what ascends, and digests of them."""
+
+    values: Values
+    digests: Digests
+
+    def without(self, taken: Rows) -> npt.NDArray[np.bool_]:
+        """Which rows are new: those that look as none did, at values that have more rows than they had.
+
+        So a row that was altered and kept its value is not new, unless others with this value are.
+        """
+        distinct, of = np.unique(self.values, return_inverse=True)
+        more = np.bincount(of, minlength=len(distinct)) > _counts(distinct, taken.values)
+        return _is_unknown(self.digests, taken.digests) & more[of]
 
 
 @dataclass(frozen=True)
@@ -42,7 +60,7 @@ class Reached:
     """The greatest value; None before the first row."""
     begin: int
     """The least value that is read again."""
-    taken: Digests
+    taken: Rows
     """The rows from there on that were taken."""
     rejected: Digests
     """The rows from there on that did not fit."""
@@ -52,17 +70,19 @@ class Reached:
     @property
     def text(self) -> str:
         known = {"last": self.last, "begin": self.begin, "form": self.form}
-        return json.dumps({**known, "taken": _packed(self.taken), "rejected": _packed(self.rejected)})
+        rows = {"values": self.taken.values, "taken": self.taken.digests, "rejected": self.rejected}
+        return json.dumps({**known, **{name: _packed(each) for name, each in rows.items()}})
 
 
 def read_reached(text: str | None, form: str) -> Reached | None:
     """What a position says; one without digests, or with those of other attributes, has no overlap."""
     known: Mapping[str, Any] = json.loads(text) if text else {}
     if known.get("form") == form:
-        taken, rejected = _unpacked(known["taken"]), _unpacked(known["rejected"])
-        return Reached(known["last"], known["begin"], taken, rejected, form)
+        values, taken, rejected = (known[name] for name in ("values", "taken", "rejected"))
+        rows = Rows(_unpacked(values, "i8"), _unpacked(taken, _DIGEST))
+        return Reached(known["last"], known["begin"], rows, _unpacked(rejected, _DIGEST), form)
     last = known.get("last")
-    return None if last is None else Reached(last, last + 1, _NONE, _NONE, form)
+    return None if last is None else Reached(last, last + 1, Rows(*_NO_ROWS), _NO_ROWS[1], form)
 
 
 def read_new(stored: Stored, position: str | None, where: Expr | None) -> tuple[Batch, str]:
@@ -75,11 +95,12 @@ def read_new(stored: Stored, position: str | None, where: Expr | None) -> tuple[
     is_part = stored.looks_up([stored.store.ascending])
     bad = _digests_of(found.rejected if is_part else ())
     last, begin = _next(stored, values, before)
-    known = _digests(table.slice(int(np.searchsorted(values, begin))))
+    at = int(np.searchsorted(values, begin))
+    known = Rows(values[at:], digests(table.slice(at).columns))
     after = Reached(last, begin, known, bad[-KNOWN_MOST:], form)
     if before is None:
         return Batch(table, found.rejected), after.text
-    rejected = compress(found.rejected, _is_new(bad, before.rejected))
+    rejected = compress(found.rejected, _is_unknown(bad, before.rejected))
     return Batch(_without_taken(table, values, before), tuple(rejected)), after.text
 
 
@@ -125,18 +146,24 @@ def _next(stored: Stored, values: Values, before: Reached | None) -> tuple[int |
 def _without_taken(table: pa.Table, values: Values, before: Reached) -> pa.Table:
     """The rows that were not taken; those beyond the greatest value of the last time cannot have been."""
     rows = 0 if before.last is None else int(np.searchsorted(values, before.last, side="right"))
-    new = _is_new(_digests(table.slice(0, rows)), before.taken)
-    return pa.concat_tables([table.slice(0, rows).filter(pa.array(new)), table.slice(rows)])
+    again = table.slice(0, rows)
+    new = Rows(values[:rows], digests(again.columns)).without(before.taken)
+    return pa.concat_tables([again.filter(pa.array(new)), table.slice(rows)])
 
 
-def _is_new(keys: Digests, taken: Digests) -> npt.NDArray[np.bool_]:
-    """Which rows are none of those that were taken; of rows that are alike, as many as were not."""
+def _is_unknown(keys: Digests, taken: Digests) -> npt.NDArray[np.bool_]:
+    """Which rows look like none of those that were taken; of rows that are alike, as many as were not."""
     distinct, of = np.unique(keys, return_inverse=True)
-    known, counts = np.unique(taken, return_counts=True)
-    before = np.zeros(len(distinct), np.int64)
+    return _places(of) >= _counts(distinct, taken)[of]
+
+
+def _counts(distinct: npt.NDArray[Any], among: npt.NDArray[Any]) -> Values:
+    """How often each of some values, which ascend, is among others."""
+    found = np.zeros(len(distinct), np.int64)
+    known, counts = np.unique(among, return_counts=True)
     _, mine, theirs = np.intersect1d(distinct, known, assume_unique=True, return_indices=True)
-    before[mine] = counts[theirs]
-    return _places(of) >= before[of]
+    found[mine] = counts[theirs]
+    return found
 
 
 def _places(of: npt.NDArray[np.intp]) -> Values:
@@ -147,17 +174,13 @@ def _places(of: npt.NDArray[np.intp]) -> Values:
     return places
 
 
-def _digests(table: pa.Table) -> Digests:
-    return digests(table.columns)
-
-
 def _digests_of(rejected: tuple[Rejected, ...]) -> Digests:
     return digests([pa.array([row.tuple for row in rejected], pa.string())])
 
 
-def _packed(known: Digests) -> str:
+def _packed(known: npt.NDArray[Any]) -> str:
     return base64.b64encode(known.tobytes()).decode()
 
 
-def _unpacked(text: str) -> Digests:
-    return np.frombuffer(base64.b64decode(text), f"S{DIGEST_BYTES}")
+def _unpacked(text: str, kind: str) -> npt.NDArray[Any]:
+    return np.frombuffer(base64.b64decode(text), kind)
