@@ -1,4 +1,4 @@
-"""The JSON and YAML form of networks, version 1: problems are named, and what is written reads back equal.
+"""The JSON and YAML form of networks, version 1: it names every problem, and what it writes reads back equal.
 
 In: a text or a file. Out: a `Network`, and back. The published JSON Schema is `json_schema()`.
 """
@@ -61,7 +61,7 @@ def _write_refs(refs: tuple[Ref, ...]) -> Json:
 
 
 def _refs_schema(arity: tuple[int, int | None]) -> dict[str, Json]:
-    """As many streams as a box takes; one may stand without brackets."""
+    """The schema of as many streams as a box takes; a single one needs no brackets."""
     least, most = arity
     items = {"type": "array", "items": {"type": "string"}, "minItems": least}
     several = items if most is None else {**items, "maxItems": most}
@@ -92,7 +92,7 @@ _KEYS: dict[str, Json] = {
     "groups": _PATH,
     "outputs": {**_NAME, "not": {"const": QUARANTINE}},
 }
-"""What the ids of each section look like."""
+"""The pattern of the ids in each section."""
 
 
 def load(path: str | Path) -> Network:
@@ -108,7 +108,7 @@ def load(path: str | Path) -> Network:
 
 def _check_suffix(suffix: str, path: str) -> None:
     if suffix.lower() not in SUFFIXES:
-        raise FormError(Problem(path, "is no network file", f"a name that ends in {', '.join(SUFFIXES)}"))
+        raise FormError(Problem(path, "is not a network file", f"a name that ends in {', '.join(SUFFIXES)}"))
 
 
 def loads(text: str, suffix: str = ".json") -> Network:
@@ -116,7 +116,7 @@ def loads(text: str, suffix: str = ".json") -> Network:
 
     >>> loads('{"australis": 2}')
     Traceback (most recent call last):
-    australis.errors.FormError: australis: version 2 of the form is not known here; expected 1
+    australis.errors.FormError: australis: version 2 of the form is not supported; expected 1
     """
     _check_suffix(suffix, suffix)
     try:
@@ -126,7 +126,7 @@ def loads(text: str, suffix: str = ".json") -> Network:
 
 
 def dumps(network: Network, suffix: str = ".json") -> str:
-    """The network as a text that `loads` takes back to an equal network."""
+    """The network as a text that `loads` reads back as an equal network."""
     _check_suffix(suffix, suffix)
     if suffix.lower() == ".json":
         return write_json(to_json(network))
@@ -134,7 +134,7 @@ def dumps(network: Network, suffix: str = ".json") -> str:
 
 
 def from_json(document: Json, *, system: bool = False) -> Network:
-    """The network that a parsed document describes; `system` admits the boxes that only Australis puts in."""
+    """The network that a parsed document describes; `system` admits the boxes that only Australis adds."""
     _check_version(document)
     rest = {key: value for key, value in document.items() if key != "australis"}
     sections: dict[str, Callable[[Json], Any]] = {
@@ -153,7 +153,7 @@ def from_json(document: Json, *, system: bool = False) -> Network:
 
 
 def to_json(network: Network) -> dict[str, Json]:
-    """The document of a network; what has its default value is left out."""
+    """The document of a network; default values are omitted."""
     texts = {"name": network.name, "description": network.description, "timezone": network.timezone}
     shown = {key: value for key, value in texts.items() if value and (key, value) != ("timezone", "UTC")}
     writers: dict[str, Callable[[Any], Json]] = {
@@ -198,12 +198,12 @@ def _check_version(document: Json) -> None:
     if "australis" not in document:
         raise FormError(Problem("australis", "is missing", f"the version of the form, {VERSION}"))
     if document["australis"] != VERSION or isinstance(document["australis"], bool):
-        what = f"version {shown(document['australis'])} of the form is not known here"
+        what = f"version {shown(document['australis'])} of the form is not supported"
         raise FormError(Problem("australis", what, str(VERSION)))
 
 
 def _collecting(read: Callable[[Json], Any], section: str, problems: list[Problem]) -> Callable[[Json], Any]:
-    """Read all items of a section, gathering the problems of each instead of stopping at the first."""
+    """Read all items of a section and collect the problems of each instead of stopping at the first."""
 
     def read_all(value: Json) -> dict[str, Any]:
         found = {}
@@ -223,7 +223,7 @@ def _read_node(value: Json, system: bool) -> Node:
     kind = value.get("box")
     known = isinstance(kind, str) and kind in BOXES
     if not known or (BOXES[kind].system and not system):
-        reason = "is a system box, which only load shedding puts in"
+        reason = "is a system box, which only load shedding adds"
         what = f"{kind!r} {reason}" if known else f"unknown box {shown(kind)}"
         kinds = ", ".join(k for k, box in BOXES.items() if not box.system)
         raise FormError(Problem("box", what, f"one of {kinds}"))
