@@ -107,9 +107,9 @@ def test_standard_input_and_output() -> None:
 
 BAD_REPORTS = REPORTS + "9,abc,40\n9,4\n,4,40\n9,,40\n"
 REASONS = [
-    "soldiers.reports: line 10: 'abc' in attribute time is no long",
-    "soldiers.reports: line 11 has 2 fields, expected 3",
-    "soldiers.reports: line 12: 'sid' is NULL, which its schema does not allow",
+    "soldiers.reports: reports.csv, line 10: 'abc' in attribute time is no long",
+    "soldiers.reports: reports.csv, line 11: has 2 fields, expected 3",
+    "soldiers.reports: reports.csv, line 12: 'sid' is NULL, which its schema does not allow",
     "soldiers.count: 'time' is NULL, which has no place in an order",
 ]
 

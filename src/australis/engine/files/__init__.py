@@ -1,10 +1,10 @@
 """Files of tuples: CSV, TSV, JSON lines and Parquet, read and written in bounded memory.
 
 Comes in: a file and the schema it should have. Goes out: Arrow tables of exactly that schema, and beside them
-the rows that do not fit, each with its line and the reason. Written files appear whole or not at all.
+the rows that do not fit, each with the file, its line and the reason. Written files appear whole or not at all.
 """
 
-from australis.engine.files.blocks import STANDARD_STREAM
+from australis.engine.files.rows import STANDARD_STREAM
 from australis.engine.files.formats import FORMATS, format_of, open_reader, open_writer
 from australis.engine.files.growing import Ended
 from australis.engine.files.parquet_reader import column_of, fits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from australis.algebra.schema import Schema
-from australis.engine.files.blocks import STANDARD_STREAM
+from australis.engine.files.rows import STANDARD_STREAM
 from australis.engine.files.csv_reader import CsvReader
 from australis.engine.files.growing import Idle
 from australis.engine.files.jsonl_reader import JsonReader

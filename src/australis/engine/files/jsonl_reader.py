@@ -16,7 +16,7 @@ from australis.algebra.types import DataType
 from australis.engine.files.blocks import cut_lines
 from australis.engine.files.growing import Idle
 from australis.engine.files.reader import TextReader, ignored
-from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, one_chunk, shown
+from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, one_chunk, place_of, shown
 from australis.engine.files.texts import convert, parse_value
 from australis.errors import EngineError, Problem
 
@@ -114,7 +114,7 @@ class JsonReader(TextReader):
             try:
                 rows.append(self._row(text))
             except ValueError as error:
-                rejected.append(Rejected(f"line {number}: {error}", _as_json(text)))
+                rejected.append(Rejected(f"{place_of(self._path, 'line', number)}: {error}", _as_json(text)))
         columns = [pa.array([row[f.name] for row in rows], f.type.arrow) for f in self._schema]
         return Batch(pa.table(columns, self._schema.arrow), tuple(rejected))
 
