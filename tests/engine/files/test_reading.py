@@ -248,7 +248,8 @@ def test_json_lines_that_do_not_fit(tmp_path: Path) -> None:
         "reports.jsonl, line 604: True in attribute sid is no int",
         "reports.jsonl, line 605: 'sid' is NULL, which its schema does not allow",
         "reports.jsonl, line 606: names an attribute twice",
-        "reports.jsonl, line 607: is no JSON: Expecting property name enclosed in double quotes: line 1 column 12 (char 11)",
+        "reports.jsonl, line 607: is no JSON: Expecting property name enclosed in double quotes: "
+        "line 1 column 12 (char 11)",
         "reports.jsonl, line 608: is [1, 2], no JSON object",
         "reports.jsonl, line 609: {'first': 'Ann'} in attribute name is no string",
     ]
