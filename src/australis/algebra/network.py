@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType, NoneType
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -197,6 +197,17 @@ class Network:
     def output_schema(self, name: str) -> Schema:
         """The schema of an output; `quarantine` is one of every network."""
         return QUARANTINE_SCHEMA if name == QUARANTINE else self.schemas[self.outputs[name].source]
+
+    def located(self, folder: str) -> Network:
+        """The same network, with the relative paths of its stores beginning at a folder."""
+        moved = {
+            name: replace(given, store=given.store.located(folder))
+            for name, given in self.inputs.items()
+            if given.store is not None
+        }
+        if all(moved[name] == self.inputs[name] for name in moved):
+            return self
+        return replace(self, inputs={**self.inputs, **moved})
 
     def warnings(self) -> tuple[Problem, ...]:
         """What is allowed but probably not meant: unread streams, joins that never forget, odd graphs."""

@@ -95,15 +95,19 @@ _KEYS: dict[str, Json] = {
 """What the ids of each section look like."""
 
 
-def load(path: str | Path) -> Network:
-    """The network in a .json, .yaml or .yml file."""
+def load(path: str | Path, *, as_written: bool = False) -> Network:
+    """The network in a .json, .yaml or .yml file.
+
+    Relative paths of stores begin at the folder of the file; `as_written` leaves them as they are.
+    """
     file = Path(path)
     _check_suffix(file.suffix, str(path))
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FormError(Problem(str(path), f"cannot be read: {error}", "a text file in UTF-8")) from error
-    return loads(text, file.suffix)
+    network = loads(text, file.suffix)
+    return network if as_written else network.located(str(file.parent.resolve()))
 
 
 def _check_suffix(suffix: str, path: str) -> None:

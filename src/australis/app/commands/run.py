@@ -117,7 +117,7 @@ def command(
     check_files(network, sources, targets, as_json)
     node = NodeOptions.take(options)
     if engine != SPARK:
-        refuse_elsewhere(ctx, engine, network, sources)
+        refuse_elsewhere(ctx, engine, sources)
     node.check(ctx)
     now = wall_clock if clock == "wall" else running.stopped_clock()
     job = running.RunRequest(network, sources, targets, now=now, is_timed=clock == "wall", **options)

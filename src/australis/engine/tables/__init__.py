@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from australis.engine.tables.outdated_tables import outdated
     from australis.engine.tables.reading import Found, note_of
     from australis.engine.tables.refresh import Keeper
+    from australis.engine.tables.whole_store import StoreReader
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -36,6 +37,7 @@ else:
                 "note_of",
             ),
             "refresh": ("Keeper",),
+            "whole_store": ("StoreReader",),
         },
     )
 
@@ -43,6 +45,7 @@ __all__ = [
     "Found",
     "Keeper",
     "LookupFailed",
+    "StoreReader",
     "TableState",
     "Tables",
     "described",

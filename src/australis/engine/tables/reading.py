@@ -50,12 +50,17 @@ def note_of(network: Network, name: str) -> str:
 def read(network: Network, name: str, position: str | None, how: str | None) -> Found:
     """Read the store of an input; `position` is the note of the last time, `how` what was decided by then."""
     with open_store(network, name) as stored:
-        if not network.inputs[name].table:
-            return _pushed(network, name, stored, position)
-        pull = how or chosen(network, name, stored).value
-        empty = Batch(stored.schema.arrow.empty_table())
-        batch = empty if pull == Pull.LOOKUP else stored.read(wanted(network, name))
-        return Found(name, stored.path, batch, LOAD, pull, (note_of(network, name), pull))
+        return read_open(network, name, stored, position, how)
+
+
+def read_open(network: Network, name: str, stored: Stored, position: str | None, how: str | None) -> Found:
+    """Read a store that is open."""
+    if not network.inputs[name].table:
+        return _pushed(network, name, stored, position)
+    pull = how or chosen(network, name, stored).value
+    empty = Batch(stored.schema.arrow.empty_table())
+    batch = empty if pull == Pull.LOOKUP else stored.read(wanted(network, name))
+    return Found(name, stored.path, batch, LOAD, pull, (note_of(network, name), pull))
 
 
 def _pushed(network: Network, name: str, stored: Stored, position: str | None) -> Found:
