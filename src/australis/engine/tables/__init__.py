@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from australis.engine.tables.known_tables import Tables, TableState, table_states
     from australis.engine.tables.lookup import LookupFailed, lookups, renew
     from australis.engine.tables.outdated_tables import outdated
-    from australis.engine.tables.reading import Found, note_of
+    from australis.engine.tables.reading import Found, StoreReader, note_of
     from australis.engine.tables.refresh import Keeper
-    from australis.engine.tables.whole_store import StoreReader
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -34,10 +33,10 @@ else:
             "outdated_tables": ("outdated",),
             "reading": (
                 "Found",
+                "StoreReader",
                 "note_of",
             ),
             "refresh": ("Keeper",),
-            "whole_store": ("StoreReader",),
         },
     )
 
