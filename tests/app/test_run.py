@@ -176,12 +176,12 @@ def test_late_tuples_are_counted(folder: Path) -> None:
 
 def test_columns_that_nobody_asked_for_are_a_note(folder: Path) -> None:
     write(folder / "reports.csv", "sid,time,pos,rank\n1,1,31,private\n")
-    assert "  note: reports.csv: ignored column 'rank': no attribute of the schema\n" in run("--flush").stderr
+    assert "  note: reports.csv: column 'rank' is not in the schema and is ignored\n" in run("--flush").stderr
 
 
 def test_attributes_that_nobody_asked_for_are_a_note(folder: Path) -> None:
     write(folder / "r.jsonl", '{"sid": 1, "time": 1, "pos": 31, "rank": "private"}\n')
-    note = "  note: r.jsonl: ignored column 'rank': no attribute of the schema\n"
+    note = "  note: r.jsonl: field 'rank' is not in the schema and is ignored\n"
     assert note in run("--flush", reports="r.jsonl").stderr
 
 

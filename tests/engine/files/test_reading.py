@@ -64,7 +64,7 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
         {"sid": 2, "time": None, "pos": None, "name": None},
     ]
     with open_reader(str(path), SOLDIERS) as reader:
-        assert reader.notes == (f"{path}: ignored column 'rank': no attribute of the schema",)
+        assert reader.notes == (f"{path}: column 'rank' is not in the schema and is ignored",)
 
 
 def test_quotes_blanks_marks_and_line_ends(tmp_path: Path) -> None:
@@ -357,3 +357,25 @@ def test_parquet_times_without_a_zone_are_local(tmp_path: Path) -> None:
         assert read(path, schema, "Europe/Berlin").table.column("t").cast(pa.int64()).to_pylist() == [
             expected
         ]
+
+
+def notes_on(path: Path, schema: Schema = SOLDIERS) -> list[str]:
+    with open_reader(str(path), schema) as reader:
+        for _ in reader.batches():
+            pass
+        return [note.removeprefix(f"{path}: ") for note in reader.notes]
+
+
+def test_a_misspelt_field_is_noted_wherever_it_occurs(tmp_path: Path) -> None:
+    right = ['{"sid": 1, "time": 1, "pos": 1, "name": "a", "rank": 3}\n'] * 5_000
+    wrong = ['{"sid": 1, "time": 1, "posn": 1, "name": "a"}\n'] * 1_000
+    path = json_file(tmp_path, "".join([*right, *wrong, *right]))
+    assert notes_on(path) == [
+        "field 'posn' is not in the schema; did you mean 'pos'?",
+        "field 'rank' is not in the schema and is ignored",
+    ]
+
+
+def test_a_field_beside_the_attribute_that_it_resembles_is_no_misspelling(tmp_path: Path) -> None:
+    path = json_file(tmp_path, '{"sid": 1, "time": 1, "pos": 1, "pos2": 2, "name": "a"}\n')
+    assert notes_on(path) == ["field 'pos2' is not in the schema and is ignored"]

@@ -157,3 +157,13 @@ def test_a_rejected_row_names_the_file_of_the_folder(tmp_path: Path) -> None:
         f"{tmp_path}/b.jsonl, line 2: 'y' in attribute n is no int",
         f"{tmp_path}/c.parquet, row 2: 'n' is NULL, which its schema does not allow",
     ]
+
+
+def test_a_remark_is_made_once_for_a_folder(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.jsonl").write_text('{"m": 2}\n' if name == "c" else '{"n": 2, "more": 1}\n')
+    source = parse_source("x", str(tmp_path), SCHEMA)
+    assert feed(Ledger(), [source], SignalWaiter()) == (
+        f"{tmp_path}/a.jsonl: field 'more' is not in the schema and is ignored",
+        f"{tmp_path}/c.jsonl: field 'm' is not in the schema and is ignored",
+    )

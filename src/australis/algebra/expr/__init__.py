@@ -5,6 +5,7 @@ In comes the text of a predicate, a map or a window function; `parse` refuses wh
 """
 
 from australis.algebra.expr.binding import never_null
+from australis.algebra.expr.failure import nearest
 from australis.algebra.expr.functions import FUNCTIONS
 from australis.algebra.expr.literals import INSTANT_MAX_US, LONG_MAX, UNITS_US
 from australis.algebra.expr.parse import Parsed, parse
@@ -52,6 +53,7 @@ __all__ = [
     "WindowCall",
     "attributes",
     "children",
+    "nearest",
     "never_null",
     "parse",
     "parse_window",
