@@ -73,7 +73,7 @@ from australis.engine.sources import DEFAULT_BATCH
 @click.option(
     "--strict",
     is_flag=True,
-    help="Fail with exit code 1 if a tuple is quarantined, late or shed; without --root no output is written.",
+    help="Fail with exit code 1 if a tuple is quarantined, late or shed; without --root write no output.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON to standard output.")
 @node_options

@@ -19,6 +19,7 @@ from australis.algebra.network import QUARANTINE
 from australis.app.options import NodeOptions, is_endless
 from australis.app.running.conductor import Conductor, OutputTaker
 from australis.app.running.in_process import RunRequest
+from australis.app.running.preflight import check_run
 from australis.app.running.quiet_start import quietly
 from australis.app.running.stopping import Stop
 from australis.app.running.summary import NodeSummary, Summary
@@ -33,7 +34,7 @@ from australis.app.showing import (
     losses_between,
 )
 from australis.engine import Node
-from australis.engine.files import STANDARD_STREAM, Batch, Writer, open_reader
+from australis.engine.files import STANDARD_STREAM, Batch, Writer
 from australis.engine.ledger import Entry, Recent, quantile_us
 from australis.engine.observe import (
     BoxStatistics,
@@ -43,9 +44,8 @@ from australis.engine.observe import (
     holds_tables,
 )
 from australis.engine.sinks import parse_sink
-from australis.engine.sources import Adoption, Delivery, FileSource, Options, Source
+from australis.engine.sources import Adoption, Delivery, Options, Source
 from australis.engine.store import SEQ
-from australis.errors import EngineError, Problem
 
 _ALL = 1 << 62
 """The sequence number behind every tuple."""
@@ -66,7 +66,7 @@ class _Before:
 def run_on_node(job: RunRequest, options: NodeOptions, stop: Stop, *, as_json: bool) -> Summary:
     """Run a job on a node; an end that was asked for is in the summary."""
     sources = _sources(job, options)
-    _check(job, options, sources)
+    check_run(job, options, sources)
     run = _NodeRun(job, options, sources, RunTally.of(job.network), Console(stderr=True, highlight=False))
     return run.run(stop, as_json)
 
@@ -76,21 +76,6 @@ def _sources(job: RunRequest, options: NodeOptions) -> list[Source]:
     inputs = {name: given for name, given in job.network.inputs.items() if given.store is None}
     streams = {name: given for name, given in inputs.items() if not given.table}
     return [options.source(name, job.sources[name], streams[name].schema, shared) for name in streams]
-
-
-def _check(job: RunRequest, options: NodeOptions, sources: list[Source]) -> None:
-    """Find what cannot work before anything is started."""
-    files = [path for path in job.targets.values() if path != STANDARD_STREAM]
-    endless = [source.input for source in sources if is_endless(source)]
-    if options.root is None and endless and files:
-        what = f"the input {endless[0]} has no end, so {files[0]} would never appear whole"
-        raise click.UsageError(f"{what}: add --root DIR, or write to '-'")
-    for path in files:
-        if not Path(path).resolve().parent.is_dir():
-            raise EngineError(Problem(path, "cannot be written", "a folder that is there"))
-    for source in sources:
-        if isinstance(source, FileSource) and not source.is_stream:
-            open_reader(source.path, source.schema, timezone=job.network.timezone).close()
 
 
 class _NodeRun:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from australis.engine.tables.lookup import LookupFailed, lookups, renew
     from australis.engine.tables.outdated_tables import outdated
     from australis.engine.tables.reading import Found, note_of
-    from australis.engine.tables.refresh import Keeper
+    from australis.engine.tables.refresh import Keeper, check_stores
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -35,7 +35,10 @@ else:
                 "Found",
                 "note_of",
             ),
-            "refresh": ("Keeper",),
+            "refresh": (
+                "Keeper",
+                "check_stores",
+            ),
         },
     )
 
@@ -45,6 +48,7 @@ __all__ = [
     "LookupFailed",
     "TableState",
     "Tables",
+    "check_stores",
     "described",
     "lookups",
     "note_of",
