@@ -1,4 +1,4 @@
-"""Runs files through a network: stored tables first, then the inputs in turns, then the end."""
+"""Runs files through a network: stored tables and stores first, then the inputs in turns, then the end."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ class _FileRun:
         for name in (name for name, given in inputs.items() if given.table):
             for batch in self._batches(name):
                 self._take(name, batch, partial(self._plan.engine.load, name))
-        turns = [(name, self._batches(name)) for name in self._streams()]
+        for name in (name for name in self._streams() if inputs[name].store is not None):
+            self._push_store(name)
+        turns = [(name, self._batches(name)) for name in self._streams() if inputs[name].store is None]
         for name in self._streams():
             self._plan.readers[name].while_waiting(self._wait)
         while turns:
@@ -59,6 +61,12 @@ class _FileRun:
         if self._plan.flush:
             self._emit(self._plan.engine.flush(self._now()))
         return self._tally
+
+    def _push_store(self, name: str) -> None:
+        """Push all rows of a store, before the inputs take turns, as a node does."""
+        batches = self._batches(name)
+        while self._turn(name, batches):
+            pass
 
     def _streams(self) -> Iterator[str]:
         return (name for name, given in self._plan.network.inputs.items() if not given.table)
