@@ -10,9 +10,8 @@ from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from australis.engine.tables.choosing import described
-    from australis.engine.tables.known_tables import Tables, TableState, table_states
+    from australis.engine.tables.known_tables import Tables, TableState, outdated, table_states
     from australis.engine.tables.lookup import LookupFailed, lookups, renew
-    from australis.engine.tables.outdated_tables import outdated
     from australis.engine.tables.reading import Found, StoreReader, note_of
     from australis.engine.tables.refresh import Keeper, check_stores
 else:
@@ -23,6 +22,7 @@ else:
             "known_tables": (
                 "TableState",
                 "Tables",
+                "outdated",
                 "table_states",
             ),
             "lookup": (
@@ -30,7 +30,6 @@ else:
                 "lookups",
                 "renew",
             ),
-            "outdated_tables": ("outdated",),
             "reading": (
                 "Found",
                 "StoreReader",

@@ -14,9 +14,15 @@ from australis.algebra.network import Network
 from australis.algebra.store import Pull, Store
 from australis.engine.ingest import Arrival, Ingest
 from australis.engine.ledger import LOAD, Catalog, Ledger, UnitOfWork
-from australis.engine.tables.known_tables import PAUSE_US, Tables, TableState, table_states
+from australis.engine.tables.known_tables import (
+    PAUSE_US,
+    Tables,
+    TableState,
+    outdated,
+    place,
+    table_states,
+)
 from australis.engine.tables.opening import open_store
-from australis.engine.tables.outdated_tables import outdated, place
 from australis.engine.tables.reading import Found, note_of, read
 from australis.engine.threads import Thread, Threads
 from australis.errors import EngineError, Problem
