@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -129,3 +131,9 @@ def test_a_lazy_door_opens_to_what_it_tells_mypy(package: str) -> None:
         assert getattr(door, name) is getattr(importlib.import_module(each.module), name)
         # Whoever imports a module puts it in the place of a name of the door.
         assert (each.target == f"{package}.{name}") == (f"{package}.{name}" in MODULES), f"{name} is a module"
+
+
+def test_dir_lists_what_a_lazy_door_exports_before_it_is_loaded() -> None:
+    script = "import sys, australis; print('Node' in dir(australis), 'australis.engine.node' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engine.in_process import InProcess
 from tests.waiting import until
 
 from australis import NetworkBuilder, Node, Order
@@ -131,12 +132,12 @@ def test_timeouts_fire_after_a_clock_that_was_ahead_is_set_right(
         node.push("x", pa.table({"k": [key], "t": [1]}))
         until(lambda: node.read("o").num_rows == key, 20)
 
-    with Node(tmp_path / "root", runner="light", clock=clock) as node:
+    with Node(tmp_path / "root", runner=InProcess(), clock=clock) as node:
         node.deploy(counts())
         push(node, 1)
         ahead = 0
         push(node, 2)
-    with caplog.at_level(logging.WARNING), Node(tmp_path / "root", runner="light", clock=clock) as node:
+    with caplog.at_level(logging.WARNING), Node(tmp_path / "root", runner=InProcess(), clock=clock) as node:
         node.deploy(counts())
         push(node, 3)
     assert any("behind the time of the log" in message for message in caplog.messages)

@@ -120,4 +120,5 @@ def _misfits(values: Sequence[object], type_: pa.DataType) -> Iterator[int]:
         try:
             pa.array([value], type_)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            # The error of the whole column is the one that is raised.
             yield place

@@ -143,6 +143,8 @@ class VirtualThreads:
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
+        self.clock_ahead_us = 0
+        """By how much the wall clock is ahead of the right time: it can be set, as any clock."""
 
     def lock(self) -> VirtualLock:
         """A new lock, re-entrant."""
@@ -162,7 +164,7 @@ class VirtualThreads:
 
     def now_us(self) -> int:
         """The wall clock, in microseconds since 1970."""
-        return START_US + self.ticks_ns() // 1_000
+        return START_US + self.clock_ahead_us + self.ticks_ns() // 1_000
 
     def ticks_ns(self) -> int:
         """A clock for durations."""
