@@ -383,7 +383,7 @@ def test_an_introduction_ends_when_the_stream_has_moved_on() -> None:
     )
     told(here, "slow", State(Migration("slow", 1), late, "state"))
     assert Send("down", Introduce("k", 0)) in here.handle(Tick())
-    here.holdings.removed("filter", late.tasks, "elsewhere")
+    here.holdings.remove("filter", late.tasks, "elsewhere")
     assert Send("down", Introduce("k", 0)) not in here.handle(Tick())
 
 
@@ -401,9 +401,7 @@ def test_a_route_that_was_changed_on_the_way_moves_with_its_task() -> None:
 def test_tasks_wait_for_every_stream_that_is_being_switched() -> None:
     task, holdings = Task("t", (), ("a", "b")), Holdings()
     for last, waits in ((None, True), (7, False)):
-        holdings.added(
-            Holding("filter", (task,), {}, {}, {"a": Route(0, "down"), "b": Route(1, "down", last)})
-        )
+        holdings.add(Holding("filter", (task,), {}, {}, {"a": Route(0, "down"), "b": Route(1, "down", last)}))
         assert holdings.switching((task,)) == waits
 
 

@@ -92,7 +92,7 @@ def test_what_is_kept_outlives_a_move() -> None:
     outlet.add("d")
     outlet.acknowledged(2)
     restored = WriteEnd("elsewhere")
-    restored.taken_over(outlet.snapshot())
+    restored.restore(outlet.snapshot())
     for each in (outlet, restored):
         assert list(each.unanswered()) == [("new", 3, "c"), ("old", 3, "c"), ("new", 4, "d")]
         assert each.add("e") == 5
@@ -103,6 +103,6 @@ def test_what_was_written_ahead_is_kept_with_what_comes() -> None:
     outlet.add("a")
     outlet.switch("new")
     ahead.add("b", number=2)
-    ahead.taken_over(outlet.snapshot())
+    ahead.restore(outlet.snapshot())
     assert list(ahead.unanswered()) == [("new", 1, "a"), ("old", 1, "a"), ("new", 2, "b")]
     assert ahead.add("c") == 3

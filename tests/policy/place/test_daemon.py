@@ -210,7 +210,7 @@ def test_boxes_that_are_gone_or_cannot_be_run_are_refused() -> None:
     gone = Daemon("b", MANNERS).handle(
         asked(0, "desk", Sliding(("count",), "desk", "b", Direction.UP), NARROW)
     )
-    assert gone == [Answer("desk", 1, accepted=False, why="the boxes are no longer there")]
+    assert gone == [Answer("desk", 1, accepted=False, why="the boxes have moved or changed")]
     weak = Daemon("sensor", MANNERS).handle(
         asked(0, "a", Sliding(("count",), "a", "sensor", Direction.UP), NARROW)
     )
@@ -222,7 +222,7 @@ def test_a_split_that_is_done_already_is_refused() -> None:
     move = next(each for each in splits(seen, "a", Limits()) if each.target == "b")
     assert Daemon("b").handle(asked(0, "a", move, seen)) == [Answer("a", 1, accepted=True)]
     late = Daemon("b").handle(asked(0, "a", move, move.apply(seen)))
-    assert late == [Answer("a", 1, accepted=False, why="the boxes are no longer there")]
+    assert late == [Answer("a", 1, accepted=False, why="the boxes have moved or changed")]
 
 
 # --- all together

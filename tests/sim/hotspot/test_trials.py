@@ -73,7 +73,7 @@ def test_a_migration_that_is_undone_after_the_state_has_left_is_found_out(
     def always(self: Departure, peer: str) -> list[object]:
         leaving = self._leaving
         if leaving is not None and leaving.holding is not None and leaving.target == peer:
-            self._holdings.added(leaving.holding)
+            self._holdings.add(leaving.holding)
             self._leaving = None
             return []
         return failed(self, peer)  # type: ignore[return-value]
