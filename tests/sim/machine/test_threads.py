@@ -226,7 +226,9 @@ def test_a_run_without_an_end_is_stopped() -> None:
     for seed in range(10):
         machine = Machine(seed, draw_chances(seed).calm(), switches_most=500)
         before = threading.active_count()
-        with pytest.raises(Stuck, match=r"no end after 501 switch points(.|\n)*spinner of harness can run"):
+        with pytest.raises(
+            Stuck, match=r"not ended after 501 switch points(.|\n)*spinner of harness can run"
+        ):
             machine.run(lambda machine=machine: main(machine))
         assert threading.active_count() == before
 

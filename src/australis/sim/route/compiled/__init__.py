@@ -1,6 +1,6 @@
 """The compiled part of the simulation of distributed eddies.
 
-Arrays that describe a world come in; the same arrays, advanced by events, go out.
+In: arrays that describe a world. Out: the same arrays, advanced by events.
 """
 
 from australis.sim.route.compiled.choices import SCORES

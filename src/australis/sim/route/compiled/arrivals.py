@@ -1,4 +1,4 @@
-"""Tuples that come to the operator that they are to visit; compiled."""
+"""Arrivals of tuples at their next operator; compiled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from australis.sim.route.compiled.queues import joined, queue_changed, started
 
 @inner
 def arrived(world: Any, tup: int, how: Any, rng: Any) -> None:
-    """A tuple is at its operator: into the queue."""
+    """Put a tuple into the queue of its operator."""
     number = int(world.tuples[tup].to)
     _noticed(world, number, how)
     if joined(world, tup, number):
@@ -21,7 +21,7 @@ def arrived(world: Any, tup: int, how: Any, rng: Any) -> None:
 
 @inner
 def _noticed(world: Any, number: int, how: Any) -> None:
-    """One more in a queue."""
+    """Count one more tuple in a queue."""
     copy = world.copies[number]
     world.operators[copy.operator].ticket += 1
     copy.asked += 1
@@ -32,7 +32,7 @@ def _noticed(world: Any, number: int, how: Any) -> None:
 
 @inner
 def delivered(world: Any, tup: int, how: Any, rng: Any) -> None:
-    """A page is there, with all tuples behind its first; those whose copy is not there any more go on."""
+    """Deliver a page with all its tuples after the first; those whose copy is gone are forwarded."""
     while tup != NONE:
         following, here = world.tuples[tup].next, int(world.tuples[tup].there)
         copy = world.copies[world.tuples[tup].to]

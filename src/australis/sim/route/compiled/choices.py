@@ -1,7 +1,7 @@
-"""What operators tell of themselves, and where tuples go by it; compiled.
+"""What operators report, and where tuples go as a result; compiled.
 
 The score of a policy and the choice among scores are the plain functions of `australis.policy.route`. The
-compiled code is not kept between processes, since numba would not notice that a policy has changed.
+compiled code is not cached between processes, since numba would not notice that a policy has changed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _score(number: int, queue: float, ticket: float, selectivity: float, cost: f
 
 @inner
 def tell(world: Any, number: int, how: Any) -> None:
-    """An operator tells the others of itself: a new score; an interval of measurement ends."""
+    """Let an operator report to the others: a new score; a measurement interval ends."""
     counted(world, number)
     now, operator = world.counts[0].now, world.operators[number]
     if now > operator.told:
@@ -58,7 +58,7 @@ def tell(world: Any, number: int, how: Any) -> None:
         operator.ticket = 0
     if operator.served:
         operator.selectivity = smoothed(operator.selectivity, operator.emitted / operator.served)
-        # Copies work at the same time, each on as many tuples as it has resources.
+        # Copies work in parallel, each on as many tuples as it has resources.
         operator.cost = operator.worked / (operator.served * operator.copies)
     _scored(world, number, how.score)
     operator.served = operator.emitted = 0
@@ -75,7 +75,7 @@ def _scored(world: Any, number: int, score: int) -> None:
 
 @inner
 def sent_on(world: Any, tup: int, weighted: bool, rng: Any) -> bool:
-    """Choose what a tuple visits next, and where; there is nothing to choose if it has visited all."""
+    """Choose what a tuple visits next, and where; there is no choice if it has visited all."""
     size = _gathered(world, tup)
     if size == 0:
         return False
@@ -87,7 +87,7 @@ def sent_on(world: Any, tup: int, weighted: bool, rng: Any) -> bool:
 
 @inner
 def _gathered(world: Any, tup: int) -> int:
-    """Find the operators that a tuple may visit next, and how many these are."""
+    """Find the operators that a tuple may visit next; returns how many."""
     visited = world.tuples[tup].visited
     stream = world.streams[world.tuples[tup].stream]
     size = 0
@@ -113,7 +113,7 @@ def _picked(world: Any, size: int, weighted: bool, rng: Any) -> int:
 
 @inner
 def _copy(world: Any, operator: int, rng: Any) -> int:
-    """Any copy of an operator, in proportion to its resources."""
+    """A random copy of an operator, in proportion to its resources."""
     copy = world.operators[operator].copy
     if world.operators[operator].copies == 1:
         return copy
@@ -126,7 +126,7 @@ def _copy(world: Any, operator: int, rng: Any) -> int:
 
 @inner
 def _speed(world: Any, number: int) -> float:
-    """The tuples that a copy and those behind it can work on in a unit of time."""
+    """The tuples that a copy and those after it can process per unit of time."""
     speed = 0.0
     while number != NONE:
         speed += 1 / world.copies[number].service

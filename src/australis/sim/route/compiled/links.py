@@ -10,7 +10,7 @@ from australis.sim.route.compiled.layout import FLUSH, NONE, PAGE
 
 @inner
 def sent(world: Any, tup: int, here: int, how: Any) -> None:
-    """A tuple goes to its copy on another node: into the page of a link, which leaves when full or due."""
+    """Send a tuple to its copy on another node: into the page of a link, which leaves when full or due."""
     copy = world.copies[world.tuples[tup].to]
     copy.coming += 1
     to = here * len(world.nodes) + copy.node
@@ -31,7 +31,7 @@ def sent(world: Any, tup: int, here: int, how: Any) -> None:
 
 @inner
 def shipped(world: Any, to: int, how: Any) -> None:
-    """The page of a link goes on its way, behind those that the link still carries."""
+    """Send the page of a link, after those that the link still carries."""
     link = world.links[to]
     link.free = max(link.free, world.counts[0].now) + link.page_time * link.filled / how.page_tuples
     planned(world, link.free + how.latency, PAGE, link.head)

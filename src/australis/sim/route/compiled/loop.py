@@ -1,4 +1,4 @@
-"""The loop over events: tuples come, are worked on, and are routed on; compiled."""
+"""The event loop: tuples arrive, are processed, and are routed on; compiled."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from australis.sim.route.compiled.queues import born, gone, queue_changed, start
 from australis.sim.route.compiled.sharing import looked
 
 SLOWEST = 0.05
-"""The part of its rate that a source begins with, where it does not have all of it from the beginning."""
+"""The fraction of its rate that a source starts with, if it ramps up."""
 
 
 @inner
 def _route(world: Any, tup: int, here: int, how: Any, rng: Any) -> None:
-    """A tuple leaves its source or a node: for the sink, or for the operator that it is to visit next."""
+    """Route a tuple that leaves its source or a node: to the sink, or to its next operator."""
     count = world.counts[0]
     if not sent_on(world, tup, how.weighted, rng):
         count.left += 1
@@ -36,7 +36,7 @@ def _route(world: Any, tup: int, here: int, how: Any, rng: Any) -> None:
 
 @inner
 def _entered(world: Any, stream: int, how: Any, rng: Any) -> None:
-    """A source makes a tuple, and will make another."""
+    """A source emits a tuple, and schedules the next."""
     count = world.counts[0]
     _awaited(world, stream, how.ramp, rng)
     tup = born(world, count.now, stream, 0)
@@ -47,7 +47,7 @@ def _entered(world: Any, stream: int, how: Any, rng: Any) -> None:
 
 @inner
 def _awaited(world: Any, stream: int, ramp: float, rng: Any) -> None:
-    """A source will make a tuple: by its rate, or by a part of it, at first a twentieth."""
+    """Schedule a source's next tuple: by its rate, or during the ramp by a fraction of it."""
     now = world.counts[0].now
     slower = ramp / max(now, SLOWEST * ramp) if now < ramp else 1.0
     gap = slower * world.streams[stream].gap * rng.standard_exponential()
@@ -56,7 +56,7 @@ def _awaited(world: Any, stream: int, ramp: float, rng: Any) -> None:
 
 @inner
 def _served(world: Any, number: int, how: Any, rng: Any) -> None:
-    """A copy is done with a tuple: it turns to the next one, and sends on what was made of this one."""
+    """A copy has processed a tuple: it starts the next one, and sends on what this one produced."""
     copy = world.copies[number]
     tup, took, place = copy.first, copy.taking, int(copy.node)
     copy.first = world.tuples[tup].next
@@ -69,7 +69,7 @@ def _served(world: Any, number: int, how: Any, rng: Any) -> None:
 
 @inner
 def _learned(world: Any, number: int, took: float, made: int, how: Any) -> None:
-    """An operator knows what became of one more tuple; after some it tells of itself."""
+    """An operator notes the result of one more tuple; after some it reports."""
     operator = world.operators[number]
     operator.served += 1
     operator.worked += took
@@ -81,7 +81,7 @@ def _learned(world: Any, number: int, took: float, made: int, how: Any) -> None:
 
 @inner
 def _made(selectivity: float, rng: Any) -> int:
-    """How many tuples are made of one."""
+    """How many tuples are produced from one."""
     whole = int(selectivity)
     return whole + (rng.random() < selectivity - whole)
 
@@ -107,7 +107,7 @@ def _emitted(world: Any, tup: int, made: int, place: int, how: Any, rng: Any) ->
 
 @inner
 def _timed(world: Any, number: int, how: Any) -> None:
-    """An operator that has told nothing for a while does, and will be looked at again."""
+    """Let an operator that has been silent for a while report, and schedule the next check."""
     if world.counts[0].now >= world.operators[number].told + how.tell_time:
         tell(world, number, how)
     planned(world, world.operators[number].told + how.tell_time, TELL, number)
@@ -115,7 +115,7 @@ def _timed(world: Any, number: int, how: Any) -> None:
 
 @inner
 def _begin(world: Any, how: Any, rng: Any) -> None:
-    """Let every operator tell of itself, and every source begin."""
+    """Let every operator report, and every source start."""
     for number in range(len(world.operators)):
         tell(world, number, how)
         planned(world, how.tell_time, TELL, number)
@@ -127,7 +127,7 @@ def _begin(world: Any, how: Any, rng: Any) -> None:
 
 @njit
 def lived(world: Any, how: Any, until: float, rng: Any) -> None:
-    """Let happen what happens until a time, or until there is no room any more; it can go on from there."""
+    """Process events until a time, or until there is no room; it can continue from there."""
     count = world.counts[0]
     if count.serial == 0:
         _begin(world, how, rng)

@@ -1,4 +1,4 @@
-"""Tuples in the virtual world, the queues where they wait, and the nodes that work them off; compiled."""
+"""Tuples in the virtual world, the queues where they wait, and the nodes that process them; compiled."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def gone(world: Any, tup: int) -> None:
 
 @inner
 def queue_changed(world: Any, number: int, by: int) -> None:
-    """More or less tuples are queued at a copy."""
+    """Note that more or fewer tuples are queued at a copy."""
     copy = world.copies[number]
     counted(world, copy.operator)
     world.operators[copy.operator].queued += by
@@ -45,7 +45,7 @@ def queue_changed(world: Any, number: int, by: int) -> None:
 
 @inner
 def counted(world: Any, number: int) -> None:
-    """What an operator had queued until now goes into its mean."""
+    """Update the mean queue of an operator up to now."""
     now, operator = world.counts[0].now, world.operators[number]
     operator.area += operator.queued * (now - operator.changed)
     operator.changed = now
@@ -53,7 +53,7 @@ def counted(world: Any, number: int) -> None:
 
 @inner
 def started(world: Any, number: int, steady: bool, rng: Any) -> None:
-    """A copy works on the first tuple of its queue."""
+    """Let a copy start on the first tuple of its queue."""
     copy = world.copies[number]
     if copy.first != NONE:
         copy.taking = copy.service * (1.0 if steady else rng.standard_exponential())
@@ -62,7 +62,7 @@ def started(world: Any, number: int, steady: bool, rng: Any) -> None:
 
 @inner
 def joined(world: Any, tup: int, number: int) -> bool:
-    """A tuple stands at the end of the queue of a copy; whether it is the only one."""
+    """Append a tuple to the queue of a copy; returns whether it is the only one."""
     copy = world.copies[number]
     world.tuples[tup].next = NONE
     alone = copy.first == NONE
@@ -76,7 +76,7 @@ def joined(world: Any, tup: int, number: int) -> bool:
 
 @inner
 def taken_out(world: Any, number: int, kept: int) -> int:
-    """Take the tuples of a copy out of its queue, but for the first; gives their chain."""
+    """Remove the tuples of a copy from its queue, except the first; returns their chain."""
     copy = world.copies[number]
     last, tup, own = NONE, copy.first, 0
     while tup != NONE and own < kept:

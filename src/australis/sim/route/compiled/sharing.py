@@ -1,9 +1,8 @@
 """Nodes that share load: operators slid, split and merged, with the tuples in their queues; compiled.
 
-What is done is decided by the plain functions of `australis.policy.place.sharing`. To those that send tuples
-an operator stays one, which has the resources of all of its copies; each gets tuples by its own part of them.
-A copy that is given up has an heir, to which tuples go on that were still on their way; it makes room for
-another one when there are none left.
+The plain functions of `australis.policy.place.sharing` decide. For senders, an operator remains one, with the
+resources of all its copies; each copy gets tuples in proportion to its own. A removed copy has an heir, to
+which tuples in transit are forwarded; its place is reused when there are none left.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ KEEP, SLIDE, SPLIT, MERGE = sharing.KEEP, sharing.SLIDE, sharing.SPLIT, sharing.
 
 
 def _compiled(function: Callable[..., Any], **helpers: Any) -> Any:
-    """The very same function, compiled, as are those that it calls."""
+    """The same function, compiled, as are those that it calls."""
     assert isinstance(function, FunctionType)
     return called(FunctionType(function.__code__, {**function.__globals__, **helpers}, function.__name__))
 
@@ -36,7 +35,7 @@ decided_compiled = _compiled(sharing.decided, relief=_relief, release=_release)
 
 @called
 def looked(world: Any, how: Any, rng: Any) -> None:
-    """Nodes look at their loads, and each does at most one thing about it."""
+    """Nodes check their loads, and each takes at most one action."""
     _measured(world, how.look)
     for place in range(len(world.nodes)):
         now, used = world.counts[0].now, world.counts[0].copies
@@ -49,7 +48,7 @@ def looked(world: Any, how: Any, rng: Any) -> None:
 
 @called
 def _measured(world: Any, time: float) -> None:
-    """What copies are asked for, smoothed: a copy is not idle because nobody came for a while."""
+    """The smoothed demand on copies: a copy is not idle because nothing arrived for a while."""
     for number in range(world.counts[0].copies):
         copy = world.copies[number]
         asked = copy.asked * world.operators[copy.operator].work / time
@@ -59,7 +58,7 @@ def _measured(world: Any, time: float) -> None:
 
 @called
 def _spread(world: Any, number: int, to: int, whole: bool, how: Any, rng: Any) -> None:
-    """A new copy at a node takes half of what there is of one, or all of it."""
+    """A new copy at a node takes half of an existing one's work, or all of it."""
     new = _copied(world, number, to)
     if new == NONE:
         return
@@ -97,7 +96,7 @@ def _copied(world: Any, number: int, to: int) -> int:
 
 @called
 def _hosted(world: Any, place: int, by: int) -> None:
-    """A node has more copies, or less: each has as much of it."""
+    """A node has more or fewer copies, which share it equally."""
     node = world.nodes[place]
     node.hosted += by
     for number in range(world.counts[0].copies):
@@ -108,7 +107,7 @@ def _hosted(world: Any, place: int, by: int) -> None:
 
 @called
 def _room(world: Any) -> int:
-    """A place for a copy: of one that is gone and that no tuple knows any more, or one never used."""
+    """A place for a copy: of a removed one that no tuple refers to any more, or a new one."""
     count = world.counts[0]
     for number in range(count.copies):
         copy = world.copies[number]
@@ -129,14 +128,14 @@ def _rests(world: Any, op: int) -> None:
 
 @called
 def _wanted(world: Any, number: int, other: int, wanted: float) -> None:
-    """What a copy is asked for will be asked for from another one, as far as can be known."""
+    """Transfer the expected demand on a copy to another one."""
     world.copies[number].wanted -= wanted
     world.copies[other].wanted += wanted
 
 
 @called
 def _given_up(world: Any, number: int, heir: int, how: Any, rng: Any) -> None:
-    """A copy leaves all to another one, but for the tuple that is worked on."""
+    """A copy leaves everything to another one, except the tuple in progress."""
     copy = world.copies[number]
     op = copy.operator
     _left_out(world, op, number)
@@ -167,7 +166,7 @@ def _left_out(world: Any, op: int, number: int) -> None:
 
 @called
 def _handed(world: Any, number: int, other: int, kept: int, how: Any, rng: Any) -> None:
-    """The queued tuples of a copy, but for the first, go to another one."""
+    """Move the queued tuples of a copy, except the first, to another one."""
     copy = world.copies[number]
     operator = world.operators[copy.operator]
     tup = taken_out(world, number, kept)
