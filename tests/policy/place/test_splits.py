@@ -213,7 +213,11 @@ REFUSED = {
     "unaligned": (lambda s: s.aggregate({"m": "count(*)"}, AT, 2, as_="b"), "v > 1", "first tuple"),
     "tuples": (lambda s: s.slide({"m": "count(*)"}, 3, as_="b"), "v > 1", "first tuple"),
     "wsort": (lambda s: s.wsort("at", timeout="1 s", as_="b"), "v > 1", "depends on all tuples"),
-    "bsort": (lambda s: s.bsort(Order("at", 2), as_="b"), "v > 1", "depends on tuples that 'v > 1' separates"),
+    "bsort": (
+        lambda s: s.bsort(Order("at", 2), as_="b"),
+        "v > 1",
+        "depends on tuples that 'v > 1' separates",
+    ),
     "zeros": (lambda s: s.bsort(Order("at", 2, ("x",)), as_="b"), "x > 1", "separates"),
     "behind": (
         lambda s: s.bsort(Order("at", 2, ("k",)), as_="b").tumble({"n": "count(*)"}, ["k"]),

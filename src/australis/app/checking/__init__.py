@@ -1,6 +1,6 @@
-"""What `australis check --rate` stands on: can a machine take the expected load?
+"""The capacity analysis of `australis check --rate`: can a machine handle the expected load?
 
-Rates and costs come in; an analysis and, under overload, the drop boxes that would stand go out.
+In: rates and costs. Out: an analysis and, under overload, the drop boxes that the shedder would place.
 """
 
 from typing import TYPE_CHECKING
