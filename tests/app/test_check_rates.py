@@ -160,7 +160,7 @@ def test_every_input_needs_a_rate() -> None:
         ({"boxes": {"across": {}}}, "is not a file of costs (KeyError: 'tuple_us')"),
     ],
 )
-def test_files_that_are_no_costs(change: dict[str, Any], message: str) -> None:
+def test_files_that_are_not_costs(change: dict[str, Any], message: str) -> None:
     write(Path("bad.json"), json.dumps(COSTS | change))
     answer = australis("check", "net.yaml", "--rate=reports=5/s", "--costs=bad.json")
     assert answer.exit_code == 2

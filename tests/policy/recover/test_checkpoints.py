@@ -1,4 +1,4 @@
-"""What servers may forget: flow messages, arrays of sequence numbers, queues, and levels of safety."""
+"""What servers may discard: flow messages, arrays of sequence numbers, queues, and levels of safety."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def moment(sent: int, done: int) -> Noted:
     return Noted({"out": {"p": sent}}, {"in": {"p": done}})
 
 
-def test_a_moment_is_gone_back_to_when_all_before_it_is_safe_behind() -> None:
+def test_a_checkpoint_is_returned_to_when_all_before_it_is_safe_downstream() -> None:
     server = Checkpoints(1, ["in"], ["out"])
     for sent, done in ((10, 8), (20, 18), (30, 28)):
         server.noted(moment(sent, done))
@@ -117,7 +117,7 @@ def test_a_server_with_two_readers_waits_for_both() -> None:
     assert server.safe("in", {})[1] == {"p": 10}
 
 
-def test_moments_that_nobody_goes_back_to_are_forgotten() -> None:
+def test_checkpoints_that_are_no_longer_needed_are_discarded() -> None:
     server = Checkpoints(1, ["in"], ["out"])
     for number in range(1, 101):
         server.noted(moment(number, number))

@@ -1,4 +1,4 @@
-"""Migrations in bad worlds: a few hundred here, ten thousand in `make experiments`."""
+"""Migrations in unreliable worlds: a few hundred here, ten thousand in `make experiments`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_seed_plays_a_world_again() -> None:
 
 
 def found_out(seeds: int = 150, *, faults: bool = True) -> str:
-    """What the first seed says that notices."""
+    """The error of the first seed that notices."""
     for seed in range(seeds):
         try:
             tried(seed, faults=faults)

@@ -1,4 +1,4 @@
-"""Markets: what happens when, and what is true whatever happens."""
+"""Markets: what happens when, and what holds whatever happens."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def test_load_comes_and_goes() -> None:
     assert market.now.cost == sum(COST.of(load) for load in loads_of(market))
 
 
-def test_clients_may_fill_whoever_has_promised_to_take_something() -> None:
-    """The movement then makes all together dearer, and nobody is to blame."""
+def test_clients_may_fill_a_taker_that_has_made_a_promise() -> None:
+    """The movement then raises the total cost, and nobody is to blame."""
     market = two()
     market.begin(5000)
     for number in range(4):
@@ -106,7 +106,7 @@ def test_a_bad_deal_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_movement_that_makes_all_dearer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A taker that takes at a loss, and says that it does not."""
+    """A taker that takes at a loss, and denies it."""
     taken = Chosen((Task("t0"), Task("t1")), 2, 0)
     monkeypatch.setattr("australis.policy.trade.taker.accepted", lambda *_: taken)
     monkeypatch.setattr("australis.policy.trade.taker.Took", lambda *args: Took(*args)._replace(cost=0))
