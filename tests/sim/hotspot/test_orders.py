@@ -157,7 +157,7 @@ class AnyOrder(RuleBasedStateMachine):
         assert self._rests()
         found = sorted(each.origin for each in self.overlay.deliveries.get(self.out, []))
         assert found == [number for number in range(1, self.emitted + 1) for _ in range(2)]
-        self.overlay.replayed()
+        self.overlay.replay()
 
     def _rests(self) -> bool:
         stations = self.overlay.stations.values()

@@ -32,7 +32,7 @@ def test_a_seed_plays_a_world_again() -> None:
     assert first.run() == second.run()
     assert first.overlay.journal is not None
     assert second.overlay.journal is not None
-    assert first.overlay.journal.compare(second.overlay.journal) == first.overlay.replayed() > 100
+    assert first.overlay.journal.compare(second.overlay.journal) == first.overlay.replay() > 100
 
 
 # --- the checks are worth something: broken policies are found out

@@ -29,7 +29,7 @@ def test_a_seed_plays_a_network_again() -> None:
     assert first.run() == second.run()
     assert first.world.journal is not None
     assert second.world.journal is not None
-    assert first.world.journal.compare(second.world.journal) == first.world.replayed() > 100
+    assert first.world.journal.compare(second.world.journal) == first.world.replay() > 100
 
 
 def test_more_than_k_crashes_may_lose_messages() -> None:

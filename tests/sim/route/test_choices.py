@@ -13,7 +13,7 @@ from numba import njit
 from australis.policy.route.plan import Operator, RoutedStream, any_order, plan_of
 from australis.policy.route.policies import POLICIES, Policy, Q
 from australis.policy.route.statistics import Monitor, OperatorStatistics
-from australis.sim.route.compiled.choices import SCORES, sent_on, tell
+from australis.sim.route.compiled.choices import SCORES, choose_visit, tell
 from australis.sim.route.compiled.layout import NONE, Arrays, laid_out
 from australis.sim.route.run import how_of
 from australis.sim.route.world import Sharing, World, alone
@@ -28,7 +28,7 @@ TOLD = st.builds(
 
 @pytest.fixture(scope="module")
 def compiled() -> tuple[Callable[..., None], Callable[..., bool]]:
-    return njit(tell.py_func), njit(sent_on.py_func)
+    return njit(tell.py_func), njit(choose_visit.py_func)
 
 
 def _arrays(now: float) -> Arrays:

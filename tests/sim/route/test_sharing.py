@@ -19,7 +19,7 @@ from australis.policy.place.sharing import RULES, Action, Rules
 from australis.policy.route.plan import DistributedPlan, Operator, RoutedStream, any_order, plan_of
 from australis.policy.route.policies import POLICIES, SCQ, WSCQ
 from australis.sim.route.compiled.layout import COPY, NODE, NONE, Arrays, laid_out
-from australis.sim.route.compiled.loop import lived
+from australis.sim.route.compiled.loop import run_until
 from australis.sim.route.compiled.sharing import decided_compiled
 from australis.sim.route.run import how_of, simulate
 from australis.sim.route.world import Links, Sharing, World
@@ -97,7 +97,7 @@ def test_no_tuple_is_lost_or_doubled(
     world = world_of(plan, PAGES if far else Links())
     arrays, rng = laid_out(world, rate, 1 << 17), np.random.default_rng(seed)
     for until in (10.0, 20.0, 40.0):
-        lived(arrays, how_of(world, POLICIES[policy]), until, rng)
+        run_until(arrays, how_of(world, POLICIES[policy]), until, rng)
         checked(arrays)
         homes_checked(arrays)
 
@@ -107,7 +107,7 @@ def test_tuples_in_transit_to_a_removed_copy_are_forwarded_to_its_heir(rate: flo
     world = world_of(FAST, replace(PAGES, latency=2.0))
     arrays, rng = laid_out(world, rate, 1 << 17), np.random.default_rng(1)
     for step in range(1, 400):
-        lived(arrays, how_of(world, WSCQ), step / 4, rng)
+        run_until(arrays, how_of(world, WSCQ), step / 4, rng)
         homes_checked(arrays)
     checked(arrays)
 

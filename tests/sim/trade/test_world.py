@@ -17,7 +17,7 @@ from australis.policy.trade.messages import Took
 from australis.policy.trade.participant import Participant
 from australis.policy.trade.selection import Chosen
 from australis.sim.trade.graphs import drawn_pairs
-from australis.sim.trade.world import Market, Movable, Ways, loads_of, settled
+from australis.sim.trade.world import Market, Movable, Ways, loads_of, settle
 
 COST = CostCurve(slopes=(10, 20, 30, 40, 50, 60))
 
@@ -56,7 +56,7 @@ def test_a_range_of_prices_balances_two_by_one_movement(count: int) -> None:
 def test_a_market_settles_when_no_price_would_move_anything() -> None:
     market = two()
     market.begin()
-    assert settled(market, Movable(market), 100_000)
+    assert settle(market, Movable(market), 100_000)
     assert loads_of(market) == [3, 2]
     assert market.clock.now < 10_000
 
@@ -64,7 +64,7 @@ def test_a_market_settles_when_no_price_would_move_anything() -> None:
 def test_a_market_that_has_no_time_does_not_settle() -> None:
     market = two()
     market.begin()
-    assert not settled(market, Movable(market), 2000)
+    assert not settle(market, Movable(market), 2000)
 
 
 def test_load_comes_and_goes() -> None:
@@ -165,7 +165,7 @@ def test_invariants_hold_in_any_market(
     market = Market(people, ways, rng)
     before, tasks = market.now.cost, sorted(task for person in people for task in person.holding.tasks)
     market.begin()
-    assert settled(market, Movable(market), 2_000_000)
+    assert settle(market, Movable(market), 2_000_000)
     assert sorted(task for person in people for task in person.holding.tasks) == tasks
     assert market.now.cost == sum(person.holding.cost.of(person.holding.load) for person in people)
     costs_over_time = [before, *(moment.cost for moment in market.history)]

@@ -254,7 +254,7 @@ def _named_text(pair: Any, path: str, index: int) -> tuple[str, str]:
     return name, text
 
 
-def syntax_checked(texts: NamedTexts, path: str, parser: Callable[[str], Any]) -> None:
+def check_syntax(texts: NamedTexts, path: str, parser: Callable[[str], Any]) -> None:
     """Refuse a text that is not an expression as soon as the box is made."""
     for name, text in texts:
         with at(f"{path}.{name}"):

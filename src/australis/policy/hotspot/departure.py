@@ -140,7 +140,7 @@ class Departure:
         if leaving is None or leaving.target != peer:
             return []
         if leaving.phase is Phase.REQUESTED:
-            return self._given_up(leaving)
+            return self._give_up(leaving)
         if leaving.phase not in (Phase.REDIRECTING, Phase.DRAINING):
             return []
         leaving.phase = Phase.UNDOING
@@ -153,7 +153,7 @@ class Departure:
             return []
         leaving.ticks += 1
         if leaving.phase is Phase.REQUESTED and leaving.ticks > self._patience:
-            return self._given_up(leaving)
+            return self._give_up(leaving)
         return self._again(leaving)
 
     def _again(self, leaving: _Leaving) -> list[Command]:
@@ -169,7 +169,7 @@ class Departure:
         holding = self._holdings.holding(leaving.operator, leaving.tasks)
         return [Send(leaving.target, Request(leaving.id, holding, leaving.loads))]
 
-    def _given_up(self, leaving: _Leaving) -> list[Command]:
+    def _give_up(self, leaving: _Leaving) -> list[Command]:
         self._leaving = None
         return [Send(leaving.target, Cancel(leaving.id))]
 

@@ -25,7 +25,7 @@ class Checkpoints:
     """The checkpoints that a server can return to, and what follows for its upstream servers.
 
     >>> server = Checkpoints(1, ["in"], ["out"])
-    >>> server.noted(Noted({"out": {"p": 7}}, {"in": {"p": 5}}))
+    >>> server.note(Noted({"out": {"p": 7}}, {"in": {"p": 5}}))
     >>> server.safe("in", {"p": 8})
     ({'p': 8}, {})
     >>> server.told("out", ({"p": 7}, {"p": 0}))
@@ -40,7 +40,7 @@ class Checkpoints:
         """What is safe on each arc, at each level, as its reader reported."""
         self._moments: deque[Noted] = deque([Noted({}, {})])
 
-    def noted(self, moment: Noted) -> None:
+    def note(self, moment: Noted) -> None:
         """Add a checkpoint that the server can return to."""
         self._moments.append(moment)
 

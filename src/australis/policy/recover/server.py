@@ -192,12 +192,12 @@ class Server:
         onward = self._flow.arrived(event.arc, event.serial)
         if onward is None:
             return []
-        self._checkpoints.noted(event.noted)
+        self._checkpoints.note(event.noted)
         told = [TellSafe(arc, self._safe(arc, event.received[arc])) for arc in self.plan.reads]
         return [Onward(onward), *told]
 
     def _queried(self, event: Queried) -> list[Command]:
-        self._checkpoints.noted(event.noted)
+        self._checkpoints.note(event.noted)
         return [TellSafe(event.arc, self._safe(event.arc, event.received))]
 
     def _safe(self, arc: str, received: Positions) -> Safe:

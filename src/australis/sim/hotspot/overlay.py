@@ -99,7 +99,7 @@ class Overlay:
     def _arrived(self, source: str, target: str, message: Any) -> None:
         self.stations[target].arrived(source, message)
 
-    def replayed(self) -> int:
+    def replay(self) -> int:
         """Replay the recorded events to new policies; returns how many, if they decide the same."""
         assert self.journal is not None
         return self.journal.replay({name: fresh() for name, fresh in self._fresh.items()})

@@ -67,7 +67,7 @@ class Run:
         for name, rate in rates.items():
             self._seen[name] += STEP_S / MEMORY_S * (rate - self._seen[name])
         done = self.flows.step(now, STEP_S, rates)
-        self._tally.stepped(now, STEP_S, rates, done, self.flows)
+        self._tally.note_step(now, STEP_S, rates, done, self.flows)
 
     # --- daemons
 
@@ -101,7 +101,7 @@ class Run:
         held = move.touched & here.network.boxes.keys()
         self._moving.append(held)
         self._hold()
-        self._tally.moved(self._clock.now, move, move.state_bytes(here))
+        self._tally.note_move(self._clock.now, move, move.state_bytes(here))
         self._clock.after(LATENCY_S + carry_s(here, move), self._end, move, held)
 
     def _hold(self) -> None:

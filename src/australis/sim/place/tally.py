@@ -56,7 +56,7 @@ class Tally:
         self._returns = 0
         self._curve: dict[int, tuple[float, float]] = {}
 
-    def stepped(
+    def note_step(
         self, now: float, seconds: float, rates: Mapping[str, float], step: FlowStep, flows: Flows
     ) -> None:
         """Note one step."""
@@ -76,7 +76,7 @@ class Tally:
         before = self._curve.get(int(now // CURVE_S), (0.0, 0.0))
         self._curve[int(now // CURVE_S)] = before[0] + tuples, before[1] + late
 
-    def moved(self, now: float, move: Move, size: float) -> None:
+    def note_move(self, now: float, move: Move, size: float) -> None:
         """Note a move that begins, and the bytes that it transfers."""
         self._moves.append((now, move))
         self._bytes += size

@@ -85,7 +85,7 @@ class ServerLife:
         """Report an event to the policy, and carry out its commands."""
         if self.alive:
             commands = self.policy.handle(event)
-            self._world.noted(self, event, commands)
+            self._world.record(self, event, commands)
             for command in commands:
                 self._carried[type(command)](command)
 
@@ -275,12 +275,12 @@ class World:
         self._begun[life] = (plan, self.clock.now)
         return m.Server(plan, self.clock.now)
 
-    def noted(self, runner: ServerLife, event: Any, commands: list[m.Command]) -> None:
+    def record(self, runner: ServerLife, event: Any, commands: list[m.Command]) -> None:
         """Record a decision."""
         if self.journal is not None:
             self.journal.write(self.clock.now, f"{runner.name}#{runner.life}", event, commands)
 
-    def replayed(self) -> int:
+    def replay(self) -> int:
         """Replay the recorded events to new policies; returns how many, if they decide the same."""
         assert self.journal is not None
         return self.journal.replay({life: m.Server(*begun) for life, begun in self._begun.items()})

@@ -11,7 +11,7 @@ import numpy as np
 from australis.errors import Problem, SimulationError
 from australis.policy.place import RULES
 from australis.policy.route import Policy
-from australis.sim.route.compiled import SCORES, Arrays, How, laid_out, lived
+from australis.sim.route.compiled import SCORES, Arrays, How, laid_out, run_until
 from australis.sim.route.world import OVERLOADED, World
 
 ROOM = 1 << 19
@@ -101,7 +101,7 @@ def _halves(arrays: Arrays, how: How, until: float, seed: int) -> list[_Moment]:
     """Run both halves; returns the state at the end of each."""
     rng, moments = np.random.default_rng(seed), []
     for end in (until / 2, until):
-        lived(arrays, how, end, rng)
+        run_until(arrays, how, end, rng)
         counts = {name: arrays.counts[0][name].item() for name in arrays.counts.dtype.names}
         moments.append(_Moment(counts, tuple(arrays.nodes["queued"].tolist())))
     return moments

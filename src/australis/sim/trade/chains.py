@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from australis.policy.trade import Contract, CostCurve, Participant, Task
-from australis.sim.trade.world import Market, Movable, loads_of, settled
+from australis.sim.trade.world import Market, Movable, loads_of, settle
 
 UNTIL = 10_000_000
 
@@ -34,5 +34,5 @@ def chain(cost: CostCurve, loads: Sequence[int], low: int, high: int) -> list[in
         for name, count in zip(names, loads, strict=True)
     )
     market.begin()
-    settled(market, Movable(market), UNTIL)
+    settle(market, Movable(market), UNTIL)
     return loads_of(market)

@@ -21,7 +21,7 @@ from australis.sim.trade.configurations import (
     named_variant,
 )
 from australis.sim.trade.graphs import Pairs, degrees, drawn_pairs, longest_ways
-from australis.sim.trade.world import Market, Moment, Movable, loads_of, settled
+from australis.sim.trade.world import Market, Moment, Movable, loads_of, settle
 
 NODES, RUNS = 995, 9
 LEAST_CONTRACTS = (1, 3, 5, 7, 9, 10)
@@ -107,7 +107,7 @@ def measured(job: Job) -> Outcome:
     top = highest_prices(market)
     before, cost_before = counted(market, top), market.now.cost
     market.begin(BEGIN)
-    done = settled(market, Movable(market), UNTIL)
+    done = settle(market, Movable(market), UNTIL)
     soon = fallen(market.history, cost_before, SOON)
     return Outcome(
         job,

@@ -197,7 +197,7 @@ class Market:
             self._fuller.discard(taker)
 
 
-def settled(market: Market, movable: Movable, until: int, step: int = 2000) -> bool:
+def settle(market: Market, movable: Movable, until: int, step: int = 2000) -> bool:
     """Run a market until no more movement is possible, at most until a time; returns whether it settled."""
     while market.clock.now < until:
         market.run(min(until, int(market.clock.now) + step))

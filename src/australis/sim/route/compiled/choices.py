@@ -11,7 +11,7 @@ from typing import Any
 from australis.policy.route import policies, statistics
 from australis.sim.route.compiled.heap import inner
 from australis.sim.route.compiled.layout import NONE
-from australis.sim.route.compiled.queues import counted
+from australis.sim.route.compiled.queues import count_queue
 
 _chosen = inner(policies.chosen)
 smoothed = inner(statistics.smoothed)
@@ -50,7 +50,7 @@ def _score(number: int, queue: float, ticket: float, selectivity: float, cost: f
 @inner
 def tell(world: Any, number: int, how: Any) -> None:
     """Let an operator report to the others: a new score; a measurement interval ends."""
-    counted(world, number)
+    count_queue(world, number)
     now, operator = world.counts[0].now, world.operators[number]
     if now > operator.told:
         operator.queue = smoothed(operator.queue, operator.area / (now - operator.told))
@@ -60,33 +60,33 @@ def tell(world: Any, number: int, how: Any) -> None:
         operator.selectivity = smoothed(operator.selectivity, operator.emitted / operator.served)
         # Copies work in parallel, each on as many tuples as it has resources.
         operator.cost = operator.worked / (operator.served * operator.copies)
-    _scored(world, number, how.score)
+    _update_score(world, number, how.score)
     operator.served = operator.emitted = 0
     operator.worked = operator.area = 0.0
     operator.told = now
 
 
 @inner
-def _scored(world: Any, number: int, score: int) -> None:
+def _update_score(world: Any, number: int, score: int) -> None:
     told = world.operators[number]
     told.score = _score(score, told.queue, told.ticket, told.selectivity, told.cost)
     told.otherwise = _shortness(told.queue, told.ticket, told.selectivity, told.cost)
 
 
 @inner
-def sent_on(world: Any, tup: int, weighted: bool, rng: Any) -> bool:
+def choose_visit(world: Any, tup: int, weighted: bool, rng: Any) -> bool:
     """Choose what a tuple visits next, and where; there is no choice if it has visited all."""
-    size = _gathered(world, tup)
+    size = _gather(world, tup)
     if size == 0:
         return False
-    visit = world.ready[_picked(world, size, weighted, rng) if size > 1 else 0]
+    visit = world.ready[_pick(world, size, weighted, rng) if size > 1 else 0]
     world.tuples[tup].visit = visit
     world.tuples[tup].to = _copy(world, world.visits[visit].operator, rng)
     return True
 
 
 @inner
-def _gathered(world: Any, tup: int) -> int:
+def _gather(world: Any, tup: int) -> int:
     """Find the operators that a tuple may visit next; returns how many."""
     visited = world.tuples[tup].visited
     stream = world.streams[world.tuples[tup].stream]
@@ -101,7 +101,7 @@ def _gathered(world: Any, tup: int) -> int:
 
 
 @inner
-def _picked(world: Any, size: int, weighted: bool, rng: Any) -> int:
+def _pick(world: Any, size: int, weighted: bool, rng: Any) -> int:
     scores = world.scores
     for place in range(size):
         if scores[place] > 0:

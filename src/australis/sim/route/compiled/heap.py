@@ -22,7 +22,7 @@ def _earlier(one: Any, time: float, serial: int) -> bool:
 
 
 @inner
-def sunk(heap: Any, size: int) -> None:
+def pop_event(heap: Any, size: int) -> None:
     """Remove the first event: the last one sinks from its place to where it belongs."""
     time, serial, place = heap[size].time, heap[size].serial, 0
     while 2 * place + 1 < size:
@@ -37,7 +37,7 @@ def sunk(heap: Any, size: int) -> None:
 
 
 @inner
-def planned(world: Any, time: float, kind: int, about: int) -> None:
+def plan_event(world: Any, time: float, kind: int, about: int) -> None:
     """Add an event: it rises from the end to where it belongs."""
     count, heap = world.counts[0], world.heap
     place = count.planned
