@@ -165,7 +165,7 @@ def with_box(**fields: object) -> dict[str, object]:
         ),
         (
             changed(inputs={"pos": {"schema": {"sid": "integr"}}}),
-            "n.inputs.pos.schema: unknown type 'integr'",
+            "n.inputs.pos.schema.sid: unknown type 'integr'",
         ),
         (changed(inputs={"pos": {"schema": {"sid": 4}}}), "n.inputs.pos.schema.sid: is 4; expected a text"),
         (

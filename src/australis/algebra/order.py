@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from australis.algebra.guards import guard, is_a, shown
+from australis.algebra.guards import Gathering, guard, is_a, shown
 from australis.algebra.schema import TUP, Schema
 from australis.algebra.types import LONG, DataType
 from australis.errors import AlgebraError, Problem
@@ -46,11 +46,11 @@ class Order:
 
     def type(self, schema: Schema) -> DataType:
         """The type of the ordered attribute, after a check that the whole order fits the schema."""
-        for index, name in enumerate(self.group_by):
-            lookup(schema, name, f"group_by[{index}]")
-        if self.on == TUP:
-            return LONG
-        found = lookup(schema, self.on, "on")
+        with Gathering() as gathering:
+            for index, name in enumerate(self.group_by):
+                with gathering.at():
+                    lookup(schema, name, f"group_by[{index}]")
+            found = LONG if self.on == TUP else lookup(schema, self.on, "on")
         if not is_orderable(found):
             expected = f"int, long, double, timestamp, or a decimal of at most {WIDEST_ORDER_DECIMAL} digits"
             raise AlgebraError(Problem("on", f"{self.on!r} is a {found} and cannot be an order", expected))

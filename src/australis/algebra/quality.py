@@ -10,7 +10,7 @@ from itertools import pairwise
 from types import NoneType
 from typing import Any
 
-from australis.algebra.guards import guard, guard_texts, is_a, shown
+from australis.algebra.guards import Gathering, guard, guard_texts, is_a, shown
 from australis.errors import AlgebraError, Problem
 
 Points = tuple[tuple[float, float], ...]
@@ -55,11 +55,24 @@ class Quality:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
+        with Gathering() as found:
+            with found.at():
+                self._check_delay()
+            with found.at():
+                self._check_loss()
+            with found.at():
+                guard(self.value, (ValueGraph, NoneType), "value", "a ValueGraph")
+            self._check_weight()
+
+    def _check_delay(self) -> None:
         object.__setattr__(self, "delay", _points(self.delay, "delay", least=0))
-        object.__setattr__(self, "loss", _points(self.loss, "loss", least=0, most=1))
         _monotone(self.delay, "delay", "rises", "no more than before it: lateness makes nothing better")
+
+    def _check_loss(self) -> None:
+        object.__setattr__(self, "loss", _points(self.loss, "loss", least=0, most=1))
         _monotone(self.loss, "loss", "falls", "no less than before it: loss makes nothing better")
-        guard(self.value, (ValueGraph, NoneType), "value", "a ValueGraph")
+
+    def _check_weight(self) -> None:
         object.__setattr__(self, "weight", _number(self.weight, "weight", "a number greater than 0"))
         if not self.weight > 0:
             raise AlgebraError(

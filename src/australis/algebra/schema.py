@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from australis.algebra.guards import guard
+from australis.algebra.guards import Gathering, guard
 from australis.algebra.types import TIMESTAMP, DataType, parse_type
 from australis.errors import AlgebraError, Problem
 
@@ -123,7 +123,12 @@ class Schema:
 
 def schema_of(types: Mapping[str, str]) -> Schema:
     """The schema that a mapping from names to type texts describes."""
-    return Schema(tuple(_field(name, text) for name, text in types.items()))
+    fields = []
+    with Gathering() as found:
+        for name, text in types.items():
+            with found.at():
+                fields.append(_field(name, text))
+    return Schema(tuple(fields))
 
 
 def parse_schema(text: str) -> Schema:
@@ -134,7 +139,10 @@ def parse_schema(text: str) -> Schema:
 def _field(name: str, type_text: str) -> Field:
     guard(type_text, str, str(name), "a type as a text, such as 'int'")
     bare = re.sub(r"\s+not\s+null\s*$", "", type_text, flags=re.IGNORECASE)
-    return Field(name, parse_type(bare), nullable=bare == type_text)
+    try:
+        return Field(name, parse_type(bare), nullable=bare == type_text)
+    except AlgebraError as error:
+        raise error.under(str(name)) from None
 
 
 def _halves(part: str) -> tuple[str, str]:

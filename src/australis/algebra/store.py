@@ -6,11 +6,12 @@ network as a stream or, where the input is a table, pulled by the joins that rea
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from australis.algebra.boxes import at
 from australis.algebra.guards import guard_texts, shown
@@ -91,10 +92,36 @@ class Store:
     def kind(self) -> StoreKind:
         return _KINDS[_scheme(self.at)]
 
+    def located(self, folder: str) -> Store:
+        """The same store, with a relative path resolved against a folder.
+
+        What begins with an environment variable stays as it is: its value may be an absolute path.
+
+        >>> Store("cars.csv").located("/data").at, Store("sqlite:///cars.db", "cars").located("/my data").at
+        ('/data/cars.csv', 'sqlite:////my%20data/cars.db')
+        """
+        head, path, join_folder = _relative_path(self)
+        if path is None:
+            return self
+        return replace(self, at=head + posixpath.normpath(posixpath.join(join_folder(folder), path)))
+
     @property
     def refresh_us(self) -> int | None:
         """The microseconds between two readings."""
         return microseconds(self.refresh) if self.refresh else None
+
+
+def _relative_path(store: Store) -> tuple[str, str | None, Callable[[str], str]]:
+    """The prefix of a store's relative path, that path, and the function that writes a folder before it."""
+    if store.kind is StoreKind.POSTGRESQL:
+        return "", None, str
+    is_file = store.kind is StoreKind.FILE
+    head = "" if is_file else "sqlite:///"
+    if not store.at.startswith(head):
+        return head, None, str
+    path = store.at.removeprefix(head)
+    is_relative = path and not path.startswith("/") and not SECRET.match(path)
+    return head, path if is_relative else None, str if is_file else quote
 
 
 def _scheme(place: str) -> str:

@@ -20,11 +20,13 @@ class Delivery:
     delays: Mapping[float, int]
     """How many tuples were delivered, by their delay in seconds."""
     fraction: float = 1.0
-    """The fraction of the tuples due to it that were not shed."""
+    """The fraction of the tuples due to it that were neither shed, late nor quarantined."""
     values: Counts | None = None
     """The histogram of their values, in the bins of the output's value graph."""
     waiting: float | None = None
     """How many seconds the oldest undelivered tuple has waited; None without any."""
+    used: float = 1.0
+    """The fraction of the tuples due to it that were neither late nor quarantined, shed or not."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,8 @@ def worth(quality: Quality, delivery: Delivery) -> Worth | None:
     delay = _delay_utility(quality.delay, delivery.delays)
     if delay is None and not _was_due(quality.delay, delivery):
         return None
-    loss, value = utility(quality.loss, delivery.fraction), _value_utility(quality, delivery)
-    return Worth(delay or 0.0, loss, value, quality.weight)
+    value = _value_utility(quality, delivery)
+    return Worth(delay or 0.0, _loss_utility(quality.loss, delivery), value, quality.weight)
 
 
 def total(worths: Iterable[Worth | None]) -> float:
@@ -72,6 +74,11 @@ def _delay_utility(points: Points, delays: Mapping[float, int]) -> float | None:
         return None
     seconds = np.fromiter(delays, np.float64, len(delays))
     return float(tuples @ utilities(points, seconds) / tuples.sum())
+
+
+def _loss_utility(points: Points, delivery: Delivery) -> float:
+    """The utility by the loss graph; without one, nothing is shed, and discarded tuples count in full."""
+    return utility(points, delivery.fraction) if points else delivery.used
 
 
 def _was_due(points: Points, delivery: Delivery) -> bool:

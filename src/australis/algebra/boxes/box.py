@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar, final
 
 from australis.algebra.expr import Expr, UserCall, WindowCall, attributes, parse, parse_window, walk
-from australis.algebra.guards import guard, shown
+from australis.algebra.guards import Gathering, guard, shown
 from australis.algebra.schema import Field, Schema
 from australis.algebra.types import BOOLEAN
 from australis.errors import AlgebraError, ExpressionError, Problem
@@ -256,9 +256,10 @@ def _named_text(pair: Any, path: str, index: int) -> tuple[str, str]:
 
 def check_syntax(texts: NamedTexts, path: str, parser: Callable[[str], Any]) -> None:
     """Refuse a text that is not an expression as soon as the box is made."""
-    for name, text in texts:
-        with at(f"{path}.{name}"):
-            parser(text)
+    with Gathering() as found:
+        for name, text in texts:
+            with found.at(f"{path}.{name}"):
+                parser(text)
 
 
 def predicate(text: str, scope: Schema | Mapping[str, Schema], path: str) -> Expr:
@@ -275,9 +276,10 @@ def window_calls(
 ) -> dict[str, WindowCall]:
     """The typed window functions of a box, by the name of the attribute each computes."""
     calls = {}
-    for name, text in functions:
-        with at(f"functions.{name}"):
-            calls[name] = parse_window(text).bind(schema, interpolation=interpolation)
+    with Gathering() as found:
+        for name, text in functions:
+            with found.at(f"functions.{name}"):
+                calls[name] = parse_window(text).bind(schema, interpolation=interpolation)
     return calls
 
 

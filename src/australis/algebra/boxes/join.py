@@ -19,7 +19,7 @@ from australis.algebra.boxes.box import (
     window_calls,
 )
 from australis.algebra.expr import Attribute, Call, Expr, WindowCall, parse, parse_window
-from australis.algebra.guards import Kinds, guard
+from australis.algebra.guards import Gathering, Kinds, guard
 from australis.algebra.order import Order, common_order_type
 from australis.algebra.schema import TUP, Field, Schema
 from australis.algebra.spans import Span, units
@@ -82,8 +82,10 @@ class Join(Box):
 
     def bind(self, left: Schema, right: Schema) -> BoundJoin:
         """The box with types, for inputs of two schemas."""
-        bound = predicate(self.predicate, {"left": left, "right": right}, "predicate")
-        types = [_order_type(self.left, left, "left"), _order_type(self.right, right, "right")]
+        with Gathering() as found:
+            with found.at():
+                bound = predicate(self.predicate, {"left": left, "right": right}, "predicate")
+            types = _order_types((self.left, self.right), (left, right))
         if self.size is None or types[0] is None or types[1] is None:
             return BoundJoin(bound, None, None)
         order_type = common_order_type(types[0], types[1])
@@ -184,14 +186,16 @@ class Resample(Box):
 
     def bind(self, left: Schema, right: Schema) -> BoundResample:
         """The box with types, for inputs of two schemas."""
-        with at("left"):
-            left_type = self.left.type(left)
-        with at("right"):
-            right_type = self.right.type(right)
-        order_type = common_order_type(left_type, right_type)
-        with at("size"):
-            size = units(self.size, order_type, zero=True)
-        return BoundResample(order_type, window_calls(self.functions, right, interpolation=True), size)
+        with Gathering() as found:
+            with found.at():
+                calls = window_calls(self.functions, right, interpolation=True)
+            left_type, right_type = _order_types((self.left, self.right), (left, right))
+            assert left_type is not None
+            assert right_type is not None
+            order_type = common_order_type(left_type, right_type)
+            with at("size"):
+                size = units(self.size, order_type, zero=True)
+        return BoundResample(order_type, calls, size)
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         left, right = inputs
@@ -247,11 +251,16 @@ def equalities(expr: Expr) -> list[tuple[str, str]]:
     return [(sides["left"].name, sides["right"].name)]
 
 
-def _order_type(order: Order | None, schema: Schema, path: str) -> DataType | None:
-    if order is None:
-        return None
-    with at(path):
-        return order.type(schema)
+def _order_types(
+    orders: tuple[Order | None, Order | None], schemas: tuple[Schema, Schema]
+) -> list[DataType | None]:
+    """The types of both orders; that of a stored table is None."""
+    types = []
+    with Gathering() as found:
+        for side, order, schema in zip(("left", "right"), orders, schemas, strict=True):
+            with found.at(side):
+                types.append(None if order is None else order.type(schema))
+    return types
 
 
 def _check_side(order: Order | None, side: str, kinds: Kinds) -> None:

@@ -5,6 +5,7 @@ fits it to a schema. Out: the tree of `tree.py`, which every evaluator reads; no
 """
 
 from australis.algebra.expr.binding import never_null
+from australis.algebra.expr.failure import nearest
 from australis.algebra.expr.functions import FUNCTIONS
 from australis.algebra.expr.literals import INSTANT_MAX_US, LONG_MAX, UNITS_US
 from australis.algebra.expr.parse import Parsed, parse
@@ -52,6 +53,7 @@ __all__ = [
     "WindowCall",
     "attributes",
     "children",
+    "nearest",
     "never_null",
     "parse",
     "parse_window",

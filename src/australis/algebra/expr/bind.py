@@ -22,6 +22,7 @@ from australis.algebra.expr.failure import nearest, refuse
 from australis.algebra.expr.functions import FUNCTIONS
 from australis.algebra.expr.parsing import Apply, Choice, Constant, Convert, Name, Syntax, UserApply
 from australis.algebra.expr.tree import Attribute, Call, Case, Expr, Literal, UserCall
+from australis.algebra.guards import Gathering
 from australis.algebra.schema import Schema
 from australis.algebra.types import BOOLEAN, DataType
 from australis.algebra.user_functions import row_function
@@ -59,7 +60,12 @@ class Binder:
 
     def all(self, nodes: Sequence[Syntax]) -> tuple[Expr, ...]:
         """The typed trees of some nodes."""
-        return tuple(map(self.bind, nodes))
+        bound = []
+        with Gathering() as found:
+            for node in nodes:
+                with found.at():
+                    bound.append(self.bind(node))
+        return tuple(bound)
 
     def signature(self, node: Apply, args: Sequence[Syntax]) -> Signature:
         """How a call of the function table types."""

@@ -12,7 +12,7 @@ from sys import float_info
 from typing import Any
 
 from australis.algebra.boxes import Box, at
-from australis.algebra.guards import is_a, shown
+from australis.algebra.guards import Gathering, is_a, shown
 from australis.algebra.network import NAME_PATTERN
 from australis.algebra.order import SLACK_MAX, Order
 from australis.algebra.quality import Quality, ValueGraph
@@ -134,16 +134,24 @@ def read_fields(
     value: Mapping[str, Json], codecs: Mapping[str, Codec], required: list[str]
 ) -> dict[str, Any]:
     """Read each field through its codec; refuse unknown and missing ones."""
-    for name in value:
-        if name not in codecs:
-            raise FormError(Problem(str(name), "unknown field", f"one of {', '.join(codecs)}"))
-    for name in required:
-        if name not in value:
-            raise FormError(Problem(name, "is missing", f"{', '.join(required)}"))
+    with Gathering() as gathering:
+        return gather_fields(value, codecs, required, gathering)
+
+
+def gather_fields(
+    value: Mapping[str, Json], codecs: Mapping[str, Codec], required: list[str], gathering: Gathering
+) -> dict[str, Any]:
+    """The fields that can be read, each through its codec; collects the problems of the others."""
     found = {}
-    for name, item in value.items():
-        with at(name):
-            found[name] = codecs[name].read(item)
+    for name in (name for name in value if name not in codecs):
+        with gathering.at(str(name)):
+            raise FormError(Problem("", "unknown field", f"one of {', '.join(codecs)}"))
+    for name in (name for name in required if name not in value):
+        with gathering.at(name):
+            raise FormError(Problem("", "is missing", f"{', '.join(required)}"))
+    for name in (name for name in value if name in codecs):
+        with gathering.at(name):
+            found[name] = codecs[name].read(value[name])
     return found
 
 
