@@ -88,8 +88,8 @@ LINK = np.dtype(
 COUNTS = np.dtype(
     [
         ("spare", "i8"),  # the chain of free tuples
-        ("fresh", "i8"),  # those from here on were never used
-        ("copies", "i8"),  # those from here on were never used
+        ("fresh", "i8"),  # tuples from here on were never used
+        ("copies", "i8"),  # copies from here on were never used
         ("planned", "i8"),  # events in the heap
         ("serial", "i8"),
         ("entered", "i8"),
