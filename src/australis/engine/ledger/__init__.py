@@ -29,6 +29,7 @@ from australis.engine.ledger.counts import (
     recent,
     taken_and_shed,
 )
+from australis.engine.ledger.custody import TRASH_BYTES, RootTaken
 from australis.engine.ledger.entries import FLUSH, LOAD, PUSH, TICK, Head, LogEvent, StateFile
 from australis.engine.ledger.ledger import Ledger, UnitOfWork
 from australis.engine.ledger.open_root import OpenRoot
@@ -54,6 +55,7 @@ __all__ = [
     "OPTIMISER",
     "PUSH",
     "TICK",
+    "TRASH_BYTES",
     "Catalog",
     "Entry",
     "GateCount",
@@ -64,6 +66,7 @@ __all__ = [
     "Queues",
     "Recent",
     "Record",
+    "RootTaken",
     "Rows",
     "StateFile",
     "UnitOfWork",
