@@ -243,7 +243,9 @@ def test_a_node_that_is_killed_while_it_opens_or_closes(root: Path, point: str, 
         assert values(node) == ([] if is_new else [1, 2, 3])
 
 
-def test_an_opening_that_fails_does_not_look_like_a_crash(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_opening_that_fails_does_not_look_like_a_crash(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*given: object) -> int:
         raise OSError("no")
 
