@@ -29,7 +29,13 @@ from australis.engine.ledger.counts import (
     recent,
     taken_and_shed,
 )
-from australis.engine.ledger.custody import TRASH_BYTES, RootTaken
+from australis.engine.ledger.custody import (
+    TRASH_BYTES,
+    RootTaken,
+    disagreement,
+    missing_catalog,
+    missing_journal,
+)
 from australis.engine.ledger.entries import FLUSH, LOAD, PUSH, TICK, Head, LogEvent, StateFile
 from australis.engine.ledger.ledger import Ledger, UnitOfWork
 from australis.engine.ledger.open_root import OpenRoot
@@ -43,6 +49,7 @@ from australis.engine.ledger.retention import (
     unneeded,
     waits_for,
 )
+from australis.engine.ledger.survey import ConsumerEntry, Survey, survey
 from australis.engine.ledger.view import known_catalog, known_record, plan_in, view_of
 
 __all__ = [
@@ -57,6 +64,7 @@ __all__ = [
     "TICK",
     "TRASH_BYTES",
     "Catalog",
+    "ConsumerEntry",
     "Entry",
     "GateCount",
     "Head",
@@ -69,6 +77,7 @@ __all__ = [
     "RootTaken",
     "Rows",
     "StateFile",
+    "Survey",
     "UnitOfWork",
     "all_so_far",
     "arcs_with_history",
@@ -76,6 +85,7 @@ __all__ = [
     "box_counts",
     "bucket",
     "count_shed",
+    "disagreement",
     "drop_log",
     "histogram",
     "history_from",
@@ -88,6 +98,8 @@ __all__ = [
     "loads_of",
     "log_needed_from",
     "middle_us",
+    "missing_catalog",
+    "missing_journal",
     "note_all_withdrawn",
     "note_insertion",
     "note_recent",
@@ -98,6 +110,7 @@ __all__ = [
     "query_begins_at",
     "recent",
     "rows_between",
+    "survey",
     "taken_and_shed",
     "unneeded",
     "view_of",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from australis.errors import EngineError, Problem
 
-_END_BYTES = 1024
+END_BYTES = 1024
 _log = logging.getLogger(__name__)
 
 
@@ -67,7 +67,7 @@ class AppendedFile:
             with trouble(self._path):
                 for chunk in chunks:
                     self._write(chunk, size)
-                    size, end = size + len(chunk), (end + chunk[-_END_BYTES:])[-_END_BYTES:]
+                    size, end = size + len(chunk), (end + chunk[-END_BYTES:])[-END_BYTES:]
                 os.fsync(self._file)
         except BaseException:
             try:
@@ -89,12 +89,12 @@ class AppendedFile:
         size = os.fstat(self._file).st_size
         if size < record.size:
             what = f"has {size:,} bytes, and {record.size:,} were written to it"
-            raise EngineError(Problem(self._path, what, _EXPECTED))
-        length = min(record.size, _END_BYTES)
+            raise EngineError(Problem(self._path, what, EXPECTED))
+        length = min(record.size, END_BYTES)
         end = os.pread(self._file, length, record.size - length)
         if zlib.crc32(end) != record.end:
             what = f"its first {record.size:,} bytes do not end as they were written"
-            raise EngineError(Problem(self._path, what, _EXPECTED))
+            raise EngineError(Problem(self._path, what, EXPECTED))
         return end
 
     def _cut_back(self, size: int) -> None:
@@ -106,7 +106,7 @@ class AppendedFile:
         os.close(self._file)
 
 
-_EXPECTED = "the file as it was left, or a new name for the rest of the output"
+EXPECTED = "the file as it was left, or a new name for the rest of the output"
 
 
 @contextmanager

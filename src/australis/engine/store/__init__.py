@@ -9,6 +9,7 @@ from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from australis.engine.store.cache import Cache
+    from australis.engine.store.checks import check_state, check_tuples
     from australis.engine.store.home import (
         CATALOG,
         CLOSED,
@@ -61,6 +62,10 @@ else:
         __name__,
         {
             "cache": ("Cache",),
+            "checks": (
+                "check_state",
+                "check_tuples",
+            ),
             "home": (
                 "CATALOG",
                 "CLOSED",
@@ -158,6 +163,8 @@ __all__ = [
     "adopt",
     "catalog_folder",
     "check_segment",
+    "check_state",
+    "check_tuples",
     "described",
     "encode",
     "encode_run",

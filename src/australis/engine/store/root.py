@@ -98,6 +98,10 @@ class Root:
         with self.open(_IDENTITY) as file:
             return str(file.read().decode())
 
+    def known_identity(self) -> str | None:
+        """What tells this root from others, if it was asked for before."""
+        return self.identity() if self.disk.exists(_IDENTITY) else None
+
     def keep_identity(self) -> None:
         """Make the identity durable: a process that was killed may have left it before it was."""
         self.sync(_IDENTITY)

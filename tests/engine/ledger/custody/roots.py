@@ -53,7 +53,7 @@ def owner(root: Path) -> dict[str, Any]:
     return found
 
 
-def change_owner(root: Path, **given: Any) -> None:
+def change_owner(root: Path, /, **given: Any) -> None:
     (root / "owner.json").write_text(json.dumps(owner(root) | given))
 
 
