@@ -32,12 +32,12 @@ def test_a_good_root() -> None:
     assert first == "root: nothing is wrong"
     assert files.endswith(", 3 tuples")
     assert catalogue.endswith(" commits, epoch 2; stopped in order")
-    assert trash == "  in the trash: 1 files, 5 B; deleted a day after they came"
+    assert trash == "  in the trash: 1 file, 5 B; deleted after a day"
 
 
 def test_the_trash_is_emptied_on_request() -> None:
     answer = australis("verify", "root", "--empty-trash")
-    assert answer.stdout.endswith("1 files in the trash deleted\n")
+    assert answer.stdout.endswith("1 file deleted from the trash\n")
     assert "trash" not in australis("verify", "root").stdout
 
 
@@ -48,7 +48,7 @@ def test_a_bad_root_fails_and_keeps_its_trash(root: Path) -> None:
     assert answer.exit_code == 1
     assert "cannot be read" in answer.stdout.splitlines()[0]
     assert re.search(r"^root: \d findings?$", answer.stdout, re.M)
-    assert answer.stdout.endswith("the trash is left alone\n")
+    assert answer.stdout.endswith("the trash is kept\n")
     assert list((root / "trash").rglob("orphan"))
 
 
@@ -66,7 +66,7 @@ def test_orphans_are_named(root: Path) -> None:
     (root / "states" / "left.state").write_bytes(b"123")
     answer = australis("verify", "root")
     assert answer.exit_code == 0
-    assert "1 orphans, 3 B, which go to the trash at the next start: states/left.state" in answer.stdout
+    assert "1 orphan, 3 B, moved to the trash at the next start: states/left.state" in answer.stdout
 
 
 def test_a_root_in_use_and_what_is_no_root(root: Path, tmp_path: Path) -> None:

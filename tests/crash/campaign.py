@@ -113,7 +113,7 @@ class Campaign:
             self._say(f"{self.failures[-1]}\n{ended.last_words}")
 
     def _verify(self, name: str, kill: Kill | None, folder: Path) -> None:
-        """Look through the root, before the next child opens it; one that was killed early has none so far."""
+        """Look through the root before the next child opens it, if a child lived long enough to make one."""
         if not (folder / "root" / CATALOG).exists():
             return
         found = verify(folder / "root")

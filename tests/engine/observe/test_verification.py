@@ -249,7 +249,7 @@ def test_a_root_and_a_catalogue_that_do_not_agree(root: Path, given: dict[str, o
 def test_a_catalogue_that_is_gone(root: Path) -> None:
     (root / "catalog.db").unlink()
     (told,) = texts(found(root))
-    assert "there is no such catalogue" in told
+    assert "catalog.db: is gone, and file://" in told
 
 
 def test_a_journal_that_was_left_out(tmp_path: Path) -> None:

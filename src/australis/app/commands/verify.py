@@ -69,7 +69,8 @@ def command(
     else:
         click.echo("\n".join(_lines(root, found)))
         if empty_trash:
-            click.echo(f"{deleted:,} files in the trash deleted" if deletes else "the trash is left alone")
+            told = f"{_count(deleted, 'file')} deleted from the trash" if deletes else "the trash is kept"
+            click.echo(told)
     if found.findings:
         ctx.exit(FAILED)
 
@@ -77,20 +78,30 @@ def command(
 def _lines(root: str, found: Verification) -> Iterator[str]:
     """What is wrong, or that nothing is, and what there is."""
     yield from map(str, found.findings)
-    count = len(found.findings)
-    told = "nothing is wrong" if not count else f"{count:,} finding{'s' if count > 1 else ''}"
+    told = _count(len(found.findings), "finding") if found.findings else "nothing is wrong"
     yield f"{root}: {told}"
+    if not found.version:
+        return
     ended = "stopped in order" if found.is_closed else "the last node did not stop in order"
-    yield f"  {found.files:,} files, {shown.size(found.bytes)}, {found.tuples:,} tuples"
+    yield f"  {_count(found.files, 'file')}, {shown.size(found.bytes)}, {_count(found.tuples, 'tuple')}"
     yield f"  catalogue version {found.version}, {found.commits:,} commits, epoch {found.epoch}; {ended}"
     if found.orphans:
         names = ", ".join(found.orphans[:_ORPHANS_SHOWN])
         more = ", ..." if len(found.orphans) > _ORPHANS_SHOWN else ""
-        size = f"{len(found.orphans):,} orphans, {shown.size(found.orphan_bytes)}"
-        yield f"  {size}, which go to the trash at the next start: {names}{more}"
+        size = f"{_count(len(found.orphans), 'orphan')}, {shown.size(found.orphan_bytes)}"
+        yield f"  {size}, moved to the trash at the next start: {names}{more}"
     if found.trash:
-        size = f"{found.trash:,} files, {shown.size(found.trash_bytes)}"
-        yield f"  in the trash: {size}; deleted a day after they came"
+        size = f"{_count(found.trash, 'file')}, {shown.size(found.trash_bytes)}"
+        yield f"  in the trash: {size}; deleted after a day"
+
+
+def _count(number: int, noun: str) -> str:
+    """How many of something.
+
+    >>> _count(1, "file"), _count(2_000, "file")
+    ('1 file', '2,000 files')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 @contextmanager

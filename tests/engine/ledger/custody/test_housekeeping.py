@@ -13,7 +13,9 @@ from tests.engine.ledger.held import opened as ledger_of
 from tests.engine.ledger.held import push as push_tuples
 from tests.waiting import until
 
-from australis import Node
+from australis import NetworkBuilder, Node, Order
+from australis.engine.change import switch
+from australis.engine.ingest import Arrival, Ingest
 from australis.engine.ledger import Ledger
 from australis.engine.maintain import upkeep
 from australis.engine.store import GRACE_S, Root
@@ -169,6 +171,46 @@ def test_what_is_deleted_when_its_readers_are_done_is_no_orphan(ledger: Ledger) 
             ledger.tidy()
         assert ledger.root.exists(made.name)
     assert not ledger.root.exists(made.name)
+
+
+# --- who is at work
+
+
+def tidy_often(node: Node) -> None:
+    for _ in range(3):
+        node._ledger.tidy()
+
+
+def test_what_a_push_has_written_is_no_orphan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    append = Ingest.append
+    with opened(tmp_path) as node:
+
+        def append_later(self: Ingest, arrival: Arrival) -> int:
+            tidy_often(node)
+            return append(self, arrival)
+
+        monkeypatch.setattr(Ingest, "append", append_later)
+        push(node, 5)
+        assert values(node) == [5]
+        assert not trash(tmp_path)
+
+
+def test_the_rows_of_a_table_that_a_change_brings_are_no_orphans(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = NetworkBuilder("small")
+    known = net.table("known", "id long")
+    stream = net.input("s", "k long")
+    stream.filter("k >= 0", as_="all").output("out")
+    stream.join(known, "left.k = right.id", left=Order("k"), as_="both").output("both")
+    with opened(tmp_path) as node:
+        monkeypatch.setattr(
+            switch, "crash_point", lambda point: tidy_often(node) if point == "change.prepared" else None
+        )
+        node.change(net.build(), tables={"known": pa.table({"id": [5]})})
+        push(node, 5)
+        assert node.read("both")["id"].to_pylist() == [5]
+        assert not trash(tmp_path)
 
 
 # --- trains that fail

@@ -62,6 +62,9 @@ def disagreement(uri: str, identity: str, owner: Owner | None, known: Known) -> 
 
 def missing_catalog(uri: str, place: str, owner: Owner) -> Problem:
     """What is wrong where a root has an owner, and the catalogue that was named is not there."""
+    if place == owner.place:
+        what = f"is gone, and {uri} belongs to it; {owner.process} had it last"
+        return Problem(place, what, "the catalogue as it was; restore it from a copy, or take another root")
     what = f"there is no such catalogue, and {uri} belongs to {owner.place}, which {owner.process} had last"
     expected = "that catalogue (--catalog), restored from a copy if it is gone, or another root"
     return Problem(place, what, expected)
