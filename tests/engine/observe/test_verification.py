@@ -307,4 +307,4 @@ def test_the_file_of_a_sink_may_be_longer_but_not_shorter_or_another(root: Path,
     assert "do not end as they were written" in told
     file.unlink()
     (told,) = texts(found(root))
-    assert "has 0 bytes, and" in told
+    assert "named.csv: is gone, and" in told

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import zlib
 from pathlib import Path
 
-from australis.engine.sinks.appended import END_BYTES, EXPECTED, FileEnd, read_file_end
+from australis.engine.sinks.appended import EXPECTED, FileEnd, read_file_end, recorded_end
 from australis.engine.sinks.consuming import FILE
 from australis.errors import EngineError, Problem
 
@@ -20,29 +18,22 @@ def check_written(consumer: str, position: str | None) -> Problem | None:
     """
     if position is None or not consumer.startswith(FILE):
         return None
-    path = Path(consumer.removeprefix(FILE))
+    path = consumer.removeprefix(FILE)
     try:
-        if "last" in json.loads(position):
-            return None
-        record = read_file_end(position, str(path))
-        return _difference(path, record)
+        if "last" not in json.loads(position):
+            _check_end(path, read_file_end(position, path))
     except (OSError, ValueError) as error:
-        return Problem(str(path), f"cannot be read: {error}", EXPECTED)
+        return Problem(path, f"cannot be read: {error}", EXPECTED)
     except EngineError as error:
         return error.problem
-
-
-def _difference(path: Path, record: FileEnd) -> Problem | None:
-    size = path.stat().st_size if path.exists() else 0
-    if size < record.size:
-        what = f"has {size:,} bytes, and {record.size:,} were written to it"
-        return Problem(str(path), what, EXPECTED)
-    length = min(record.size, END_BYTES)
-    end = b""
-    if length:
-        with open(path, "rb") as file:
-            end = os.pread(file.fileno(), length, record.size - length)
-    if zlib.crc32(end) != record.end:
-        what = f"its first {record.size:,} bytes do not end as they were written"
-        return Problem(str(path), what, EXPECTED)
     return None
+
+
+def _check_end(path: str, record: FileEnd) -> None:
+    """Refuse a file that does not have what was written to it."""
+    if Path(path).exists():
+        with open(path, "rb") as file:
+            recorded_end(file.fileno(), record, path)
+    elif record.size:
+        what = f"is gone, and {record.size:,} bytes were written to it"
+        raise EngineError(Problem(path, what, EXPECTED))
