@@ -54,9 +54,13 @@ def _all(kind: str, owner: Any, names: str) -> list[Way]:
 
 
 WAYS = (
-    *_all(FILES, Root, "prepare identity write write_all open delete move exists names"),
-    *_all(FILES, ArrowDisk, "create sync open delete move exists names make_folder"),
-    *_all(FILES, LocalDisk, "create sync open"),
+    *_all(
+        FILES,
+        Root,
+        "prepare identity write write_all open delete delete_folder move claim sync exists size names",
+    ),
+    *_all(FILES, ArrowDisk, "create sync open delete delete_folder move claim exists size names make_folder"),
+    *_all(FILES, LocalDisk, "create sync open claim"),
     *_all(FILES, segments, "read_segment read_metadata check_segment encode adopt"),
     *_all(FILES, states, "encode_state read_state"),
     *_all(FILES, pq, "write_table"),

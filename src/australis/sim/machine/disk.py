@@ -116,6 +116,18 @@ class VirtualDisk:
         del self._files[name]
         self._files[target] = file
 
+    def claim(self, name: str, target: str) -> None:
+        """Give a file a name that no other has."""
+        self._machine.pause(f"claim {name} {target}")
+        if target in self._files:
+            raise _error(errno.EEXIST, target)
+        self.move(name, target)
+
+    def size(self, name: str) -> int:
+        """How many bytes a file has."""
+        self._machine.pause(f"size {name}")
+        return len(self._find(name).data)
+
     def exists(self, name: str) -> bool:
         """Whether a file of this name exists."""
         self._machine.pause(f"exists {name}")
@@ -126,6 +138,11 @@ class VirtualDisk:
         self._machine.pause(f"names {kind}")
         below = f"{kind}/" if kind else ""
         return sorted(name for name in self._files if name.startswith(below))
+
+    def delete_folder(self, name: str) -> None:
+        """Delete all files below a folder, one after the other."""
+        for each in self.names(name):
+            self.delete(each)
 
     def make_folder(self, name: str) -> None:
         """Make a folder and its parents, if they do not exist."""
