@@ -100,7 +100,7 @@ def command(
 
     Stored tables are read first; inputs with a store need no --input. Then the inputs take turns in the order
     in which the network declares them, each with --batch tuples; a pipe brings what is there, at most so
-    many. Rows that do not fit go to the output `quarantine`, with the line and the reason.
+    many. Rows that do not fit go to the output `quarantine`, with the file, the line and the reason.
 
     Without --root the outputs appear under their names when the run is over, or not at all. With it they grow
     during the run, and the next run resumes where this one stopped, each tuple once, however this one ended.
@@ -121,7 +121,7 @@ def command(
     check_files(network, sources, targets, as_json)
     node = NodeOptions.take(options)
     if engine != SPARK:
-        refuse_elsewhere(ctx, engine, network, sources)
+        refuse_elsewhere(ctx, engine, sources)
     node.check(ctx)
     now = wall_clock if clock == "wall" else running.stopped_clock()
     job = running.RunRequest(network, sources, targets, now=now, is_timed=clock == "wall", **options)

@@ -17,7 +17,7 @@ from australis.app.running.file_run import RunSetup, run
 from australis.app.running.stopping import Stop
 from australis.app.running.summary import Summary
 from australis.app.running.tally import RunTally
-from australis.app.running.whole_files import open_inputs, open_outputs
+from australis.app.running.whole_files import open_inputs, open_outputs, open_stores
 from australis.app.showing import OutputResult
 from australis.engine.files import Reader
 from australis.engine.observe import InputStatistics, discards_upstream
@@ -41,8 +41,12 @@ class RunRequest:
 
 def run_in_process(job: RunRequest, engine: str, stop: Stop) -> Summary:
     """Run a job on an engine of this process."""
-    ordered = {name: job.sources[name] for name in job.network.inputs}
-    with open_inputs(job.network, ordered, job.stream_format) as readers:
+    ordered = {name: job.sources[name] for name in job.network.inputs if name in job.sources}
+    with (
+        open_inputs(job.network, ordered, job.stream_format) as files,
+        open_stores(job.network) as stores,
+    ):
+        readers = files | stores
         started = start_engine(engine, job.network)
         with open_outputs(job.network, job.targets, job.stream_format, stop) as writers:
             plan = RunSetup(job.network, started, readers, writers, job.batch, job.flush, job.strict, job.now)

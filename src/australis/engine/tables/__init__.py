@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from australis.engine.tables.known_tables import Tables, TableState, table_states
     from australis.engine.tables.lookup import LookupFailed, lookups, renew
     from australis.engine.tables.outdated_tables import outdated
-    from australis.engine.tables.reading import Found, note_of
+    from australis.engine.tables.reading import Found, StoreReader, note_of
     from australis.engine.tables.refresh import Keeper, check_stores
 else:
     __getattr__ = lazy_exports(
@@ -33,6 +33,7 @@ else:
             "outdated_tables": ("outdated",),
             "reading": (
                 "Found",
+                "StoreReader",
                 "note_of",
             ),
             "refresh": (
@@ -46,6 +47,7 @@ __all__ = [
     "Found",
     "Keeper",
     "LookupFailed",
+    "StoreReader",
     "TableState",
     "Tables",
     "check_stores",

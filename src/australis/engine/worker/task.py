@@ -244,7 +244,7 @@ class Task:
         found = [each for each in self._waybill.tables.get(name, ()) if each.base == base]
         tables = [read_segment(self._root, each, columns, each.base, each.end) for each in found]
         rows = tables[0] if tables else _no_rows(self._superbox.network.inputs[name].schema)
-        passage = self._pipeline.load(state, name, rows.rename_columns({SEQ: CAUSE}), anew=True)
+        passage = self._pipeline.load(state, name, rows.rename_columns({SEQ: CAUSE}), reload=True)
         if not is_known:
             done.add(passage, TimeSlice(base, base + rows.num_rows, 0, base))
         return passage.state
