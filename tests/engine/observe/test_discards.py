@@ -55,6 +55,22 @@ def test_what_is_discarded_counts_for_everything_downstream() -> None:
     assert found["others"] == Discards()
 
 
+def test_a_sort_counts_late_tuples_and_loses_none(tmp_path: Path) -> None:
+    net = NetworkBuilder("sorted")
+    net.input("reports", "t long").bsort(Order("t"), as_="sorted").output("sorted", BOTH)
+    found = discards_upstream(net.build(), {"sorted": Counters(received=10, late=4, rejected=1)}, {})
+    assert found["sorted"] == Discards(quarantined=1, fraction=pytest.approx(0.9))
+    with Node(tmp_path / "root", runner="light[1]", clock=lambda: NOW) as node:
+        node.deploy(net.build())
+        node.push("reports", pa.table({"t": [9, 1, 2]}))
+        node.drain()
+        known = node.statistics()
+    assert known.boxes["sorted"].late == 2
+    assert (known.outputs["sorted"].late, known.outputs["sorted"].fraction) == (0, 1.0)
+    assert known.quality is not None
+    assert known.quality.outputs["sorted"].fraction == 1.0
+
+
 def test_rows_of_a_stored_table_are_no_tuples_of_a_stream() -> None:
     net = NetworkBuilder("named")
     names = net.table("names", "van int, name string")

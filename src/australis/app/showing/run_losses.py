@@ -126,8 +126,9 @@ class RunLosses:
             what = "came after the windows had timed out: raise its timeout"
             yield f"  {number:,} late at {box}: {_they(number)} {what}"
         for loss in self.shed:
-            what = "more came than could be processed in time: use more cores, a lower rate, or --no-shed"
-            yield f"  {loss.shed:,} shed at {loss.superbox}, {loss}: {what}"
+            where = f"{loss.superbox} (for {', '.join(loss.outputs) or 'no output'})"
+            what = "more came than could be processed in time; use more cores, a lower rate, or --no-shed"
+            yield f"  {loss.shed:,} of {loss.arrived:,} shed at {where}: {what}"
         yield from self._quarantine_lines()
 
     def _quarantine_lines(self) -> Iterator[str]:
