@@ -75,7 +75,7 @@ def test_what_has_an_end_is_never_shed_unasked(folder: Path, source: str) -> Non
     )
     assert answer.exit_code == 0, answer.output
     found = json.loads(answer.stdout)
-    assert found["lost"] == {"late": 0, "shed": 0, "quarantined": 0}
+    assert found["lost"] == {"late": {}, "shed": {}, "quarantined": {}}
     assert found["outputs"]["alarms"]["fraction"] == 1.0
     assert found["outputs"]["alarms"]["tuples"] + found["outputs"]["notes"]["tuples"] == ROWS
     assert answer.stderr == ""
@@ -101,7 +101,7 @@ def test_a_stream_is_shed_unless_forbidden(option: tuple[str, ...], is_shed: boo
     source = f"levels=generator:seed=1,tuples={ROWS},level=uniform(91,99)"
     answer = australis("run", "tanks.yaml", "-i", source, "--rate=20k/s", *OVERLOAD, "--json", *option)
     found = json.loads(answer.stdout)
-    assert (found["lost"]["shed"] > 0) is is_shed
+    assert list(found["lost"]["shed"]) == (["high"] if is_shed else [])
     assert ("WARNING" in answer.stderr) is is_shed
 
 
@@ -232,7 +232,7 @@ def test_nothing_is_said_where_nothing_was_lost() -> None:
     losses = RunLosses({"a": OutputResult(5)}, {}, {}, (), {})
     losses.refuse()
     assert not losses
-    assert losses.as_dict() == {"late": 0, "shed": 0, "quarantined": 0}
+    assert losses.as_dict() == {"late": {}, "shed": {}, "quarantined": {}}
     assert list(losses.lines()) == []
 
 
@@ -246,7 +246,12 @@ def test_all_that_can_be_lost() -> None:
         {"reports": 2},
         ["tanks.reports: line 3: no"],
     )
-    assert losses.headline().endswith(": 4 late, 1,000 shed, 2 quarantined")
+    assert losses.headline().endswith(": late at 2 places, 1,000 shed, 2 quarantined")
+    assert losses.as_dict() == {
+        "late": {"windows": 1, "timed": 3},
+        "shed": {"high": 1_000},
+        "quarantined": {"reports": 2},
+    }
     assert list(losses.lines()) == [
         "  output b: 70.0% delivered, 1 late, 1,000 shed, 2 quarantined",
         "  1 late at windows: it came later than its order admits: raise its slack, or sort before it",
