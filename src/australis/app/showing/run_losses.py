@@ -97,7 +97,9 @@ class RunLosses:
 
     def as_dict(self) -> dict[str, dict[str, int]]:
         """By kind and by place, for `--json`: a sum would count a tuple at each place where it was lost."""
-        late = {box: self.late.get(box, 0) + self.ignored.get(box, 0) for box in {**self.late, **self.ignored}}
+        late = {
+            box: self.late.get(box, 0) + self.ignored.get(box, 0) for box in {**self.late, **self.ignored}
+        }
         shed: dict[str, int] = {}
         for each in self.shed:
             shed[each.superbox] = shed.get(each.superbox, 0) + each.shed
