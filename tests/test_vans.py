@@ -20,7 +20,7 @@ import australis
 from australis.app.cli import main
 
 VANS = Path(__file__).parent.parent / "examples" / "vans"
-SMALL = ("--vans=200", "--rate=600", "--times=1", "--duration=8", "--speed=60", "--timeout=15")
+SMALL = ("--vans=200", "--rate=600", "--times=1", "--duration=8", "--speed=60", "--timeout=12")
 
 
 @pytest.fixture
