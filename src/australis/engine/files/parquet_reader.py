@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
 from australis.engine.files.reader import Reader, check_columns
-from australis.engine.files.rows import Batch, Mark, Rejected, as_json, null_faults, without
+from australis.engine.files.rows import Batch, Mark, Rejected, as_json, null_faults, place_of, without
 from australis.errors import EngineError, Problem
 
 BATCH_ROWS = 65_536
@@ -95,9 +95,8 @@ class ParquetReader(Reader):
         return Batch(without(table, faults), tuple(rejected))
 
     def _rejected(self, table: pa.Table, row: int, reason: str) -> Rejected:
-        return Rejected(
-            f"row {self._rows_read + row + 1}: {reason}", as_json(table.slice(row, 1).to_pylist()[0])
-        )
+        place = place_of(self._path, "row", self._rows_read + row + 1)
+        return Rejected(f"{place}: {reason}", as_json(table.slice(row, 1).to_pylist()[0]))
 
 
 def column_of(column: pa.Array, wanted: DataType, timezone: str) -> pa.Array:
