@@ -61,10 +61,9 @@ class Trial:
         """Write the network with the timeouts of this trial and the table of vans; no report has arrived."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
-        # A window takes reports for as long as it lasts for the vans; its timeout is longer.
-        built = network(
-            *(_milliseconds(self.timeout_s + of_vans_s / self.speed) for of_vans_s in (60, 300, 0))
-        )
+        # A window takes reports for as long as it lasts for the vans; its timeout is longer by that.
+        timeouts_s = (self.timeout_s + vans_s / self.speed for vans_s in (60, 300, 0))
+        built = network(*map(_milliseconds, timeouts_s))
         (self.folder / "vans.yaml").write_text(australis.dumps(built, ".yaml"))
         (self.folder / "incoming").mkdir()
         write_vans(self.folder, self.vans, self.seed)
