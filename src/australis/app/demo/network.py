@@ -23,7 +23,7 @@ NEIGHBOURHOOD = "concat(split_part(src, '.', 1), '.', split_part(src, '.', 2), '
 class Beacons:
     """Which repeated calls of one host are suspicious: small ones, on one port or any, at even intervals.
 
-    In a `window` there are at least so many `calls`; `deviation` of their intervals is a fraction of the mean.
+    There are at least so many `calls` in a `window`; `deviation` is a fraction of their mean interval.
     """
 
     port: int | None = 443
