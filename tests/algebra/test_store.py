@@ -34,7 +34,7 @@ def network(
         ("postgres://host/db", StoreKind.POSTGRESQL),
     ],
 )
-def test_the_place_tells_the_kind(at: str, kind: StoreKind) -> None:
+def test_the_place_determines_the_kind(at: str, kind: StoreKind) -> None:
     assert Store(at, "" if kind is StoreKind.FILE else "cars").kind is kind
 
 

@@ -110,7 +110,7 @@ class Store:
         return int(units(usual if self.overlap == "" else self.overlap, type_, zero=True))
 
     def located(self, folder: str) -> Store:
-        """The same store, a relative path of which begins at a folder.
+        """The same store, with a relative path resolved against a folder.
 
         What begins with an environment variable stays as it is: its value may be an absolute path.
 
@@ -129,7 +129,7 @@ class Store:
 
 
 def _relative_path(store: Store) -> tuple[str, str | None, Callable[[str], str]]:
-    """What comes before the relative path of a store, that path, and how a folder is spelled before it."""
+    """The prefix of a store's relative path, that path, and the function that writes a folder before it."""
     if store.kind is StoreKind.POSTGRESQL:
         return "", None, str
     is_file = store.kind is StoreKind.FILE

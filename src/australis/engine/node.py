@@ -313,8 +313,9 @@ class Node:
             return None
         self._deployed.back_pressure.wait(f"{self._ledger.plan.network.name}.{name}")
         moment = self._clock() if now is None else now
-        segment = ingest.store(name, batch, moment)
-        return ingest.append(Arrival(name, segment, moment, rejected=rejected, position=position))
+        with self._ledger.writing():
+            segment = ingest.store(name, batch, moment)
+            return ingest.append(Arrival(name, segment, moment, rejected=rejected, position=position))
 
     def adopt(
         self, name: str, path: str | Path, *, now: int | None = None, position: Position | None = None

@@ -15,6 +15,9 @@ import pyarrow as pa
 from australis.algebra.schema import Schema
 from australis.engine.store import SEQ
 
+FILE = "file:"
+"""How the names of consumers begin that are files."""
+
 
 class Tables(Protocol):
     """Tables that come one after the other, until somebody closes them."""
@@ -48,7 +51,7 @@ class FileSink:
 
     @property
     def consumer(self) -> str:
-        return f"file:{Path(self.path).resolve()}"
+        return f"{FILE}{Path(self.path).resolve()}"
 
 
 class RunningSink(ABC):

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pyspark.sql import SparkSession
 
 from australis.engine.settings import Way
+from australis.engine.spark.cluster import check_workers
 from australis.engine.spark.fused import FusedRunner, group_of
 from australis.engine.spark.session import GONE, SESSION_OPTIONS, is_running, local_session
 from australis.engine.spark.sql_runner import SqlRunner
@@ -51,6 +52,8 @@ class SparkRunner:
         self.session, self._trains = session, trains
         self._way, self._is_own = way, is_own
         self._fused = FusedRunner(trains)
+        self._seen: set[str] = set()
+        """The roots that the workers are known to see."""
 
     @property
     def tasks(self) -> int:
@@ -59,6 +62,9 @@ class SparkRunner:
 
     def prepare(self, root: Root, plan: Plan) -> RunTrain:
         """The fused way serves every plan, and Spark keeps the one job that it runs."""
+        if root.uri not in self._seen:
+            check_workers(self.session, root)
+            self._seen.add(root.uri)
         return SqlRunner(self._trains, root, plan).run if self._way is Way.SPARK else self._fused.run
 
     def abandon(self, root: Root) -> None:
