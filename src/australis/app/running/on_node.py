@@ -130,6 +130,7 @@ class _NodeRun:
                 schedule=options.schedule,
                 shed=options.shed,
                 headroom=options.headroom,
+                train_limit=options.train_limit,
                 optimise=options.optimise,
                 disk=options.disk,
                 metrics=options.metrics,

@@ -16,6 +16,10 @@ class WorkerEnded(Exception):
     """A worker ended before it gave an answer, or the train was given up before it had a worker."""
 
 
+class WorkerLost(WorkerEnded):
+    """A worker ended in the midst of its task, as when the system has no memory left for it."""
+
+
 class Worker:
     """A worker as the driver sees it: a connection that ends when it does."""
 
@@ -23,10 +27,17 @@ class Worker:
         self.number, self.connection = number, connection
         self.root = ""
         """The root whose train it runs."""
+        self.is_ready = False
+        """Whether it has told that it is there: it may still be loading what it needs."""
 
     @property
     def has_ended(self) -> bool:
-        """Whether an idle worker is gone: it says nothing by itself, so all that can come is the end."""
+        """Whether an idle worker is gone: once it is ready it says nothing by itself, so it is its end."""
+        try:
+            while not self.is_ready and self.connection.poll():
+                self.receive()
+        except WorkerEnded:
+            return True
         return self.connection.poll()
 
     def send(self, order: bytes) -> None:
@@ -36,12 +47,14 @@ class Worker:
         except OSError as error:
             raise WorkerEnded("a worker ended before its task") from error
 
-    def receive(self) -> bytes:
-        """Wait for its answer."""
+    def receive(self) -> bytes | None:
+        """Wait for its answer; None if all that it says is that it is ready."""
         try:
-            return self.connection.recv_bytes()
+            data = self.connection.recv_bytes()
+            self.is_ready, is_answer = True, self.is_ready
+            return data if is_answer else None
         except (EOFError, OSError) as error:
-            raise WorkerEnded("a worker ended in the midst of its task") from error
+            raise WorkerLost("a worker ended in the midst of its task") from error
 
 
 class Pool:
