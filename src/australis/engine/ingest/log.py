@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Network
 from australis.algebra.schema import TS, Schema
 from australis.engine.crash_points import crash_point
-from australis.engine.files import Rejected
-from australis.engine.ingest.schema_fit import fitting, widens
+from australis.engine.files import Rejected, first_unsound
+from australis.engine.ingest.schema_fit import apart, fitting, widens
 from australis.engine.ledger import FLUSH, LOAD, PUSH, TICK, Ledger, LogEvent, UnitOfWork, bucket
 from australis.engine.store import SEQ, Segment, adopt, write_arrivals, write_segment
 from australis.engine.threads import Threads
@@ -33,11 +34,19 @@ def _nothing(change: UnitOfWork) -> None:
 
 
 @dataclass(frozen=True)
+class StoredTuples:
+    """Tuples in a file, which have no place in the log so far, and the rows that no box could have read."""
+
+    segment: Segment
+    unsound: Sequence[Rejected] = ()
+
+
+@dataclass(frozen=True)
 class Arrival:
-    """Tuples of an input in a file, which have no place in the log so far, and what came with them."""
+    """Tuples of an input that have no place in the log so far, and what came with them."""
 
     name: str
-    segment: Segment
+    stored: StoredTuples
     now: int
     kind: str = PUSH
     rejected: Sequence[Rejected] = ()
@@ -74,17 +83,18 @@ class Ingest:
 
     # --- files of tuples, which have no place in the log so far
 
-    def store(self, name: str, batch: pa.Table, now: int, network: Network | None = None) -> Segment:
+    def store(self, name: str, batch: pa.Table, now: int, network: Network | None = None) -> StoredTuples:
         """Write tuples of an input to a file; of another network than the one that runs, it may be new."""
         schema = self._schema(name) if network is None else network.inputs[name].schema
-        table = fitting(f"{(network or self._network).name}.{name}", batch, schema)
+        path = f"{(network or self._network).name}.{name}"
+        table, unsound = apart(path, fitting(path, batch, schema), schema)
         ts = None if TS in table.column_names else now
         if not table.num_rows:
-            return Segment(name, "", 0, 0, 0, 0, 0, first=0, ts=ts)
-        return write_arrivals(self._root, name, table, 0, ts)
+            return StoredTuples(Segment(name, "", 0, 0, 0, 0, 0, first=0, ts=ts), unsound)
+        return StoredTuples(write_arrivals(self._root, name, table, 0, ts), unsound)
 
-    def adopt(self, name: str, uri: str, now: int) -> Segment:
-        """Describe a Parquet file as a segment of an input."""
+    def adopt(self, name: str, uri: str, now: int) -> StoredTuples:
+        """Describe a Parquet file as a segment of an input, if every value in it can be read."""
         segment, found = adopt(self._root, name, uri, 0, now)
         schema = self._schema(name)
         fitting(uri, found.empty_table(), schema)
@@ -93,7 +103,11 @@ class Ingest:
                 what = f"its column {field.name!r} is {found.field(field.name).type}"
                 expected = f"{field.type.arrow}; read the file and push its tuples instead"
                 raise EngineError(Problem(uri, what, expected))
-        return segment
+        with self._root.open(uri) as source:
+            unsound = first_unsound(pq.ParquetFile(source), schema)
+        if unsound is not None:
+            raise EngineError(Problem(uri, unsound, "values that can be read; push its tuples instead"))
+        return StoredTuples(segment)
 
     def check_stream(self, name: str) -> None:
         """Refuse tuples for an input that is a stored table."""
@@ -133,12 +147,13 @@ class Ingest:
         """Decide on the numbers of tuples that arrive one after the other. The caller has the turn."""
         found, base = [], self._ledger.queues.log_end
         for each in arrivals:
-            end = base + 1 + each.segment.rows
-            placed = replace(each.segment, base=base + 1, end=end, first=base + 1)
-            segments = [placed] if each.segment.rows else []
-            if each.rejected:
-                segments.append(self._quarantine(each.name, each.rejected, base, each.now))
-            event = LogEvent(base, end, each.kind, each.name, each.segment.rows, each.now)
+            segment, rejected = each.stored.segment, (*each.rejected, *each.stored.unsound)
+            end = base + 1 + segment.rows
+            placed = replace(segment, base=base + 1, end=end, first=base + 1)
+            segments = [placed] if segment.rows else []
+            if rejected:
+                segments.append(self._quarantine(each.name, rejected, base, each.now))
+            event = LogEvent(base, end, each.kind, each.name, segment.rows, each.now)
             found.append(Placed(event, segments, each.position, each.also))
             base = end
         return found

@@ -181,8 +181,10 @@ def answer_or_fault(run: Callable[[], Manifest]) -> bytes:
     try:
         return answer(run)
     except Exception as error:
-        traceback.print_exc()
-        return _FAULT + json.dumps([_kind_of(error), f"{type(error).__name__}: {error}"]).encode()
+        kind = _kind_of(error)
+        if kind == "other":
+            traceback.print_exc()
+        return _FAULT + json.dumps([kind, f"{type(error).__name__}: {error}"]).encode()
 
 
 def manifest_of(data: bytes, superbox: str = "") -> Manifest:
