@@ -1,8 +1,9 @@
-"""Whether the values of a column are values of its type: Arrow does not look when an array is made of bytes."""
+"""Whether the values of a column are values of its type: Arrow does not check that by itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -12,7 +13,7 @@ from australis.algebra.schema import Schema
 
 _PIECE_ROWS = 4096
 """Where some values are unsound, they are looked for in pieces of so many rows."""
-Column = pa.Array | pa.ChunkedArray
+Column: TypeAlias = pa.Array | pa.ChunkedArray
 
 
 def unsound_rows(columns: Mapping[str, Column]) -> dict[int, str]:

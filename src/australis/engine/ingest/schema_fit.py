@@ -34,7 +34,9 @@ def apart(path: str, table: pa.Table, schema: Schema) -> tuple[pa.Table, tuple[R
     try:
         faults = unsound_rows(columns)
     except pa.ArrowException as error:
-        raise EngineError(Problem(path, f"has a damaged column: {error}", "Arrow data as it was made")) from error
+        raise EngineError(
+            Problem(path, f"has a damaged column: {error}", "Arrow data as it was made")
+        ) from error
     rejected = (Rejected(reason, row_text(columns, row, schema)) for row, reason in sorted(faults.items()))
     return without(table, faults), tuple(rejected)
 

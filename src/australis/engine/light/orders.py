@@ -1,4 +1,4 @@
-"""What the driver tells a worker: the order of a share."""
+"""What driver and workers say to each other: that a worker is ready, and the order of a share."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from australis.engine.worker import Waybill
 
+READY = b"R"
+"""What a worker says once, when it has loaded what it needs; no answer is that short."""
 _INDEX_BYTES = 4
 
 

@@ -7,6 +7,7 @@ import threading
 from collections import Counter, deque
 from multiprocessing.connection import Connection, Pipe
 
+from australis.engine.light.orders import READY
 from australis.engine.light.zygote import Zygote
 
 _log = logging.getLogger(__name__)
@@ -34,8 +35,8 @@ class Worker:
     def has_ended(self) -> bool:
         """Whether an idle worker is gone: once it is ready it says nothing by itself, so it is its end."""
         try:
-            while not self.is_ready and self.connection.poll():
-                self.receive()
+            if not self.is_ready and self.connection.poll():
+                self.hear()
         except WorkerEnded:
             return True
         return self.connection.poll()
@@ -47,12 +48,18 @@ class Worker:
         except OSError as error:
             raise WorkerEnded("a worker ended before its task") from error
 
-    def receive(self) -> bytes | None:
-        """Wait for its answer; None if all that it says is that it is ready."""
+    def receive(self) -> bytes:
+        """Wait for its answer."""
+        while (data := self.hear()) is None:
+            continue
+        return data
+
+    def hear(self) -> bytes | None:
+        """Wait for what it says: its answer, or None if it is only that it is ready."""
         try:
             data = self.connection.recv_bytes()
-            self.is_ready, is_answer = True, self.is_ready
-            return data if is_answer else None
+            self.is_ready = self.is_ready or data == READY
+            return None if data == READY else data
         except (EOFError, OSError) as error:
             raise WorkerLost("a worker ended in the midst of its task") from error
 

@@ -124,7 +124,7 @@ class _Shares:
 
     def _finish(self, worker: Worker) -> None:
         try:
-            answer = worker.receive()
+            answer = worker.hear()
         except WorkerEnded as error:
             self._lose(worker, error)
             return

@@ -5,11 +5,8 @@ from __future__ import annotations
 from functools import partial
 from multiprocessing.connection import Connection
 
-from australis.engine.light.orders import share_of
+from australis.engine.light.orders import READY, share_of
 from australis.engine.worker import Manifest, Task, answer_or_fault
-
-
-READY = b"R"
 
 
 def work(driver: Connection) -> None:

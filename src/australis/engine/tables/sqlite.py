@@ -28,7 +28,7 @@ from australis.engine.tables.stored import Stored, resolved
 
 ROWS_AT_ONCE = 65_536
 STEPS_BETWEEN_LOOKS = 10_000
-"""After how many instructions of its machine SQLite asks whether to go on: some fractions of a millisecond."""
+"""After how many instructions SQLite asks whether to continue: a fraction of a millisecond."""
 VALUES_MOST = 30_000
 """How many values are bound in one statement; SQLite takes 32,766."""
 

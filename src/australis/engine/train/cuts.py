@@ -59,7 +59,7 @@ class Cuts:
         self._cuts.clear()
 
     def apart(self, queues: Queues, members: tuple[str, ...]) -> tuple[str, ...]:
-        """The superboxes of the next train: where one of them has failed, only the first, to find out which."""
+        """The superboxes of the next train: only the first, where it is not known which of them fails."""
         found = [self._of(queues, member) for member in members]
         return members[:1] if any(cut is not None for cut in found) else members
 

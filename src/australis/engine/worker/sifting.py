@@ -134,8 +134,9 @@ class Sieve:
     def _count(self, error: KernelError) -> None:
         self._in_a_row += 1
         if self._in_a_row > IN_A_ROW_MOST:
-            what = f"{IN_A_ROW_MOST:,} tuples in a row failed, so the fault is hardly theirs: {error.problem.what}"
-            raise Unsiftable(Problem(error.problem.path, what, error.problem.expected)) from error
+            many = f"{IN_A_ROW_MOST:,} tuples in a row failed, so the fault is hardly theirs"
+            problem = error.problem
+            raise Unsiftable(Problem(problem.path, f"{many}: {problem.what}", problem.expected)) from error
 
     # --- what is set aside
 
@@ -147,7 +148,8 @@ class Sieve:
         return quarantined(tuples.append_column(REASON, reasons), problem.path, schema)
 
     def _rejected(self, state: PipelineState, rejected: list[pa.Table]) -> Passage:
-        return Passage(state, {QUARANTINE: pa.concat_tables([QUARANTINE_ARROW.empty_table(), *rejected])}, {}, {}, {}, {})
+        found = pa.concat_tables([QUARANTINE_ARROW.empty_table(), *rejected])
+        return Passage(state, {QUARANTINE: found}, {}, {}, {}, {})
 
 
 class Unsiftable(KernelError):

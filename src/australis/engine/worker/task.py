@@ -152,8 +152,8 @@ class Task:
 
     def _first_pipeline(self, waybill: Waybill) -> Pipeline:
         """The pipeline to begin with: that for fewer attributes, if these are likely to be enough."""
-        is_whole = waybill.drop_boxes or waybill.set_aside or self._ready.narrow is None
-        return self._ready.whole if is_whole else self._ready.narrow
+        narrow = None if waybill.drop_boxes or waybill.set_aside else self._ready.narrow
+        return narrow or self._ready.whole
 
     def run(self, given: Mapping[str, pa.Table] | None = None) -> Manifest:
         """Read, compute, write; `given` are the tuples of the one partition, if Spark has read them."""
