@@ -156,8 +156,7 @@ def checked(network: Network) -> Network:
         for box, node in network.boxes.items()
     }
     boxes |= {
-        f"gate_{name}": Node(Filter((f"`test_poison:check_{name}`(at)",)), (Ref(name),))
-        for name in streams
+        f"gate_{name}": Node(Filter((f"`test_poison:check_{name}`(at)",)), (Ref(name),)) for name in streams
     }
     outputs = {
         name: replace(out, source=gates.get(out.source, out.source)) for name, out in network.outputs.items()
