@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from australis import Node, NetworkBuilder, register_aggregate, register_function
+from australis import NetworkBuilder, Node, register_aggregate, register_function
 from australis.algebra.network import Network
 from australis.algebra.order import Order
 from australis.algebra.user_functions import CallOverran, RowFunction
@@ -146,7 +146,7 @@ def test_a_worker_that_is_killed_for_its_tuple_stops_the_node(light: LightRunner
         node.deploy(network())
         node.push("s", numbers())
         with pytest.raises(
-            EngineError, match="^compute: its train failed: a worker ended in the midst of its task$"
+            EngineError, match=r"^compute: its train failed: a worker ended in the midst of its task$"
         ):
             node.drain()
         assert node.read("out")["y"].to_pylist() == list(range(BAD)), "all before it went through"

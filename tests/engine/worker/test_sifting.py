@@ -1,4 +1,4 @@
-"""Tuples that make a box fail, found one by one: how many attempts that takes, and when nobody is to blame."""
+"""Tuples that make a box fail, one by one: how many attempts that takes, and when nobody is to blame."""
 
 from __future__ import annotations
 
