@@ -45,6 +45,7 @@ def _shown(column: pa.Array) -> list[Value]:
     try:
         return plain(column)
     except UnicodeDecodeError:
+        # It may be why the tuple is here.
         found = column.view(pa.binary()).to_pylist()
         return [None if each is None else each.decode("utf-8", "backslashreplace") for each in found]
 

@@ -1,5 +1,4 @@
-"""Parquet: the types are checked once, when the file is opened; a row can have a NULL, or bytes
-that are no text."""
+"""Parquet: types are checked once, when the file is opened; rows for NULLs and bytes that are no text."""
 
 from __future__ import annotations
 

@@ -38,6 +38,7 @@ class Worker:
             if not self.is_ready and self.connection.poll():
                 self.hear()
         except WorkerEnded:
+            # That is what was asked.
             return True
         return self.connection.poll()
 
