@@ -1,4 +1,4 @@
-"""Networks: each thing that can be wrong with one has its message, and all of them come at once."""
+"""Networks: every possible mistake has its message, and all of them are reported at once."""
 
 import copy
 import pickle
@@ -69,7 +69,7 @@ def test_a_loop_is_named_in_the_direction_of_its_arcs() -> None:
         Network("n", {"pos": Input(parse_schema(POS))}, boxes, {"out": Output(Ref("c"))})
 
 
-def test_a_deep_network_is_no_problem() -> None:
+def test_a_deep_network_is_accepted() -> None:
     net = NetworkBuilder("deep")
     stream = net.input("pos", POS)
     for _ in range(3000):
@@ -97,12 +97,12 @@ def test_an_id_is_given_once() -> None:
     net = NetworkBuilder("n")
     pos = net.input("pos", POS)
     pos.filter("pos > 1", as_="a")
-    with pytest.raises(NetworkError, match=r"n.a: there is a box 'a' already"):
+    with pytest.raises(NetworkError, match=r"n.a: the box 'a' already exists"):
         pos.filter("pos > 2", as_="a")
-    with pytest.raises(NetworkError, match="there is a input 'pos' already"):
+    with pytest.raises(NetworkError, match="the input 'pos' already exists"):
         net.input("pos", POS)
     pos.filter("pos > 2", as_="pos").output("out")
-    assert problems(net) == ["n.pos: is both an input and a box; expected an id once"]
+    assert problems(net) == ["n.pos: is both an input and a box; expected each id only once"]
 
 
 def test_union_wants_one_schema() -> None:
@@ -125,7 +125,7 @@ def test_stored_tables_are_for_joins_alone() -> None:
     assert "n.j.right: has no order, but other is a stream" in problems(net)[0]
 
 
-def test_a_stored_table_is_no_stream_to_listen_to() -> None:
+def test_a_stored_table_cannot_be_an_output() -> None:
     net = NetworkBuilder("n")
     names = net.table("names", "sid int, name string")
     names.point("kept", history="1 h").output("out")
@@ -135,7 +135,7 @@ def test_a_stored_table_is_no_stream_to_listen_to() -> None:
     ]
 
 
-def test_boxes_behind_a_fault_that_leaves_the_attributes_as_they_are_are_checked() -> None:
+def test_boxes_after_a_faulty_box_that_keeps_the_attributes_are_checked() -> None:
     net = NetworkBuilder("n")
     pos, other = net.input("pos", POS), net.input("other", "sid int")
     _, rest = pos.route("poz >= 30", as_="a")
@@ -199,12 +199,12 @@ def test_a_join_that_can_never_forget_is_warned_about() -> None:
         "out"
     )
     assert [str(w) for w in net.build().warnings()] == [
-        "n.j.right.group_by: 'sid' is in no equality of the predicate, so the other side is never forgotten;"
-        " expected a condition such as left.sid = right.sid"
+        "n.j.right.group_by: 'sid' is in no equality of the predicate, "
+        "so the other side's state grows without end; expected a condition such as left.sid = right.sid"
     ]
 
 
-def test_what_nobody_reads_is_warned_about() -> None:
+def test_unread_streams_are_warned_about() -> None:
     net = soldiers()
     net.input("unused", POS)
     net.build()
@@ -238,10 +238,10 @@ def test_a_port_is_a_short_number() -> None:
     ("make", "message"),
     [
         (lambda: Filter(()), "predicates: is empty"),
-        (lambda: Filter("pos > 1"), "is no list of names"),  # type: ignore[arg-type]
+        (lambda: Filter("pos > 1"), "is not a list of names"),  # type: ignore[arg-type]
         (lambda: Filter(("pos >",)), r"predicates\[0\]"),
         (lambda: Map({}), "attributes: is empty"),  # type: ignore[arg-type]
-        (lambda: Order("time", slack=-1), "slack: -1 is no slack"),
+        (lambda: Order("time", slack=-1), "slack: -1 is not a valid slack"),
         (lambda: Order("Tup#", slack=1), "slack: Tup# is always in order"),
         (lambda: Join("left.a = right.a", size=1), "both sides are stored tables"),
         (lambda: Join("left.a = right.a", left=Order("t"), right=Order("t")), "size: is None"),

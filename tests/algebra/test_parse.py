@@ -32,40 +32,40 @@ def refusal(text: str) -> Problem:
 @pytest.mark.parametrize(
     ("text", "at", "what"),
     [
-        ("pos >=", "", "unexpected the end of the text"),
-        ("", "", "unexpected the end of the text"),
+        ("pos >=", "", "unexpected end of the text"),
+        ("", "", "unexpected end of the text"),
         ("pos 30", "30", "unexpected '30'"),
-        ("(pos", "", "unexpected the end of the text"),
+        ("(pos", "", "unexpected end of the text"),
         ("pos)", ")", "unexpected ')'"),
         ("'abc", "'abc", "a quote or comment that does not end"),
         ("pos /* and", "/* and", "a quote or comment that does not end"),
         ("pos > é", "é", "unexpected character 'é'"),
-        ("'\\ud83d'", "\\ud83d", "\\ud83d is no character"),
-        ("1.5f + pos", "1.5f", "'1.5f' is no number of a known type"),
-        ("1e999", "1e999", "'1e999' is no number of a known type"),
-        ("9" * 39, "9" * 39, f"'{'9' * 39}' is no number of a known type"),
-        ("1_000", "1_000", "'1_000' is no number of a known type"),
+        ("'\\ud83d'", "\\ud83d", "\\ud83d is not a character"),
+        ("1.5f + pos", "1.5f", "'1.5f' is not a number of a known type"),
+        ("1e999", "1e999", "'1e999' is not a number of a known type"),
+        ("9" * 39, "9" * 39, f"'{'9' * 39}' is not a number of a known type"),
+        ("1_000", "1_000", "'1_000' is not a number of a known type"),
         ("pos = not sid", "not", "unexpected 'not'"),
         ("pos IS 3", "3", "unexpected '3'"),
         ("pos NOT 3", "3", "unexpected '3'"),
         ("CASE END", "END", "unexpected 'END'"),
-        ("CASE WHEN a THEN b", "", "unexpected the end of the text"),
+        ("CASE WHEN a THEN b", "", "unexpected end of the text"),
         ("CAST(pos AS blob)", "blob", "unknown type 'blob'"),
         ("CAST(pos AS decimal(39,2))", "decimal", "no decimal(39,2)"),
         ("INTERVAL 3 FORTNIGHTS", "INTERVAL", "no interval 3 FORTNIGHTS"),
         ("INTERVAL 1.5 DAYS", "INTERVAL", "no interval 1.5 DAYS"),
         ("INTERVAL 40000000 DAYS 40000000 DAYS", "INTERVAL", "no interval 40000000 DAYS"),
-        ("TIMESTAMP 'soon'", "'soon'", "'soon' is no timestamp"),
-        ("TIMESTAMP '2023-02-29 00:00:00Z'", "'2023", "'2023-02-29 00:00:00Z' is no timestamp"),
-        ("TIMESTAMP '2023-02-28 24:00:00'", "'2023", "'2023-02-28 24:00:00' is no timestamp"),
-        ("TIMESTAMP '2023-02-28 00:00:00 soon'", "'2023", "'2023-02-28 00:00:00 soon' is no timestamp"),
+        ("TIMESTAMP 'soon'", "'soon'", "'soon' is not a timestamp"),
+        ("TIMESTAMP '2023-02-29 00:00:00Z'", "'2023", "'2023-02-29 00:00:00Z' is not a timestamp"),
+        ("TIMESTAMP '2023-02-28 24:00:00'", "'2023", "'2023-02-28 24:00:00' is not a timestamp"),
+        ("TIMESTAMP '2023-02-28 00:00:00 soon'", "'2023", "'2023-02-28 00:00:00 soon' is not a timestamp"),
         ("if(a, b)", "if", "if with 2 arguments"),
         ("a.b", "a.b", "unknown qualifier 'a'"),
         ("left.pos.x", ".x", "unexpected '.'"),
         ("left.3", ".3", "unexpected '.3'"),
     ],
 )
-def test_a_text_that_is_no_expression(text: str, at: str, what: str) -> None:
+def test_a_text_that_is_not_an_expression(text: str, at: str, what: str) -> None:
     problem = refusal(text)
     assert problem.what == what
     assert text[problem.position :].startswith(at)
@@ -83,8 +83,8 @@ def test_a_text_that_is_no_expression(text: str, at: str, what: str) -> None:
         ("EXISTS (SELECT 1)", "EXISTS", "docs/expressions.md"),
         ("abs(pos) OVER (PARTITION BY sid)", "OVER", "windows belong to"),
         ("sum(pos)", "sum", "Aggregate box"),
-        ("pos > rand()", "rand", "no chance"),
-        ("current_timestamp()", "current_timestamp", "no clock"),
+        ("pos > rand()", "rand", "random numbers"),
+        ("current_timestamp()", "current_timestamp", "read the clock"),
         ("transform(xs, x -> x + 1)", "transform", "docs/expressions.md"),
         ("abs(x -> 1)", "->", "no lambda"),
         ("pos = ?", "?", "no parameter"),
@@ -97,7 +97,7 @@ def test_a_text_that_is_no_expression(text: str, at: str, what: str) -> None:
         ("xs[0]", "[", "an operator or the end"),
         ("a & b", "&", "an operator or the end"),
         ("a; DROP TABLE b", ";", "an operator or the end"),
-        ("sqr(pos)", "sqr", "'sqrt' perhaps"),
+        ("sqr(pos)", "sqr", "(perhaps 'sqrt')"),
         ("`abs`(pos)", "`abs`", "`module:function`"),
         ("div(1, 2)", "div", "an expression"),
         ("negate(1)", "negate", "docs/expressions.md"),
@@ -112,7 +112,7 @@ def test_what_is_not_in_the_subset(text: str, at: str, hint: str) -> None:
 
 def test_a_refusal_shows_the_place() -> None:
     assert str(refusal("pos >= rand()")) == (
-        "no function 'rand' in expressions; expected an attribute: expressions have no chance\n"
+        "no function 'rand' in expressions; expected an attribute: expressions cannot use random numbers\n"
         "    pos >= rand()\n"
         "           ^"
     )
@@ -145,7 +145,7 @@ def test_deep_or_long_texts_are_refused_not_run_out_of_stack(text: str) -> None:
     assert refusal(text).what in (
         "an expression that is nested too deep",
         "a chain that is too long",
-        "unexpected the end of the text",
+        "unexpected end of the text",
     )
 
 

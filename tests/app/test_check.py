@@ -72,18 +72,19 @@ def test_warnings(net: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("net.yaml", "a: [", "net.yaml: is no YAML: "),
-        ("net.json", '{"australis": 1,', "net.json: is no JSON: "),
+        ("net.yaml", "a: [", "net.yaml: is not valid YAML: "),
+        ("net.json", '{"australis": 1,', "net.json: is not valid JSON: "),
         ("net.json", "{}", "australis: is missing; expected the version of the form, 1"),
         (
             "net.txt",
             "",
-            "net.txt: is no network file; expected a file that ends in .json, .yaml, .yml, or FILE.py:NAME",
+            "net.txt: is not a network file; "
+            "expected a file that ends in .json, .yaml, .yml, or FILE.py:NAME",
         ),
-        ("net.py", "x = 1", "net.py: is no network file"),
+        ("net.py", "x = 1", "net.py: is not a network file"),
     ],
 )
-def test_files_that_are_no_networks(tmp_path: Path, name: str, content: str, message: str) -> None:
+def test_files_that_are_not_networks(tmp_path: Path, name: str, content: str, message: str) -> None:
     answer = australis("check", write(tmp_path / name, content))
     assert answer.exit_code == 2
     assert message in answer.stderr
@@ -142,7 +143,7 @@ def test_a_file_takes_no_modules_place(tmp_path: Path, monkeypatch: pytest.Monke
         ("wrong", "wrong.filter1.predicates[0]: unknown attribute 'y'; expected one of x"),
     ],
 )
-def test_names_that_are_no_networks(tmp_path: Path, name: str, message: str) -> None:
+def test_names_that_are_not_networks(tmp_path: Path, name: str, message: str) -> None:
     path = write(tmp_path / "built_networks.py", PYTHON)
     answer = australis("check", f"{path}:{name}")
     assert answer.exit_code == 2
@@ -193,3 +194,34 @@ def test_version_and_unknown_commands() -> None:
     assert "version" in australis("--version").stdout
     assert australis("fly").exit_code == 2
     assert australis().exit_code == 2
+
+
+def test_a_sample_shows_what_was_misspelt(net: Path, tmp_path: Path) -> None:
+    """Also where most rows have it right, and where the attribute is NULL in all rows."""
+    right, wrong = '{"sid": 1, "time": 1, "pos": 3}\n', '{"sid": 1, "time": 1, "poss": 3}\n'
+    some = write(tmp_path / "some.jsonl", right * 900 + wrong * 100)
+    answer = australis("check", net, "--input", f"reports={some}")
+    assert answer.exit_code == 0
+    assert answer.stdout.endswith(f"reports: 1,000 of 1,000 rows of {some} fit\n")
+    assert answer.stderr == (
+        f"warning: soldiers.inputs.reports: {some}: field 'poss' is not in the schema; did you mean 'pos'?\n"
+    )
+    every = write(tmp_path / "every.jsonl", wrong * 1000)
+    answer = australis("check", net, "--input", f"reports={every}")
+    assert f"soldiers.inputs.reports.schema.pos: is NULL in all 1,000 rows of {every}" in answer.stderr
+
+
+def test_a_sample_shows_what_would_be_quarantined(net: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "reports.csv", "sid,time,pos\n1,1,3\n2,x,3\n")
+    answer = australis("check", net, "-i", f"reports={file}", "--json")
+    assert answer.exit_code == 0
+    found = json.loads(answer.stdout)
+    assert found["samples"] == {"reports": {"file": str(file), "rows": 2, "rejected": 1}}
+    (warning,) = found["warnings"]
+    assert warning["what"].startswith(f"1 of 2 rows would be quarantined, the first: {file}, line 3: 'x' in")
+
+
+def test_a_sample_of_an_input_that_is_not_there(net: Path) -> None:
+    answer = australis("check", net, "--input", "report=reports.csv")
+    assert answer.exit_code == 2
+    assert "there is no input 'report'; there is reports" in answer.stderr

@@ -1,6 +1,6 @@
 """The commands in docs/cli.md print what the page says.
 
-With AUSTRALIS_RECORD=1 the page is written anew: look at what changed before you commit it.
+With AUSTRALIS_RECORD=1 the page is rewritten: check what changed before you commit it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ outputs:
   alarms: {from: across}
 """
 REPORTS = "sid,time,pos\n1,1,34\n2,1,31\n3,one,33\n4,1\n5,1,40\n,2,30\n"
-
+MISSPELT = '{"sid": 1, "time": 1, "pos": 34}\n{"sid": 2, "time": 1, "poss": 31}\n'
 
 TIMES = {
     r"in [0-9.]+ s on": "in 0.01 s on",
@@ -44,7 +44,7 @@ TIMES = {
     r", after [0-9,]+ ms": ", after 50 ms",
     r"file://\S+/(?=logged\b)": "file:///home/me/",
 }
-"""How long something takes is none of the page's business."""
+"""Durations are not part of the page."""
 
 
 def session(text: str) -> str:
@@ -62,6 +62,7 @@ def test_the_page_of_the_command_line(tmp_path: Path, monkeypatch: pytest.Monkey
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     write(tmp_path / "broken.yaml", BROKEN)
     write(tmp_path / "reports.csv", REPORTS)
+    write(tmp_path / "reports.jsonl", MISSPELT)
     platoons = (ROOT / "examples" / "platoons.yaml").read_text()
     write(tmp_path / "wider.yaml", platoons.replace("size: 10 min", "size: 20 min"))
     monkeypatch.chdir(tmp_path)

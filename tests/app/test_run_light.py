@@ -105,7 +105,7 @@ def test_a_signal_to_the_whole_group_ends_it_in_order(folder: Path, number: int,
         (["--runner=light", "--engine=spark"], "--engine spark is for --runner spark, not for light"),
         (["--runner=light", "--engine=kernels"], "--runner is for --engine spark, not for kernels"),
         (["--runner=lite"], "'lite' is no runner: try spark, light or light[4]"),
-        (["--train-limit=soon"], "'soon' is no length of time: try '30 s' or '5 min'"),
+        (["--train-limit=soon"], "'soon' is not a length of time: try '30 s' or '5 min'"),
         (["--engine=kernels", "--train-limit=5 min"], "--train-limit is for --engine spark, not for kernels"),
     ],
 )

@@ -100,7 +100,10 @@ def test_rows_of_a_stored_table_that_do_not_fit(folder: Path) -> None:
     answer = run("--output=quarantine=bad.jsonl")
     assert answer.exit_code == 0, answer.output
     (row,) = (json.loads(line) for line in (folder / "bad.jsonl").read_text().splitlines())
-    assert (row["path"], row["reason"]) == ("soldiers.names", "line 4: 'three' in attribute sid is no int")
+    assert (row["path"], row["reason"]) == (
+        "soldiers.names",
+        "names.csv, line 4: 'three' in attribute sid is no int",
+    )
 
 
 def test_strict_fails_at_the_first(folder: Path) -> None:

@@ -28,6 +28,7 @@ from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 from australis.reference.network import misfit
 
 FAILURE = "is made to fail"
+GATE = "gate_"
 
 
 class Remainder(Expectation):
@@ -73,7 +74,15 @@ class Poisoned(Journey):
         quarantine = found.outputs[QUARANTINE]
         self.set_aside = {number for number, text in quarantine if FAILURE in text}
         rest: Numbered = [each for each in quarantine if FAILURE not in each[1]]
-        return replace(found, outputs={**found.outputs, QUARANTINE: rest})
+        counters = {box: _without_rejected(box, counted) for box, counted in found.counters.items()}
+        return Seen({**found.outputs, QUARANTINE: rest}, counters)
+
+
+def _without_rejected(box: str, counted: dict[str, int]) -> dict[str, int]:
+    """What a filter that fails has counted, as if what was set aside had never come."""
+    if not box.startswith(GATE):
+        return counted
+    return {**counted, "received": counted["received"] - counted["rejected"], "rejected": 0}
 
 
 def poisoned(journey: Journey, poison: frozenset[int]) -> Poisoned:
@@ -147,7 +156,7 @@ def check(values: pa.Array) -> pa.Array:
 def checked(network: Network) -> Network:
     """The network with a filter after each stream that fails on some tuples."""
     streams = [name for name, given in network.inputs.items() if not given.table]
-    gates = {Ref(name): Ref(f"gate_{name}") for name in streams}
+    gates = {Ref(name): Ref(f"{GATE}{name}") for name in streams}
     types = {name: network.inputs[name].schema["at"].type for name in streams}
     for name, type_ in types.items():
         register_function(f"test_poison:check_{name}", check, takes=(str(type_),), returns="boolean")
@@ -156,7 +165,7 @@ def checked(network: Network) -> Network:
         for box, node in network.boxes.items()
     }
     boxes |= {
-        f"gate_{name}": Node(Filter((f"`test_poison:check_{name}`(at)",)), (Ref(name),)) for name in streams
+        f"{GATE}{name}": Node(Filter((f"`test_poison:check_{name}`(at)",)), (Ref(name),)) for name in streams
     }
     outputs = {
         name: replace(out, source=gates.get(out.source, out.source)) for name, out in network.outputs.items()

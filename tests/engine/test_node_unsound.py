@@ -69,7 +69,7 @@ SOME = pa.concat_tables([rows(word=BAD), rows(word=BAD)])
             [1, 3],
             "attribute word is not UTF-8",
         ),
-        (rows(price=too_precise()), [2, 3], "attribute price is no decimal128(6, 2)"),
+        (rows(price=too_precise()), [2, 3], "attribute price is not a decimal128(6, 2)"),
     ],
 )
 def test_rows_that_no_box_can_read_go_to_the_quarantine(

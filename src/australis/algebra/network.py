@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType, NoneType
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from australis.algebra.boxes import Box, at
+from australis.algebra.boxes import Box, NamedTexts, at
 from australis.algebra.guards import guard, guard_texts
 from australis.algebra.quality import Quality, ValueGraph
 from australis.algebra.schema import NAME, NAME_EXPECTED, Schema, parse_schema
@@ -20,15 +22,16 @@ from australis.algebra.types import BOOLEAN, STRING
 from australis.errors import AlgebraError, NetworkError, Problem
 
 QUARANTINE = "quarantine"
-"""The output that every network has without saying so: what could not be processed, and why."""
+"""The output that every network has implicitly: tuples that could not be processed, and why."""
 QUARANTINE_SCHEMA = parse_schema("path string not null, reason string not null, tuple string not null")
 FOREVER = "forever"
 
 NAME_PATTERN = NAME.pattern
 PATH_PATTERN = rf"{NAME_PATTERN}(\.{NAME_PATTERN})*"
-"""Names and the paths of boxes, as the JSON Schema has them too."""
+"""Patterns for names and box paths, shared with the JSON Schema."""
 _PATH = re.compile(PATH_PATTERN)
 _PORT = re.compile("[0-9]{1,9}")
+_NONE: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Ref:
 
 @dataclass(frozen=True)
 class Input:
-    """A stream that comes in from outside, or a stored table; with a store, where its rows are read."""
+    """A stream that comes in from outside, or a stored table; a store says where its rows are read."""
 
     schema: Schema
     table: bool = False
@@ -74,7 +77,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Node:
-    """A box in its place: what it does, and the streams at its input ports."""
+    """A box in the network: what it does, and the streams at its input ports."""
 
     box: Box
     sources: tuple[Ref, ...]
@@ -88,7 +91,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Output:
-    """A stream that goes out to applications, with what its quality is worth."""
+    """A stream delivered to applications, with the worth of its quality."""
 
     source: Ref
     quality: Quality | None = None
@@ -101,10 +104,10 @@ class Output:
 
 @dataclass(frozen=True)
 class ConnectionPoint:
-    """An arc where queries attach, and that keeps history: for a time, a number of tuples, or for ever.
+    """An arc that queries can attach to and that keeps history: for a time, a number of tuples, or for ever.
 
-    With an `importance` it is a view: nobody reads it so far, so what leads only there is computed when there
-    is nothing better to do, the most important view first, and one of importance 0 when it is asked for.
+    With an `importance` it is a view, which nothing reads yet: boxes that lead only to it run when the node
+    is otherwise idle, the most important view first; a view of importance 0 is computed on request.
     """
 
     at: Ref
@@ -124,7 +127,7 @@ class ConnectionPoint:
             with at("history"):
                 microseconds(self.history)
         if isinstance(self.history, int) and self.history < 0:
-            raise AlgebraError(Problem("history", f"{self.history!r} is no number of tuples", "0 or more"))
+            raise AlgebraError(Problem("history", f"{self.history!r} is not a number of tuples", "0 or more"))
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,27 @@ class Group:
 
     def __post_init__(self) -> None:
         guard_texts(self, "tag", "description")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The parts of a possible network: nothing is refused, and all problems can be listed."""
+
+    name: str
+    inputs: Mapping[str, Input]
+    boxes: Mapping[str, Node]
+    outputs: Mapping[str, Output]
+    connection_points: Mapping[str, ConnectionPoint] = field(default_factory=dict)
+    groups: Mapping[str, Group] = field(default_factory=dict)
+    timezone: str = "UTC"
+    unread: frozenset[str] = frozenset()
+    """The ids of parts that exist but could not be read; others may refer to them."""
+    doubtful: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Attributes of inputs and boxes that exist but could not be read."""
+
+    def problems(self) -> list[Problem]:
+        """All problems of the parts and their connections."""
+        return [problem.under(self.name) for problem in _problems(self)]
 
 
 @dataclass(frozen=True)
@@ -158,28 +182,28 @@ class Network:
         for name in ("inputs", "boxes", "outputs", "connection_points", "groups"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         guard_texts(self, "name", "timezone", "description")
-        problems = [problem.under(self.name) for problem in _problems(self)]
-        if problems:
+        parts = (self.inputs, self.boxes, self.outputs, self.connection_points, self.groups)
+        if problems := Draft(self.name, *parts, self.timezone).problems():
             raise NetworkError(problems)
 
     def __hash__(self) -> int:
-        # Equal networks may have their parts in another order.
+        # Equal networks may list their parts in another order.
         return hash((self.name, *(frozenset(part) for part in (self.inputs, self.boxes, self.outputs))))
 
     def __reduce__(self) -> tuple[type[Network], tuple[object, ...]]:
-        """How a network is copied and pickled, since its read-only mappings cannot be."""
+        """Copy and pickle a network by its arguments, since its read-only mappings cannot be pickled."""
         values = (getattr(self, f.name) for f in fields(self))
         return type(self), tuple(dict(v) if isinstance(v, Mapping) else v for v in values)
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """The ids of the boxes, each behind all that it reads from; otherwise as they were written."""
-        return _topological(self)[0]
+        """The ids of the boxes, each after all that it reads from; otherwise in the order written."""
+        return _topological(self.boxes)[0]
 
     @cached_property
     def schemas(self) -> Mapping[Ref, Schema]:
         """The schema of every stream: of each input and of each output port of each box."""
-        return MappingProxyType(_infer(self)[0])
+        return MappingProxyType(_infer(self.inputs, self.boxes).schemas)
 
     @cached_property
     def consumers(self) -> Mapping[Ref, tuple[tuple[str, int], ...]]:
@@ -195,11 +219,22 @@ class Network:
         return tuple(self.schemas[source] for source in self.boxes[box_id].sources)
 
     def output_schema(self, name: str) -> Schema:
-        """The schema of an output; `quarantine` is one of every network."""
+        """The schema of an output; every network has `quarantine`."""
         return QUARANTINE_SCHEMA if name == QUARANTINE else self.schemas[self.outputs[name].source]
 
+    def located(self, folder: str) -> Network:
+        """The same network, with the relative paths of its stores resolved against a folder."""
+        moved = {
+            name: replace(given, store=given.store.located(folder))
+            for name, given in self.inputs.items()
+            if given.store is not None
+        }
+        if all(moved[name] == self.inputs[name] for name in moved):
+            return self
+        return replace(self, inputs={**self.inputs, **moved})
+
     def warnings(self) -> tuple[Problem, ...]:
-        """What is allowed but probably not meant: unread streams, joins that never forget, odd graphs."""
+        """What is allowed but probably a mistake: unread streams, joins that never forget, odd graphs."""
         found = [p.under(box_id) for box_id in self.order for p in _box_warnings(self, box_id)]
         found += [
             Problem(name, "no box or output reads this input")
@@ -218,7 +253,7 @@ class Network:
 def _box_warnings(network: Network, box_id: str) -> Iterator[Problem]:
     yield from network.boxes[box_id].box.warnings(*network.input_schemas(box_id))
     if not _is_read(network, box_id):
-        yield Problem("", "no box or output reads this box", "an output or a connection point behind it")
+        yield Problem("", "no box or output reads this box", "an output or a connection point after it")
 
 
 def _is_read(network: Network, stream_id: str) -> bool:
@@ -228,77 +263,83 @@ def _is_read(network: Network, stream_id: str) -> bool:
     return stream_id in read or any(s.id == stream_id for n in network.boxes.values() for s in n.sources)
 
 
-def _problems(network: Network) -> list[Problem]:
-    """Everything wrong with a network; types are inferred only where the graph itself is sound."""
-    graph = [*_name_problems(network), *_source_problems(network)]
-    if graph:
-        return graph
-    loop = _topological(network)[1]
+def _problems(draft: Draft) -> list[Problem]:
+    """Everything wrong with a network; types are inferred as far as the graph is sound."""
+    boxes = {box_id: list(_box_source_problems(draft, box_id)) for box_id in draft.boxes}
+    problems = [*_name_problems(draft), *chain.from_iterable(boxes.values()), *_end_source_problems(draft)]
+    # A box with the id of an input is refused by name; its arcs could belong to either.
+    graph = {box_id: node for box_id, node in draft.boxes.items() if box_id not in draft.inputs}
+    loop = _topological(graph)[1]
     if loop:
-        return [Problem(loop[0], f"is in a loop: {' -> '.join(loop)}", "a network without loops")]
-    return _infer(network)[1] or list(_end_problems(network))
+        return [*problems, Problem(loop[0], f"is in a loop: {' -> '.join(loop)}", "a network without loops")]
+    sound = {box_id: node for box_id, node in graph.items() if not boxes[box_id]}
+    inferred = _infer(draft.inputs, sound, draft.doubtful)
+    problems += [*inferred.problems, *_attribute_problems(draft, inferred)]
+    return [*problems, *_lookup_problems(draft.inputs, sound, inferred.schemas)]
 
 
-def _name_problems(network: Network) -> Iterator[Problem]:
+def _name_problems(network: Draft) -> Iterator[Problem]:
     if not NAME.fullmatch(network.name):
-        yield Problem("name", f"{network.name!r} is no name", NAME_EXPECTED)
+        yield Problem("name", f"{network.name!r} is not a valid name", NAME_EXPECTED)
     for kind in ("inputs", "outputs", "connection_points"):
         yield from (_bad_name(kind, name) for name in getattr(network, kind) if not NAME.fullmatch(name))
     for kind in ("boxes", "groups"):
         yield from (_bad_name(kind, path) for path in getattr(network, kind) if not _PATH.fullmatch(path))
     yield from (
-        Problem(n, "is both an input and a box", "an id once") for n in network.inputs if n in network.boxes
+        Problem(n, "is both an input and a box", "each id only once")
+        for n in network.inputs
+        if n in network.boxes
     )
     if QUARANTINE in network.outputs:
         yield Problem(f"outputs.{QUARANTINE}", "is the output that every network has", "another name")
-    if not network.outputs and not network.connection_points:
+    if not network.outputs and not network.connection_points and not network.unread:
         yield Problem("outputs", "is empty", "at least one output or connection point")
     yield from _timezone_problems(network.timezone)
     for group in network.groups:
-        if not any(box_id.startswith(f"{group}.") for box_id in network.boxes):
+        if not any(box_id.startswith(f"{group}.") for box_id in (*network.boxes, *network.unread)):
             yield Problem(f"groups.{group}", "has no boxes", f"boxes whose id begins with '{group}.'")
 
 
 def _bad_name(kind: str, name: str) -> Problem:
     parts = "; parts joined by '.'" if kind in ("boxes", "groups") else ""
-    return Problem(kind, f"{name!r} is no name", NAME_EXPECTED + parts)
+    return Problem(kind, f"{name!r} is not a valid name", NAME_EXPECTED + parts)
 
 
 def _timezone_problems(name: str) -> Iterator[Problem]:
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        # The problem says all that these errors would.
+        # The problem already says all that these errors would.
         yield Problem("timezone", f"unknown time zone {name!r}", "a name such as 'UTC' or 'Europe/Berlin'")
 
 
-def _source_problems(network: Network) -> Iterator[Problem]:
-    for box_id, node in network.boxes.items():
-        least, most = node.box.arity
-        count = len(node.sources)
-        if count < least:
-            yield Problem(
-                box_id, f"input port {count} of {least} is not connected", f"{least} sources in 'from'"
-            )
-        if most is not None and count > most:
-            yield Problem(box_id, f"has {count} sources", f"{most} in 'from'")
-        for port, source in enumerate(node.sources):
-            yield from _ref_problems(network, source, f"{box_id}.from[{port}]")
-            yield from _table_problems(network, node.box, port, source, box_id)
-    for name, output in network.outputs.items():
-        yield from _end_source_problems(network, output.source, f"outputs.{name}.from")
-    for name, point in network.connection_points.items():
-        yield from _end_source_problems(network, point.at, f"connection_points.{name}.at")
+def _box_source_problems(network: Draft, box_id: str) -> Iterator[Problem]:
+    """The problems of the streams at the input ports of a box."""
+    node = network.boxes[box_id]
+    least, most = node.box.arity
+    count = len(node.sources)
+    if count < least:
+        yield Problem(box_id, f"input port {count} of {least} is not connected", f"{least} sources in 'from'")
+    if most is not None and count > most:
+        yield Problem(box_id, f"has {count} sources", f"{most} in 'from'")
+    for port, source in enumerate(node.sources):
+        yield from _ref_problems(network, source, f"{box_id}.from[{port}]")
+        yield from _table_problems(network, node.box, port, source, box_id)
 
 
-def _end_source_problems(network: Network, ref: Ref, path: str) -> Iterator[Problem]:
-    """What is wrong with the stream of an output or a connection point; a stored table emits no tuples."""
-    yield from _ref_problems(network, ref, path)
-    if _is_table(network, ref):
-        yield _reads_table(path, ref)
+def _end_source_problems(network: Draft) -> Iterator[Problem]:
+    """The problems of the streams of outputs and connection points; a stored table emits no tuples."""
+    ends = [(output.source, f"outputs.{name}.from") for name, output in network.outputs.items()]
+    ends += [(point.at, f"connection_points.{name}.at") for name, point in network.connection_points.items()]
+    for ref, path in ends:
+        yield from _ref_problems(network, ref, path)
+        if _is_table(network, ref):
+            yield _reads_table(path, ref)
 
 
-def _ref_problems(network: Network, ref: Ref, path: str) -> Iterator[Problem]:
+def _ref_problems(network: Draft, ref: Ref, path: str) -> Iterator[Problem]:
+    if ref.id in network.unread:
+        return
     ports = (
         1 if ref.id in network.inputs else network.boxes[ref.id].box.outputs if ref.id in network.boxes else 0
     )
@@ -309,12 +350,12 @@ def _ref_problems(network: Network, ref: Ref, path: str) -> Iterator[Problem]:
         yield Problem(path, f"{ref.id!r} has no output port {ref.port}", f"a port from 0 to {ports - 1}")
 
 
-def _table_problems(network: Network, box: Box, port: int, source: Ref, box_id: str) -> Iterator[Problem]:
+def _table_problems(network: Draft, box: Box, port: int, source: Ref, box_id: str) -> Iterator[Problem]:
     is_table = _is_table(network, source)
     wants_table = box.table_side == port
     if is_table and not wants_table:
         yield _reads_table(f"{box_id}.from[{port}]", source)
-    if wants_table and not is_table:
+    if wants_table and not is_table and source.id not in network.unread:
         side = ("left", "right")[port]
         yield Problem(
             f"{box_id}.{side}",
@@ -323,7 +364,7 @@ def _table_problems(network: Network, box: Box, port: int, source: Ref, box_id: 
         )
 
 
-def _is_table(network: Network, ref: Ref) -> bool:
+def _is_table(network: Draft, ref: Ref) -> bool:
     return ref.id in network.inputs and network.inputs[ref.id].table
 
 
@@ -331,17 +372,17 @@ def _reads_table(path: str, ref: Ref) -> Problem:
     return Problem(path, f"{ref.id!r} is a stored table", "a stream; only Join reads a table")
 
 
-def _topological(network: Network) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The boxes in an order that respects the arcs, and a loop if there is one (without recursion)."""
+def _topological(boxes: Mapping[str, Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The boxes in an order that respects the arcs, and a loop if there is one; not recursive."""
     done: dict[str, bool] = {}
     ordered: list[str] = []
-    for root in network.boxes:
+    for root in boxes:
         stack = [root]
         while stack:
             box_id = stack[-1]
             if done.get(box_id) is None:
                 done[box_id] = False
-                parents = [s.id for s in network.boxes[box_id].sources if s.id in network.boxes]
+                parents = [s.id for s in boxes[box_id].sources if s.id in boxes]
                 open_parents = [p for p in parents if done.get(p) is False]
                 if open_parents:
                     return (), _loop([b for b in stack if done.get(b) is False], open_parents[0])
@@ -359,49 +400,111 @@ def _loop(path: list[str], start: str) -> tuple[str, ...]:
     return (start, *reversed(path[path.index(start) + 1 :]), start)
 
 
-def _infer(network: Network) -> tuple[dict[Ref, Schema], list[Problem]]:
+@dataclass
+class _Inferred:
+    """What is known of the streams of a network in which some boxes may be faulty."""
+
+    schemas: dict[Ref, Schema]
+    problems: list[Problem]
+    doubtful: dict[Ref, frozenset[str]]
+    """The attributes of streams that a faulty box would compute, whose types are unknown."""
+
+
+def _infer(
+    inputs: Mapping[str, Input],
+    boxes: Mapping[str, Node],
+    doubtful: Mapping[str, frozenset[str]] = MappingProxyType({}),
+) -> _Inferred:
     """The schemas of all streams, and the problems of the boxes whose inputs have known schemas.
 
-    A box that hands its input on does so for all its faults, so that the boxes behind it are checked too.
+    After a box with faults, others are checked with what is known of its result. What follows only from a
+    fault that was reported is not reported.
     """
-    schemas = {Ref(name): given.schema for name, given in network.inputs.items()}
-    problems: list[Problem] = []
-    for box_id in _topological(network)[0]:
-        node = network.boxes[box_id]
-        if not all(source in schemas for source in node.sources):
-            continue
-        inputs = [schemas[source] for source in node.sources]
-        try:
-            outputs = node.box.output_schemas(*inputs)
-        except AlgebraError as error:
-            problems += error.under(box_id).problems
-            outputs = (inputs[0],) * node.box.outputs if node.box.keeps_schema else ()
-        schemas.update({Ref(box_id, port): schema for port, schema in enumerate(outputs)})
-    return schemas, problems
+    found = _Inferred({Ref(name): given.schema for name, given in inputs.items()}, [], {})
+    found.doubtful |= {Ref(name): doubtful.get(name, _NONE) for name in inputs}
+    for box_id in _topological(boxes)[0]:
+        node = boxes[box_id]
+        if all(source in found.schemas for source in node.sources):
+            outputs, unknown = _outputs(box_id, node, found)
+            unknown |= doubtful.get(box_id, _NONE)
+            refs = [Ref(box_id, port) for port in range(len(outputs))]
+            found.schemas |= dict(zip(refs, outputs, strict=True))
+            found.doubtful |= dict.fromkeys(refs, unknown)
+    return found
 
 
-def _end_problems(network: Network) -> Iterator[Problem]:
+def _outputs(box_id: str, node: Node, found: _Inferred) -> tuple[tuple[Schema, ...], frozenset[str]]:
+    """The schemas of a box's outputs, and the attributes that they lack because of faults; notes problems."""
+    given = [found.schemas[source] for source in node.sources]
+    doubtful = _NONE.union(*(found.doubtful[source] for source in node.sources))
+    try:
+        return node.box.output_schemas(*given), doubtful if node.box.copies_tuples else _NONE
+    except AlgebraError as error:
+        found.problems += _sure(error.under(box_id).problems, doubtful)
+        return _known_outputs(node.box, given, error, doubtful)
+
+
+def _follows(problem: Problem, doubtful: frozenset[str]) -> bool:
+    """Whether a problem is only a missing attribute that a faulty box would have computed."""
+    pairs = {f"{side}{joint}{name}" for side in ("left", "right") for joint in "._" for name in doubtful}
+    return any(problem.what == f"unknown attribute {name!r}" for name in doubtful | pairs)
+
+
+def _known_outputs(
+    box: Box, given: Sequence[Schema], error: AlgebraError, doubtful: frozenset[str]
+) -> tuple[tuple[Schema, ...], frozenset[str]]:
+    """The outputs of a faulty box as far as known, and the names of the unknown attributes.
+
+    A box that hands its input on does so for all its faults; one that computes attributes has the others.
+    """
+    if box.keeps_schema:
+        return (given[0],) * box.outputs, doubtful
+    for part in ("attributes", "functions"):
+        texts: NamedTexts = getattr(box, part, ())
+        faulty = {name for name, _ in texts if any(p.path == f"{part}.{name}" for p in error.problems)}
+        rest = tuple(pair for pair in texts if pair[0] not in faulty)
+        if faulty and rest:
+            with suppress(AlgebraError):
+                return replace(box, **{part: rest}).output_schemas(*given), frozenset(faulty)  # type: ignore[type-var]
+    return (), _NONE
+
+
+def _attribute_problems(network: Draft, inferred: _Inferred) -> Iterator[Problem]:
     """Attributes that outputs' graphs and connection points name, but their streams lack."""
-    schemas = _infer(network)[0]
+    schemas = inferred.schemas
     for name, output in network.outputs.items():
         value = output.quality.value if output.quality else None
-        if value:
-            yield from _value_problems(value, schemas[output.source], f"outputs.{name}.quality.value")
+        if value and output.source in schemas:
+            yield from _sure(
+                _value_problems(value, schemas[output.source], f"outputs.{name}.quality.value"),
+                inferred.doubtful[output.source],
+            )
     for name, point in network.connection_points.items():
-        if point.key is not None and point.key not in schemas[point.at]:
-            yield _unknown(f"connection_points.{name}.key", point.key, schemas[point.at])
-    for box_id, node in network.boxes.items():
-        if node.box.table_side is not None:
-            yield from _lookup_problems(network, box_id, node.box, node.sources[node.box.table_side])
+        if point.key is not None and point.at in schemas and point.key not in schemas[point.at]:
+            missing = _unknown(f"connection_points.{name}.key", point.key, schemas[point.at])
+            yield from _sure([missing], inferred.doubtful[point.at])
 
 
-def _lookup_problems(network: Network, box_id: str, box: Box, source: Ref) -> Iterator[Problem]:
-    store = network.inputs[source.id].store
-    if store is None or store.pull != Pull.LOOKUP:
-        return
-    if not box.lookup_keys(*network.input_schemas(box_id)):
-        what = f"equates no attribute of {source.id!r}, so there is nothing to look up by"
-        yield Problem(f"{box_id}.predicate", what, f"an equality, or {source.id}.store.pull: load")
+def _sure(problems: Iterable[Problem], doubtful: frozenset[str]) -> Iterator[Problem]:
+    return (problem for problem in problems if not _follows(problem, doubtful))
+
+
+def _lookup_problems(
+    inputs: Mapping[str, Input], boxes: Mapping[str, Node], schemas: Mapping[Ref, Schema]
+) -> Iterator[Problem]:
+    """Joins that should look up rows, but have no equality to look up by."""
+    for box_id, node in boxes.items():
+        if node.box.table_side is None or not all(source in schemas for source in node.sources):
+            continue
+        source = node.sources[node.box.table_side].id
+        store = inputs[source].store
+        if store is None or store.pull != Pull.LOOKUP:
+            continue
+        # Problems of the predicate itself are already reported.
+        with suppress(AlgebraError):
+            if not node.box.lookup_keys(*(schemas[each] for each in node.sources)):
+                what = f"equates no attribute of {source!r}, so there is nothing to look up by"
+                yield Problem(f"{box_id}.predicate", what, f"an equality, or {source}.store.pull: load")
 
 
 def _value_problems(value: ValueGraph, schema: Schema, path: str) -> Iterator[Problem]:

@@ -6,11 +6,12 @@ network as a stream or, where the input is a table, pulled by the joins that rea
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from australis.algebra.boxes import at
 from australis.algebra.guards import guard_texts, shown
@@ -19,7 +20,7 @@ from australis.algebra.spans import microseconds
 from australis.errors import AlgebraError, Problem
 
 SECRET = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-"""What stands for the value of an environment variable, such as a password."""
+"""The placeholder for the value of an environment variable, such as a password."""
 _AT_EXPECTED = "a file such as 'cars.parquet', or 'sqlite:///cars.db' or 'postgresql://host/db' and a table"
 _ASCENDING = ("int", "long", "timestamp")
 
@@ -33,10 +34,10 @@ class StoreKind(StrEnum):
 
 
 class Pull(StrEnum):
-    """How a join gets at a stored table."""
+    """How a join reads a stored table."""
 
     BY_SIZE = ""
-    """By what the table's size makes better, decided once, when the network is deployed."""
+    """Whichever suits the table's size, decided once, when the network is deployed."""
     LOAD = "load"
     """All rows are read at once, and kept in the state of the join."""
     LOOKUP = "lookup"
@@ -55,7 +56,7 @@ _KINDS = {
 class Store:
     """A stored data set: a file, or a table or view of a database.
 
-    A password is not part of it: `${NAME}` stands for the environment variable of that name.
+    It holds no password: `${NAME}` stands for the environment variable of that name.
 
     >>> Store("postgresql://reader:${CARS_PASSWORD}@host/db", table="cars", refresh="10 min").kind.value
     'postgresql'
@@ -69,13 +70,13 @@ class Store:
     table: str = ""
     """The table or view of the database; `schema.table` where it is in another schema."""
     pull: str = Pull.BY_SIZE
-    """How joins get at it, a `Pull`."""
+    """How joins read it, a `Pull`."""
     refresh: str = ""
-    """How often it is read again; never by itself if empty."""
+    """How often it is read again; if empty, never on its own."""
     ascending: str = ""
-    """Of a stream: the attribute that only grows, so that reading again brings only what is new."""
+    """For a stream: an attribute that only grows, so that a repeated read returns only new rows."""
     timeout: str = ""
-    """How long a query of the database may take; as long as it takes if empty."""
+    """How long a query of the database may take; if empty, as long as it takes."""
 
     def __post_init__(self) -> None:
         guard_texts(self, "at", "table", "pull", "refresh", "ascending", "timeout")
@@ -94,6 +95,19 @@ class Store:
     def kind(self) -> StoreKind:
         return _KINDS[_scheme(self.at)]
 
+    def located(self, folder: str) -> Store:
+        """The same store, with a relative path resolved against a folder.
+
+        What begins with an environment variable stays as it is: its value may be an absolute path.
+
+        >>> Store("cars.csv").located("/data").at, Store("sqlite:///cars.db", "cars").located("/my data").at
+        ('/data/cars.csv', 'sqlite:////my%20data/cars.db')
+        """
+        head, path, join_folder = _relative_path(self)
+        if path is None:
+            return self
+        return replace(self, at=head + posixpath.normpath(posixpath.join(join_folder(folder), path)))
+
     @property
     def refresh_us(self) -> int | None:
         """The microseconds between two readings."""
@@ -103,6 +117,19 @@ class Store:
     def timeout_us(self) -> int | None:
         """The microseconds that a query may take."""
         return microseconds(self.timeout) if self.timeout else None
+
+
+def _relative_path(store: Store) -> tuple[str, str | None, Callable[[str], str]]:
+    """The prefix of a store's relative path, that path, and the function that writes a folder before it."""
+    if store.kind is StoreKind.POSTGRESQL:
+        return "", None, str
+    is_file = store.kind is StoreKind.FILE
+    head = "" if is_file else "sqlite:///"
+    if not store.at.startswith(head):
+        return head, None, str
+    path = store.at.removeprefix(head)
+    is_relative = path and not path.startswith("/") and not SECRET.match(path)
+    return head, path if is_relative else None, str if is_file else quote
 
 
 def _scheme(place: str) -> str:
@@ -138,7 +165,7 @@ def _holds_password(place: str) -> bool:
 
 
 def store_problems(store: Store, schema: Schema, *, table: bool) -> Iterator[Problem]:
-    """What is wrong with a store as that of an input."""
+    """The problems of a store for a given input."""
     if not table and store.pull:
         yield Problem("pull", f"is {str(store.pull)!r}, but a stream is pushed", "table: true")
     if not store.ascending:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from australis.algebra.network import Network
 from australis.engine import observe
 from australis.engine.change import Difference, Optimiser, Switch, deploy, load, redrawn, switch_to
-from australis.engine.clock import never_back
+from australis.engine.clock import LogClock
 from australis.engine.control import ControlServer
 from australis.engine.deliver import ROWS_MOST, Attached
 from australis.engine.files import Rejected
@@ -109,13 +109,19 @@ class Node:
         make_runner = choose_runner(runner, way=self.settings.way, master=master, options=spark_options)
         self._temporary = tempfile.TemporaryDirectory(prefix="australis-") if root is None else None
         self.root = Root.of(self._temporary.name if self._temporary else str(root))
-        self._clock, self._threads = never_back(clock or threads.now_us, threads), threads
+        self._threads = threads
         self._running: Running | None = None
         self._switch: Switch | None = None
         self._optimiser: Optimiser | None = None
         self._stopped = False
         self._opened = OpenRoot(self.root, catalog, threads)
         self._ledger = self._opened.ledger
+        self._clock = LogClock(
+            clock or threads.now_us,
+            ticks_ns=threads.ticks_ns if clock is None else None,
+            least=self._ledger.log_now,
+            threads=threads,
+        )
         self.metrics: Metrics | None = None
         """Where Prometheus may ask, if it may."""
         self.control: ControlServer | None = None
@@ -151,11 +157,13 @@ class Node:
     ) -> None:
         """Run a network from now on; `tables` are its stored tables, unless the root has them already.
 
+        A relative path of a store begins at the current directory; the root keeps the absolute one.
         `rejected` are rows of them that do not fit, for the quarantine.
         """
         if self._running is not None:
             raise EngineError(Problem(network.name, "is deployed on a node that runs a network already"))
         began = self._threads.ticks_ns()
+        network = _located(network)
         self.settings = self.settings.for_network(network)
         ledger, clock, threads = self._ledger, self._clock, self._threads
         record = deploy(ledger, network, self.settings)
@@ -232,14 +240,14 @@ class Node:
 
     def difference(self, network: Network) -> Difference:
         """What `change` would do: which boxes go on with their state, what comes and goes, what is lost."""
-        return self._switching.difference(self._redrawn(self._switching.record, network))
+        return self._switching.difference(self._redrawn(self._switching.record, _located(network)))
 
     def change(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> Difference:
         """Run another network from now on, while what is the same in it goes on as if nothing happened.
 
         Boxes of the same name that do the same keep their state. What is new begins with the next tuple.
         """
-        began = self._threads.ticks_ns()
+        began, network = self._threads.ticks_ns(), _located(network)
         difference = switch_to(
             self._deployed, self._switching, lambda record: self._redrawn(record, network), tables or {}
         )
@@ -253,7 +261,7 @@ class Node:
         It delivers from the earliest tuple that they keep, then goes on with every tuple that comes, until it
         is detached. It stays when the node is opened again.
         """
-        began = self._threads.ticks_ns()
+        began, network = self._threads.ticks_ns(), _located(network)
         switch_to(self._deployed, self._switching, lambda record: record.attached(name, network))
         _log.info("the query %s is attached%s: %d boxes", name, self._since(began), len(network.boxes))
         return Attached(self, name, network)
@@ -302,8 +310,9 @@ class Node:
         ingest.check_stream(name)
         self._deployed.back_pressure.wait(f"{self._ledger.plan.network.name}.{name}")
         moment = self._clock() if now is None else now
-        segment = ingest.store(name, batch, moment)
-        return ingest.append(Arrival(name, segment, moment, rejected=rejected, position=position))
+        with self._ledger.writing():
+            segment = ingest.store(name, batch, moment)
+            return ingest.append(Arrival(name, segment, moment, rejected=rejected, position=position))
 
     def adopt(
         self, name: str, path: str | Path, *, now: int | None = None, position: Position | None = None
@@ -492,3 +501,8 @@ class Node:
 
     def _idle(self) -> EngineError:
         return EngineError(Problem(self.root.uri, "runs no network", "deploy() first"))
+
+
+def _located(network: Network) -> Network:
+    """A network whose stores are found from everywhere: workers and later runs have other directories."""
+    return network.located(str(Path.cwd()))

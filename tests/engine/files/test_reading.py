@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -31,7 +32,8 @@ def read(path: Path, schema: Schema = SOLDIERS, timezone: str = "UTC") -> Batch:
 
 
 def reasons(batch: Batch) -> list[str]:
-    return [row.reason for row in batch.rejected]
+    """Why rows are rejected, without the folder of the test."""
+    return [re.sub(r"^/\S*/", "", row.reason) for row in batch.rejected]
 
 
 def refusal(path: Path, schema: Schema = SOLDIERS) -> str:
@@ -62,7 +64,7 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
         {"sid": 2, "time": None, "pos": None, "name": None},
     ]
     with open_reader(str(path), SOLDIERS) as reader:
-        assert reader.notes == (f"{path}: ignored column 'rank': no attribute of the schema",)
+        assert reader.notes == (f"{path}: column 'rank' is not in the schema and is ignored",)
 
 
 def test_quotes_blanks_marks_and_line_ends(tmp_path: Path) -> None:
@@ -81,11 +83,11 @@ def test_rows_that_do_not_fit_have_their_line(tmp_path: Path) -> None:
     )
     batch = read(path)
     assert reasons(batch) == [
-        "line 5: 'abc' in attribute pos is no int",
-        "line 6 has 2 fields, expected 4",
-        "line 7 has 5 fields, expected 4",
-        "line 8: 'sid' is NULL, which its schema does not allow",
-        "line 9: '99999999999999999999' in attribute time is no long",
+        "reports.csv, line 5: 'abc' in attribute pos is no int",
+        "reports.csv, line 6: has 2 fields, expected 4",
+        "reports.csv, line 7: has 5 fields, expected 4",
+        "reports.csv, line 8: 'sid' is NULL, which its schema does not allow",
+        "reports.csv, line 9: '99999999999999999999' in attribute time is no long",
     ]
     assert [json.loads(row.tuple) for row in batch.rejected][:2] == [
         {"sid": "2", "time": "2", "pos": "abc", "name": "two"},
@@ -101,7 +103,7 @@ def test_blocks_are_cut_between_records(tmp_path: Path, monkeypatch: pytest.Monk
     path = csv_file(tmp_path, "sid,time,pos,name\n" + "".join(rows))
     monkeypatch.setattr(blocks_module, "BLOCK_BYTES", 137)
     batch = read(path)
-    assert reasons(batch) == ["line 502 has 2 fields, expected 4"]
+    assert reasons(batch) == ["reports.csv, line 502: has 2 fields, expected 4"]
     assert batch.table.column("sid").to_pylist() == [n for n in range(300) if n != 250]
     assert batch.table.column("name")[298].as_py() == 'n 299\n"299"'
     assert batch.table.column("name")[269].as_py() == "6' 2\""
@@ -134,7 +136,7 @@ def test_a_quote_that_is_never_closed(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
     batch = read(csv_file(tmp_path, b"sid,time,pos,name\n1,1,1,J\xfcrgen\n2,2,2,Zo\xc3\xab\n"))
-    assert reasons(batch) == ["line 2: attribute name is not UTF-8"]
+    assert reasons(batch) == ["reports.csv, line 2: attribute name is not UTF-8"]
     assert json.loads(batch.rejected[0].tuple)["name"] == "J\\xfcrgen"
     assert batch.table.column("name").to_pylist() == ["Zoë"]
 
@@ -147,7 +149,7 @@ def test_a_file_of_one_column_may_hold_nulls(tmp_path: Path) -> None:
         3,
     ]
     assert reasons(read(csv_file(tmp_path, "time\n1\n\nx\n3\n"), beats)) == [
-        "line 4: 'x' in attribute time is no long"
+        "reports.csv, line 4: 'x' in attribute time is no long"
     ]
 
 
@@ -240,15 +242,16 @@ def test_json_lines_that_do_not_fit(tmp_path: Path) -> None:
     batch = read(json_file(tmp_path, "".join(good)))
     assert batch.table.num_rows == 991
     assert reasons(batch) == [
-        "line 601: 'abc' in attribute pos is no int",
-        "line 602: 1.5 in attribute pos is no int",
-        "line 603: '1' in attribute sid is no int",
-        "line 604: True in attribute sid is no int",
-        "line 605: 'sid' is NULL, which its schema does not allow",
-        "line 606: names an attribute twice",
-        "line 607: is no JSON: Expecting property name enclosed in double quotes: line 1 column 12 (char 11)",
-        "line 608: is [1, 2], no JSON object",
-        "line 609: {'first': 'Ann'} in attribute name is no string",
+        "reports.jsonl, line 601: 'abc' in attribute pos is no int",
+        "reports.jsonl, line 602: 1.5 in attribute pos is no int",
+        "reports.jsonl, line 603: '1' in attribute sid is no int",
+        "reports.jsonl, line 604: True in attribute sid is no int",
+        "reports.jsonl, line 605: 'sid' is NULL, which its schema does not allow",
+        "reports.jsonl, line 606: names an attribute twice",
+        "reports.jsonl, line 607: is no JSON: Expecting property name enclosed in double quotes: "
+        "line 1 column 12 (char 11)",
+        "reports.jsonl, line 608: is [1, 2], no JSON object",
+        "reports.jsonl, line 609: {'first': 'Ann'} in attribute name is no string",
     ]
     assert batch.rejected[0].tuple == '{"sid": 1, "pos": "abc"}'
     assert batch.rejected[6].tuple == '"{\\"sid\\": 1,"'
@@ -257,7 +260,11 @@ def test_json_lines_that_do_not_fit(tmp_path: Path) -> None:
 def test_one_object_a_line(tmp_path: Path) -> None:
     batch = read(json_file(tmp_path, '{"sid": 1}{"sid": 2}\n{"sid": 3}\n{"sid":\n4}\n'))
     assert batch.table.column("sid").to_pylist() == [3]
-    assert [reason.split(":")[0] for reason in reasons(batch)] == ["line 1", "line 3", "line 4"]
+    assert [reason.split(":")[0] for reason in reasons(batch)] == [
+        "reports.jsonl, line 1",
+        "reports.jsonl, line 3",
+        "reports.jsonl, line 4",
+    ]
 
 
 def test_json_values_of_every_type(tmp_path: Path) -> None:
@@ -297,7 +304,7 @@ def test_parquet_is_widened_but_never_narrowed(tmp_path: Path) -> None:
     path = parquet_file(tmp_path, table)
     batch = read(path)
     assert batch.table.column("name").to_pylist() == ["a", "c"]
-    assert reasons(batch) == ["row 2: 'sid' is NULL, which its schema does not allow"]
+    assert reasons(batch) == ["reports.parquet, row 2: 'sid' is NULL, which its schema does not allow"]
     wide = table.set_column(2, "pos", pa.array([1, 2, 3], pa.int64()))
     assert (
         refusal(parquet_file(tmp_path, wide))
@@ -350,3 +357,25 @@ def test_parquet_times_without_a_zone_are_local(tmp_path: Path) -> None:
         assert read(path, schema, "Europe/Berlin").table.column("t").cast(pa.int64()).to_pylist() == [
             expected
         ]
+
+
+def notes_on(path: Path, schema: Schema = SOLDIERS) -> list[str]:
+    with open_reader(str(path), schema) as reader:
+        for _ in reader.batches():
+            pass
+        return [note.removeprefix(f"{path}: ") for note in reader.notes]
+
+
+def test_a_misspelt_field_is_noted_wherever_it_occurs(tmp_path: Path) -> None:
+    right = ['{"sid": 1, "time": 1, "pos": 1, "name": "a", "rank": 3}\n'] * 5_000
+    wrong = ['{"sid": 1, "time": 1, "posn": 1, "name": "a"}\n'] * 1_000
+    path = json_file(tmp_path, "".join([*right, *wrong, *right]))
+    assert notes_on(path) == [
+        "field 'posn' is not in the schema; did you mean 'pos'?",
+        "field 'rank' is not in the schema and is ignored",
+    ]
+
+
+def test_a_field_beside_the_attribute_that_it_resembles_is_no_misspelling(tmp_path: Path) -> None:
+    path = json_file(tmp_path, '{"sid": 1, "time": 1, "pos": 1, "pos2": 2, "name": "a"}\n')
+    assert notes_on(path) == ["field 'pos2' is not in the schema and is ignored"]

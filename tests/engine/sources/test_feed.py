@@ -69,7 +69,7 @@ def test_notes_are_handed_on(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("n,more\n1,2\n")
     source = FileSource("x", str(tmp_path / "a.csv"), SCHEMA)
     assert feed(Ledger(), [source], SignalWaiter()) == (
-        f"{source.path}: ignored column 'more': no attribute of the schema",
+        f"{source.path}: column 'more' is not in the schema and is ignored",
     )
 
 

@@ -143,3 +143,27 @@ def test_files_arrive_while_threads_run_and_the_end_comes_at_once(tmp_path: Path
     feed(ledger, sources, waiter, heard)
     for name, count in counts.items():
         assert [row["n"] for row in ledger.rows[name]] == list(range(count))
+
+
+def test_a_rejected_row_names_the_file_of_the_folder(tmp_path: Path) -> None:
+    needed = parse_schema("n int not null")
+    (tmp_path / "a.csv").write_text("n\n1\nx\n")
+    (tmp_path / "b.jsonl").write_text('{"n": 2}\n{"n": "y"}\n')
+    pq.write_table(pa.table({"n": pa.array([3, None], pa.int32())}), tmp_path / "c.parquet")
+    ledger = Ledger()
+    run(ledger, parse_source("x", str(tmp_path), needed))
+    assert ledger.rejected == [
+        f"{tmp_path}/a.csv, line 3: 'x' in attribute n is no int",
+        f"{tmp_path}/b.jsonl, line 2: 'y' in attribute n is no int",
+        f"{tmp_path}/c.parquet, row 2: 'n' is NULL, which its schema does not allow",
+    ]
+
+
+def test_a_remark_is_made_once_for_a_folder(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.jsonl").write_text('{"m": 2}\n' if name == "c" else '{"n": 2, "more": 1}\n')
+    source = parse_source("x", str(tmp_path), SCHEMA)
+    assert feed(Ledger(), [source], SignalWaiter()) == (
+        f"{tmp_path}/a.jsonl: field 'more' is not in the schema and is ignored",
+        f"{tmp_path}/c.jsonl: field 'm' is not in the schema and is ignored",
+    )

@@ -87,7 +87,7 @@ def test_a_reason_names_the_line_also_behind_a_cut(tmp_path: Path) -> None:
     source = FileSource("x", write(tmp_path, "csv"), SCHEMA, Options(batch=2))
     while run(ledger, source, most=1):
         pass
-    assert ledger.rejected[-1].startswith("line 31: 'bad' in attribute sid is no int")
+    assert ledger.rejected[-1].startswith(f"{source.path}, line 31: 'bad' in attribute sid is no int")
 
 
 def test_a_file_that_was_taken_is_not_opened_again(tmp_path: Path) -> None:
@@ -269,4 +269,4 @@ def test_standard_input_begins_anew(tmp_path: Path, piped: bool) -> None:
         done = subprocess.run(
             [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True, **given
         )
-    assert done.stdout == "[{'n': 1}, {'n': 2}] [\"line 4: 'x' in attribute n is no int\"]\n"
+    assert done.stdout == "[{'n': 1}, {'n': 2}] [\"standard input, line 4: 'x' in attribute n is no int\"]\n"

@@ -11,6 +11,7 @@ from tests.engine.assembled import World, push, read
 from tests.engine.ledger.held import check_mirror
 from tests.engine.train.looping import failing, ks, steps
 
+from australis.engine.observe import statistics_of
 from australis.engine.running import Running
 from australis.engine.train.cuts import KEPT_TRAINS, SHARE
 from australis.engine.worker import Manifest, Overran, RunTrain, TaskFault, TooLarge, TrainFailed, Waybill
@@ -65,14 +66,20 @@ def test_what_is_too_much_at_once_goes_through_in_pieces(
 
 
 @pytest.mark.parametrize("failure", [Overran, TaskFault])
-def test_the_tuple_that_always_fails_is_set_aside(running: Running, world: World, failure: Failure) -> None:
-    world.run = stuck_at(42, failure)
+@pytest.mark.parametrize("superbox", ["some", "same"])
+def test_the_tuple_that_always_fails_is_set_aside(
+    running: Running, world: World, failure: Failure, superbox: str
+) -> None:
+    world.run = stuck_at(42, failure, superbox)
     push(running, "s", ks(*range(100)))
     steps(running)
     assert read(running, "out") == [k for k in range(100) if k != 41]
-    assert read(running, "quarantine", "path") == ["n.s"]
-    assert read(running, "quarantine", "reason") == ["some: takes too long"]
+    assert read(running, "quarantine", "path") == [f"n.{superbox}"]
+    assert read(running, "quarantine", "reason") == ["takes too long"]
     assert read(running, "quarantine", "tuple") == ['{"k": 41}']
+    with running.ledger.snapshot() as (queues, catalog):
+        boxes = statistics_of(queues.plan, queues, catalog, world.now).boxes
+    assert (boxes[superbox].received, boxes[superbox].rejected) == (100, 1)
     check_mirror(running.ledger)
 
 
@@ -93,7 +100,7 @@ def test_what_fails_without_its_tuples_stops_the_node(running: Running, world: W
     push(running, "s", ks(1, 2))
     with pytest.raises(Overran, match="takes too long"):
         steps(running)
-    assert world.waybills[-1].set_aside == "some: takes too long"
+    assert world.waybills[-1].set_aside == "takes too long"
     assert running.ledger.queues.heads["some"].version == 0
 
 

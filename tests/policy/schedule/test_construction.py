@@ -1,4 +1,4 @@
-"""Through which stages a train goes at once: all while there is time, else the way to the best output."""
+"""The stages that a train passes at once: all while there is time, else the path to the best output."""
 
 from __future__ import annotations
 
@@ -72,4 +72,4 @@ def test_whatever_is_joined_is_free(now: Situation) -> None:
         choice = constructed(Choice(stage.id, MOST), now)
         assert choice.stages[0] == stage.id
         assert len(set(choice.stages)) == len(choice.stages)
-        assert not set(choice.behind) & (now.busy | {each.id for each in ready(now)})
+        assert not set(choice.downstream) & (now.busy | {each.id for each in ready(now)})

@@ -14,13 +14,13 @@ from australis.algebra.boxes.box import (
     Names,
     at,
     call_fields,
+    check_syntax,
     named_texts,
     predicate,
-    syntax_checked,
     window_calls,
 )
 from australis.algebra.expr import Expr, WindowCall, parse, parse_window
-from australis.algebra.guards import guard
+from australis.algebra.guards import Gathering, guard
 from australis.algebra.order import Order, distinct_names, lookup
 from australis.algebra.schema import TUP, Field, Schema
 from australis.algebra.spans import Span, microseconds, units
@@ -49,9 +49,9 @@ class Aggregate(Box):
 
     Windows are half open, [a, a + s). Those of a group start at its first in-order tuple's value and every
     `advance` from there; with `align` at multiples of `advance`. With `advance_when` they start at the first
-    in-order tuple and at each one on which the predicate holds. `advance` is `size` where neither is given.
-    A window is emitted by the first in-order tuple behind its end, or when `timeout` has passed since its
-    first tuple; empty ones never.
+    in-order tuple and at each one on which the predicate holds. If neither is given, `advance` is `size`. A
+    window is emitted by the first in-order tuple past its end, or when `timeout` has passed since its first
+    tuple. Empty windows are never emitted.
 
     >>> Aggregate({"average": "avg(price)"}, Order("time", group_by=("sid",)), size="1 hour").advance is None
     True
@@ -72,33 +72,49 @@ class Aggregate(Box):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
-        syntax_checked(self.functions, "functions", parse_window)
         guard(self.order, Order, "order", "an Order")
         guard(self.align, bool, "align", "True or False")
-        _check_timeout(self.timeout)
-        if self.advance_when is not None:
-            self._check_advance_when(self.advance_when)
+        with Gathering() as found:
+            with found.at():
+                check_syntax(self.functions, "functions", parse_window)
+            with found.at():
+                _check_timeout(self.timeout)
+            if self.advance_when is not None:
+                self._check_advance_when(self.advance_when)
 
     def _check_advance_when(self, text: str) -> None:
         if self.advance is not None or self.align:
             other = "advance" if self.advance is not None else "align"
-            raise AlgebraError(Problem("advance_when", f"stands beside {other}", "only one of the two"))
+            raise AlgebraError(
+                Problem("advance_when", f"is given together with {other}", "only one of the two")
+            )
         with at("advance_when"):
             parse(text)
 
     def bind(self, schema: Schema) -> BoundAggregate:
         """The box with types, for inputs of a schema."""
-        with at("order"):
-            order_type = self.order.type(schema)
-        with at("size"):
-            size = units(self.size, order_type)
-        with at("advance"):
-            advance = size if self.advance is None else units(self.advance, order_type)
-        self._check_overlap(size, advance)
-        calls = window_calls(self.functions, schema)
-        when = None if self.advance_when is None else predicate(self.advance_when, schema, "advance_when")
+        with Gathering() as found:
+            with found.at():
+                order_type, size, advance = self._extent(schema)
+            with found.at():
+                calls = window_calls(self.functions, schema)
+            when = None if self.advance_when is None else predicate(self.advance_when, schema, "advance_when")
         timeout = None if self.timeout is None else microseconds(self.timeout)
         return BoundAggregate(order_type, calls, size, None if when else advance, when, timeout)
+
+    def _extent(self, schema: Schema) -> tuple[DataType, int | float, int | float]:
+        """The type of the order, and size and advance in its units."""
+        with at("order"):
+            order_type = self.order.type(schema)
+        with Gathering() as found:
+            with found.at("size"):
+                size = units(self.size, order_type)
+            if self.advance is not None:
+                with found.at("advance"):
+                    advance = units(self.advance, order_type)
+        advance = size if self.advance is None else advance
+        self._check_overlap(size, advance)
+        return order_type, size, advance
 
     def _check_overlap(self, size: float, advance: float) -> None:
         if size > WINDOWS_MAX * advance:
@@ -155,16 +171,18 @@ class Tumble(Box):
     def __post_init__(self) -> None:
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
         object.__setattr__(self, "group_by", distinct_names(self.group_by, "group_by"))
-        syntax_checked(self.functions, "functions", parse_window)
+        check_syntax(self.functions, "functions", parse_window)
         _check_timeout(self.timeout)
         if not self.group_by:
             raise AlgebraError(Problem("group_by", "is empty", "at least one attribute"))
 
     def bind(self, schema: Schema) -> dict[str, WindowCall]:
         """The typed window functions."""
-        for index, name in enumerate(self.group_by):
-            lookup(schema, name, f"group_by[{index}]")
-        return window_calls(self.functions, schema)
+        with Gathering() as found:
+            for index, name in enumerate(self.group_by):
+                with found.at():
+                    lookup(schema, name, f"group_by[{index}]")
+            return window_calls(self.functions, schema)
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         calls = self.bind(inputs[0])
@@ -177,7 +195,7 @@ class Tumble(Box):
         return None if self.timeout is None else microseconds(self.timeout)
 
     def partition_keys(self, port: int) -> Sequence[str]:
-        # None: without the tuples of one run, the runs beside it could become one.
+        # None: without the tuples of one run, its two neighbours could merge into one.
         return ()
 
     def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from australis.algebra.boxes.box import Box, Names, at, predicate, unchanged
+from australis.algebra.boxes.box import Box, Names, predicate, unchanged
 from australis.algebra.expr import Expr, WindowCall, parse
+from australis.algebra.guards import Gathering
 from australis.algebra.order import names
 from australis.algebra.schema import Schema
 from australis.errors import AlgebraError, Problem
@@ -36,9 +37,10 @@ class Filter(Box):
         object.__setattr__(self, "predicates", names(self.predicates, "predicates"))
         if not self.predicates:
             raise AlgebraError(Problem("predicates", "is empty", "at least one predicate"))
-        for index, text in enumerate(self.predicates):
-            with at(f"predicates[{index}]"):
-                parse(text)
+        with Gathering() as found:
+            for index, text in enumerate(self.predicates):
+                with found.at(f"predicates[{index}]"):
+                    parse(text)
 
     @property
     def outputs(self) -> int:
@@ -46,7 +48,12 @@ class Filter(Box):
 
     def bind(self, schema: Schema) -> tuple[Expr, ...]:
         """The typed predicates."""
-        return tuple(predicate(text, schema, f"predicates[{i}]") for i, text in enumerate(self.predicates))
+        bound = []
+        with Gathering() as found:
+            for index, text in enumerate(self.predicates):
+                with found.at():
+                    bound.append(predicate(text, schema, f"predicates[{index}]"))
+        return tuple(bound)
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         self.bind(inputs[0])

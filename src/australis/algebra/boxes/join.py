@@ -13,13 +13,13 @@ from australis.algebra.boxes.box import (
     Names,
     at,
     call_fields,
+    check_syntax,
     named_texts,
     predicate,
-    syntax_checked,
     window_calls,
 )
 from australis.algebra.expr import Attribute, Call, Expr, WindowCall, parse, parse_window
-from australis.algebra.guards import Kinds, guard
+from australis.algebra.guards import Gathering, Kinds, guard
 from australis.algebra.order import Order, common_order_type
 from australis.algebra.schema import TUP, Field, Schema
 from australis.algebra.spans import Span, units
@@ -40,9 +40,10 @@ class BoundJoin:
 class Join(Box):
     """`Join(P, Size s, Left Assuming O1, Right Assuming O2)`: pairs that are near each other and satisfy P.
 
-    Near is: their orders are at most `size` apart, with size 0 equal. P names attributes as `left.pos` and
-    `right.pos`. A side without an order is a stored table: a window of infinite size, so the join then has no
-    `size`. Attributes that both sides have are called `left_pos` and `right_pos` in the result.
+    Near means that their order values differ by at most `size`; with size 0 they are equal. P names
+    attributes as `left.pos` and `right.pos`. A side without an order is a stored table: a window of infinite
+    size, so the join then has no `size`. Attributes that both sides have are called `left_pos` and
+    `right_pos` in the result.
     """
 
     predicate: str
@@ -81,8 +82,10 @@ class Join(Box):
 
     def bind(self, left: Schema, right: Schema) -> BoundJoin:
         """The box with types, for inputs of two schemas."""
-        bound = predicate(self.predicate, {"left": left, "right": right}, "predicate")
-        types = [_order_type(self.left, left, "left"), _order_type(self.right, right, "right")]
+        with Gathering() as found:
+            with found.at():
+                bound = predicate(self.predicate, {"left": left, "right": right}, "predicate")
+            types = _order_types((self.left, self.right), (left, right))
         if self.size is None or types[0] is None or types[1] is None:
             return BoundJoin(bound, None, None)
         order_type = common_order_type(types[0], types[1])
@@ -127,7 +130,7 @@ class Join(Box):
         return tuple(
             Problem(
                 f"{side}.group_by",
-                f"{name!r} is in no equality of the predicate, so the other side is never forgotten",
+                f"{name!r} is in no equality of the predicate, so the other side's state grows without end",
                 f"a condition such as left.{name} = right.{name}",
             )
             for port, (side, order) in enumerate((("left", self.left), ("right", self.right)))
@@ -151,7 +154,7 @@ class Resample(Box):
     """`Resample(F.., Size s, Left Assuming O1, Right Assuming O2)`: F over what is near each left tuple.
 
     For a left tuple t and each group of the right input: the attributes grouped by, t's order value, and F
-    over the group's tuples whose order is at most `size` from t's. A result leaves when its window is
+    over the group's tuples whose order is at most `size` from t's. A result is emitted when its window is
     complete: when the group's order has passed t's by more than `size`. Empty windows emit nothing.
     """
 
@@ -169,7 +172,7 @@ class Resample(Box):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
-        syntax_checked(self.functions, "functions", parse_window)
+        check_syntax(self.functions, "functions", parse_window)
         _check_side(self.left, "left", Order)
         _check_side(self.right, "right", Order)
         if self.left.group_by:
@@ -183,14 +186,16 @@ class Resample(Box):
 
     def bind(self, left: Schema, right: Schema) -> BoundResample:
         """The box with types, for inputs of two schemas."""
-        with at("left"):
-            left_type = self.left.type(left)
-        with at("right"):
-            right_type = self.right.type(right)
-        order_type = common_order_type(left_type, right_type)
-        with at("size"):
-            size = units(self.size, order_type, zero=True)
-        return BoundResample(order_type, window_calls(self.functions, right, interpolation=True), size)
+        with Gathering() as found:
+            with found.at():
+                calls = window_calls(self.functions, right, interpolation=True)
+            left_type, right_type = _order_types((self.left, self.right), (left, right))
+            assert left_type is not None
+            assert right_type is not None
+            order_type = common_order_type(left_type, right_type)
+            with at("size"):
+                size = units(self.size, order_type, zero=True)
+        return BoundResample(order_type, calls, size)
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         left, right = inputs
@@ -201,7 +206,7 @@ class Resample(Box):
             return (Schema((*groups, at_order, *call_fields(bound.calls))),)
 
     def partition_keys(self, port: int) -> Sequence[str]:
-        # None: it forgets a left tuple when all groups that it knows have passed it.
+        # None: it drops a left tuple when all groups that it knows have passed it.
         return ()
 
     def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
@@ -226,7 +231,7 @@ def pair_name(name: str, side: str, other: Schema) -> str:
 
 
 def _read(side: str, own: Schema, other: Schema, used: Names, wanted: Names) -> Names:
-    """What a Join needs of one side. What both sides have stays, or its name in the pair would change."""
+    """The attributes that a Join needs of one side. Those of both sides stay, as their names depend on it."""
     handed_on = {f.name for f in own if f.name in other or pair_name(f.name, side, other) in wanted}
     return Names(handed_on | {f.name for f in own if f"{side}.{f.name}" in used})
 
@@ -246,11 +251,16 @@ def equalities(expr: Expr) -> list[tuple[str, str]]:
     return [(sides["left"].name, sides["right"].name)]
 
 
-def _order_type(order: Order | None, schema: Schema, path: str) -> DataType | None:
-    if order is None:
-        return None
-    with at(path):
-        return order.type(schema)
+def _order_types(
+    orders: tuple[Order | None, Order | None], schemas: tuple[Schema, Schema]
+) -> list[DataType | None]:
+    """The types of both orders; that of a stored table is None."""
+    types = []
+    with Gathering() as found:
+        for side, order, schema in zip(("left", "right"), orders, schemas, strict=True):
+            with found.at(side):
+                types.append(None if order is None else order.type(schema))
+    return types
 
 
 def _check_side(order: Order | None, side: str, kinds: Kinds) -> None:

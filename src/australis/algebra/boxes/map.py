@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from australis.algebra.boxes.box import Box, NamedTexts, Names, at, named_texts, syntax_checked
+from australis.algebra.boxes.box import Box, NamedTexts, Names, at, check_syntax, named_texts
 from australis.algebra.expr import Attribute, Expr, WindowCall, parse
+from australis.algebra.guards import Gathering
 from australis.algebra.schema import Field, Schema
 
 
 @dataclass(frozen=True)
 class Map(Box):
-    """`Map(B1 = F1, ..., Bm = Fm)`: a generalised projection; what is not named is left behind.
+    """`Map(B1 = F1, ..., Bm = Fm)`: a generalised projection; attributes that are not named are dropped.
 
     >>> Map({"sid": "sid", "km": "pos / 1000"}).attributes
     (('sid', 'sid'), ('km', 'pos / 1000'))
@@ -29,14 +30,15 @@ class Map(Box):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", named_texts(self.attributes, "attributes"))
-        syntax_checked(self.attributes, "attributes", parse)
+        check_syntax(self.attributes, "attributes", parse)
 
     def bind(self, schema: Schema) -> dict[str, Expr]:
         """The typed expressions, by the attribute that each computes."""
         bound = {}
-        for name, text in self.attributes:
-            with at(f"attributes.{name}"):
-                bound[name] = parse(text).bind(schema)
+        with Gathering() as found:
+            for name, text in self.attributes:
+                with found.at(f"attributes.{name}"):
+                    bound[name] = parse(text).bind(schema)
         return bound
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:

@@ -16,8 +16,8 @@ from australis.algebra.expr.binding import (
     Rule,
     Signature,
     bounded,
+    check_count,
     convert,
-    counted,
     meeting_of,
     numbers,
     takes,
@@ -65,7 +65,7 @@ class ParsedWindow:
         return frozenset(name.column for name in names(self.syntax))
 
     def bind(self, schema: Sides, *, interpolation: bool = False) -> WindowCall:
-        """The typed call over a schema; `interpolation` also allows what only Resample has."""
+        """The typed call over a schema; `interpolation` also allows the functions that only Resample has."""
         binder = Binder(self.text, schema)
         if isinstance(self.syntax, UserApply):
             return _user_call(binder, self.syntax)
@@ -135,7 +135,7 @@ def _user_call(binder: Binder, node: UserApply) -> WindowCall:
     return WindowCall(node.name, binder.user_arguments(node, aggregate.takes), aggregate.returns)
 
 
-# --- how the calls type
+# --- how the calls are typed
 
 
 def _count(args: Args) -> Signature:
@@ -143,7 +143,7 @@ def _count(args: Args) -> Signature:
 
 
 def _sum(args: Args) -> Signature:
-    counted(args, 1, 1)
+    check_count(args, 1, 1)
     found = numbers(args)
     if found.is_decimal:
         return Signature(args, bounded(found.precision + 10, found.scale), True)
@@ -152,7 +152,7 @@ def _sum(args: Args) -> Signature:
 
 
 def _avg(args: Args) -> Signature:
-    counted(args, 1, 1)
+    check_count(args, 1, 1)
     found = numbers(args)
     if found.is_decimal:
         return Signature(args, bounded(found.precision + 4, found.scale + 4), True)
@@ -160,7 +160,7 @@ def _avg(args: Args) -> Signature:
 
 
 def _same(args: Args) -> Signature:
-    counted(args, 1, 1)
+    check_count(args, 1, 1)
     met = meeting_of(args)
     return Signature(met, met[0].type, True)
 
@@ -179,10 +179,10 @@ WINDOW_FUNCTIONS: dict[str, Rule] = {
     "stddev": _NUMBER,
     "median": _NUMBER,
 }
-"""Every window function, with how it types. `count_distinct` is written count(DISTINCT x)."""
+"""Every window function, with the rule that types it. `count_distinct` is written count(DISTINCT x)."""
 
 INTERPOLATIONS: dict[str, Rule] = {"linear": _NUMBER, "nearest": _same, "last_value": _same}
-"""What only Resample has: the value at a time between tuples."""
+"""Functions that only Resample has: the value at a time between tuples."""
 
 _WRITTEN = ", ".join(WINDOW_FUNCTIONS).replace("count_distinct", "count(DISTINCT x)")
 _KNOWN = f"one of {_WRITTEN}, or a registered `module:function`"

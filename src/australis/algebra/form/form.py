@@ -1,4 +1,4 @@
-"""The JSON and YAML form of networks, version 1: problems are named, and what is written reads back equal.
+"""The JSON and YAML form of networks, version 1: it names every problem, and what it writes reads back equal.
 
 In: a text or a file. Out: a `Network`, and back. The published JSON Schema is `json_schema()`.
 """
@@ -6,7 +6,9 @@ In: a text or a file. Out: a `Network`, and back. The published JSON Schema is `
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +25,20 @@ from australis.algebra.form.codecs import (
     Json,
     box_codec,
     expect,
+    gather_fields,
     object_schema,
     read_fields,
     record,
 )
 from australis.algebra.form.documents import parse_json, parse_yaml, write_json, write_yaml
-from australis.algebra.guards import shown
+from australis.algebra.form.stand_ins import without_faults
+from australis.algebra.guards import Gathering, shown
 from australis.algebra.network import (
     NAME_PATTERN,
     PATH_PATTERN,
     QUARANTINE,
     ConnectionPoint,
+    Draft,
     Group,
     Input,
     Network,
@@ -61,7 +66,7 @@ def _write_refs(refs: tuple[Ref, ...]) -> Json:
 
 
 def _refs_schema(arity: tuple[int, int | None]) -> dict[str, Json]:
-    """As many streams as a box takes; one may stand without brackets."""
+    """The schema of as many streams as a box takes; a single one needs no brackets."""
     least, most = arity
     items = {"type": "array", "items": {"type": "string"}, "minItems": least}
     several = items if most is None else {**items, "maxItems": most}
@@ -92,23 +97,27 @@ _KEYS: dict[str, Json] = {
     "groups": _PATH,
     "outputs": {**_NAME, "not": {"const": QUARANTINE}},
 }
-"""What the ids of each section look like."""
+"""The pattern of the ids in each section."""
 
 
-def load(path: str | Path) -> Network:
-    """The network in a .json, .yaml or .yml file."""
+def load(path: str | Path, *, as_written: bool = False) -> Network:
+    """The network in a .json, .yaml or .yml file.
+
+    Relative paths of stores begin at the folder of the file; `as_written` leaves them as they are.
+    """
     file = Path(path)
     _check_suffix(file.suffix, str(path))
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FormError(Problem(str(path), f"cannot be read: {error}", "a text file in UTF-8")) from error
-    return loads(text, file.suffix)
+    network = loads(text, file.suffix)
+    return network if as_written else network.located(str(file.parent.resolve()))
 
 
 def _check_suffix(suffix: str, path: str) -> None:
     if suffix.lower() not in SUFFIXES:
-        raise FormError(Problem(path, "is no network file", f"a name that ends in {', '.join(SUFFIXES)}"))
+        raise FormError(Problem(path, "is not a network file", f"a name that ends in {', '.join(SUFFIXES)}"))
 
 
 def loads(text: str, suffix: str = ".json") -> Network:
@@ -116,7 +125,7 @@ def loads(text: str, suffix: str = ".json") -> Network:
 
     >>> loads('{"australis": 2}')
     Traceback (most recent call last):
-    australis.errors.FormError: australis: version 2 of the form is not known here; expected 1
+    australis.errors.FormError: australis: version 2 of the form is not supported; expected 1
     """
     _check_suffix(suffix, suffix)
     try:
@@ -126,7 +135,7 @@ def loads(text: str, suffix: str = ".json") -> Network:
 
 
 def dumps(network: Network, suffix: str = ".json") -> str:
-    """The network as a text that `loads` takes back to an equal network."""
+    """The network as a text that `loads` reads back as an equal network."""
     _check_suffix(suffix, suffix)
     if suffix.lower() == ".json":
         return write_json(to_json(network))
@@ -134,7 +143,11 @@ def dumps(network: Network, suffix: str = ".json") -> str:
 
 
 def from_json(document: Json, *, system: bool = False) -> Network:
-    """The network that a parsed document describes; `system` admits the boxes that only Australis puts in."""
+    """The network that a parsed document describes; `system` admits the boxes that only Australis adds.
+
+    If anything is wrong, the error has every problem that can be found: of the parts that cannot be read, and
+    of the others as parts of a network.
+    """
     _check_version(document)
     rest = {key: value for key, value in document.items() if key != "australis"}
     sections: dict[str, Callable[[Json], Any]] = {
@@ -144,16 +157,36 @@ def from_json(document: Json, *, system: bool = False) -> Network:
         "groups": GROUP.read,
         "outputs": _read_output,
     }
-    problems: list[Problem] = []
-    codecs = {name: Codec({}, _collecting(sections[name], name, problems)) for name in _SECTIONS}
-    found = read_fields(rest, {**_TEXTS, **codecs}, ["name"])
+    parts = _PartProblems()
+    codecs = {name: Codec({}, _collecting(sections[name], name, parts)) for name in _SECTIONS}
+    gathering = Gathering()
+    found = gather_fields(rest, {**_TEXTS, **codecs}, ["name"], gathering)
+    found = {"inputs": {}, "boxes": {}, "outputs": {}, **found}
+    problems = [*gathering.problems, *(each.under(found.get("name", "")) for each in parts.problems)]
     if problems:
-        raise FormError(problem.under(found["name"]) for problem in problems)
-    return Network(**{"inputs": {}, "boxes": {}, "outputs": {}, **found})
+        raise FormError([*problems, *_draft_problems(rest, found, parts)])
+    return Network(**found)
+
+
+@dataclass
+class _PartProblems:
+    """The problems of inputs, boxes and other parts on their own, and what is unknown about them."""
+
+    problems: list[Problem] = field(default_factory=list)
+    unread: set[str] = field(default_factory=set)
+    doubtful: dict[str, frozenset[str]] = field(default_factory=dict)
+
+
+def _draft_problems(document: Json, found: Mapping[str, Any], parts: _PartProblems) -> list[Problem]:
+    """The problems of the network that the readable parts form; none if a whole section is missing."""
+    if "name" not in found or any(name in document and name not in found for name in _SECTIONS):
+        return []
+    known = {name: value for name, value in found.items() if name != "description"}
+    return Draft(**known, unread=frozenset(parts.unread), doubtful=parts.doubtful).problems()
 
 
 def to_json(network: Network) -> dict[str, Json]:
-    """The document of a network; what has its default value is left out."""
+    """The document of a network; default values are omitted."""
     texts = {"name": network.name, "description": network.description, "timezone": network.timezone}
     shown = {key: value for key, value in texts.items() if value and (key, value) != ("timezone", "UTC")}
     writers: dict[str, Callable[[Any], Json]] = {
@@ -198,12 +231,12 @@ def _check_version(document: Json) -> None:
     if "australis" not in document:
         raise FormError(Problem("australis", "is missing", f"the version of the form, {VERSION}"))
     if document["australis"] != VERSION or isinstance(document["australis"], bool):
-        what = f"version {shown(document['australis'])} of the form is not known here"
+        what = f"version {shown(document['australis'])} of the form is not supported"
         raise FormError(Problem("australis", what, str(VERSION)))
 
 
-def _collecting(read: Callable[[Json], Any], section: str, problems: list[Problem]) -> Callable[[Json], Any]:
-    """Read all items of a section, gathering the problems of each instead of stopping at the first."""
+def _collecting(read: Callable[[Json], Any], section: str, parts: _PartProblems) -> Callable[[Json], Any]:
+    """Read all items of a section and collect the problems of each instead of stopping at the first."""
 
     def read_all(value: Json) -> dict[str, Any]:
         found = {}
@@ -212,10 +245,27 @@ def _collecting(read: Callable[[Json], Any], section: str, problems: list[Proble
                 found[key] = read(item)
             except AlgebraError as error:
                 place = key if section == "boxes" else f"{section}.{key}"
-                problems.extend(error.under(place).problems)
+                parts.problems += error.under(place).problems
+                stand_in = _stand_in(read, item, error)
+                if stand_in is None:
+                    parts.unread.add(key if section in ("inputs", "boxes") else place)
+                else:
+                    found[key], parts.doubtful[key] = stand_in
         return found
 
     return read_all
+
+
+def _stand_in(
+    read: Callable[[Json], Any], item: Json, error: AlgebraError
+) -> tuple[Any, frozenset[str]] | None:
+    """A part without its faults, so that others can be checked with it, and the attributes that it lacks."""
+    repaired = without_faults(item, error.problems)
+    if repaired is None:
+        return None
+    with suppress(AlgebraError):
+        return read(repaired[0]), repaired[1]
+    return None
 
 
 def _read_node(value: Json, system: bool) -> Node:
@@ -223,12 +273,14 @@ def _read_node(value: Json, system: bool) -> Node:
     kind = value.get("box")
     known = isinstance(kind, str) and kind in BOXES
     if not known or (BOXES[kind].system and not system):
-        reason = "is a system box, which only load shedding puts in"
+        reason = "is a system box, which only load shedding adds"
         what = f"{kind!r} {reason}" if known else f"unknown box {shown(kind)}"
         kinds = ", ".join(k for k, box in BOXES.items() if not box.system)
         raise FormError(Problem("box", what, f"one of {kinds}"))
-    place = read_fields({k: v for k, v in value.items() if k in _PLACE}, _PLACE, ["box"])
-    box = box_codec(BOXES[kind]).read({k: v for k, v in value.items() if k not in _PLACE})
+    with Gathering() as gathering:
+        with gathering.at():
+            place = read_fields({k: v for k, v in value.items() if k in _PLACE}, _PLACE, ["box"])
+        box = box_codec(BOXES[kind]).read({k: v for k, v in value.items() if k not in _PLACE})
     return Node(box, place.get("from", ()), place.get("tag", ""), place.get("description", ""))
 
 

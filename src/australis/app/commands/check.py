@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -12,23 +12,40 @@ from australis.algebra.network import Network
 from australis.app import checking, showing
 from australis.app.checking import CapacityQuestion, analysis_options
 from australis.app.exit_codes import OVERLOADED, REFUSED
-from australis.app.options import find_network, network_arguments
+from australis.app.options import find_network, named_files, network_arguments
 from australis.errors import AlgebraError, Problem
 
 
 @click.command()
 @network_arguments
+@click.option(
+    "--input",
+    "-i",
+    "inputs",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Read the first 100,000 rows of a file for an input, and say what does not fit. Repeatable.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print valid, problems and warnings as JSON.")
 @analysis_options
 @click.pass_context
 def command(
-    ctx: click.Context, /, net: str, function_files: tuple[str, ...], as_json: bool, **options: Any
+    ctx: click.Context,
+    /,
+    net: str,
+    function_files: tuple[str, ...],
+    inputs: tuple[str, ...],
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Say whether a network is valid, and what is wrong with it.
 
     Prints one line for a valid network, and a warning for what is allowed but probably not meant. Otherwise
     prints every problem found, with its path, its position in the text, and what was expected there, and
     exits with 2.
+
+    With --input it reads rows of a file as well, and warns of fields that the schema does not have, of
+    attributes that are NULL in every row, and of rows that would be quarantined.
 
     With --rate for every input it says as well whether a machine can take the load: what each box gets,
     emits, costs and needs, which one is the bottleneck, how much would have to be shed, and whether each
@@ -40,6 +57,7 @@ def command(
     Examples:
       australis check examples/soldiers.yaml
       australis check examples/intrusion.py:network --json
+      australis check soldiers.yaml --input reports=reports.jsonl
       australis check examples/soldiers.yaml --rate reports=20000/s
       australis check examples/soldiers.yaml --rate reports=1M/min --capacity 2 --headroom 0.8
       australis check soldiers.yaml --rate reports=20k/s --calibrate reports=reports.parquet
@@ -56,11 +74,14 @@ def command(
         if as_json:
             _report([Problem(net, f"failed: {type(error).__name__}: {error}")], (), as_json)
         raise
+    files = named_files(inputs, list(network.inputs), "input")
+    samples = checking.read_samples(network, files) if files else []
+    warnings += tuple(warning for sample in samples for warning in sample.warnings)
     # Only now are the kernels loaded, which takes its time.
     answer = checking.analyse_load(network, question) if question else None
     if not as_json:
         click.echo(_summary(network))
-    _report((), warnings, as_json, answer)
+    _report((), warnings, as_json, answer, samples)
     if answer and answer.is_overloaded:
         ctx.exit(OVERLOADED)
 
@@ -70,6 +91,7 @@ def _report(
     warnings: Iterable[Problem],
     as_json: bool,
     answer: checking.CapacityReport | None = None,
+    samples: Sequence[checking.Sample] = (),
 ) -> None:
     problems, warnings = tuple(problems), tuple(warnings)
     if as_json:
@@ -77,6 +99,7 @@ def _report(
             "valid": not problems,
             "problems": [problem.as_dict() for problem in problems],
             "warnings": [warning.as_dict() for warning in warnings],
+            **({"samples": {each.input: each.as_dict() for each in samples}} if samples else {}),
             **({"analysis": answer.as_dict()} if answer else {}),
         }
         # Escapes, since a text may hold half a surrogate pair, and the terminal have an encoding of its own.
@@ -84,6 +107,10 @@ def _report(
         return
     for problem in problems:
         click.echo(problem, err=True)
+    for sample in samples:
+        click.echo(
+            f"{sample.input}: {sample.rows - sample.rejected:,} of {sample.rows:,} rows of {sample.file} fit"
+        )
     for warning in warnings:
         click.echo(f"warning: {warning}", err=True)
     if answer:

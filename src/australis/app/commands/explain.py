@@ -76,7 +76,7 @@ def command(
         raise click.UsageError("--live shows the boxes of a root, and --physical how a network would run")
     if live and optimised:
         raise click.UsageError("--live shows a network as it runs, and --optimised how one would begin")
-    network = _running(net, function_files) if live else find_network(net, function_files)
+    network = _running(net, function_files) if live else find_network(net, function_files, as_written=True)
     improved = improve(network, rules=RULES if optimised else ())
     chosen = _chosen(picture, output, as_json)
     if physical:

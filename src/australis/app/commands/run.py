@@ -9,7 +9,7 @@ import click
 
 from australis.algebra.network import QUARANTINE
 from australis.app import running
-from australis.app.exit_codes import INTERRUPTED
+from australis.app.exit_codes import FAILED, INTERRUPTED
 from australis.app.options import (
     NodeOptions,
     check_files,
@@ -70,7 +70,11 @@ from australis.engine.sources import DEFAULT_BATCH
     show_default=True,
     help="The format of '-', standard input and output.",
 )
-@click.option("--strict", is_flag=True, help="Fail at the first row that would be quarantined.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Fail with exit code 1 if a tuple is quarantined, late or shed; without --root write no output.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON to standard output.")
 @node_options
 @log_options
@@ -96,7 +100,7 @@ def command(
 
     Stored tables are read first; inputs with a store need no --input. Then the inputs take turns in the order
     in which the network declares them, each with --batch tuples; a pipe brings what is there, at most so
-    many. Rows that do not fit go to the output `quarantine`, with the line and the reason.
+    many. Rows that do not fit go to the output `quarantine`, with the file, the line and the reason.
 
     Without --root the outputs appear under their names when the run is over, or not at all. With it they grow
     during the run, and the next run resumes where this one stopped, each tuple once, however this one ended.
@@ -117,7 +121,7 @@ def command(
     check_files(network, sources, targets, as_json)
     node = NodeOptions.take(options)
     if engine != SPARK:
-        refuse_elsewhere(ctx, engine, network, sources)
+        refuse_elsewhere(ctx, engine, sources)
     node.check(ctx)
     now = wall_clock if clock == "wall" else running.stopped_clock()
     job = running.RunRequest(network, sources, targets, now=now, is_timed=clock == "wall", **options)
@@ -128,9 +132,14 @@ def command(
             click.echo(f"australis: interrupted; {_what_is_left(node)}", err=True)
             ctx.exit(INTERRUPTED)
     _print(summary, as_json, in_one_line=node.follow)
-    if summary.node is not None and summary.node.interrupted:
+    is_interrupted = summary.node is not None and summary.node.interrupted
+    if is_interrupted:
         click.echo(f"australis: interrupted; {_what_is_left(node)}", err=True)
+    _warn(summary)
+    if is_interrupted:
         ctx.exit(stop.code)
+    if job.strict and summary.losses:
+        ctx.exit(FAILED)
 
 
 def _run(
@@ -145,6 +154,15 @@ def _what_is_left(node: NodeOptions) -> str:
     if node.root is None:
         return "no output was written"
     return f"what came in is safe in {node.root}, and the same command goes on from there"
+
+
+def _warn(summary: running.Summary) -> None:
+    """Say what was lost, as the last words of a run, for nobody to overlook."""
+    losses = summary.losses
+    if losses:
+        click.secho(f"\n{losses.headline()}", err=True, fg="red", bold=True)
+        for line in losses.lines():
+            click.echo(line, err=True)
 
 
 def _print(summary: running.Summary, as_json: bool, *, in_one_line: bool) -> None:

@@ -38,25 +38,28 @@ def network_arguments(command: Command) -> Command:
     return click.argument("net", metavar="NET")(functions_option(command))
 
 
-def find_network(net: str, function_files: Iterable[str] = ()) -> Network:
-    """The network that NET names, after the Python that registers its functions."""
+def find_network(net: str, function_files: Iterable[str] = (), *, as_written: bool = False) -> Network:
+    """The network that NET names, after the Python that registers its functions.
+
+    `as_written` leaves the paths of stores as they are in a file, to be shown.
+    """
     for name in function_files:
         import_python(name)
     if net.lower().endswith(SUFFIXES):
         if not Path(net).exists():
             raise NetworkError(Problem(net, "there is no such file"))
-        return _load(net)
+        return _load(net, as_written)
     place, _, name = net.rpartition(":")
     if not place:
         hint = f"; a name in it, such as {net}:network" if net.endswith(".py") else ""
-        raise NetworkError(Problem(net, "is no network file", _EXPECTED + hint))
+        raise NetworkError(Problem(net, "is not a network file", _EXPECTED + hint))
     return _as_network(_attribute(import_python(place), name, place), net)
 
 
-def _load(net: str) -> Network:
+def _load(net: str, as_written: bool) -> Network:
     """The network in a file; a problem without a place is one of the whole file."""
     try:
-        return load(net)
+        return load(net, as_written=as_written)
     except AlgebraError as error:
         raise type(error)(p if p.path else p.under(net) for p in error.problems) from None
 

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from australis.algebra.network import Network
 from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
 from australis.engine import LIGHT, MASTER, SPARK, light_tasks
@@ -57,7 +56,7 @@ class Duration(click.ParamType[str]):
             microseconds(str(value))
         except AlgebraError:
             # The message says what can be said instead.
-            self.fail(f"{value!r} is no length of time: try '30 s' or '5 min'", param, ctx)
+            self.fail(f"{value!r} is not a length of time: try '30 s' or '5 min'", param, ctx)
         return str(value)
 
 
@@ -120,9 +119,10 @@ _OPTIONS = (
     ),
     click.option(
         "--shed/--no-shed",
-        default=True,
-        show_default=True,
-        help="Under overload, shed tuples as the loss and value graphs of outputs allow.",
+        default=None,
+        help="Under overload, shed tuples as the loss and value graphs of outputs allow, or never. Default: "
+        "--shed where an input is a stream (--follow, --rate, --speed, a pipe, an endless generator); files "
+        "and folders that are read to their end are never shed.",
     ),
     click.option(
         "--headroom",
@@ -211,7 +211,7 @@ class NodeOptions:
     master: str
     discipline: str | None
     schedule: str | None
-    shed: bool
+    shed: bool | None
     headroom: float
     optimise: bool
     disk: int | None
@@ -275,7 +275,7 @@ class NodeOptions:
             raise click.UsageError(f"--input {name}={text}: {error}") from None
 
 
-def refuse_elsewhere(ctx: click.Context, engine: str, network: Network, sources: dict[str, str]) -> None:
+def refuse_elsewhere(ctx: click.Context, engine: str, sources: dict[str, str]) -> None:
     """Say which options the chosen engine does not have."""
     for field in fields(NodeOptions):
         if ctx.get_parameter_source(field.name) is ParameterSource.COMMANDLINE:
@@ -284,8 +284,6 @@ def refuse_elsewhere(ctx: click.Context, engine: str, network: Network, sources:
     for name, text in sources.items():
         if text.startswith(PREFIX):
             raise click.UsageError(f"--input {name}={text}: generators are for --engine spark")
-    for name in (name for name, given in network.inputs.items() if given.store is not None):
-        raise click.UsageError(f"{name} is read from its store, which is for --engine spark")
 
 
 def is_endless(source: Source) -> bool:

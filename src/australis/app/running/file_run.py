@@ -1,4 +1,4 @@
-"""Runs files through a network: stored tables first, then the inputs in turns, then the end."""
+"""Runs files through a network: stored tables and stores first, then the inputs in turns, then the end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Network
 from australis.app.running.engines import Engine
 from australis.app.running.tally import RunTally
-from australis.engine import never_back, wall_clock
+from australis.engine import LogClock, wall_clock
 from australis.engine.files import Batch, Reader, Rejected, Writer
 
 
@@ -43,7 +43,7 @@ def run(plan: RunSetup, progressed: Callable[[int], None]) -> RunTally:
 class _FileRun:
     def __init__(self, plan: RunSetup, progressed: Callable[[int], None]) -> None:
         self._plan, self._progressed = plan, progressed
-        self._now = never_back(plan.now)
+        self._now = LogClock(plan.now)
         self._tally = RunTally.of(plan.network)
 
     def run(self) -> RunTally:
@@ -51,7 +51,9 @@ class _FileRun:
         for name in (name for name, given in inputs.items() if given.table):
             for batch in self._batches(name):
                 self._take(name, batch, partial(self._plan.engine.load, name))
-        turns = [(name, self._batches(name)) for name in self._streams()]
+        for name in (name for name in self._streams() if inputs[name].store is not None):
+            self._push_store(name)
+        turns = [(name, self._batches(name)) for name in self._streams() if inputs[name].store is None]
         for name in self._streams():
             self._plan.readers[name].while_waiting(self._wait)
         while turns:
@@ -59,6 +61,12 @@ class _FileRun:
         if self._plan.flush:
             self._emit(self._plan.engine.flush(self._now()))
         return self._tally
+
+    def _push_store(self, name: str) -> None:
+        """Push all rows of a store, before the inputs take turns, as a node does."""
+        batches = self._batches(name)
+        while self._turn(name, batches):
+            pass
 
     def _streams(self) -> Iterator[str]:
         return (name for name, given in self._plan.network.inputs.items() if not given.table)

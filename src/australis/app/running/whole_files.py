@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from australis.algebra.network import Network
 from australis.app.running.stopping import Stop
 from australis.engine.files import Reader, Writer, open_reader, open_writer
+from australis.engine.tables import StoreReader
 
 
 @contextmanager
@@ -24,6 +25,14 @@ def open_inputs(
             )
             for name, path in sources.items()
         }
+
+
+@contextmanager
+def open_stores(network: Network) -> Iterator[dict[str, Reader]]:
+    """Open the stores of inputs, to be read as they are when the run begins."""
+    stored = [name for name, given in network.inputs.items() if given.store is not None]
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(StoreReader(network, name)) for name in stored}
 
 
 @contextmanager

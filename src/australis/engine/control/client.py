@@ -79,14 +79,14 @@ class Control:
 
     def difference(self, network: Network) -> RemoteChange:
         """What `change` would do."""
-        return _change(self._ask("difference", network=to_json(network)))
+        return _change(self._ask("difference", network=_as_sent(network)))
 
     def change(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> RemoteChange:
         """Let the node run another network from now on; `tables` are stored tables that are new in it."""
         parts = {name: list(slices(table)) for name, table in (tables or {}).items()}
         counts = {name: len(found) for name, found in parts.items()}
         sent = [each for found in parts.values() for each in found]
-        return _change(self._ask("change", *sent, network=to_json(network), tables=counts))
+        return _change(self._ask("change", *sent, network=_as_sent(network), tables=counts))
 
     def attached(self) -> dict[str, Network]:
         """The ad hoc queries by name."""
@@ -101,7 +101,7 @@ class Control:
         Without `keep` it goes when it is closed, and when this process ends, however that is. Without
         `follow` it ends when all that has arrived by now has gone through.
         """
-        answer = self._ask("attach", network=to_json(network), name=name, keep=keep, follow=follow)
+        answer = self._ask("attach", network=_as_sent(network), name=name, keep=keep, follow=follow)
         return RemoteQuery(self, answer)
 
     def join(self, name: str, *, follow: bool = True) -> RemoteQuery:
@@ -237,3 +237,8 @@ def reach(directory: Path) -> Control | None:
         what = f"cannot be reached at {place.address}: {error.strerror or error}"
         raise EngineError(Problem(str(directory), what, "the user and the machine of its node")) from None
     return Control(directory, place, connected)
+
+
+def _as_sent(network: Network) -> dict[str, Any]:
+    """A network for a node that has another current directory than this process."""
+    return to_json(network.located(str(Path.cwd())))

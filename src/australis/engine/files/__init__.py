@@ -1,17 +1,26 @@
 """Files of tuples: CSV, TSV, JSON lines and Parquet, read and written in bounded memory.
 
 Comes in: a file and the schema it should have. Goes out: Arrow tables of exactly that schema, and beside them
-the rows that do not fit, each with its line and the reason. Written files appear whole or not at all.
+the rows that do not fit, each with file, line and reason. Written files appear whole or not at all.
 """
 
-from australis.engine.files.blocks import STANDARD_STREAM
 from australis.engine.files.formats import FORMATS, format_of, open_reader, open_writer
 from australis.engine.files.growing import Ended
 from australis.engine.files.parquet_reader import column_of, fits
 from australis.engine.files.parquet_values import first_unsound
 from australis.engine.files.reader import Reader
 from australis.engine.files.rendering import csv_header, csv_rows, json_rows
-from australis.engine.files.rows import Batch, Mark, Rejected, as_json, null_faults, one_chunk, shown, without
+from australis.engine.files.rows import (
+    STANDARD_STREAM,
+    Batch,
+    Mark,
+    Rejected,
+    as_json,
+    null_faults,
+    one_chunk,
+    shown,
+    without,
+)
 from australis.engine.files.soundness import row_text, unsound_rows
 from australis.engine.files.texts import convert
 from australis.engine.files.writers import Writer

@@ -18,10 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from australis.engine.files.growing import GrowingInput, Idle, LiveInput
-from australis.engine.files.rows import Mark
+from australis.engine.files.rows import STANDARD_STREAM, Mark
 from australis.errors import EngineError, Problem
 
-STANDARD_STREAM = "-"
 BLOCK_BYTES = 4 << 20
 RECORD_BYTES_MAX = 64 << 20
 """No record of a text file may be longer: a quote that is never closed would take in the whole file."""

@@ -14,7 +14,16 @@ from australis.algebra.schema import Schema
 from australis.engine.files.blocks import RECORD_BYTES_MAX, cut_records
 from australis.engine.files.growing import Idle
 from australis.engine.files.reader import TextReader, check_columns
-from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, one_chunk, shown, without
+from australis.engine.files.rows import (
+    Batch,
+    Rejected,
+    as_json,
+    null_faults,
+    one_chunk,
+    place_of,
+    shown,
+    without,
+)
 from australis.engine.files.texts import convert
 from australis.errors import EngineError, Problem
 
@@ -173,18 +182,21 @@ class CsvReader(TextReader):
             count = len(record.fields)
             if count != len(self._header):
                 fields = "field" if count == 1 else "fields"
-                reason = f"line {record.line} has {count} {fields}, expected {len(self._header)}"
-                rejected.append(Rejected(reason, as_json(record.fields)))
+                reason = f"has {count} {fields}, expected {len(self._header)}"
+                rejected.append(self._reject(record.line, reason, record.fields))
                 continue
             if row in faults:
                 values = dict(zip(self._header, record.fields, strict=True))
-                rejected.append(Rejected(f"line {record.line}: {faults[row]}", as_json(values)))
+                rejected.append(self._reject(record.line, faults[row], values))
             row += 1
         if row != rows:
             raise EngineError(
                 Problem(self._path, f"its {rows} rows were read as {row} records", "well-placed quotes")
             )
         return tuple(rejected)
+
+    def _reject(self, line: int, reason: str, values: object) -> Rejected:
+        return Rejected(f"{place_of(self._path, 'line', line)}: {reason}", as_json(values))
 
 
 def _decoded(column: pa.Array) -> tuple[pa.Array, list[int]]:

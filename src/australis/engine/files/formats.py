@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from australis.algebra.schema import Schema
-from australis.engine.files.blocks import STANDARD_STREAM
 from australis.engine.files.csv_reader import CsvReader
 from australis.engine.files.growing import Idle
 from australis.engine.files.jsonl_reader import JsonReader
 from australis.engine.files.parquet_reader import ParquetReader
 from australis.engine.files.reader import Reader
+from australis.engine.files.rows import STANDARD_STREAM
 from australis.engine.files.writers import CsvWriter, JsonWriter, ParquetWriter, Target, Writer
 from australis.errors import EngineError, Problem
 

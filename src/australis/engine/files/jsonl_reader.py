@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.json as pajson
 
+from australis.algebra.expr import nearest
 from australis.algebra.quarantine_text import null_reason
 from australis.algebra.schema import Field, Schema
 from australis.algebra.types import DataType
 from australis.engine.files.blocks import cut_lines
 from australis.engine.files.growing import Idle
 from australis.engine.files.reader import TextReader, ignored
-from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, one_chunk, shown
+from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, one_chunk, place_of, shown
 from australis.engine.files.texts import convert, parse_value
 from australis.errors import EngineError, Problem
 
 _BOM = b"\xef\xbb\xbf"
 _SLOW_LINES = 256
+_EXAMINED_LINES = 64
+"""How many lines of a block are examined for fields that the schema does not have."""
 
 
 class JsonReader(TextReader):
@@ -30,7 +33,7 @@ class JsonReader(TextReader):
     def __init__(self, path: str, schema: Schema, timezone: str, growing: Idle | None = None) -> None:
         super().__init__(path, growing)
         self._schema, self._timezone = schema, timezone
-        self._others: dict[str, None] = {}
+        self._others: dict[str, str] = {}
         # Arrow would read a time without a zone as UTC, so it leaves timestamps to `convert`.
         self._arrow = pa.schema(
             [
@@ -48,14 +51,23 @@ class JsonReader(TextReader):
             yield from self._halved(line, block)
 
     def _note_others(self, block: bytes) -> None:
-        """Remark on what the schema does not have in the first object of a block: to look at all is dear."""
-        try:
-            first = json.loads(block[: block.find(b"\n") + 1 or len(block)])
-        except (ValueError, RecursionError):
-            return  # the line will be rejected
-        if isinstance(first, dict):
-            self._others |= dict.fromkeys(name for name in first if name not in self._schema)
-            self.notes = ignored(self._path, list(self._others))
+        """Remark on fields that the schema does not have; of a long block some objects are examined."""
+        before = len(self._others)
+        for line in _examined(block):
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError):
+                continue  # the line will be rejected
+            if isinstance(found, dict):
+                self._note_fields(found)
+        if len(self._others) > before:
+            self.notes = ignored(self._path, "field", self._others)
+
+    def _note_fields(self, found: Mapping[str, object]) -> None:
+        unknown = [name for name in found if name not in self._schema and name not in self._others]
+        if unknown:
+            missing = [name for name in self._schema.names if name not in found]
+            self._others |= {name: nearest(name, missing) for name in unknown}
 
     def _check_first(self, block: bytes) -> None:
         if block[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in block[:1000]:
@@ -114,7 +126,7 @@ class JsonReader(TextReader):
             try:
                 rows.append(self._row(text))
             except ValueError as error:
-                rejected.append(Rejected(f"line {number}: {error}", _as_json(text)))
+                rejected.append(Rejected(f"{place_of(self._path, 'line', number)}: {error}", _as_json(text)))
         columns = [pa.array([row[f.name] for row in rows], f.type.arrow) for f in self._schema]
         return Batch(pa.table(columns, self._schema.arrow), tuple(rejected))
 
@@ -139,6 +151,19 @@ class JsonReader(TextReader):
         except ValueError:
             text = str(value) if isinstance(value, Decimal) else shown(value)
             raise ValueError(f"{text} in attribute {field.name} is no {field.type}") from None
+
+
+def _examined(block: bytes) -> Iterator[bytes]:
+    """Some lines of a block, spread over all of it; of a short one, all."""
+    if block.count(b"\n") <= _EXAMINED_LINES:
+        yield from block.split(b"\n")
+        return
+    end = 0
+    for place in range(0, len(block), len(block) // _EXAMINED_LINES + 1):
+        # From the first line that begins there or later, and was not examined before.
+        start = max(end, block.find(b"\n", place - 1) + 1 if place else 0)
+        end = block.find(b"\n", start) + 1 or len(block)
+        yield block[start:end]
 
 
 def _as_json(line: bytes) -> str:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
 from australis.engine.files.reader import Reader, check_columns
-from australis.engine.files.rows import Batch, Mark, Rejected, null_faults, without
+from australis.engine.files.rows import Batch, Mark, Rejected, null_faults, place_of, without
 from australis.engine.files.soundness import row_text, unsound_rows
 from australis.errors import EngineError, Problem
 
@@ -96,8 +96,8 @@ class ParquetReader(Reader):
         return Batch(without(table, faults), tuple(rejected))
 
     def _rejected(self, columns: Mapping[str, pa.Array], row: int, reason: str) -> Rejected:
-        text = row_text(columns, row, self._schema)
-        return Rejected(f"row {self._rows_read + row + 1}: {reason}", text)
+        place = place_of(self._path, "row", self._rows_read + row + 1)
+        return Rejected(f"{place}: {reason}", row_text(columns, row, self._schema))
 
 
 def column_of(column: pa.Array, wanted: DataType, timezone: str) -> pa.Array:

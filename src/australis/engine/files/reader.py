@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -106,13 +106,27 @@ def check_columns(path: str, schema: Schema, columns: Sequence[str], what: str) 
     twice = [name for name in schema.names if list(columns).count(name) > 1]
     if twice:
         raise EngineError(Problem(path, f"{what} has {_listed(twice)} more than once", "each attribute once"))
-    return ignored(path, [name for name in columns if name not in schema])
+    return ignored(path, "column", {name: "" for name in columns if name not in schema})
 
 
-def ignored(path: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The remark on columns that are no attributes, if there are any."""
-    return (f"{path}: ignored {_listed(names)}: no attribute of the schema",) if names else ()
+def ignored(path: str, kind: str, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Remarks on columns or fields of a file that are no attributes, each with the one that may be meant.
+
+    >>> ignored("in.jsonl", "field", {"rank": "", "spede": "speed"})
+    ("in.jsonl: field 'spede' is not in the schema; did you mean 'speed'?",
+     "in.jsonl: field 'rank' is not in the schema and is ignored")
+    """
+    meant = [
+        f"{path}: {kind} {name!r} is not in the schema; did you mean {attribute!r}?"
+        for name, attribute in names.items()
+        if attribute
+    ]
+    rest = [name for name, attribute in names.items() if not attribute]
+    if not rest:
+        return tuple(meant)
+    are = "are not in the schema and are ignored" if len(rest) > 1 else "is not in the schema and is ignored"
+    return (*meant, f"{path}: {_listed(rest, kind)} {are}")
 
 
-def _listed(names: Sequence[str]) -> str:
-    return f"column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"
+def _listed(names: Sequence[str], kind: str = "column") -> str:
+    return f"{kind}{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"

@@ -13,6 +13,9 @@ import pyarrow.compute as pc
 from australis.algebra.quarantine_text import null_reason
 from australis.algebra.schema import Schema
 
+STANDARD_STREAM = "-"
+"""The path that stands for standard input or output."""
+
 _SHOWN_CHARACTERS = 60
 
 
@@ -43,6 +46,15 @@ class Mark:
     offset: int = 0
     line: int = 1
     read: int = 0
+
+
+def place_of(path: str, unit: str, number: int) -> str:
+    """Where a row is, as a reason of the quarantine begins: the file as it was named, and its line or row.
+
+    >>> place_of("in/reports.csv", "line", 4), place_of("-", "line", 4)
+    ('in/reports.csv, line 4', 'standard input, line 4')
+    """
+    return f"{'standard input' if path == STANDARD_STREAM else path}, {unit} {number}"
 
 
 def as_json(value: object) -> str:

@@ -27,7 +27,7 @@ def unsound_rows(columns: Mapping[str, Column]) -> dict[int, str]:
     """
     faults: dict[int, str] = {}
     for name, column in columns.items():
-        what = "is not UTF-8" if pa.types.is_string(column.type) else f"is no {column.type}"
+        what = "is not UTF-8" if pa.types.is_string(column.type) else f"is not a {column.type}"
         for row in _unsound(column):
             faults.setdefault(row, f"attribute {name} {what}")
     return faults

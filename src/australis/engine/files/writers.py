@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from australis.algebra.schema import Schema
-from australis.engine.files.blocks import STANDARD_STREAM
 from australis.engine.files.rendering import csv_header, csv_rows, json_rows
+from australis.engine.files.rows import STANDARD_STREAM
 from australis.errors import EngineError, Problem
 
 _log = logging.getLogger(__name__)

@@ -6,6 +6,7 @@ Segments, states, heads and statistics come in and become visible whole or not a
 from australis.engine.ledger.catalog import DISK, NETWORK, OPTIMISER, Catalog
 from australis.engine.ledger.counts import (
     BUCKETS_PER_OCTAVE,
+    DiscardCount,
     Entry,
     GateCount,
     Recent,
@@ -21,6 +22,7 @@ from australis.engine.ledger.counts import (
     last_trains,
     middle_us,
     note_all_withdrawn,
+    note_discards,
     note_insertion,
     note_recent,
     note_withdrawals,
@@ -28,6 +30,13 @@ from australis.engine.ledger.counts import (
     quantile_us,
     recent,
     taken_and_shed,
+)
+from australis.engine.ledger.custody import (
+    TRASH_BYTES,
+    RootTaken,
+    disagreement,
+    missing_catalog,
+    missing_journal,
 )
 from australis.engine.ledger.entries import FLUSH, LOAD, PUSH, TICK, Head, LogEvent, StateFile
 from australis.engine.ledger.ledger import Ledger, UnitOfWork
@@ -42,6 +51,7 @@ from australis.engine.ledger.retention import (
     unneeded,
     waits_for,
 )
+from australis.engine.ledger.survey import ConsumerEntry, Survey, survey
 from australis.engine.ledger.view import known_catalog, known_record, plan_in, view_of
 
 __all__ = [
@@ -54,7 +64,10 @@ __all__ = [
     "OPTIMISER",
     "PUSH",
     "TICK",
+    "TRASH_BYTES",
     "Catalog",
+    "ConsumerEntry",
+    "DiscardCount",
     "Entry",
     "GateCount",
     "Head",
@@ -64,8 +77,10 @@ __all__ = [
     "Queues",
     "Recent",
     "Record",
+    "RootTaken",
     "Rows",
     "StateFile",
+    "Survey",
     "UnitOfWork",
     "all_so_far",
     "arcs_with_history",
@@ -73,6 +88,7 @@ __all__ = [
     "box_counts",
     "bucket",
     "count_shed",
+    "disagreement",
     "drop_log",
     "histogram",
     "history_from",
@@ -85,7 +101,10 @@ __all__ = [
     "loads_of",
     "log_needed_from",
     "middle_us",
+    "missing_catalog",
+    "missing_journal",
     "note_all_withdrawn",
+    "note_discards",
     "note_insertion",
     "note_recent",
     "note_withdrawals",
@@ -95,6 +114,7 @@ __all__ = [
     "query_begins_at",
     "recent",
     "rows_between",
+    "survey",
     "taken_and_shed",
     "unneeded",
     "view_of",

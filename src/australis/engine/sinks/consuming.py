@@ -14,6 +14,9 @@ import pyarrow as pa
 from australis.algebra.schema import Schema
 from australis.engine.store import SEQ
 
+FILE = "file:"
+"""How the names of consumers begin that are files."""
+
 
 class Outlet(Protocol):
     """The part of a node that gives tables out; a consumer is a name under which it knows how far one is.
@@ -39,7 +42,7 @@ class FileSink:
 
     @property
     def consumer(self) -> str:
-        return f"file:{Path(self.path).resolve()}"
+        return f"{FILE}{Path(self.path).resolve()}"
 
 
 class RunningSink(ABC):
@@ -89,6 +92,9 @@ class Sink(Protocol):
 
     @property
     def consumer(self) -> str: ...
+
+    def check(self, position: str | None) -> None:
+        """Refuse what cannot be written, before anything runs; `position` is where the last run left it."""
 
     def start(self, outlet: Outlet) -> RunningSink: ...
 

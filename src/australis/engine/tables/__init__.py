@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from australis.engine.tables.known_tables import Tables, TableState, table_states
     from australis.engine.tables.lookup import LookupFailed, lookups, renew
     from australis.engine.tables.outdated_tables import outdated
-    from australis.engine.tables.reading import Found, note_of
-    from australis.engine.tables.refresh import Keeper
+    from australis.engine.tables.reading import Found, StoreReader, note_of
+    from australis.engine.tables.refresh import Keeper, check_stores
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -33,9 +33,13 @@ else:
             "outdated_tables": ("outdated",),
             "reading": (
                 "Found",
+                "StoreReader",
                 "note_of",
             ),
-            "refresh": ("Keeper",),
+            "refresh": (
+                "Keeper",
+                "check_stores",
+            ),
         },
     )
 
@@ -43,8 +47,10 @@ __all__ = [
     "Found",
     "Keeper",
     "LookupFailed",
+    "StoreReader",
     "TableState",
     "Tables",
+    "check_stores",
     "described",
     "lookups",
     "note_of",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from australis.algebra.expr import Attribute, Call, Expr, Literal
 from australis.algebra.network import Network
 from australis.algebra.store import Pull
 from australis.algebra.types import BOOLEAN
-from australis.engine.files import Batch
+from australis.engine.files import Batch, Mark, Reader
 from australis.engine.ingest import Position, loaded
 from australis.engine.ledger import LOAD, PUSH
 from australis.engine.tables.choosing import chosen
@@ -50,12 +51,48 @@ def note_of(network: Network, name: str) -> str:
 def read(network: Network, name: str, position: str | None, how: str | None) -> Found:
     """Read the store of an input; `position` is the note of the last time, `how` what was decided by then."""
     with open_store(network, name) as stored:
-        if not network.inputs[name].table:
-            return _pushed(network, name, stored, position)
-        pull = how or chosen(network, name, stored).value
-        empty = Batch(stored.schema.arrow.empty_table())
-        batch = empty if pull == Pull.LOOKUP else stored.read(wanted(network, name))
-        return Found(name, stored.path, batch, LOAD, pull, (note_of(network, name), pull))
+        return _read(network, name, stored, position, how)
+
+
+def _read(network: Network, name: str, stored: Stored, position: str | None, how: str | None) -> Found:
+    """Read a store that is open."""
+    if not network.inputs[name].table:
+        return _pushed(network, name, stored, position)
+    pull = how or chosen(network, name, stored).value
+    empty = Batch(stored.schema.arrow.empty_table())
+    batch = empty if pull == Pull.LOOKUP else stored.read(wanted(network, name))
+    return Found(name, stored.path, batch, LOAD, pull, (note_of(network, name), pull))
+
+
+class StoreReader(Reader):
+    """The rows of an input's store, in one batch; a table that would be looked up is read whole."""
+
+    def __init__(self, network: Network, name: str) -> None:
+        self._network, self._name = network, name
+        self._stored = open_store(network, name)
+        self._is_read = False
+
+    def batches(self) -> Iterator[Batch]:
+        found = _read(self._network, self._name, self._stored, None, Pull.LOAD.value)
+        self._is_read = True
+        yield found.batch
+
+    @property
+    def mark(self) -> Mark:
+        return Mark()
+
+    def resume(self, mark: Mark) -> None:
+        """A store has no places to resume at: it is read from its beginning."""
+
+    def position(self) -> int:
+        return int(self._is_read)
+
+    @property
+    def size(self) -> int:
+        return 1
+
+    def close(self) -> None:
+        self._stored.close()
 
 
 def _pushed(network: Network, name: str, stored: Stored, position: str | None) -> Found:

@@ -100,7 +100,7 @@ class Cuts:
             # Without its tuples it failed as well, or they may be blameless.
             return False
         tries = known.failed_alone + 1
-        reason = str(error) if tries >= ALONE_TRIES else ""
+        reason = error.problem.what if tries >= ALONE_TRIES else ""
         self._cuts[name] = replace(known, size=1, failed_alone=tries, reason=reason)
         if reason:
             _log.warning("the tuples of number %d go to the quarantine: %s", fresh.end - 1, error)

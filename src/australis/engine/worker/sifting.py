@@ -6,12 +6,14 @@ tried in halves, from the same state, down to one sequence number, and there dow
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from australis.algebra.counters import Counters
 from australis.algebra.network import QUARANTINE
 from australis.engine.worker.waybill import TimeSlice
 from australis.errors import KernelError, Problem
@@ -35,31 +37,31 @@ class Sieve:
     def advance(self, state: PipelineState, arrivals: Arrivals, time_slice: TimeSlice) -> Iterator[Passage]:
         """Take the tuples of a time slice through, in as few passages as possible."""
         try:
-            yield self._pipeline.advance(state, arrivals, time_slice.now, ending=time_slice.ending)
-            return
+            whole = self._pipeline.advance(state, arrivals, time_slice.now, ending=time_slice.ending)
         except KernelError as error:
             if not any(table.num_rows for table in arrivals.values()):
                 raise
-            failure = error
-        if time_slice.ending:
-            # The end alone may be what fails: then the tuples pass, and nobody can be set aside for it.
-            passages = self._halves(state, arrivals, time_slice.now)
+            yield from self._sift(state, arrivals, time_slice, error)
         else:
-            passages = self._cut(state, arrivals, time_slice.now, failure)
+            yield whole
+
+    def _sift(
+        self, state: PipelineState, arrivals: Arrivals, time_slice: TimeSlice, error: KernelError
+    ) -> Iterator[Passage]:
+        """Take the tuples of a time slice through that has just failed."""
+        now, is_ending = time_slice.now, time_slice.ending
+        # The end alone may be what fails: then the tuples pass, and nobody can be set aside for it.
+        passages = self._halves(state, arrivals, now) if is_ending else self._cut(state, arrivals, now, error)
         for passage in passages:
             state = passage.state
             yield passage
-        if time_slice.ending:
-            yield self._pipeline.advance(state, {}, time_slice.now, ending=True)
+        if is_ending:
+            yield self._pipeline.advance(state, {}, now, ending=True)
 
-    def set_aside(self, state: PipelineState, arrivals: Arrivals, reason: str) -> Passage:
-        """Send all of some tuples to the quarantine; the state stays as it is."""
-        network = self._pipeline.network.name
-        found = [
-            self._reject(name, table, KernelError(Problem(f"{network}.{name}", reason)))
-            for name, table in arrivals.items()
-        ]
-        return self._rejected(state, found)
+    def set_aside(self, state: PipelineState, arrivals: Arrivals, box: str, reason: str) -> Passage:
+        """Send all of some tuples to the quarantine, for the sake of a box; the state stays as it is."""
+        error = KernelError(Problem(f"{self._pipeline.network.name}.{box}", reason))
+        return self._rejected(state, [self._reject(name, table, error) for name, table in arrivals.items()])
 
     # --- by sequence number
 
@@ -149,7 +151,15 @@ class Sieve:
 
     def _rejected(self, state: PipelineState, rejected: list[pa.Table]) -> Passage:
         found = pa.concat_tables([QUARANTINE_ARROW.empty_table(), *rejected])
-        return Passage(state, {QUARANTINE: found}, {}, {}, {}, {})
+        counters = dict(self._counted(found))
+        return Passage(state, {QUARANTINE: found}, counters, dict.fromkeys(counters, 0), {}, {})
+
+    def _counted(self, found: pa.Table) -> Iterator[tuple[str, Counters]]:
+        """What is set aside, as tuples that came to the boxes that failed, and were rejected there."""
+        for path, count in Counter(found["path"].to_pylist()).items():
+            box = path.removeprefix(f"{self._pipeline.network.name}.")
+            if box in self._pipeline.kernels:
+                yield box, Counters(received=count, rejected=count)
 
 
 class Unsiftable(KernelError):

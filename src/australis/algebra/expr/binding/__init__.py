@@ -1,7 +1,7 @@
 """The rules by which `bind` turns syntax into the typed tree.
 
-A call and its typed arguments come in; a signature with the type of the result goes out (`signatures`,
-`arithmetic`), with the casts that Spark SQL would insert (`coerce`), or the reason why there is none.
+In: a call and its typed arguments. Out: a signature with the type of the result (`signatures`, `arithmetic`)
+and the casts that Spark SQL would insert (`coerce`), or the reason why the call does not fit.
 """
 
 from australis.algebra.expr.binding.arithmetic import (
@@ -22,9 +22,9 @@ from australis.algebra.expr.binding.signatures import (
     Mismatch,
     Rule,
     Signature,
+    check_count,
     common,
     comparison,
-    counted,
     fitting,
     like,
     meeting_of,
@@ -47,10 +47,10 @@ __all__ = [
     "Signature",
     "bounded",
     "cast_refused",
+    "check_count",
     "common",
     "comparison",
     "convert",
-    "counted",
     "fitting",
     "instant",
     "like",

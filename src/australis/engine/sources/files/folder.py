@@ -61,6 +61,7 @@ class RunningFolder:
         self._source, self._positions, self._waiter = source, positions, waiter
         self._taken: set[str] = set()
         self._seen: dict[str, tuple[Look, float]] = {}
+        self._noted: set[str] = set()
         self.notes: tuple[str, ...] = ()
         self.turn = sum(self._running(name).turn for name in sorted(self._looks()) if self._is_known(name))
 
@@ -96,8 +97,15 @@ class RunningFolder:
             self.turn += running.turn - before
             before = running.turn
             yield delivery
-        self.notes += tuple(note for note in running.notes if note not in self.notes)
+        self._note(running.notes, f"{self._source.file(name).path}: ")
         self._taken.add(name)
+
+    def _note(self, notes: tuple[str, ...], place: str) -> None:
+        """Keep the remarks on a file that were not made on another one of the folder."""
+        for note in notes:
+            if (said := note.removeprefix(place)) not in self._noted:
+                self._noted.add(said)
+                self.notes += (note,)
 
     def _complete(self) -> list[str]:
         """The files that are complete and not taken, by name."""
