@@ -123,7 +123,7 @@ def test_the_tutorial_prints_what_it_shows(tmp_path: Path) -> None:
     assert [printed(block, tmp_path) for block in shown] == shown
 
 
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -95,6 +95,17 @@ def test_a_variable_may_stand_for_a_password() -> None:
             False,
             "store.ascending: 'n' is int; expected int, long, timestamp not",
         ),
+        (Store("cars.csv", overlap=5), False, "store.overlap: is 5, but nothing ascends; expected ascending"),
+        (
+            Store("cars.csv", ascending="id", overlap="1 min"),
+            False,
+            "store.overlap: '1 min' is no size along a int; expected a number, 0 or greater",
+        ),
+        (
+            Store("cars.csv", ascending="id", overlap=-1),
+            False,
+            "store.overlap: -1 is no size along a int; expected a number, 0 or greater",
+        ),
     ],
 )
 def test_a_store_must_suit_its_input(store: Store, table: bool, said: str) -> None:
@@ -117,7 +128,7 @@ def test_a_lookup_needs_an_equality() -> None:
 
 def test_networks_with_stores_are_written_and_read_again() -> None:
     whole = Store("postgresql://host/db", "cars", Pull.LOOKUP, "10 min", timeout="30 s")
-    made = network(whole, Store("cars.parquet", ascending="id"))
+    made = network(whole, Store("cars.parquet", ascending="id", overlap=50))
     for suffix in (".json", ".yaml"):
         assert loads(dumps(made, suffix), suffix) == made
     written = to_json(made)["inputs"]

@@ -186,7 +186,9 @@ def test_a_file_with_a_bad_text_is_read_row_by_row(tmp_path: Path) -> None:
             hand_over(node, delivery)
         node.drain()
         assert node.read("out")["k"].to_pylist() == [1, 3]
-        assert node.read("quarantine")["reason"].to_pylist() == [f"{path}, row 2: attribute word is not UTF-8"]
+        assert node.read("quarantine")["reason"].to_pylist() == [
+            f"{path}, row 2: attribute word is not UTF-8"
+        ]
 
 
 # --- names, and roots of earlier versions

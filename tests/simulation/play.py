@@ -277,16 +277,22 @@ class Play:
     # --- clients
 
     def _feed(self, node: Node, source: str) -> None:
-        """Push the events of a source, each once, whatever happens in between."""
+        """Push the events of a source, each once, whatever happens in between.
+
+        After an error some ask how far they have come; others push again, as their position tells.
+        """
         events = self.story.events[source]
-        while (number := self._position(node, source)) < len(events):
+        number = self._position(node, source)
+        while number < len(events):
             try:
-                self._push(node, source, events[number], (source, str(number + 1)))
-                self.pushed[source] = number + 1
+                self._push(node, source, events[number], (source, number + 1))
+                number = self.pushed[source] = number + 1
             except EngineError:
                 self._trouble()
+                if self.random.random() < 0.5:
+                    number = self._position(node, source)
 
-    def _push(self, node: Node, source: str, event: Event, position: tuple[str, str]) -> None:
+    def _push(self, node: Node, source: str, event: Event, position: tuple[str, int]) -> None:
         if event.ending:
             node.flush(event.now, position=position)
         elif source == CLOCK:

@@ -181,6 +181,7 @@ _STORE = record(
         "pull": Codec({"enum": [each.value for each in Pull if each]}, TEXT.read, str),
         "refresh": TEXT,
         "ascending": TEXT,
+        "overlap": SPAN,
         "timeout": TEXT,
     },
     "a stored data set: a file, or a table of a database",

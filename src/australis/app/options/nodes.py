@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
-from australis.engine import LIGHT, MASTER, SPARK, light_tasks
+from australis.engine import LIGHT, MASTER, SPARK, WORKER_WAIT, WORKER_WAIT_S, light_tasks
 from australis.engine.files import STANDARD_STREAM
 from australis.engine.sources import PREFIX, GeneratorSource, Options, Source, parse_replay, parse_source
 from australis.errors import AlgebraError, EngineError
@@ -106,6 +106,14 @@ _OPTIONS = (
         "four at a time.",
     ),
     click.option("--master", default=MASTER, show_default=True, help="The Spark to run on."),
+    click.option(
+        "--worker-wait",
+        type=click.FloatRange(min=0, min_open=True),
+        default=WORKER_WAIT_S,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long to wait for the first worker of a cluster.",
+    ),
     click.option(
         "--discipline",
         type=click.Choice(DISCIPLINES),
@@ -209,6 +217,7 @@ class NodeOptions:
     catalog: str | None
     runner: str
     master: str
+    worker_wait: float
     discipline: str | None
     schedule: str | None
     shed: bool | None
@@ -234,6 +243,11 @@ class NodeOptions:
     @property
     def is_on_spark(self) -> bool:
         return self.runner == SPARK
+
+    @property
+    def spark_options(self) -> dict[str, str]:
+        """The options for Spark that follow from ours."""
+        return {WORKER_WAIT: str(self.worker_wait)}
 
     @property
     def engine(self) -> str:

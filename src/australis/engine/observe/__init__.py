@@ -5,7 +5,7 @@ The ledger comes in; reports go out. Nothing here changes anything.
 
 from typing import TYPE_CHECKING
 
-from australis.engine.observe.discards import Discards, InputStatistics, discards_upstream
+from australis.engine.observe.discards import Discards, InputStatistics, discards_upstream, late_at
 from australis.engine.observe.inspect import holds_tables, look, optimised, running, shed
 from australis.engine.observe.live_network import live
 from australis.engine.observe.quality import WINDOW_S, OutputQuality, QualityReport, kept_by, monitor
@@ -43,6 +43,7 @@ __all__ = [
     "empty_trash",
     "holds_tables",
     "kept_by",
+    "late_at",
     "live",
     "look",
     "monitor",

@@ -42,7 +42,7 @@ class Loop:
         tables: Tables,
         upkeep: Upkeep,
         run: RunTrain,
-        tick: Callable[[int], int],
+        tick: Callable[[int], object],
         *,
         clock: Callable[[], int],
         threads: Threads,
