@@ -49,6 +49,11 @@ def test_the_place_determines_the_kind(at: str, kind: StoreKind) -> None:
         ({"at": "cars.csv", "pull": "often"}, "pull: is 'often'; expected 'load', 'lookup'"),
         ({"at": "cars.csv", "refresh": "soon"}, "refresh: 'soon' is not a length of time"),
         ({"at": "cars.csv", "refresh": "0 s"}, "refresh: '0 s' is not a whole, positive"),
+        ({"at": "cars.csv", "timeout": "1 s"}, "timeout: is '1 s', but cars.csv is a file"),
+        (
+            {"at": "sqlite:///c.db", "table": "cars", "timeout": "soon"},
+            "timeout: 'soon' is not a length of time",
+        ),
         ({"at": "postgresql://me:geheim@host/db", "table": "cars"}, "at: holds a password"),
         ({"at": "postgresql://host/db?password=geheim", "table": "cars"}, "at: holds a password"),
         ({"at": "postgresql://host/db?sslpassword=geheim", "table": "cars"}, "at: holds a password"),
@@ -122,7 +127,7 @@ def test_a_lookup_needs_an_equality() -> None:
 
 
 def test_networks_with_stores_are_written_and_read_again() -> None:
-    whole = Store("postgresql://host/db", "cars", Pull.LOOKUP, "10 min")
+    whole = Store("postgresql://host/db", "cars", Pull.LOOKUP, "10 min", timeout="30 s")
     made = network(whole, Store("cars.parquet", ascending="id", overlap=50))
     for suffix in (".json", ".yaml"):
         assert loads(dumps(made, suffix), suffix) == made
@@ -132,6 +137,7 @@ def test_networks_with_stores_are_written_and_read_again() -> None:
         "table": "cars",
         "pull": "lookup",
         "refresh": "10 min",
+        "timeout": "30 s",
     }
 
 

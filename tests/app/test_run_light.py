@@ -29,7 +29,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_files_to_files(folder: Path) -> None:
     outputs = ("--output=counts=counts.csv", "--output=near=near.jsonl")
-    answer = australis("run", "net.yaml", *INPUTS, *outputs, "--flush", "--runner=light[2]", "--train=3")
+    answer = australis(
+        "run", "net.yaml", *INPUTS, *outputs, "--flush", "--runner=light[2]", "--train=3", "--train-limit=1 h"
+    )
     assert answer.exit_code == 0, answer.output
     assert (folder / "counts.csv").read_text() == COUNTS
     near = (folder / "near.jsonl").read_text().splitlines()
@@ -103,6 +105,8 @@ def test_a_signal_to_the_whole_group_ends_it_in_order(folder: Path, number: int,
         (["--runner=light", "--engine=spark"], "--engine spark is for --runner spark, not for light"),
         (["--runner=light", "--engine=kernels"], "--runner is for --engine spark, not for kernels"),
         (["--runner=lite"], "'lite' is no runner: try spark, light or light[4]"),
+        (["--train-limit=soon"], "'soon' is not a length of time: try '30 s' or '5 min'"),
+        (["--engine=kernels", "--train-limit=5 min"], "--train-limit is for --engine spark, not for kernels"),
     ],
 )
 def test_what_is_refused_before_anything_begins(options: list[str], message: str) -> None:

@@ -112,15 +112,18 @@ def test_strict_fails_at_the_first(folder: Path) -> None:
     assert message == f"australis: {REASONS[0]} (--strict)\n"
 
 
-def test_a_failing_function_is_no_traceback(folder: Path) -> None:
+def test_tuples_that_a_function_fails_on_go_to_the_quarantine(folder: Path) -> None:
     write(
         folder / "unlucky.py",
         "from australis import register_function\ndef fail(a):\n    raise RuntimeError('out of luck')\n"
         "register_function('unlucky:fail', fail, takes=('int',), returns='boolean')\n",
     )
     write(folder / "net.yaml", NETWORK.replace("pos >= 30", "'`unlucky:fail`(pos)'"))
-    message = refused("--functions=unlucky.py", "--output=counts=c.csv", code=1)
-    assert message == "australis: soldiers.across: `unlucky:fail` failed: RuntimeError: out of luck\n"
+    answer = run("--functions=unlucky.py", "--output=quarantine=bad.jsonl")
+    assert answer.exit_code == 0, answer.output
+    rows = [json.loads(line) for line in (folder / "bad.jsonl").read_text().splitlines()]
+    found = {(row["path"], row["reason"]) for row in rows}
+    assert found == {("soldiers.across", "`unlucky:fail` failed: RuntimeError: out of luck")}
 
 
 # --- what only a node can

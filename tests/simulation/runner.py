@@ -10,7 +10,7 @@ from random import Random
 
 from australis.engine.store.root import Root
 from australis.engine.worker.task import Task
-from australis.engine.worker.waybill import Manifest, TrainFailed, Waybill, answer, manifest_of
+from australis.engine.worker.waybill import Manifest, TooLarge, TrainFailed, Waybill, answer, manifest_of
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 from australis.sim.machine.machine import Machine
@@ -67,7 +67,8 @@ class SimulatedRunner:
             _run_task(text, index)
         elif how == "late":
             self._machine.threads.start(lambda: _run_quietly(text, index), f"late task {self.failures}")
-        raise TrainFailed(Problem("task", f"is {how}"))
+        # A worker that is lost may have been given too much.
+        raise (TooLarge if how == "lost" else TrainFailed)(Problem("task", f"is {how}"))
 
 
 def _run_task(text: str, index: int) -> Manifest:

@@ -80,15 +80,18 @@ class Store:
     """For a stream: an attribute that grows, so that a repeated read returns only new rows."""
     overlap: Span = ""
     """How far before the greatest value seen a repeated read begins, for rows that appear late."""
+    timeout: str = ""
+    """How long a query of the database may take; if empty, as long as it takes."""
 
     def __post_init__(self) -> None:
-        guard_texts(self, "at", "table", "pull", "refresh", "ascending")
+        guard_texts(self, "at", "table", "pull", "refresh", "ascending", "timeout")
         problems = list(_problems(self))
         if problems:
             raise AlgebraError(problems)
-        if self.refresh:
-            with at("refresh"):
-                microseconds(self.refresh)
+        for name in ("refresh", "timeout"):
+            if text := getattr(self, name):
+                with at(name):
+                    microseconds(text)
 
     def __str__(self) -> str:
         return f"{self.table} of {self.at}" if self.table else self.at
@@ -127,6 +130,11 @@ class Store:
         """The microseconds between two readings."""
         return microseconds(self.refresh) if self.refresh else None
 
+    @property
+    def timeout_us(self) -> int | None:
+        """The microseconds that a query may take."""
+        return microseconds(self.timeout) if self.timeout else None
+
 
 def _relative_path(store: Store) -> tuple[str, str | None, Callable[[str], str]]:
     """The prefix of a store's relative path, that path, and the function that writes a folder before it."""
@@ -157,6 +165,8 @@ def _problems(store: Store) -> Iterator[Problem]:
     is_file = store.kind is StoreKind.FILE
     if is_file and store.table:
         yield Problem("table", f"is {store.table!r}, but {store.at} is a file", "none for a file")
+    if is_file and store.timeout:
+        yield Problem("timeout", f"is {store.timeout!r}, but {store.at} is a file", "none for a file")
     if not is_file and (not store.table or "\0" in store.table):
         yield Problem("table", f"is {shown(store.table)}", "the name of a table or view of the database")
     if store.pull not in list(Pull):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,11 +17,37 @@ import pyarrow as pa
 
 from australis.algebra.guards import guard
 from australis.algebra.order import names
+from australis.algebra.spans import microseconds
 from australis.algebra.types import DataType, parse_type
 from australis.errors import AlgebraError, KernelError, Problem
 
 Found = TypeVar("Found", bound="RowFunction | UserAggregate")
 _NAME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+
+
+class CallOverran(BaseException):
+    """A call of a function took longer than it may, and was interrupted.
+
+    No `Exception`, so that a function that handles its own errors does not take it for one of them.
+    """
+
+
+TimeLimit = Callable[[int], AbstractContextManager[None]]
+"""Interrupts what runs inside after some microseconds: raises `CallOverran` in the midst of it."""
+
+
+def _no_limit(limit_us: int) -> AbstractContextManager[None]:
+    """Interrupt nothing: there is no clock here, unless somebody brings one."""
+    del limit_us
+    return nullcontext()
+
+
+_time_limit: list[TimeLimit] = [_no_limit]
+
+
+def limit_calls(time_limit: TimeLimit) -> None:
+    """Let calls of functions that have a limit be interrupted by it, in this process from now on."""
+    _time_limit[0] = time_limit
 
 
 @dataclass(frozen=True)
@@ -31,11 +58,19 @@ class RowFunction:
     call: Callable[..., pa.Array]
     takes: tuple[DataType, ...]
     returns: DataType
+    limit_us: int | None = None
+    """How long a call may take."""
 
     def apply(self, arrays: Sequence[pa.Array], rows: int) -> pa.Array:
         """The function's result for some rows; an error names a function that breaks its contract."""
         try:
-            result = self.call(*arrays)
+            with _limited(self.limit_us):
+                result = self.call(*arrays)
+        except CallOverran as error:
+            assert self.limit_us is not None, "a call without a limit is not interrupted"
+            raise KernelError(
+                Problem("", f"`{self.name}` took longer than {self.limit_us / 1e6:g} s")
+            ) from error
         except Exception as error:
             raise _failed(self.name, error) from error
         if isinstance(result, pa.ChunkedArray):
@@ -100,11 +135,19 @@ _aggregates: dict[str, UserAggregate] = {}
 
 
 def register_function(
-    name: str, call: Callable[..., pa.Array], *, takes: tuple[str, ...], returns: str
+    name: str,
+    call: Callable[..., pa.Array],
+    *,
+    takes: tuple[str, ...],
+    returns: str,
+    limit: str | None = None,
 ) -> RowFunction:
-    """Make a Python function over Arrow arrays callable from expressions as `` `module:function`(a, b) ``."""
+    """Make a Python function over Arrow arrays callable from expressions as `` `module:function`(a, b) ``.
+
+    With a `limit` such as "2 s", a call that takes longer in a worker of a node is interrupted, and fails.
+    """
     _check_calls(call=call)
-    function = RowFunction(_checked(name), call, _types(takes), parse_type(returns))
+    function = RowFunction(_checked(name), call, _types(takes), parse_type(returns), _limit_us(limit))
     _row_functions[name] = function
     return function
 
@@ -159,7 +202,23 @@ def _check_calls(**calls: object) -> None:
         guard(call, Callable, path, "a function")  # type: ignore[arg-type]
 
 
-def _failed(name: str, error: Exception) -> KernelError:
+def _limit_us(limit: str | None) -> int | None:
+    if limit is None:
+        return None
+    try:
+        return microseconds(limit)
+    except AlgebraError as error:
+        raise error.under("limit") from None
+
+
+def _limited(limit_us: int | None) -> AbstractContextManager[None]:
+    return nullcontext() if limit_us is None else _time_limit[0](limit_us)
+
+
+def _failed(name: str, error: Exception) -> Exception:
+    """The error of a function that raised; that there is no memory left is no fault of its tuples."""
+    if isinstance(error, MemoryError):
+        return MemoryError(f"`{name}`: {error}")
     return KernelError(Problem("", f"`{name}` failed: {type(error).__name__}: {error}"))
 
 

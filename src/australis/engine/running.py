@@ -50,7 +50,8 @@ def assemble(
     """Put the parts of a network together; `tasks` can run at a time."""
     state = RunState(ledger)
     steering = Steering(ledger, settings, threads, clock())
-    dispatch = Dispatch(ledger, TrainSettings(settings.partitions, tasks, settings.cache), tables)
+    trains = TrainSettings(settings.partitions, tasks, settings.cache, settings.train_limit_s)
+    dispatch = Dispatch(ledger, trains, tables)
     loop = Loop(
         ledger,
         state,

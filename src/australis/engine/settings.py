@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from australis.algebra.boxes import at
 from australis.algebra.network import Network
+from australis.algebra.spans import microseconds
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Discipline
 from australis.policy.schedule import Scheduling
@@ -51,6 +53,8 @@ class NodeSettings:
     """Whether the network is rewritten by what is measured while it runs."""
     disk: int | None = None
     """The bytes of segments at which ingest waits for room; None for no limit."""
+    train_limit: str | None = None
+    """How long a train may take, such as "5 min"; None for as long as it takes."""
 
     def __post_init__(self) -> None:
         for name in ("partitions", "train", "in_flight"):
@@ -61,11 +65,20 @@ class NodeSettings:
         if not 0 < self.headroom <= 1:
             raise EngineError(Problem("headroom", f"is {self.headroom}", "more than 0, at most 1"))
 
+        if self.train_limit is not None:
+            with at("train_limit"):
+                microseconds(self.train_limit)
+
     def for_network(self, network: Network) -> NodeSettings:
         """The settings for a network, where some were left open."""
         graphs = any(output.quality is not None for output in network.outputs.values())
         discipline = self.discipline or (Discipline.BRANCH if graphs else Discipline.SUPERBOX)
         return replace(self, discipline=discipline, schedule=self.schedule or Scheduling.fitting(network))
+
+    @property
+    def train_limit_s(self) -> float | None:
+        """The seconds that a train may take."""
+        return None if self.train_limit is None else microseconds(self.train_limit) / 1e6
 
     @property
     def train_most(self) -> int:

@@ -17,7 +17,7 @@ from australis.algebra.counters import BEHIND, Counters
 from australis.algebra.network import QUARANTINE, Network, Ref
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
-from australis.errors import AlgebraError, KernelError, Problem
+from australis.errors import AlgebraError, AustralisError, KernelError, Problem
 from australis.kernels.arrays import column, stacked
 from australis.kernels.arrivals import Taken, take
 from australis.kernels.boxes import Ask
@@ -135,6 +135,11 @@ class Pipeline:
                 after[box_id] = self._visit(box_id, state[box_id], event)
             except KernelError as error:
                 raise error.under(self._path(box_id)) from error
+            except (AustralisError, MemoryError):
+                raise
+            except Exception as error:
+                what = f"failed: {type(error).__name__}: {error}"
+                raise KernelError(Problem(self._path(box_id), what)) from error
             event.costs[box_id] = self._clock() - began
         outputs = self._outputs(event)
         return Passage(after, outputs, event.counters, event.costs, event.unread, event.ports)

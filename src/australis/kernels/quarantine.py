@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from australis.algebra.expr import Value
 from australis.algebra.network import QUARANTINE_SCHEMA
 from australis.algebra.quarantine_text import null_reason, tuple_as_json
 from australis.algebra.schema import TS, Schema
@@ -29,7 +30,7 @@ def quarantined(rejected: pa.Table, path: str, schema: Schema) -> pa.Table:
     >>> quarantined(rejected, "soldiers.across", schema)["tuple"].to_pylist()
     ['{"pos": 7}']
     """
-    values = {name: plain(rejected[name].combine_chunks()) for name in schema.names}
+    values = {name: _shown(rejected[name].combine_chunks()) for name in schema.names}
     texts = [
         tuple_as_json({name: column[row] for name, column in values.items()}, schema)
         for row in range(rejected.num_rows)
@@ -37,6 +38,16 @@ def quarantined(rejected: pa.Table, path: str, schema: Schema) -> pa.Table:
     paths = pa.repeat(path, rejected.num_rows)
     columns = [paths, rejected[REASON], pa.array(texts, pa.string()), rejected[TS], rejected[CAUSE]]
     return pa.table(columns, QUARANTINE_ARROW)
+
+
+def _shown(column: pa.Array) -> list[Value]:
+    """The values of a column; bytes that are no text, which a box may have failed on, are written out."""
+    try:
+        return plain(column)
+    except UnicodeDecodeError:
+        # It may be why the tuple is here.
+        found = column.view(pa.binary()).to_pylist()
+        return [None if each is None else each.decode("utf-8", "backslashreplace") for each in found]
 
 
 def admitted(batch: pa.Table, schema: Schema) -> tuple[pa.Table, pa.Table | None]:

@@ -19,6 +19,7 @@ class TwoShares:
 
     root: str = "root"
     orders: tuple[bytes, ...] = (b"a", b"b")
+    limit_s: float | None = None
 
 
 @pytest.fixture

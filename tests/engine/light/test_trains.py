@@ -10,12 +10,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-from australis import Node, register_function
+from australis import Node, Order, register_aggregate, register_function
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
-from australis.engine.light.orders import fault, manifest
 from australis.engine.light.runner import LightRunner
-from australis.engine.worker.waybill import TrainFailed
+from australis.engine.worker.waybill import (
+    Manifest,
+    TaskFault,
+    TooLarge,
+    TrainFailed,
+    answer_or_fault,
+    manifest_of,
+)
 from australis.errors import AustralisError
 
 Numbers = npt.NDArray[np.float64]
@@ -72,15 +78,35 @@ def test_functions_find_what_workers_leave_out(
     assert answer(light, tmp_path, "mine:f") == pytest.approx(right)
 
 
-def test_an_error_comes_as_it_was_raised(light: LightRunner, tmp_path: Path) -> None:
-    register_function("mine:unlucky", unlucky, takes=("double",), returns="double")
-    with pytest.raises(AustralisError, match=r"mine:unlucky.*no luck today"):
-        answer(light, tmp_path, "mine:unlucky")
+def test_an_error_that_is_no_fault_of_a_tuple_comes_as_it_was_raised(
+    light: LightRunner, tmp_path: Path
+) -> None:
+    net = NetworkBuilder("n")
+    stream = net.input("s", "x double")
+    stream.aggregate({"y": "`mine:unlucky`(x)"}, Order("x"), size=10, as_="total").output("out")
+    register_aggregate(
+        "mine:unlucky", init=list, incr=lambda s, x: s, final=unlucky, takes=("double",), returns="double"
+    )
+    with Node(tmp_path / "root", runner=light) as node:
+        node.deploy(net.build())
+        node.push("s", pa.table({"x": [1.0]}))
+        node.flush()
+        with pytest.raises(AustralisError, match=r"^n\.total: `mine:unlucky` failed: ValueError: no luck"):
+            node.drain()
+        assert node.read("quarantine").num_rows == 0
 
 
-def test_a_fault_may_be_gone_the_next_time() -> None:
-    with pytest.raises(TrainFailed, match="box: its train failed: MemoryError: all of it is used"):
-        manifest("box", fault(MemoryError("all of it is used")))
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [(MemoryError("all"), TooLarge), (OSError("all"), TrainFailed), (ValueError("all"), TaskFault)],
+)
+def test_a_fault_may_be_gone_the_next_time(error: Exception, kind: type[TrainFailed]) -> None:
+    def fail() -> Manifest:
+        raise error
+
+    with pytest.raises(TrainFailed, match=f"^box: its train failed: {type(error).__name__}: all$") as caught:
+        manifest_of(answer_or_fault(fail), "box")
+    assert type(caught.value) is kind
 
 
 def test_what_was_closed_runs_nothing(tmp_path: Path) -> None:

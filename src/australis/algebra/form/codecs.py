@@ -182,6 +182,7 @@ _STORE = record(
         "refresh": TEXT,
         "ascending": TEXT,
         "overlap": SPAN,
+        "timeout": TEXT,
     },
     "a stored data set: a file, or a table of a database",
 )

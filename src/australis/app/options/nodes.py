@@ -11,10 +11,11 @@ import click
 from click.core import ParameterSource
 
 from australis.algebra.schema import Schema
+from australis.algebra.spans import microseconds
 from australis.engine import LIGHT, MASTER, SPARK, WORKER_WAIT, WORKER_WAIT_S, light_tasks
 from australis.engine.files import STANDARD_STREAM
 from australis.engine.sources import PREFIX, GeneratorSource, Options, Source, parse_replay, parse_source
-from australis.errors import EngineError
+from australis.errors import AlgebraError, EngineError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -39,6 +40,24 @@ class Size(click.ParamType[int]):
             self.fail(f"{value!r} is no size: try 500MB or 2GB", param, ctx)
         thousands = " KMGT".index(found[2].upper() or " ")
         return round(float(found[1]) * 1000.0**thousands)
+
+
+class Duration(click.ParamType[str]):
+    """A length of time.
+
+    >>> Duration().convert("5 min", None, None)
+    '5 min'
+    """
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            microseconds(str(value))
+        except AlgebraError:
+            # The message says what can be said instead.
+            self.fail(f"{value!r} is not a length of time: try '30 s' or '5 min'", param, ctx)
+        return str(value)
 
 
 class ListenAddress(click.ParamType[str]):
@@ -164,6 +183,13 @@ _OPTIONS = (
         help="The most tuples of a train.",
     ),
     click.option(
+        "--train-limit",
+        type=Duration(),
+        metavar="TIME",
+        help="End a train that takes longer, try it with fewer tuples, and send a tuple that takes too long "
+        "by itself to the quarantine: '5 min'. Default: no limit.",
+    ),
+    click.option(
         "--follow", is_flag=True, help="Keep reading what is appended to files and added to folders."
     ),
     click.option("--rate", metavar="N/s", help="Replay every input at so many tuples a second: 5000/s."),
@@ -203,6 +229,7 @@ class NodeOptions:
     way: str
     partitions: int
     train: int
+    train_limit: str | None
     follow: bool
     rate: str | None
     speed: str | None

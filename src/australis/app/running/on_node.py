@@ -148,6 +148,7 @@ class _NodeRun:
             # What is read from files can wait: nobody is served better by a part of it.
             shed=not self._is_at_rest if options.shed is None else options.shed,
             headroom=options.headroom,
+            train_limit=options.train_limit,
             optimise=options.optimise,
             disk=options.disk,
             metrics=options.metrics,

@@ -7,6 +7,7 @@ the rows that do not fit, each with file, line and reason. Written files appear 
 from australis.engine.files.formats import FORMATS, format_of, open_reader, open_writer
 from australis.engine.files.growing import Ended
 from australis.engine.files.parquet_reader import column_of, fits
+from australis.engine.files.parquet_values import first_unsound
 from australis.engine.files.reader import Reader
 from australis.engine.files.rendering import csv_header, csv_rows, json_rows
 from australis.engine.files.rows import (
@@ -20,6 +21,7 @@ from australis.engine.files.rows import (
     shown,
     without,
 )
+from australis.engine.files.soundness import row_text, unsound_rows
 from australis.engine.files.texts import convert
 from australis.engine.files.writers import Writer
 
@@ -37,6 +39,7 @@ __all__ = [
     "convert",
     "csv_header",
     "csv_rows",
+    "first_unsound",
     "fits",
     "format_of",
     "json_rows",
@@ -44,6 +47,8 @@ __all__ = [
     "one_chunk",
     "open_reader",
     "open_writer",
+    "row_text",
     "shown",
+    "unsound_rows",
     "without",
 ]

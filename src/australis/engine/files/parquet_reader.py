@@ -1,8 +1,8 @@
-"""Parquet: the types are checked once, when the file is opened; only NULLs can be wrong in a row."""
+"""Parquet: types are checked once, when the file is opened; rows for NULLs and bytes that are no text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
 from australis.engine.files.reader import Reader, check_columns
-from australis.engine.files.rows import Batch, Mark, Rejected, as_json, null_faults, place_of, without
+from australis.engine.files.rows import Batch, Mark, Rejected, null_faults, place_of, without
+from australis.engine.files.soundness import row_text, unsound_rows
 from australis.errors import EngineError, Problem
 
 BATCH_ROWS = 65_536
@@ -90,13 +91,13 @@ class ParquetReader(Reader):
     def _batch(self, batch: pa.RecordBatch) -> Batch:
         columns = {f.name: column_of(batch.column(f.name), f.type, self._timezone) for f in self._schema}
         table = pa.table(list(columns.values()), self._schema.arrow)
-        faults = null_faults(self._schema, columns)
-        rejected = (self._rejected(table, row, reason) for row, reason in sorted(faults.items()))
+        faults = {**null_faults(self._schema, columns), **unsound_rows(columns)}
+        rejected = (self._rejected(columns, row, reason) for row, reason in sorted(faults.items()))
         return Batch(without(table, faults), tuple(rejected))
 
-    def _rejected(self, table: pa.Table, row: int, reason: str) -> Rejected:
+    def _rejected(self, columns: Mapping[str, pa.Array], row: int, reason: str) -> Rejected:
         place = place_of(self._path, "row", self._rows_read + row + 1)
-        return Rejected(f"{place}: {reason}", as_json(table.slice(row, 1).to_pylist()[0]))
+        return Rejected(f"{place}: {reason}", row_text(columns, row, self._schema))
 
 
 def column_of(column: pa.Array, wanted: DataType, timezone: str) -> pa.Array:

@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Network
 from australis.algebra.schema import TS, Schema
 from australis.engine.crash_points import crash_point
-from australis.engine.files import Rejected
+from australis.engine.files import Rejected, first_unsound
 from australis.engine.ingest.conversion import Pushed, as_table
-from australis.engine.ingest.schema_fit import fitting, widens
+from australis.engine.ingest.schema_fit import apart, fitting, widens
 from australis.engine.ledger import (
     FLUSH,
     LOAD,
@@ -47,11 +48,19 @@ def _nothing(change: UnitOfWork) -> None:
 
 
 @dataclass(frozen=True)
+class StoredTuples:
+    """Tuples in a file, which have no place in the log so far, and the rows that no box could have read."""
+
+    segment: Segment
+    unsound: Sequence[Rejected] = ()
+
+
+@dataclass(frozen=True)
 class Arrival:
-    """Tuples of an input in a file, which have no place in the log so far, and what came with them."""
+    """Tuples of an input that have no place in the log so far, and what came with them."""
 
     name: str
-    segment: Segment
+    stored: StoredTuples
     now: int
     kind: str = PUSH
     rejected: Sequence[Rejected] = ()
@@ -88,18 +97,19 @@ class Ingest:
 
     # --- files of tuples, which have no place in the log so far
 
-    def store(self, name: str, batch: Pushed, now: int, network: Network | None = None) -> Segment:
+    def store(self, name: str, batch: Pushed, now: int, network: Network | None = None) -> StoredTuples:
         """Write tuples of an input to a file; of another network than the one that runs, it may be new."""
         schema = self._schema(name) if network is None else network.inputs[name].schema
         path = f"{(network or self._network).name}.{name}"
-        table = fitting(path, as_table(path, batch, schema), schema)
+        fit = fitting(path, as_table(path, batch, schema), schema)
+        table, unsound = apart(path, fit, schema)
         ts = None if TS in table.column_names else now
         if not table.num_rows:
-            return Segment(name, "", 0, 0, 0, 0, 0, first=0, ts=ts)
-        return write_arrivals(self._root, name, table, 0, ts)
+            return StoredTuples(Segment(name, "", 0, 0, 0, 0, 0, first=0, ts=ts), unsound)
+        return StoredTuples(write_arrivals(self._root, name, table, 0, ts), unsound)
 
-    def adopt(self, name: str, uri: str, now: int) -> Segment:
-        """Describe a Parquet file as a segment of an input."""
+    def adopt(self, name: str, uri: str, now: int) -> StoredTuples:
+        """Describe a Parquet file as a segment of an input, if every value in it can be read."""
         segment, found = adopt(self._root, name, uri, 0, now)
         schema = self._schema(name)
         fitting(uri, found.empty_table(), schema)
@@ -108,7 +118,11 @@ class Ingest:
                 what = f"its column {field.name!r} is {found.field(field.name).type}"
                 expected = f"{field.type.arrow}; read the file and push its tuples instead"
                 raise EngineError(Problem(uri, what, expected))
-        return segment
+        with self._root.open(uri) as source:
+            unsound = first_unsound(pq.ParquetFile(source), schema)
+        if unsound is not None:
+            raise EngineError(Problem(uri, unsound, "values that can be read; push its tuples instead"))
+        return StoredTuples(segment)
 
     def check_stream(self, name: str) -> None:
         """Refuse tuples for an input that is a stored table."""
@@ -127,7 +141,7 @@ class Ingest:
                 return self._commit(placed)
         with self._ledger.change() as change:
             change.bury(
-                [arrival.segment.name] if arrival.segment.rows and not arrival.segment.adopted else []
+                [arrival.stored.segment.name] if arrival.segment.rows and not arrival.segment.adopted else []
             )
         return None
 
@@ -176,12 +190,13 @@ class Ingest:
         """Decide on the numbers of tuples that arrive one after the other. The caller has the turn."""
         found, base = [], self._ledger.queues.log_end
         for each in arrivals:
-            end = base + 1 + each.segment.rows
-            placed = replace(each.segment, base=base + 1, end=end, first=base + 1)
-            segments = [placed] if each.segment.rows else []
-            if each.rejected:
-                segments.append(self._quarantine(each.name, each.rejected, base, each.now))
-            event = LogEvent(base, end, each.kind, each.name, each.segment.rows, each.now)
+            segment, rejected = each.stored.segment, (*each.rejected, *each.stored.unsound)
+            end = base + 1 + segment.rows
+            placed = replace(segment, base=base + 1, end=end, first=base + 1)
+            segments = [placed] if segment.rows else []
+            if rejected:
+                segments.append(self._quarantine(each.name, rejected, base, each.now))
+            event = LogEvent(base, end, each.kind, each.name, segment.rows, each.now)
             found.append(Placed(event, segments, each.position, each.also))
             base = end
         return found

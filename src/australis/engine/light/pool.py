@@ -7,6 +7,7 @@ import threading
 from collections import Counter, deque
 from multiprocessing.connection import Connection, Pipe
 
+from australis.engine.light.orders import READY
 from australis.engine.light.zygote import Zygote
 
 _log = logging.getLogger(__name__)
@@ -16,6 +17,10 @@ class WorkerEnded(Exception):
     """A worker ended before it gave an answer, or the train was given up before it had a worker."""
 
 
+class WorkerLost(WorkerEnded):
+    """A worker ended in the midst of its task, as when the system has no memory left for it."""
+
+
 class Worker:
     """A worker as the driver sees it: a connection that ends when it does."""
 
@@ -23,10 +28,18 @@ class Worker:
         self.number, self.connection = number, connection
         self.root = ""
         """The root whose train it runs."""
+        self.is_ready = False
+        """Whether it has told that it is there: it may still be loading what it needs."""
 
     @property
     def has_ended(self) -> bool:
-        """Whether an idle worker is gone: it says nothing by itself, so all that can come is the end."""
+        """Whether an idle worker is gone: once it is ready it says nothing by itself, so it is its end."""
+        try:
+            if not self.is_ready and self.connection.poll():
+                self.hear()
+        except WorkerEnded:
+            # That is what was asked.
+            return True
         return self.connection.poll()
 
     def send(self, order: bytes) -> None:
@@ -38,10 +51,18 @@ class Worker:
 
     def receive(self) -> bytes:
         """Wait for its answer."""
+        while (data := self.hear()) is None:
+            continue
+        return data
+
+    def hear(self) -> bytes | None:
+        """Wait for what it says: its answer, or None if it is only that it is ready."""
         try:
-            return self.connection.recv_bytes()
+            data = self.connection.recv_bytes()
+            self.is_ready = self.is_ready or data == READY
+            return None if data == READY else data
         except (EOFError, OSError) as error:
-            raise WorkerEnded("a worker ended in the midst of its task") from error
+            raise WorkerLost("a worker ended in the midst of its task") from error
 
 
 class Pool:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import deque
 from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Self
 
-from australis.engine.light.orders import failed, manifest, orders
-from australis.engine.light.pool import Pool, Worker, WorkerEnded
+from australis.engine.light.orders import orders
+from australis.engine.light.pool import Pool, Worker, WorkerEnded, WorkerLost
 from australis.engine.store import Root
-from australis.engine.worker import Manifest, RunTrain, Waybill
+from australis.engine.worker import (
+    Manifest,
+    Overran,
+    RunTrain,
+    TooLarge,
+    TrainFailed,
+    Waybill,
+    failure,
+    manifest_of,
+)
 from australis.plan.superboxes import Plan
 
 
@@ -50,16 +60,20 @@ class LightRunner:
     def _run(self, waybill: Waybill) -> list[Manifest]:
         try:
             answers = _Shares(self._pool, waybill).run()
+        except WorkerLost as error:
+            raise TooLarge(failure(waybill.superbox, str(error))) from error
         except WorkerEnded as error:
-            raise failed(waybill.superbox, str(error)) from error
-        return [manifest(waybill.superbox, answers[index]) for index in sorted(answers)]
+            raise TrainFailed(failure(waybill.superbox, str(error))) from error
+        return [manifest_of(answers[index], waybill.superbox) for index in sorted(answers)]
 
 
 class _Shares:
     """The shares of a train on their way: each begins when a worker is free."""
 
     def __init__(self, pool: Pool, waybill: Waybill) -> None:
-        self._pool, self._root = pool, waybill.root
+        self._pool, self._root, self._waybill = pool, waybill.root, waybill
+        self._ends_at: float | None = None
+        """When the train is ended, if it may not take longer."""
         self._waiting = deque(enumerate(orders(waybill)))
         self._running: dict[Worker, int] = {}
         self._answers: dict[int, bytes] = {}
@@ -86,24 +100,38 @@ class _Shares:
         while self._waiting and (worker := self._pool.take(self._root, wait=not self._running)):
             index, order = self._waiting.popleft()
             self._running[worker] = index
+            self._start_clock()
             try:
                 worker.send(order)
             except WorkerEnded as error:
                 self._lose(worker, error)
 
+    def _start_clock(self) -> None:
+        """Begin to count the time of the train, once a worker is ready for it."""
+        is_running = any(worker.is_ready for worker in self._running)
+        if self._ends_at is None and self._waybill.limit_s is not None and is_running:
+            self._ends_at = time.monotonic() + self._waybill.limit_s
+
     def _ready(self) -> list[Worker]:
-        if len(self._running) < 2:
+        """The workers that have something to say, once there are some."""
+        if self._ends_at is None and len(self._running) < 2:
             return list(self._running)
-        ready = wait([worker.connection for worker in self._running])
+        left = None if self._ends_at is None else max(0.0, self._ends_at - time.monotonic())
+        ready = wait([worker.connection for worker in self._running], left)
+        if self._running and not ready:
+            raise Overran.after(self._waybill)
         return [worker for worker in self._running if worker.connection in ready]
 
     def _finish(self, worker: Worker) -> None:
         try:
-            self._answers[self._running[worker]] = worker.receive()
+            answer = worker.hear()
         except WorkerEnded as error:
             self._lose(worker, error)
             return
-        del self._running[worker]
+        if answer is None:
+            self._start_clock()
+            return
+        self._answers[self._running.pop(worker)] = answer
         self._pool.give_back(worker)
 
     def _lose(self, worker: Worker, error: WorkerEnded) -> None:

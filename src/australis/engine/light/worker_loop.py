@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import traceback
+from functools import partial
 from multiprocessing.connection import Connection
 
-from australis.engine.light.orders import fault, share_of
-from australis.engine.worker import Manifest, Task, answer
+from australis.engine.light.orders import READY, share_of
+from australis.engine.worker import Manifest, Task, answer_or_fault
 
 
 def work(driver: Connection) -> None:
-    """Serve until the driver ends the connection."""
+    """Say that this worker is ready, then serve until the driver ends the connection."""
+    driver.send_bytes(READY)
     while True:
         try:
             order = driver.recv_bytes()
         except EOFError:
             # The driver needs no more.
             return
-        driver.send_bytes(_answer(order))
-
-
-def _answer(order: bytes) -> bytes:
-    try:
-        return answer(lambda: _run(order))
-    except Exception as error:
-        traceback.print_exc()
-        return fault(error)
+        driver.send_bytes(answer_or_fault(partial(_run, order)))
 
 
 def _run(order: bytes) -> Manifest:

@@ -9,9 +9,10 @@ from pyspark.sql import SparkSession
 
 from australis.engine.settings import Way
 from australis.engine.spark.cluster import check_workers
-from australis.engine.spark.fused import FusedRunner, group_of
+from australis.engine.spark.fused import FusedRunner
 from australis.engine.spark.session import GONE, SESSION_OPTIONS, is_running, local_session
 from australis.engine.spark.sql_runner import SqlRunner
+from australis.engine.spark.train_jobs import cancel_jobs
 from australis.engine.store import Root
 from australis.engine.worker import RunTrain
 from australis.errors import EngineError, Problem
@@ -71,7 +72,7 @@ class SparkRunner:
         """Cancel the jobs of a root."""
         # Where Spark has ended, so have its jobs.
         with suppress(*GONE):
-            self.session.sparkContext.cancelJobGroup(group_of(root.uri))
+            cancel_jobs(self.session.sparkContext, root.uri)
 
     def close(self) -> None:
         """End Spark, if it began for this runner."""

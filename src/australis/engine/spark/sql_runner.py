@@ -12,8 +12,6 @@ from functools import reduce
 
 import numpy as np
 import pyarrow as pa
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
@@ -21,12 +19,22 @@ from pyspark.sql import types as spark
 from australis.algebra.counters import Counters
 from australis.algebra.network import Ref
 from australis.algebra.schema import TS, Schema
-from australis.engine.spark.fused import FusedRunner, describe, failed, waybill_of_job
+from australis.engine.spark.fused import FusedRunner, waybill_of_job
 from australis.engine.spark.leading import Led, applied, led
+from australis.engine.spark.train_jobs import train_job
 from australis.engine.spark.types import spark_type
 from australis.engine.store import SEQ, Root, Segment, check_segment
 from australis.engine.store import TIE as SORTED_TIE
-from australis.engine.worker import Manifest, Share, Task, Waybill, answer, manifest_of, ready_for, write_plan
+from australis.engine.worker import (
+    Manifest,
+    Share,
+    Task,
+    Waybill,
+    answer_or_fault,
+    manifest_of,
+    ready_for,
+    write_plan,
+)
 from australis.kernels.kernel import CAUSE
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Plan
@@ -49,26 +57,26 @@ class SqlRunner:
         session.conf.set("spark.sql.session.timeZone", plan.network.timezone)
         self._session, self._root, self._plan = session, root, plan
         self._fused = FusedRunner(session)
+        self._has_run = False
         self._led = {name: led(superbox) for name, superbox in plan.superboxes.items()}
         self._file = write_plan(root, {name: each.rest for name, each in self._led.items()})
 
     def run(self, waybill: Waybill) -> list[Manifest]:
         """Run a train."""
         observed: _Observed = {}
-        if waybill.drop_boxes:
-            # Drop boxes come before all else, and what they shed is counted: the other way does that.
+        if waybill.drop_boxes or waybill.set_aside:
+            # Both come before all else, and what is shed is counted: the other way does that.
             return self._fused.run(waybill)
         frame = self._frame(waybill, observed)
         for segments in waybill.streams.values():
             for segment in segments:
                 check_segment(self._root, segment)
-        try:
-            describe(self._session.sparkContext, replace(waybill, plan=self._file))
+        told = replace(waybill, plan=self._file)
+        with train_job(self._session.sparkContext, told, is_first=not self._has_run):
             rows = frame.mapInArrow(serve_rows, "answer binary").collect()
-        except (Py4JError, PySparkException, OSError) as error:
-            raise failed(waybill, error) from error
+        self._has_run = True
         return [
-            *(manifest_of(bytes(row.answer)) for row in rows),
+            *(manifest_of(bytes(row.answer), waybill.superbox) for row in rows),
             self._led_counts(waybill.superbox, observed),
         ]
 
@@ -181,7 +189,7 @@ def serve_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _run_task(waybill: Waybill, partition: int, streams: Mapping[str, pa.Table]) -> pa.RecordBatch:
     share = Share((partition if waybill.partitions > 1 else 0,))
-    data = answer(lambda: Task(waybill, share, partition).run(streams))
+    data = answer_or_fault(lambda: Task(waybill, share, partition).run(streams))
     return pa.RecordBatch.from_pydict({"answer": pa.array([data], pa.binary())})
 
 

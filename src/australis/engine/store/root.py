@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import posixpath
 import re
@@ -21,6 +22,8 @@ from australis.errors import EngineError, Problem
 
 SEGMENTS, STATES, PLANS, HISTORY = "segments", "states", "plans", "history"
 _IDENTITY = "identity"
+_NAME_BYTES_MOST, _HASH_DIGITS = 136, 16
+"""A file's name may have 255 bytes on most systems; a token and a suffix come after that of an arc."""
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 """The modes of what is for its user alone."""
 _PATTERNS = re.compile(r"[\\*?\[\]{}]")
@@ -108,7 +111,7 @@ class Root:
 
     def new_name(self, kind: str, stem: str, suffix: str) -> str:
         """The name of a file that was never there before."""
-        return f"{kind}/{stem}-{self.disk.token()}{suffix}"
+        return f"{kind}/{short_name(stem)}-{self.disk.token()}{suffix}"
 
     def write(self, name: str, data: Data) -> None:
         """Write a new file so that it is still there after a loss of power."""
@@ -191,6 +194,19 @@ class Root:
     def names(self, kind: str) -> Iterator[str]:
         """All files of a kind."""
         return self.disk.names(kind)
+
+
+def short_name(name: str) -> str:
+    """A name of a network as a part of a file's name: one that is too long has a hash in place of its end.
+
+    >>> short_name("average"), len(short_name("b" * 230))
+    ('average', 137)
+    """
+    data = name.encode()
+    if len(data) <= _NAME_BYTES_MOST:
+        return name
+    kept = data[: _NAME_BYTES_MOST - _HASH_DIGITS].decode(errors="ignore")
+    return f"{kept}~{hashlib.sha256(data).hexdigest()[:_HASH_DIGITS]}"
 
 
 def _open_elsewhere(uri: str) -> pa.NativeFile:

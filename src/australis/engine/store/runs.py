@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from australis.algebra.schema import TS, Schema
-from australis.engine.store.root import HISTORY, SEGMENTS, Root
+from australis.engine.store.root import HISTORY, SEGMENTS, Root, short_name
 from australis.engine.store.segments import SEQ, TIE, Segment, checksum, staged
 
 GROUP_ROWS = 1 << 13
@@ -67,7 +67,7 @@ def described(
 
 def run_name(root: Root, point: str, base: int, end: int) -> str:
     """Where a new run of a connection point is to be; names are in the order of their numbers."""
-    return f"{HISTORY}/{point}/{base:015d}-{end:015d}-{root.disk.token()}.parquet"
+    return f"{HISTORY}/{short_name(point)}/{base:015d}-{end:015d}-{root.disk.token()}.parquet"
 
 
 def publish(root: Root, runs: Iterable[str]) -> None:

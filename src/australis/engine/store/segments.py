@@ -281,6 +281,12 @@ def _completed(table: pa.Table, segment: Segment, start: int) -> pa.Table:
     """A table with the hidden columns that the file does not have."""
     if segment.ts is not None:
         table = table.append_column(TS, pa.repeat(pa.scalar(segment.ts, TIMESTAMP.arrow), table.num_rows))
+    elif table[TS].null_count:
+        # Earlier versions took tuples without a time of arrival among others that had one.
+        newest = pa.scalar(segment.newest, pa.int64()).cast(TIMESTAMP.arrow)
+        table = table.set_column(
+            table.column_names.index(TS), TS, pc.fill_null(table[TS].cast(TIMESTAMP.arrow), newest)
+        )
     if segment.first is not None:
         first = segment.first + start
         table = table.append_column(SEQ, pa.array(np.arange(first, first + table.num_rows)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -72,9 +73,10 @@ class PostgresqlStored(Stored):
         super().__init__(path, store, schema, timezone)
         self._driver = _driver(path)
         with self._explained():
-            uri = _with_timeout(resolved(store, path))
+            uri = _with_timeouts(resolved(store, path), store.timeout_us)
             self._connection = self._driver.connect(uri, autocommit=True)
         try:
+            self._limit_statements()
             self._types = self._read_types()
         except BaseException:
             self.close()
@@ -175,6 +177,13 @@ class PostgresqlStored(Stored):
             what = f"has a column {field.name!r} of type {given}"
             raise self.trouble(what, f"what {field.type} can hold without loss; a view may convert it")
 
+    def _limit_statements(self) -> None:
+        """Let the server end what takes longer than the store allows."""
+        if self.store.timeout_us is not None:
+            limit_ms = math.ceil(self.store.timeout_us / 1000)
+            with self._explained(), self._connection.cursor() as cursor:
+                cursor.execute(f"SET statement_timeout = {limit_ms}")
+
     def _ask(self, sql: str, values: object) -> pa.Table:
         with self._explained(), self._connection.cursor() as cursor:
             cursor.execute(sql, values)
@@ -218,10 +227,16 @@ def _driver(path: str) -> Any:
         ) from error
 
 
-def _with_timeout(uri: str) -> str:
-    if "connect_timeout=" in uri:
-        return uri
-    return f"{uri}{'&' if '?' in uri else '?'}connect_timeout={CONNECT_S}"
+def _with_timeouts(uri: str, timeout_us: int | None) -> str:
+    """A URL with how long the server may take to answer a connection, and the network to deliver."""
+    given = {"connect_timeout": CONNECT_S}
+    if timeout_us is not None:
+        given["connect_timeout"] = min(CONNECT_S, math.ceil(timeout_us / 1e6))
+        given["tcp_user_timeout"] = math.ceil(timeout_us / 1000)
+    for name, value in given.items():
+        if f"{name}=" not in uri:
+            uri += f"{'&' if '?' in uri else '?'}{name}={value}"
+    return uri
 
 
 def _as_list(values: pa.Array) -> pa.Array:

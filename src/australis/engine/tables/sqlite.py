@@ -7,7 +7,9 @@ types of a result from the first values that it sees.)
 
 from __future__ import annotations
 
+import math
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -25,6 +27,8 @@ from australis.engine.tables.python_values import columns_of
 from australis.engine.tables.stored import Stored, resolved
 
 ROWS_AT_ONCE = 65_536
+STEPS_BETWEEN_LOOKS = 10_000
+"""After how many instructions SQLite asks whether to continue: a fraction of a millisecond."""
 VALUES_MOST = 30_000
 """How many values are bound in one statement; SQLite takes 32,766."""
 
@@ -65,12 +69,15 @@ class SqliteStored(Stored):
 
     def __init__(self, path: str, store: Store, schema: Schema, timezone: str) -> None:
         super().__init__(path, store, schema, timezone)
+        self._ends_at = math.inf
         with self._explained():
             place = urlsplit(resolved(store, path))
             file = unquote(place.netloc + place.path)[1:]
             self._db = sqlite3.connect(
                 f"file:{quote(file)}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
             )
+        if store.timeout:
+            self._db.set_progress_handler(self._is_late, STEPS_BETWEEN_LOOKS)
         try:
             self._affinities = self._read_affinities()
         except BaseException:
@@ -166,12 +173,20 @@ class SqliteStored(Stored):
         columns, faults = columns_of(rows, self.schema, self.timezone)
         return self.fitting(columns, faults)
 
+    def _is_late(self) -> bool:
+        """Whether SQLite has to give up the query that runs; it asks now and then."""
+        return time.monotonic() > self._ends_at
+
     @contextmanager
     def _explained(self) -> Iterator[None]:
+        """A query inside may take as long as the store allows, and its errors are told as the store's."""
+        if self.store.timeout_us is not None:
+            self._ends_at = time.monotonic() + self.store.timeout_us / 1e6
         try:
             yield
         except sqlite3.Error as error:
-            raise self.trouble(f"cannot be read: {error}") from error
+            why = f"took longer than {self.store.timeout}" if self._is_late() else f"cannot be read: {error}"
+            raise self.trouble(why) from error
 
 
 def quoted(name: str) -> str:

@@ -35,6 +35,8 @@ class TrainSettings:
     """How many tasks can run at a time."""
     cache: int
     """The bytes that a worker keeps decoded."""
+    limit_s: float | None = None
+    """How long a train may take."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,11 @@ class Dispatched:
     @property
     def members(self) -> tuple[str, ...]:
         return self.superbox.members
+
+    @property
+    def lo(self) -> int:
+        """Where the train begins."""
+        return self.waybill.time_slices[0].lo
 
     @property
     def hi(self) -> int:
@@ -145,6 +152,7 @@ class Dispatch:
             lookups=self._plan.lookups.of(queues, superbox),
             asked=self._tables.versions(),
             unloaded=is_first and bool(superbox.tables),
+            limit_s=self._settings.limit_s,
         )
         return waybill, superbox
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from australis.engine.crash_points import crash_point
 from australis.engine.ledger import Ledger, Queues
@@ -15,8 +16,9 @@ from australis.engine.tables import LookupFailed, Tables
 from australis.engine.threads import Thread, Threads
 from australis.engine.train.attempts import attempt
 from australis.engine.train.commit import Replaced, Train, commit_train
+from australis.engine.train.cuts import Cuts, TooMuch
 from australis.engine.train.dispatch import Dispatch, Dispatched
-from australis.engine.worker import Manifest, RunTrain
+from australis.engine.worker import Manifest, Overran, RunTrain
 from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import QUARANTINE_ARC
 
@@ -56,6 +58,7 @@ class Loop:
         """Whoever has it decides on the next train, or on what trains go through."""
         self.heard: Callable[[Train], None] = lambda train: None
         self._running: list[Thread] = []
+        self._cuts = Cuts()
 
     # --- life
 
@@ -94,15 +97,18 @@ class Loop:
 
     def resume(self) -> None:
         """Continue, also after an error whose cause is fixed."""
+        with self.turn:
+            self._cuts.clear()
         self._state.resume()
 
     def step(self) -> Train | None:
         """Run one train in this thread, though the loop is paused; None if there is nothing to do."""
-        dispatched = self._next(stepping=True)
-        if dispatched is None:
-            return None
-        with self._releasing(dispatched):
-            return self._try_run(dispatched)
+        while (dispatched := self._next(stepping=True)) is not None:
+            with self._releasing(dispatched):
+                train = self._try_run(dispatched)
+            if train is not None or not self._cuts.is_tried_again(dispatched):
+                return train
+        return None
 
     # --- the workers
 
@@ -191,10 +197,12 @@ class Loop:
         choice = self._steering.decide(queues, self._clock(), free, dict(state.busy), state.held, self._train)
         if choice is None:
             return None
-        members = tuple(choice.stages)
+        members = self._cuts.apart(queues, tuple(choice.stages))
+        end = self._cuts.end(queues, members[0], ends[members[0]])
         waybill, superbox = self._dispatch.make_waybill(
-            queues, members, ends[members[0]], choice.most, self._steering.drop_boxes_at(members[0])
+            queues, members, end, choice.most, self._steering.drop_boxes_at(members[0])
         )
+        waybill = replace(waybill, set_aside=self._cuts.reason(queues, members[0]))
         versions = tuple(queues.heads[member].version for member in members)
         return Dispatched(waybill, superbox, queues.plan, versions, reader)
 
@@ -210,14 +218,29 @@ class Loop:
             self._tables.note_failure(error.problem, self._ledger)
         except Replaced as error:
             _log.warning("a train did not happen: %s", error)
+        except TooMuch as error:
+            if not self._is_cut(dispatched, error):
+                self._fail(dispatched.members, error)
         except AustralisError as error:
             self._fail(dispatched.members, error)
         return None
 
+    def _is_cut(self, dispatched: Dispatched, error: EngineError) -> bool:
+        """Whether a train that was too much is tried with fewer tuples; a query that is too slow is not."""
+        is_slow_query = isinstance(error, Overran) and self._query_of(dispatched.members) is not None
+        if self._state.stopping or is_slow_query:
+            return False
+        with self.turn:
+            return self._cuts.note_failure(dispatched, error)
+
+    def _query_of(self, members: Sequence[str]) -> str | None:
+        """The ad hoc query that all of some superboxes belong to."""
+        owners = {self._ledger.plan.query_of(member) for member in members}
+        return owners.pop() if len(owners) == 1 else None
+
     def _fail(self, members: Sequence[str], error: AustralisError) -> None:
         """Let an ad hoc query stand still of which a train failed; any other is an error of the node."""
-        owners = {self._ledger.plan.query_of(member) for member in members}
-        query = owners.pop() if len(owners) == 1 else None
+        query = self._query_of(members)
         if query is None:
             raise error
         _log.error("the query %s stands still: %s", query, error)
@@ -253,6 +276,7 @@ class Loop:
         commit_train(self._ledger, account, dispatched, self._tables)
         with self.turn:
             self._steering.note_train(account)
+            self._cuts.note_success(dispatched)
         self._state.note_commit()
         received, emitted, tasks = account.received, account.emitted, len(manifests)
         commit_us = (self._threads.ticks_ns() - began) // 1000

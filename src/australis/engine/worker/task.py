@@ -17,6 +17,7 @@ import pyarrow as pa
 from australis.algebra.counters import BEFORE, BEHIND, Counters
 from australis.algebra.network import QUARANTINE, Ref
 from australis.algebra.schema import TS, Schema
+from australis.algebra.user_functions import limit_calls
 from australis.engine.crash_points import crash_point
 from australis.engine.store import (
     SEQ,
@@ -30,11 +31,14 @@ from australis.engine.store import (
     read_state,
 )
 from australis.engine.tables import lookups, renew
+from australis.engine.worker.call_limits import interrupt_after
 from australis.engine.worker.intake import Intake, are_tuples, narrowed, parts
 from australis.engine.worker.plan_files import read_plan
 from australis.engine.worker.shedding import let_in
+from australis.engine.worker.sifting import Sieve
 from australis.engine.worker.value_counts import binned
 from australis.engine.worker.waybill import Manifest, Share, TimeSlice, Waybill, WrittenState
+from australis.errors import KernelError
 from australis.kernels.arrays import partitions
 from australis.kernels.boxes import Ask
 from australis.kernels.kernel import CAUSE, State
@@ -48,6 +52,10 @@ ARRIVAL_STEP_US = 1000
 
 PIPELINES_MOST = 1_000
 """How many superboxes a worker keeps ready; those of plans that are gone would pile up."""
+
+
+_States = dict[int, tuple[PipelineState, PipelineState]]
+"""The states of each partition, before and after."""
 
 
 class Ready(NamedTuple):
@@ -143,22 +151,32 @@ class Task:
         self._waybill, self._share, self._part = waybill, share, part
         self._root = Root(waybill.root)
         self._ready = ready_for(self._root, waybill)
-        self._superbox, self._pipeline = self._ready.superbox, self._ready.whole
+        self._superbox = self._ready.superbox
+        self._pipeline = self._first_pipeline(waybill)
+        limit_calls(interrupt_after)
         parts.budget = _states.budget = waybill.cache // 2
         renew(self._root.uri, self._superbox.network, waybill.asked, waybill.cache // 4)
         self._versions: dict[str, int] = {}
         """The number of the version of each stored table that was loaded here."""
 
+    def _first_pipeline(self, waybill: Waybill) -> Pipeline:
+        """The pipeline to begin with: that for fewer attributes, if these are likely to be enough."""
+        narrow = None if waybill.drop_boxes or waybill.set_aside else self._ready.narrow
+        return narrow or self._ready.whole
+
     def run(self, given: Mapping[str, pa.Table] | None = None) -> Manifest:
         """Read, compute, write; `given` are the tuples of the one partition, if Spark has read them."""
         began = time.perf_counter_ns()
-        done, states = _Done(), {}
-        streams = self._let_in(self._read(), done) if given is None else given
-        crash_point("task.read")
-        for partition, tuples in self._partitioned(streams, divided=given is not None):
-            done.take(tuples)
-            before = self._state(partition, done)
-            states[partition] = (before, self._advance(before, tuples, done))
+        if given is not None:
+            self._pipeline = self._ready.whole
+        try:
+            done, states = self._compute(given)
+        except KernelError:
+            if self._pipeline is self._ready.whole:
+                raise
+            # A tuple that is set aside has to be shown whole.
+            self._pipeline = self._ready.whole
+            done, states = self._compute(given)
         outputs = dict(self._outputs(done))
         written = self._write(states, outputs)
         deadlines = [self._pipeline.deadline(after) for _, after in states.values()]
@@ -173,16 +191,26 @@ class Task:
             (time.perf_counter_ns() - began) // 1000,
         )
 
+    def _compute(self, given: Mapping[str, pa.Table] | None) -> tuple[_Done, _States]:
+        """Take the tuples through the boxes, partition by partition."""
+        done, states = _Done(), {}
+        streams = self._let_in(self._read(), done) if given is None else given
+        crash_point("task.read")
+        for partition, tuples in self._partitioned(streams, divided=given is not None):
+            done.take(tuples)
+            before = self._state(partition, done)
+            states[partition] = (before, self._advance(before, tuples, done))
+        return done, states
+
     # --- in
 
     def _read(self) -> dict[str, pa.Table]:
         """The tuples of the streams, whole if a drop box looks at them or one of them has to be shown."""
-        intake, narrow = Intake(self._root, self._waybill, self._share), self._ready.narrow
-        if narrow is not None and not self._waybill.drop_boxes:
-            streams = intake.read(narrow.network)
-            if are_tuples(streams, narrow.network):
-                self._pipeline = narrow
-                return streams
+        intake, pipeline = Intake(self._root, self._waybill, self._share), self._pipeline
+        streams = intake.read(pipeline.network)
+        if pipeline is self._ready.whole or are_tuples(streams, pipeline.network):
+            return streams
+        self._pipeline = self._ready.whole
         return intake.read(self._superbox.network)
 
     def _let_in(self, streams: dict[str, pa.Table], done: _Done) -> dict[str, pa.Table]:
@@ -254,10 +282,23 @@ class Task:
             if time_slice.load:
                 state = self._renew_table(state, time_slice.load, time_slice.lo + 1, done)
             arrivals = {name: _between(table, time_slice) for name, table in streams.items()}
-            passage = self._pipeline.advance(state, arrivals, time_slice.now, ending=time_slice.ending)
-            done.add(passage, time_slice)
-            state = passage.state
+            for passage in self._passages(state, arrivals, time_slice):
+                done.add(passage, time_slice)
+                state = passage.state
         return state
+
+    def _passages(
+        self, state: PipelineState, arrivals: Mapping[str, pa.Table], time_slice: TimeSlice
+    ) -> Iterator[Passage]:
+        """What comes of the tuples of a time slice, those apart that make a box fail."""
+        if self._pipeline is not self._ready.whole:
+            yield self._pipeline.advance(state, arrivals, time_slice.now, ending=time_slice.ending)
+            return
+        sieve, reason = Sieve(self._pipeline), self._waybill.set_aside
+        if reason:
+            yield sieve.set_aside(state, arrivals, self._superbox.id, reason)
+            arrivals = {}
+        yield from sieve.advance(state, arrivals, time_slice)
 
     # --- out
 

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import json
 import pickle
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from australis.algebra.quality import ValueGraph
 from australis.engine.store import Lookup, Segment
-from australis.errors import AustralisError, EngineError
+from australis.errors import AustralisError, EngineError, Problem
 
-_MANIFEST, _FAILURE = b"M", b"F"
+_MANIFEST, _FAILURE, _FAULT = b"M", b"F", b"X"
+_REASON_MOST = 500
+"""How many characters of a reason are told."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,10 @@ class Waybill:
     """Stored tables that are looked up, each with its version: what is known of another one is forgotten."""
     unloaded: bool = False
     """Whether no train before this one has read the stored tables."""
+    limit_s: float | None = None
+    """How long the train may take; None for as long as it takes."""
+    set_aside: str = ""
+    """Why all tuples of this train go to the quarantine; empty if they do not."""
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -169,11 +176,30 @@ def answer(run: Callable[[], Manifest]) -> bytes:
         return _FAILURE + pickle.dumps(error)
 
 
-def manifest_of(data: bytes) -> Manifest:
-    """The manifest that a task sent; raises its error."""
+def answer_or_fault(run: Callable[[], Manifest]) -> bytes:
+    """What a task sends back from another process: its answer, or in what way it failed unforeseen."""
+    try:
+        return answer(run)
+    except Exception as error:
+        kind = _kind_of(error)
+        if kind == "other":
+            traceback.print_exc()
+        return _FAULT + json.dumps([kind, f"{type(error).__name__}: {error}"]).encode()
+
+
+def manifest_of(data: bytes, superbox: str = "") -> Manifest:
+    """The manifest that a task of a superbox sent; raises the error or the fault that came instead."""
     if data[:1] == _FAILURE:
         raise pickle.loads(data[1:])
+    if data[:1] == _FAULT:
+        kind, reason = json.loads(data[1:])
+        raise _FAULTS[kind](failure(superbox, reason))
     return Manifest.from_json(data[1:])
+
+
+def failure(superbox: str, reason: str) -> Problem:
+    """The problem of a train that did not come to its end."""
+    return Problem(superbox, f"its train failed: {reason[:_REASON_MOST]}")
 
 
 RunTrain = Callable[[Waybill], list[Manifest]]
@@ -182,3 +208,29 @@ RunTrain = Callable[[Waybill], list[Manifest]]
 
 class TrainFailed(EngineError):
     """A train that its runner could not finish, though it may when it is tried again."""
+
+
+class TooLarge(TrainFailed):
+    """A train whose worker was lost or had no memory left: it may succeed with fewer tuples."""
+
+
+class TaskFault(TrainFailed):
+    """A train that failed in a way that nobody foresaw, outside of its boxes; its tuples may be the cause."""
+
+
+class Overran(EngineError):
+    """A train that took longer than it may, and was ended."""
+
+    @classmethod
+    def after(cls, waybill: Waybill) -> Overran:
+        """The error of a train that was ended when its limit was reached."""
+        return cls(Problem(waybill.superbox, f"its train took longer than {waybill.limit_s:g} s"))
+
+
+_FAULTS: Mapping[str, type[TrainFailed]] = {"file": TrainFailed, "memory": TooLarge, "other": TaskFault}
+
+
+def _kind_of(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "memory"
+    return "file" if isinstance(error, OSError) else "other"

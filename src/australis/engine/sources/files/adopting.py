@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from australis.algebra.schema import Field, Schema
-from australis.engine.files import open_reader
+from australis.engine.files import first_unsound, open_reader
 
 _CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD")
 """Those that pyarrow and Spark both read."""
@@ -21,9 +21,10 @@ def adoptable_rows(path: str, schema: Schema) -> int | None:
         metadata = pq.read_metadata(path)
     found = metadata.schema.to_arrow_schema()
     is_same = all(_is_same(found.field(field.name), field) for field in schema)
-    if is_same and _is_readable(metadata) and _has_no_nulls(metadata, schema):
-        return int(metadata.num_rows)
-    return None
+    if not (is_same and _is_readable(metadata) and _has_no_nulls(metadata, schema)):
+        return None
+    with pq.ParquetFile(path) as file:
+        return int(metadata.num_rows) if first_unsound(file, schema) is None else None
 
 
 def _is_same(given: pa.Field, wanted: Field) -> bool:

@@ -1,0 +1,38 @@
+"""Time limits of users' functions: a call that takes too long is interrupted by a signal, wherever it is.
+
+Only the main thread of a process gets signals. That is where workers run tasks; elsewhere there is no limit,
+but that of the train. Code that never returns to Python is not interrupted either.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from australis.algebra.user_functions import CallOverran
+
+
+@contextmanager
+def interrupt_after(limit_us: int) -> Iterator[None]:
+    """Raise `CallOverran` inside when so many microseconds have passed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    is_inside = True
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        # A signal that comes at the last moment must not hit what follows.
+        if is_inside:
+            raise CallOverran
+
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    before = signal.setitimer(signal.ITIMER_REAL, limit_us / 1e6)
+    try:
+        yield
+    finally:
+        is_inside = False
+        signal.setitimer(signal.ITIMER_REAL, *before)
+        signal.signal(signal.SIGALRM, handler)

@@ -1,0 +1,190 @@
+"""Sifting: tuples that make a box fail are set aside, and the rest passes as if they had never come.
+
+A pipeline changes nothing when it fails, and cutting what goes through it changes no result. So what fails is
+tried in halves, from the same state, down to one sequence number, and there down to the tuple.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from australis.algebra.counters import Counters
+from australis.algebra.network import QUARANTINE
+from australis.engine.worker.waybill import TimeSlice
+from australis.errors import KernelError, Problem
+from australis.kernels.kernel import CAUSE, REASON
+from australis.kernels.pipeline import Passage, Pipeline, PipelineState
+from australis.kernels.quarantine import QUARANTINE_ARROW, quarantined
+
+IN_A_ROW_MOST = 1_000
+"""How many tuples in a row may fail: if more do, the fault is hardly in the tuples, and the train fails."""
+Arrivals = Mapping[str, pa.Table]
+"""The tuples of each stream, with their sequence numbers in CAUSE."""
+
+
+class Sieve:
+    """Takes tuples through a pipeline without those that make it fail."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._in_a_row = 0
+
+    def advance(self, state: PipelineState, arrivals: Arrivals, time_slice: TimeSlice) -> Iterator[Passage]:
+        """Take the tuples of a time slice through, in as few passages as possible."""
+        try:
+            whole = self._pipeline.advance(state, arrivals, time_slice.now, ending=time_slice.ending)
+        except KernelError as error:
+            if not any(table.num_rows for table in arrivals.values()):
+                raise
+            yield from self._sift(state, arrivals, time_slice, error)
+        else:
+            yield whole
+
+    def _sift(
+        self, state: PipelineState, arrivals: Arrivals, time_slice: TimeSlice, error: KernelError
+    ) -> Iterator[Passage]:
+        """Take the tuples of a time slice through that has just failed."""
+        now, is_ending = time_slice.now, time_slice.ending
+        # The end alone may be what fails: then the tuples pass, and nobody can be set aside for it.
+        passages = self._halves(state, arrivals, now) if is_ending else self._cut(state, arrivals, now, error)
+        for passage in passages:
+            state = passage.state
+            yield passage
+        if is_ending:
+            yield self._pipeline.advance(state, {}, now, ending=True)
+
+    def set_aside(self, state: PipelineState, arrivals: Arrivals, box: str, reason: str) -> Passage:
+        """Send all of some tuples to the quarantine, for the sake of a box; the state stays as it is."""
+        error = KernelError(Problem(f"{self._pipeline.network.name}.{box}", reason))
+        return self._rejected(state, [self._reject(name, table, error) for name, table in arrivals.items()])
+
+    # --- by sequence number
+
+    def _halves(self, state: PipelineState, arrivals: Arrivals, now: int) -> Iterator[Passage]:
+        """Take tuples through, cut where they fail."""
+        try:
+            passage = self._pipeline.advance(state, arrivals, now)
+        except KernelError as error:
+            yield from self._cut(state, arrivals, now, error)
+        else:
+            self._in_a_row = 0
+            yield passage
+
+    def _cut(
+        self, state: PipelineState, arrivals: Arrivals, now: int, error: KernelError
+    ) -> Iterator[Passage]:
+        """Take tuples through that have just failed together."""
+        numbers = np.unique(np.concatenate([_numbers(table) for table in arrivals.values()]))
+        if len(numbers) == 1:
+            yield from self._isolate(state, arrivals, now, error)
+            return
+        middle = numbers[len(numbers) // 2]
+        for half in (_before(arrivals, middle), _from(arrivals, middle)):
+            for passage in self._halves(state, half, now):
+                state = passage.state
+                yield passage
+
+    # --- tuples of one number: they travel together, so each is found by trials from the same state
+
+    def _isolate(
+        self, state: PipelineState, arrivals: Arrivals, now: int, error: KernelError
+    ) -> Iterator[Passage]:
+        # What fails without any tuple is not their fault.
+        self._pipeline.advance(state, {}, now)
+        rows = [(name, row) for name, table in arrivals.items() for row in range(table.num_rows)]
+        rejected = []
+        while True:
+            guilty, error = self._first_guilty(state, arrivals, rows, now, error)
+            name, row = rows.pop(guilty)
+            rejected.append(self._reject(name, arrivals[name].slice(row, 1), error))
+            self._count(error)
+            try:
+                passage = self._pipeline.advance(state, _taken(arrivals, rows), now)
+            except KernelError as another:
+                error = another
+            else:
+                break
+        if rows:
+            self._in_a_row = 0
+        yield passage
+        yield self._rejected(passage.state, rejected)
+
+    def _first_guilty(
+        self,
+        state: PipelineState,
+        arrivals: Arrivals,
+        rows: list[tuple[str, int]],
+        now: int,
+        error: KernelError,
+    ) -> tuple[int, KernelError]:
+        """The first tuple with which those before it fail, where all together do; and how it failed."""
+        passes, fails = 0, len(rows)
+        while fails - passes > 1:
+            middle = (passes + fails) // 2
+            try:
+                self._pipeline.advance(state, _taken(arrivals, rows[:middle]), now)
+                passes = middle
+            except KernelError as earlier:
+                fails, error = middle, earlier
+        return fails - 1, error
+
+    def _count(self, error: KernelError) -> None:
+        self._in_a_row += 1
+        if self._in_a_row > IN_A_ROW_MOST:
+            many = f"{IN_A_ROW_MOST:,} tuples in a row failed, so the fault is hardly theirs"
+            problem = error.problem
+            raise Unsiftable(Problem(problem.path, f"{many}: {problem.what}", problem.expected)) from error
+
+    # --- what is set aside
+
+    def _reject(self, name: str, tuples: pa.Table, error: KernelError) -> pa.Table:
+        problem = error.problem
+        reason = f"{problem.what}; expected {problem.expected}" if problem.expected else problem.what
+        reasons = pa.repeat(pa.scalar(reason, pa.string()), tuples.num_rows)
+        schema = self._pipeline.network.inputs[name].schema
+        return quarantined(tuples.append_column(REASON, reasons), problem.path, schema)
+
+    def _rejected(self, state: PipelineState, rejected: list[pa.Table]) -> Passage:
+        found = pa.concat_tables([QUARANTINE_ARROW.empty_table(), *rejected])
+        counters = dict(self._counted(found))
+        return Passage(state, {QUARANTINE: found}, counters, dict.fromkeys(counters, 0), {}, {})
+
+    def _counted(self, found: pa.Table) -> Iterator[tuple[str, Counters]]:
+        """What is set aside, as tuples that came to the boxes that failed, and were rejected there."""
+        for path, count in Counter(found["path"].to_pylist()).items():
+            box = path.removeprefix(f"{self._pipeline.network.name}.")
+            if box in self._pipeline.kernels:
+                yield box, Counters(received=count, rejected=count)
+
+
+class Unsiftable(KernelError):
+    """A failure for which no tuple is to be blamed."""
+
+
+def _numbers(table: pa.Table) -> npt.NDArray[np.int64]:
+    found: npt.NDArray[np.int64] = table[CAUSE].to_numpy()
+    return found
+
+
+def _before(arrivals: Arrivals, number: int) -> Arrivals:
+    return {name: table.slice(0, _place(table, number)) for name, table in arrivals.items()}
+
+
+def _from(arrivals: Arrivals, number: int) -> Arrivals:
+    return {name: table.slice(_place(table, number)) for name, table in arrivals.items()}
+
+
+def _place(table: pa.Table, number: int) -> int:
+    """Where the tuples begin that have a number or a later one."""
+    return int(np.searchsorted(_numbers(table), number))
+
+
+def _taken(arrivals: Arrivals, rows: list[tuple[str, int]]) -> Arrivals:
+    """Some rows of each stream."""
+    places = {name: [row for stream, row in rows if stream == name] for name in arrivals}
+    return {name: table.take(pa.array(places[name], pa.int64())) for name, table in arrivals.items()}
