@@ -151,7 +151,7 @@ def _writer(trial: Trial, run: ChildRun) -> Iterator[subprocess.Popen[bytes]]:
         f"--seed={trial.seed}",
     )
     command = [sys.executable, str(HERE / "reports.py"), str(trial.folder), *given, "--live"]
-    _until((trial.folder / "root" / "control.json").exists, run)
+    _until(lambda: _opened_ns(trial) > 0, run)
     writer = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
         yield writer
@@ -167,11 +167,11 @@ def _kill_meanwhile(trial: Trial, run: ChildRun) -> None:
     for number in range(1, trial.kills + 1):
         _until(partial(_has_files, trial.folder, trial.duration_s * number / (trial.kills + 1)), run)
         run.kill()
-        killed, size = time.monotonic(), _size(found)
+        killed, opened_ns = time.monotonic(), _opened_ns(trial)
         run.start()
-        _until(partial(_has_grown, found, size), run)
+        _until(lambda: _opened_ns(trial) > opened_ns, run)  # noqa: B023
         down_s = time.monotonic() - killed
-        if down_s + 2 > trial.timeout_s:  # the last file before the kill may be a second old
+        if down_s + 3 > trial.timeout_s:  # the last file before the kill may be a second old
             raise DownTooLongError(down_s, trial.timeout_s)
 
 
@@ -184,6 +184,12 @@ def _until(happened: Callable[[], bool], run: ChildRun) -> None:
         if time.monotonic() > deadline:
             raise RuntimeError(f"nothing happened for {WAIT_S_MAX:.0f} s: see run.log")
         time.sleep(0.05)
+
+
+def _opened_ns(trial: Trial) -> int:
+    """When a node last began to answer commands on the root; 0 if none has."""
+    file = trial.folder / "root" / "control.json"
+    return file.stat().st_mtime_ns if file.exists() else 0
 
 
 def _has_files(folder: Path, least: float) -> bool:
