@@ -1,6 +1,6 @@
 """The commands in docs/cli.md print what the page says.
 
-With AUSTRALIS_RECORD=1 the page is written anew: look at what changed before you commit it.
+With AUSTRALIS_RECORD=1 the page is rewritten: check what changed before you commit it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ TIMES = {
     r", after [0-9,]+ ms": ", after 50 ms",
     r"file://\S+/(?=logged\b)": "file:///home/me/",
 }
-"""How long something takes is none of the page's business."""
+"""Durations are not part of the page."""
 
 
 def session(text: str) -> str:

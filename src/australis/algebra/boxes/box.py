@@ -256,7 +256,7 @@ def _named_text(pair: Any, path: str, index: int) -> tuple[str, str]:
     return name, text
 
 
-def syntax_checked(texts: NamedTexts, path: str, parser: Callable[[str], Any]) -> None:
+def check_syntax(texts: NamedTexts, path: str, parser: Callable[[str], Any]) -> None:
     """Refuse a text that is not an expression as soon as the box is made."""
     with Gathering() as found:
         for name, text in texts:

@@ -1,4 +1,4 @@
-"""What all simulations of `australis simulate` do: show how far they are, and hand out what they found."""
+"""What all simulations of `australis simulate` do: show their progress, and print or draw their results."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Report(Protocol):
-    """What a simulation found."""
+    """The results of a simulation."""
 
     def as_dict(self) -> dict[str, Any]: ...
 
 
 class Teller(Protocol):
-    """The module that shows the reports of a simulation."""
+    """The module that prints and draws the reports of a simulation."""
 
     def plots(self, report: Any) -> Mapping[str, str]: ...
 
@@ -31,13 +31,13 @@ class Teller(Protocol):
 
 @contextmanager
 def progress(length: int) -> Iterator[Any]:
-    """A bar on a terminal; elsewhere it stays out of the way."""
+    """A progress bar on a terminal, nothing elsewhere."""
     with click.progressbar(length=length, file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
         yield bar
 
 
 def hand_out(report: Report, teller: Teller, *, as_json: bool, plot: Path | None) -> None:
-    """Write the pictures of a report where they are wanted, and print it."""
+    """Write the pictures of a report to the given directory, and print it."""
     if plot is not None:
         for name, text in teller.plots(report).items():
             (plot / name).write_text(text)
@@ -48,11 +48,13 @@ def hand_out(report: Report, teller: Teller, *, as_json: bool, plot: Path | None
 
 
 def spread_options(what: str) -> Callable[[Command], Command]:
-    """The options --processes and --spark of a simulation that does many things at a time."""
+    """The options --processes and --spark of a simulation that runs jobs in parallel."""
 
     def given(command: Command) -> Command:
         spark = click.option(
-            "--spark", metavar="MASTER", help="Run them as tasks of this Spark instead, say local[2]."
+            "--spark",
+            metavar="MASTER",
+            help="Run them as tasks of this Spark master instead, for example local[2].",
         )
         processes = click.option(
             "--processes",
@@ -66,7 +68,7 @@ def spread_options(what: str) -> Callable[[Command], Command]:
 
 
 def _make_directory(_: click.Context, __: click.Parameter, directory: Path | None) -> Path | None:
-    """A directory that is there: who cannot have one is told before a simulation of minutes, not after."""
+    """A directory that exists; if it cannot be made, the user learns it before a simulation of minutes."""
     if directory is not None:
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -76,7 +78,7 @@ def _make_directory(_: click.Context, __: click.Parameter, directory: Path | Non
 
 
 def ending_options(pictures: str) -> Callable[[Command], Command]:
-    """The options --json and --plot, which say how a simulation hands out what it found."""
+    """The options --json and --plot for the results of a simulation."""
 
     def given(command: Command) -> Command:
         plot = click.option(

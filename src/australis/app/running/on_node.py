@@ -48,9 +48,6 @@ from australis.engine.sinks import parse_sink
 from australis.engine.sources import Adoption, Delivery, Options, Source
 from australis.engine.store import SEQ
 
-_ALL = 1 << 62
-"""The sequence number behind every tuple."""
-_NOBODY = "nobody"
 _TRAINS_WAITING = 4
 """How many trains of tuples may wait in a run over files that are read to their end."""
 
@@ -260,7 +257,7 @@ class _NodeRun:
             if name in writers:
                 yield self._taker(name, f"run:{name}", writers[name].write)
             else:
-                node.acknowledge(_NOBODY, name, _ALL)
+                node.discard(name)
         write = writers[QUARANTINE].write if QUARANTINE in writers else lambda table: None
         yield self._taker(QUARANTINE, f"run:{QUARANTINE}", write)
 

@@ -70,7 +70,9 @@ def room(statistics: Statistics) -> Text | None:
     """How much of the disk budget is used, and that inputs wait if it is used up; nothing without one."""
     if statistics.disk is None:
         return None
-    used = f"{size(statistics.bytes)} of {size(statistics.disk)} on disk"
+    used = f"{size(statistics.bytes + statistics.trash)} of {size(statistics.disk)} on disk"
+    if statistics.trash:
+        used += f", {size(statistics.trash)} of it trash"
     if statistics.held_back:
         return Text(f"inputs are held back: {used}", style="bold red")
     return Text(used)

@@ -20,9 +20,12 @@ from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from australis.engine.observe.metrics import Metrics
+    from australis.engine.observe.verification import Verification, empty_trash, verify
 else:
-    # Prometheus takes a while to load, and few nodes have metrics.
-    __getattr__ = lazy_exports(__name__, {"metrics": ("Metrics",)})
+    # Prometheus takes a while to load, and few nodes have metrics; few commands verify.
+    __getattr__ = lazy_exports(
+        __name__, {"metrics": ("Metrics",), "verification": ("Verification", "empty_trash", "verify")}
+    )
 
 __all__ = [
     "WINDOW_S",
@@ -35,7 +38,9 @@ __all__ = [
     "QualityReport",
     "Statistics",
     "SuperboxStatistics",
+    "Verification",
     "discards_upstream",
+    "empty_trash",
     "holds_tables",
     "kept_by",
     "late_at",
@@ -46,4 +51,5 @@ __all__ = [
     "running",
     "shed",
     "statistics_of",
+    "verify",
 ]

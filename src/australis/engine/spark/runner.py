@@ -19,10 +19,11 @@ from australis.plan.superboxes import Plan
 
 
 def start(master: str, way: Way, options: Mapping[str, str] | None) -> SparkRunner:
-    """Start a runner on the session of this process; it starts, and ends, one if there is none."""
-    is_own = not is_running()
+    """Start a runner on the Spark of this process; where none runs, it starts one, and ends it."""
+    if is_running():
+        return _beside(SparkSession.Builder().getOrCreate(), way, options or {})
     session = local_session(master=master, light=way is Way.FUSED, options=options)
-    return SparkRunner(session, session, way, is_own=is_own)
+    return SparkRunner(session, session, way, is_own=True)
 
 
 def on_session(session: object, way: Way) -> SparkRunner:
@@ -32,9 +33,15 @@ def on_session(session: object, way: Way) -> SparkRunner:
         raise EngineError(Problem("runner", what, expected))
     if session.sparkContext._jsc is None:
         raise EngineError(Problem("runner", "is a SparkSession that was stopped", "one that runs"))
+    return _beside(session, way, {})
+
+
+def _beside(session: SparkSession, way: Way, options: Mapping[str, str]) -> SparkRunner:
+    """A runner in the application of a session that stays as it is."""
     apart = session.newSession()
-    for name, value in SESSION_OPTIONS.items():
-        apart.conf.set(name, value)
+    for name, value in {**SESSION_OPTIONS, **options}.items():
+        if apart.conf.isModifiable(name):
+            apart.conf.set(name, value)
     return SparkRunner(session, apart, way, is_own=False)
 
 

@@ -1,4 +1,4 @@
-"""`australis simulate hotspots`: peers that move components away from where there is too much load."""
+"""`australis simulate hotspots`: peers that move components away from overloaded peers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from australis.app.papers.experiments import ending_options, hand_out, progress,
     type=click.IntRange(min=0),
     default=200,
     show_default=True,
-    help="How many bad worlds, with messages lost, late and doubled, and crashing peers; 80 in a second.",
+    help="How many unreliable worlds, with lost and repeated messages and crashes; 80 per second.",
 )
 @click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True, help="To take means over.")
 @spread_options("runs")
@@ -25,7 +25,7 @@ from australis.app.papers.experiments import ending_options, hand_out, progress,
 def hotspots(
     seed: int, seeds: int, runs: int, processes: int, spark: str | None, as_json: bool, plot: Path | None
 ) -> None:
-    """Hot spots: 30 peers with 10 operators, with migrations and without; and migrations in bad worlds.
+    """Hot spots: 30 peers with 10 operators, with and without migrations; and unreliable worlds.
 
     \b
     Examples:

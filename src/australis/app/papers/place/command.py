@@ -1,4 +1,4 @@
-"""`australis simulate placement`: boxes that slide and split while the load moves from stream to stream."""
+"""`australis simulate placement`: boxes that slide and split while the load shifts between streams."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from australis.app.papers.experiments import ending_options, hand_out, progress
 @click.option("--runs", type=click.IntRange(min=1), default=2, show_default=True, help="To take means over.")
 @ending_options("the delays")
 def placement(seed: int, runs: int, as_json: bool, plot: Path | None) -> None:
-    """Placement: four regions over eight sites, of which another one is hot every five minutes.
+    """Placement: four regions over eight sites, with a hot region that changes every five minutes.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`australis simulate recovery`: servers that fail, and what it costs that nothing is lost."""
+"""`australis simulate recovery`: servers that fail, and the cost of losing nothing."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from australis.app.papers.experiments import ending_options, hand_out, progress,
     type=click.IntRange(min=0),
     default=200,
     show_default=True,
-    help="How many networks in which up to k servers fail; 50 in a second.",
+    help="How many networks in which up to k servers fail; 50 per second.",
 )
 @spread_options("runs")
 @ending_options("queues and recovery time against checkpoints")
 def recovery(
     seed: int, seeds: int, processes: int, spark: str | None, as_json: bool, plot: Path | None
 ) -> None:
-    """Recovery: what k-safety costs in messages and queues, and how long it takes to catch up.
+    """Recovery: the cost of k-safety in messages and queues, and the time to catch up.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`australis simulate eddies`: tuples that are routed between the operators of distributed plans."""
+"""`australis simulate eddies`: tuples routed between the operators of distributed plans."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ TABLES = ("model", "4.10", "4.11", "4.12", "4.13", "4.14", "5.2", "5.3", "5.4", 
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="How many plans are drawn; where twenty run together, at least these.",
+    help="How many random plans; where twenty run together, at least this many.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of a simulation's chance."
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the simulations."
 )
 @spread_options("worlds")
 @ending_options("pictures of simulated tables")
@@ -44,7 +44,7 @@ def eddies(
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """Distributed eddies: what routing tuples between operators can reach, and what it does reach.
+    """Distributed eddies: what routing tuples between operators can achieve, and what it does achieve.
 
     \b
     Examples:
@@ -54,7 +54,7 @@ def eddies(
       australis simulate eddies --table 5.3 --plans 20 --plot pictures
       australis simulate eddies --table all --plans 100
     """
-    # Loaded when it is asked for: scipy and numba take their time.
+    # Loaded on demand: scipy and numba are slow to load.
     if table == "model":
         model = route.model
         hand_out(model.compute(), model, as_json=as_json, plot=plot)
@@ -63,7 +63,7 @@ def eddies(
     tables = TABLES if table == "all" else (table,)
     every = told.jobs(tables, seed, plans)
     with progress(len(every)) as bar:
-        # One job is not worth a process of its own.
+        # One job is not worth a separate process.
         outcomes = jobs.mapper(processes if len(every) > 1 else 1, spark)(told.run_job, every)
         report = told.make_report(tables, jobs.counted(outcomes, bar.update))
     hand_out(report, told, as_json=as_json, plot=plot)

@@ -1,4 +1,4 @@
-"""`australis simulate market`: load that participants trade by contracts."""
+"""`australis simulate market`: participants that trade load by contracts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONTRACTS = (1, 3, 5, 7, 9, 10)
     multiple=True,
     default=CONTRACTS,
     show_default=True,
-    help="The least contracts of a node; may be given several times.",
+    help="The least number of contracts of a node; repeatable.",
 )
 @click.option(
     "--prices",
@@ -28,7 +28,7 @@ CONTRACTS = (1, 3, 5, 7, 9, 10)
     multiple=True,
     default=PRICES,
     show_default=True,
-    help="One price in all contracts, or a small range; the same for all nodes, or by chance. Several times.",
+    help="One price in all contracts, or a small range; the same for all nodes, or random. Repeatable.",
 )
 @click.option(
     "--spread",
@@ -54,7 +54,7 @@ def market(
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """Contracts: participants that trade load, and how near they come to an acceptable allocation.
+    """Contracts: participants that trade load, and how close they come to an acceptable allocation.
 
     \b
     Examples:
@@ -62,7 +62,7 @@ def market(
       australis simulate market --prices fixed --json | jq '.results[] | {contracts, excess_moved}'
       australis simulate market --plot pictures
     """
-    # Loaded when it is asked for: numpy and scipy take their time.
+    # Loaded on demand: numpy and scipy are slow to load.
     told = trade.report
     even = spread == "even"
     every = told.jobs(prices, sorted(set(contracts)), nodes=nodes, runs=runs, seed=seed, even=even)

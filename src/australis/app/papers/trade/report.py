@@ -1,4 +1,4 @@
-"""The market of the paper on contracts, simulated: its numbers beside ours."""
+"""The market of the paper on contracts, simulated: its numbers and ours."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Operators moved when 100 (30 %) or 50 (15 %) more come to 10 of 50 nodes, and wh
 
 @dataclass(frozen=True)
 class Stability:
-    """Operators that are moved when load comes and goes: means over runs."""
+    """Operators that are moved when load arrives and leaves: means over runs."""
 
     variant: str
     extra: int
@@ -57,7 +57,7 @@ class Stability:
 
 @dataclass(frozen=True)
 class Report:
-    """All that is told of the market."""
+    """The report on the market."""
 
     nodes: int
     runs: int
@@ -74,7 +74,7 @@ class Report:
 def jobs(
     variants: Iterable[str], contracts: Iterable[int], *, nodes: int, runs: int, seed: int, even: bool
 ) -> list[Job]:
-    """All that is to be run for Figures 8 and 9."""
+    """All jobs for Figures 8 and 9."""
     return experiments.jobs(variants, contracts, nodes=nodes, runs=runs, seed=seed, even=even)
 
 
@@ -84,7 +84,7 @@ def run_job(job: Job) -> Outcome:
 
 
 def make_report(every: Sequence[Job], outcomes: Iterable[Outcome]) -> Report:
-    """All of it, of what became of jobs."""
+    """The report from the results of the jobs."""
     variants, least = ({getattr(job, name): None for job in every} for name in ("variant", "least"))
     nodes, seed, runs = every[0].nodes, every[0].seed, 1 + max(job.run for job in every)
     return Report(
@@ -118,10 +118,10 @@ def plots(report: Report) -> dict[str, str]:
 
 
 def print_report(report: Report) -> None:
-    """All of it as tables."""
+    """Print the report as tables."""
     click.echo(f"{report.nodes} nodes, means over {report.runs} runs, seed {report.seed}\n")
     headers = ["least contracts", "most: paper", "ours", "diameter: paper", "ours", "longest way"]
-    # The paper's are of its 995 nodes.
+    # The paper's are for its 995 nodes.
     paper = PAPER_GRAPHS if report.nodes == NODES else {}
     print_table(headers, (_graph_row(row, *paper.get(row.least, ("", ""))) for row in report.graphs), names=0)
     click.echo()
