@@ -34,12 +34,12 @@ def run(network: Path, target: Path, *options: str) -> None:
         *inputs,
         *outputs,
         "--flush",
-        "--strict",
         "--clock=stopped",
         *options,
     ]
     answer = CliRunner().invoke(main, command)
     assert answer.exit_code == 0, answer.output
+    assert " quarantined at " not in answer.stderr, answer.stderr
 
 
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda path: path.stem)
