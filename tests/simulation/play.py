@@ -91,7 +91,7 @@ def _small_files(rows_per_task: int) -> Iterator[None]:
         patch.object(sizing, "ROWS_PER_TASK", rows_per_task),
         patch.object(compaction, "RUN_LEAST", 3),
         patch.object(organisation, "RUN_ROWS_MOST", 6),
-        patch.object(upkeep, "TIDY_EVERY_S", 0.002),
+        patch.object(upkeep, "TIDY_EVERY_S", 0.1),
     ):
         yield
 

@@ -26,6 +26,7 @@ from australis.engine.sinks import check_written
 from australis.engine.store import (
     CATALOG,
     HISTORY,
+    OWNER,
     SEGMENTS,
     STATES,
     FolderHome,
@@ -85,6 +86,9 @@ def verify(
     """Look through a root that no node has open; `quick` reads sizes and footers only."""
     place = Root.of(root)
     folder = catalog_folder(place, catalog)
+    if not place.exists(OWNER):
+        # A folder is named to its user as the user names it.
+        known_catalog(folder if catalog is not None or "://" in str(root) else Path(root))
     with _held(place, folder):
         return _Verifier(place, folder, quick=quick, heard=heard).run()
 
