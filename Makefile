@@ -118,7 +118,7 @@ docs: $(READY) ## make the generated pages and pictures anew, and check the rest
 .PHONY: lock
 lock: ## pin what pyproject.toml asks for in requirements.lock (ARGS=--upgrade for newer versions)
 	@[ -x $(VENV)/bin/uv ] || scripts/setup
-	$(VENV)/bin/uv pip compile pyproject.toml --extra dev --extra jre --extra postgresql --output-file requirements.lock \
+	$(VENV)/bin/uv pip compile pyproject.toml --extra dev --extra jre --extra postgresql --extra simulation --output-file requirements.lock \
 		--universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet $(ARGS)
 

@@ -62,7 +62,7 @@ def market(
       australis simulate market --prices fixed --json | jq '.results[] | {contracts, excess_moved}'
       australis simulate market --plot pictures
     """
-    # Loaded when it is asked for: numpy and scipy take their time.
+    # Loaded when it is asked for: numpy takes its time.
     told = trade.report
     even = spread == "even"
     every = told.jobs(prices, sorted(set(contracts)), nodes=nodes, runs=runs, seed=seed, even=even)
