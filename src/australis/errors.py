@@ -1,4 +1,4 @@
-"""Every error of Australis: one root, one class per room, and fields rather than prose.
+"""The errors of Australis: one root, one class per room, with fields rather than prose.
 
 A `Problem` says where it is, what failed, what was expected and, for a text, at which position.
 """
@@ -45,13 +45,13 @@ class Problem:
         column = self.position - start
         first = max(0, column - EXCERPT_LENGTH // 2) if len(line) > EXCERPT_LENGTH else 0
         before = ("..." if first else "") + line[first:column]
-        behind = line[column : first + EXCERPT_LENGTH] + ("..." if len(line) > first + EXCERPT_LENGTH else "")
-        # A tab stays one, so that the sign stands below its place however wide tabs are.
+        after = line[column : first + EXCERPT_LENGTH] + ("..." if len(line) > first + EXCERPT_LENGTH else "")
+        # A tab stays one, so that the caret stays below its character however wide tabs are.
         blank = re.sub(r"[^\t]", " ", before)
-        return f"\n    {before}{behind}\n    {blank}^"
+        return f"\n    {before}{after}\n    {blank}^"
 
     def under(self, path: str) -> Problem:
-        """The same problem, seen from the place that contains it."""
+        """The same problem, with `path` put before its own."""
         joiner = "" if not self.path or self.path.startswith("[") else "."
         return replace(self, path=f"{path}{joiner}{self.path}")
 
@@ -81,7 +81,7 @@ class AlgebraError(AustralisError):
 
 
 class ExpressionError(AlgebraError):
-    """A text that is no expression of the whitelisted subset, or does not fit its schema."""
+    """A text that is not an expression of the whitelisted subset, or that does not fit its schema."""
 
 
 class NetworkError(AlgebraError):
@@ -104,15 +104,15 @@ class ProblemError(AustralisError):
 
 
 class KernelError(ProblemError):
-    """A state that is damaged or of another kernel, or a user's aggregate that broke its promise."""
+    """A state that is damaged or of another kernel, or a user's aggregate that broke its contract."""
 
     def under(self, path: str) -> KernelError:
-        """The same error, seen from the network that the box is in."""
+        """The same error, with `path` put before the path of its problem."""
         return type(self)(self.problem.under(path))
 
 
 class PolicyError(ProblemError):
-    """Something that no decision can be made about: a plan that no tuple gets through, a load without end."""
+    """An input that no policy can decide about: a plan that no tuple gets through, an infinite load."""
 
 
 class SimulationError(ProblemError):
@@ -120,4 +120,4 @@ class SimulationError(ProblemError):
 
 
 class EngineError(ProblemError):
-    """The real world refused: no Java, a file that cannot be written, a damaged one."""
+    """A failure of the real world: no Java, a file that cannot be written, a damaged file."""

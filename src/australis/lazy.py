@@ -1,4 +1,4 @@
-"""Front doors that load what is behind them when it is asked for (PEP 562)."""
+"""Packages that import their modules on first use (PEP 562)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 def lazy_exports(
     package: str, names: Mapping[str, Sequence[str]], modules: Sequence[str] = ()
 ) -> Callable[[str], Any]:
-    """The `__getattr__` of a package that exports names of its modules, and some modules as they are.
+    """The `__getattr__` of a package that exports names of its modules, and some whole modules.
 
-    A name is looked up once, and then belongs to the package. No name may be that of a module of the package:
-    importing the module would put it in the place of the name.
+    A name is looked up once and then cached in the package. No exported name may equal that of a module of
+    the package: importing the module would overwrite it.
 
     >>> load = lazy_exports("australis", {"errors": ("AustralisError", "Problem")}, modules=("lazy",))
     >>> load("Problem").__module__, load("lazy").__name__

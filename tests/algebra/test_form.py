@@ -138,7 +138,7 @@ def with_box(**fields: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        (changed(australis=7), "australis: version 7 of the form is not known here; expected 1"),
+        (changed(australis=7), "australis: version 7 of the form is not supported; expected 1"),
         (changed(australis=True), "version True"),
         ({"name": "n"}, "australis: is missing"),
         (changed(extra=1), "extra: unknown field; expected one of name, description, timezone, inputs"),
@@ -191,9 +191,9 @@ def test_all_problems_of_a_document_come_at_once() -> None:
 
 
 def test_text_that_is_no_json_or_yaml() -> None:
-    with pytest.raises(FormError, match="is no JSON: Expecting ',' delimiter at line 2, column 1"):
+    with pytest.raises(FormError, match="is not valid JSON: Expecting ',' delimiter at line 2, column 1"):
         loads('{"a": 1\n"b": 2}')
-    with pytest.raises(FormError, match=r"is no YAML: .* at line 2, column"):
+    with pytest.raises(FormError, match=r"is not valid YAML: .* at line 2, column"):
         loads("a: 1\n b: 2", ".yaml")
     with pytest.raises(FormError, match="is nested too deeply"):
         loads("[" * 100_000)
@@ -204,17 +204,17 @@ def test_an_id_that_occurs_twice_is_not_lost() -> None:
     with pytest.raises(FormError) as caught:
         loads(text)
     [problem] = caught.value.problems
-    assert str(problem).startswith("f: occurs twice at line 3, column 4; expected an id once\n")
+    assert str(problem).startswith("f: occurs twice at line 3, column 4; expected each id only once\n")
     assert text[problem.position :].startswith('"\\u0066"')
-    with pytest.raises(FormError, match="name: occurs twice at line 3, column 1; expected an id once"):
+    with pytest.raises(FormError, match="name: occurs twice at line 3, column 1; expected each id only once"):
         loads("australis: 1\nname: a\nname: b\n", ".yaml")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: 1\n2: b", "2: is no text at line 2, column 1; expected a text as a name; put it in quotes"),
-        ("a: 1\n? [b]\n: 2", r"\['b'\]: is no text at line 2, column 3"),
+        ("a: 1\n2: b", "2: is not a text at line 2, column 1; expected a text as a name; put it in quotes"),
+        ("a: 1\n? [b]\n: 2", r"\['b'\]: is not a text at line 2, column 3"),
         ("a: &x 1\nb: 2", "has an anchor or an alias at line 1, column 4; expected every value written out"),
         ("a: 1\nb: *x", "has an anchor or an alias at line 2, column 4"),
         ("a: !!int x", "has the tag 'tag:yaml.org,2002:int' at line 1, column 4"),
@@ -260,9 +260,9 @@ def test_every_description_reads_back_exactly(description: str) -> None:
 
 
 def test_other_suffixes_are_refused() -> None:
-    with pytest.raises(FormError, match=r".toml: is no network file; expected a name that ends in .json"):
+    with pytest.raises(FormError, match=r".toml: is not a network file; expected a name that ends in .json"):
         loads("{}", ".toml")
-    with pytest.raises(FormError, match="is no network file"):
+    with pytest.raises(FormError, match="is not a network file"):
         dumps(from_json(SMALL), "yaml")
     assert loads(dumps(from_json(SMALL), ".YAML"), ".YML") == from_json(SMALL)
 
@@ -282,7 +282,7 @@ outputs: {out: {from: sort}}
 def test_files_that_are_not_there_or_no_networks(tmp_path: Path) -> None:
     with pytest.raises(FormError, match=r"missing.json: cannot be read"):
         load(tmp_path / "missing.json")
-    with pytest.raises(FormError, match=r"is no network file; expected a name that ends in .json"):
+    with pytest.raises(FormError, match=r"is not a network file; expected a name that ends in .json"):
         load(tmp_path / "net.txt")
     binary = tmp_path / "net.json"
     binary.write_bytes(b"\xff\xfe\x00")

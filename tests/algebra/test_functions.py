@@ -37,7 +37,7 @@ def test_an_aggregate_that_raises(part: str) -> None:
 
 
 def test_an_aggregate_of_another_type() -> None:
-    with pytest.raises(KernelError, match=r"`tests:sum` gave a bad result: .*; expected a long or None"):
+    with pytest.raises(KernelError, match=r"`tests:sum` returned a bad result: .*; expected a long or None"):
         aggregate().results(["many"])
     assert aggregate().results([1, None]) == pa.array([1, None])
 

@@ -47,10 +47,13 @@ def built(made: Stream) -> Network:
         (lambda: stream().aggregate(N, A, 1, align="no"), "align: is 'no'; expected True or False"),
         (lambda: stream().aggregate(N, A, 1, align=1), "align: is 1; expected True or False"),
         (lambda: stream().aggregate(N, A, 1, timeout=5), "timeout: is 5; expected a length of time"),
-        (lambda: built(stream().aggregate(N, A, None)), "size: None is no size along a int"),
-        (lambda: built(stream().aggregate(N, A, [])), r"size: \[\] is no size along a int"),
-        (lambda: built(stream().aggregate(N, A, math.inf)), "size: inf is no size along a int"),
-        (lambda: built(stream().aggregate(N, Order("t"), 1)), "size: 1 is no length of time"),
+        (lambda: built(stream().aggregate(N, A, None)), "size: None is not a size for an order of type int"),
+        (lambda: built(stream().aggregate(N, A, [])), r"size: \[\] is not a size for an order of type int"),
+        (
+            lambda: built(stream().aggregate(N, A, math.inf)),
+            "size: inf is not a size for an order of type int",
+        ),
+        (lambda: built(stream().aggregate(N, Order("t"), 1)), "size: 1 is not a length of time"),
         (lambda: stream().slide(N, 2, order=None), "order: is None; expected an Order"),
         (lambda: stream().tumble(N, None), "group_by: is None; expected a list of texts"),
         (
@@ -73,7 +76,7 @@ def built(made: Stream) -> Network:
         (lambda: stream().port(1.0), "port: is 1.0; expected"),
         (lambda: stream().port(-1), "s: has no output port -1; expected 0 or more"),
         (lambda: stream().point("p", history=1.5), "history: is 1.5; expected"),
-        (lambda: stream().point("p", history="5"), "history: '5' is no length of time"),
+        (lambda: stream().point("p", history="5"), "history: '5' is not a length of time"),
         (lambda: stream().output("p", {"delay": []}), "quality: is .*; expected a Quality"),
         (lambda: Quality(delay=None), "delay: is None; expected a list of pairs"),  # type: ignore[arg-type]
         (lambda: Quality(delay=((1,),)), r"delay\[0\]: is \(1,\); expected a pair"),  # type: ignore[arg-type]
@@ -81,7 +84,7 @@ def built(made: Stream) -> Network:
         (lambda: Quality(weight="x"), "weight: is 'x'; expected a number"),  # type: ignore[arg-type]
         (lambda: ValueGraph(5, ((0, 1),)), "attribute: is 5; expected a text"),  # type: ignore[arg-type]
         (lambda: register_function("m:x", None, takes=(), returns="int"), "call: is None"),  # type: ignore[arg-type]
-        (lambda: register_function("m:x", abs, takes="int", returns="int"), "takes: 'int' is no list"),  # type: ignore[arg-type]
+        (lambda: register_function("m:x", abs, takes="int", returns="int"), "takes: 'int' is not a list"),  # type: ignore[arg-type]
         (lambda: register_function("m:x", abs, takes=(), returns=1), "is 1; expected a type"),  # type: ignore[arg-type]
         (
             lambda: register_aggregate("m:x", init=list, incr=3, final=max, takes=(), returns="int"),  # type: ignore[arg-type]
@@ -101,7 +104,10 @@ def test_a_value_of_the_wrong_kind(make: Callable[[], object], message: str) -> 
         (lambda: Aggregate((("n", "count(*)"), ("n", "sum(a)")), A, 1), "functions.n: occurs twice"),
         (lambda: Order("a", group_by=("b", "b")), r"group_by\[1\]: 'b' occurs twice"),
         (lambda: Tumble(N, ("b", "b")), r"group_by\[1\]: 'b' occurs twice"),
-        (lambda: Order("a", slack=1_000_001), "slack: 1000001 is no slack; expected .* from 0 to 1000000"),
+        (
+            lambda: Order("a", slack=1_000_001),
+            "slack: 1000001 is not a valid slack; expected .* from 0 to 1000000",
+        ),
         (
             lambda: Quality(delay=((-1, 1),)),
             "delay: position -1.0 is out of range; expected a number, 0 or gr",
@@ -158,13 +164,13 @@ def test_a_size_of_zero_is_for_joins() -> None:
     pos = stream()
     built(pos.resample(pos, N, "0 s", left=Order("t"), right=Order("t")))
     with pytest.raises(
-        AlgebraError, match="size: 0 is no size along a int; expected a number greater than 0"
+        AlgebraError, match="size: 0 is not a size for an order of type int; expected a number greater than 0"
     ):
         built(stream().aggregate(N, A, 0))
-    with pytest.raises(AlgebraError, match="size: '0 s' is no whole, positive number of microseconds"):
+    with pytest.raises(AlgebraError, match="size: '0 s' is not a whole, positive number of microseconds"):
         built(stream().aggregate(N, Order("t"), "0 s"))
     with pytest.raises(
-        AlgebraError, match="size: -1 is no size along a int; expected a number, 0 or greater"
+        AlgebraError, match="size: -1 is not a size for an order of type int; expected a number, 0 or greater"
     ):
         built((pos := stream()).join(pos, "TRUE", size=-1, left=A, right=A))
 

@@ -97,12 +97,12 @@ def test_an_id_is_given_once() -> None:
     net = NetworkBuilder("n")
     pos = net.input("pos", POS)
     pos.filter("pos > 1", as_="a")
-    with pytest.raises(NetworkError, match=r"n.a: there is a box 'a' already"):
+    with pytest.raises(NetworkError, match=r"n.a: the box 'a' already exists"):
         pos.filter("pos > 2", as_="a")
-    with pytest.raises(NetworkError, match="there is a input 'pos' already"):
+    with pytest.raises(NetworkError, match="the input 'pos' already exists"):
         net.input("pos", POS)
     pos.filter("pos > 2", as_="pos").output("out")
-    assert problems(net) == ["n.pos: is both an input and a box; expected an id once"]
+    assert problems(net) == ["n.pos: is both an input and a box; expected each id only once"]
 
 
 def test_union_wants_one_schema() -> None:
@@ -199,8 +199,8 @@ def test_a_join_that_can_never_forget_is_warned_about() -> None:
         "out"
     )
     assert [str(w) for w in net.build().warnings()] == [
-        "n.j.right.group_by: 'sid' is in no equality of the predicate, so the other side is never forgotten;"
-        " expected a condition such as left.sid = right.sid"
+        "n.j.right.group_by: 'sid' is in no equality of the predicate, "
+        "so the other side's state grows without end; expected a condition such as left.sid = right.sid"
     ]
 
 
@@ -238,10 +238,10 @@ def test_a_port_is_a_short_number() -> None:
     ("make", "message"),
     [
         (lambda: Filter(()), "predicates: is empty"),
-        (lambda: Filter("pos > 1"), "is no list of names"),  # type: ignore[arg-type]
+        (lambda: Filter("pos > 1"), "is not a list of names"),  # type: ignore[arg-type]
         (lambda: Filter(("pos >",)), r"predicates\[0\]"),
         (lambda: Map({}), "attributes: is empty"),  # type: ignore[arg-type]
-        (lambda: Order("time", slack=-1), "slack: -1 is no slack"),
+        (lambda: Order("time", slack=-1), "slack: -1 is not a valid slack"),
         (lambda: Order("Tup#", slack=1), "slack: Tup# is always in order"),
         (lambda: Join("left.a = right.a", size=1), "both sides are stored tables"),
         (lambda: Join("left.a = right.a", left=Order("t"), right=Order("t")), "size: is None"),

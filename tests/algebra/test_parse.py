@@ -32,15 +32,15 @@ def refusal(text: str) -> Problem:
 @pytest.mark.parametrize(
     ("text", "at", "what"),
     [
-        ("pos >=", "", "unexpected the end of the text"),
-        ("", "", "unexpected the end of the text"),
+        ("pos >=", "", "unexpected end of the text"),
+        ("", "", "unexpected end of the text"),
         ("pos 30", "30", "unexpected '30'"),
-        ("(pos", "", "unexpected the end of the text"),
+        ("(pos", "", "unexpected end of the text"),
         ("pos)", ")", "unexpected ')'"),
         ("'abc", "'abc", "a quote or comment that does not end"),
         ("pos /* and", "/* and", "a quote or comment that does not end"),
         ("pos > é", "é", "unexpected character 'é'"),
-        ("'\\ud83d'", "\\ud83d", "\\ud83d is no character"),
+        ("'\\ud83d'", "\\ud83d", "\\ud83d is not a character"),
         ("1.5f + pos", "1.5f", "'1.5f' is no number of a known type"),
         ("1e999", "1e999", "'1e999' is no number of a known type"),
         ("9" * 39, "9" * 39, f"'{'9' * 39}' is no number of a known type"),
@@ -49,7 +49,7 @@ def refusal(text: str) -> Problem:
         ("pos IS 3", "3", "unexpected '3'"),
         ("pos NOT 3", "3", "unexpected '3'"),
         ("CASE END", "END", "unexpected 'END'"),
-        ("CASE WHEN a THEN b", "", "unexpected the end of the text"),
+        ("CASE WHEN a THEN b", "", "unexpected end of the text"),
         ("CAST(pos AS blob)", "blob", "unknown type 'blob'"),
         ("CAST(pos AS decimal(39,2))", "decimal", "no decimal(39,2)"),
         ("INTERVAL 3 FORTNIGHTS", "INTERVAL", "no interval 3 FORTNIGHTS"),
@@ -83,8 +83,8 @@ def test_a_text_that_is_no_expression(text: str, at: str, what: str) -> None:
         ("EXISTS (SELECT 1)", "EXISTS", "docs/expressions.md"),
         ("abs(pos) OVER (PARTITION BY sid)", "OVER", "windows belong to"),
         ("sum(pos)", "sum", "Aggregate box"),
-        ("pos > rand()", "rand", "no chance"),
-        ("current_timestamp()", "current_timestamp", "no clock"),
+        ("pos > rand()", "rand", "random numbers"),
+        ("current_timestamp()", "current_timestamp", "read the clock"),
         ("transform(xs, x -> x + 1)", "transform", "docs/expressions.md"),
         ("abs(x -> 1)", "->", "no lambda"),
         ("pos = ?", "?", "no parameter"),
@@ -97,7 +97,7 @@ def test_a_text_that_is_no_expression(text: str, at: str, what: str) -> None:
         ("xs[0]", "[", "an operator or the end"),
         ("a & b", "&", "an operator or the end"),
         ("a; DROP TABLE b", ";", "an operator or the end"),
-        ("sqr(pos)", "sqr", "'sqrt' perhaps"),
+        ("sqr(pos)", "sqr", "(perhaps 'sqrt')"),
         ("`abs`(pos)", "`abs`", "`module:function`"),
         ("div(1, 2)", "div", "an expression"),
         ("negate(1)", "negate", "docs/expressions.md"),
@@ -112,7 +112,7 @@ def test_what_is_not_in_the_subset(text: str, at: str, hint: str) -> None:
 
 def test_a_refusal_shows_the_place() -> None:
     assert str(refusal("pos >= rand()")) == (
-        "no function 'rand' in expressions; expected an attribute: expressions have no chance\n"
+        "no function 'rand' in expressions; expected an attribute: expressions cannot use random numbers\n"
         "    pos >= rand()\n"
         "           ^"
     )
@@ -145,7 +145,7 @@ def test_deep_or_long_texts_are_refused_not_run_out_of_stack(text: str) -> None:
     assert refusal(text).what in (
         "an expression that is nested too deep",
         "a chain that is too long",
-        "unexpected the end of the text",
+        "unexpected end of the text",
     )
 
 

@@ -84,7 +84,7 @@ def test_convex_graphs_and_value_graphs_of_any_shape_are_without_warning() -> No
     [
         (
             Quality(delay=((1, 1), (2, 0.25), (4, 0))),
-            "delay: falls less steeply after 2 s than before, so scheduling is only nearly the best",
+            "delay: falls less steeply after 2 s than before, so scheduling is only nearly optimal",
         ),
         (
             Quality(delay=((1, 1), (2, 0.5), (3, 0.5), (4, 0))),
@@ -92,7 +92,7 @@ def test_convex_graphs_and_value_graphs_of_any_shape_are_without_warning() -> No
         ),
         (
             Quality(loss=((0, 0), (0.5, 0.25), (1, 1))),
-            "loss: is steeper above 0.5 than below, so shedding is only nearly the best; expected a convex",
+            "loss: is steeper above 0.5 than below, so shedding is only nearly optimal; expected a convex",
         ),
         (Quality(loss=((0.2, 0), (1, 1))), "loss: is steeper above 0.2 than below"),
         (Quality(delay=((0, 1), (2, 0))), "delay: no delay is good enough; expected utility 1 up to a delay"),

@@ -23,7 +23,7 @@ def test_a_schema_reads_back_from_its_text_and_its_mapping() -> None:
         ("sid integr", "unknown type 'integr'; expected one of int, long"),
         ("sid", "attribute 'sid' has no type; expected 'name type'"),
         ("sid int, sid long", "attribute 'sid' occurs twice"),
-        ("2sid int", "'2sid' is no name of an attribute"),
+        ("2sid int", "'2sid' is not a valid attribute name"),
         ("price decimal(39,2)", "no decimal(39,2); expected decimal(p,s) with 1 <= p <= 38"),
     ],
 )

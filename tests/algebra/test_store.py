@@ -47,15 +47,15 @@ def test_the_place_tells_the_kind(at: str, kind: StoreKind) -> None:
         ({"at": "sqlite:///cars.db"}, "table: is ''; expected the name of a table"),
         ({"at": "cars.csv", "pull": "lookup"}, "pull: a file has no index"),
         ({"at": "cars.csv", "pull": "often"}, "pull: is 'often'; expected 'load', 'lookup'"),
-        ({"at": "cars.csv", "refresh": "soon"}, "refresh: 'soon' is no length of time"),
-        ({"at": "cars.csv", "refresh": "0 s"}, "refresh: '0 s' is no whole, positive"),
+        ({"at": "cars.csv", "refresh": "soon"}, "refresh: 'soon' is not a length of time"),
+        ({"at": "cars.csv", "refresh": "0 s"}, "refresh: '0 s' is not a whole, positive"),
         ({"at": "postgresql://me:geheim@host/db", "table": "cars"}, "at: holds a password"),
         ({"at": "postgresql://host/db?password=geheim", "table": "cars"}, "at: holds a password"),
         ({"at": "postgresql://host/db?sslpassword=geheim", "table": "cars"}, "at: holds a password"),
         ({"at": 7}, "at: is 7; expected a text"),
     ],
 )
-def test_what_is_no_store_is_refused_by_its_field(fields: dict[str, str], said: str) -> None:
+def test_a_bad_store_is_refused_by_its_field(fields: dict[str, str], said: str) -> None:
     with pytest.raises(AlgebraError, match="^" + said.replace("(", r"\(")) as found:
         Store(**fields)
     assert "geheim" not in str(found.value)

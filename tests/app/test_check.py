@@ -72,15 +72,16 @@ def test_warnings(net: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("net.yaml", "a: [", "net.yaml: is no YAML: "),
-        ("net.json", '{"australis": 1,', "net.json: is no JSON: "),
+        ("net.yaml", "a: [", "net.yaml: is not valid YAML: "),
+        ("net.json", '{"australis": 1,', "net.json: is not valid JSON: "),
         ("net.json", "{}", "australis: is missing; expected the version of the form, 1"),
         (
             "net.txt",
             "",
-            "net.txt: is no network file; expected a file that ends in .json, .yaml, .yml, or FILE.py:NAME",
+            "net.txt: is not a network file; "
+            "expected a file that ends in .json, .yaml, .yml, or FILE.py:NAME",
         ),
-        ("net.py", "x = 1", "net.py: is no network file"),
+        ("net.py", "x = 1", "net.py: is not a network file"),
     ],
 )
 def test_files_that_are_no_networks(tmp_path: Path, name: str, content: str, message: str) -> None:

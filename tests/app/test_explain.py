@@ -137,7 +137,7 @@ def test_optimised(tmp_path: Path) -> None:
     net = write(tmp_path / "wide.yaml", OPTIMISED)
     lines = australis("explain", net, "--optimised").stdout.splitlines()
     assert any(line.endswith("x_narrow: Map(k, g)") for line in lines)
-    assert lines[-2].startswith("1. some goes before up: it lets 50 % through")
+    assert lines[-2].startswith("1. some moves before up: it passes 50 % of its tuples")
     assert lines[-1] == "2. x_narrow keeps 2 of the 4 attributes of x, so some has less to copy"
     found = json.loads(australis("explain", net, "--optimised", "--json").stdout)
     assert [rewrite["rule"] for rewrite in found["rewrites"]] == ["reorder", "project"]

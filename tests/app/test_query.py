@@ -123,7 +123,7 @@ def test_into_a_file(folder: Path, name: str) -> None:
             2,
             "query.where.predicates[0]: unknown attribute 'sped'; expected 'speed' perhaps",
         ),
-        (("pos", "speed +"), 2, "predicates[0]: unexpected the end of the text"),
+        (("pos", "speed +"), 2, "predicates[0]: unexpected end of the text"),
         (("pos", "--map=x=nothing"), 2, "query.map.attributes.x"),
         (("pos", "--map=x"), 2, "--map x: expected NAME=EXPRESSION"),
         (("pos", "--map=x=1", "--map=x=2"), 2, "--map x is given twice"),

@@ -15,7 +15,6 @@ from click.testing import Result
 from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, australis, listing, write
 
 from australis.app.running.engines import ENGINES
-from australis.engine.clock import never_back
 
 
 @pytest.fixture(autouse=True)
@@ -330,9 +329,3 @@ def test_the_clock_decides_on_timeouts(folder: Path, monkeypatch: pytest.MonkeyP
     run("--output=counts=stopped.csv", "--batch=4", "--clock=stopped")
     assert (folder / "wall.csv").read_text() == "time,soldiers\n1,3\n"
     assert (folder / "stopped.csv").read_text() == "time,soldiers\n"
-
-
-def test_a_clock_that_is_set_back_stands_still() -> None:
-    moments = iter([5, 7, 3, 8])
-    now = never_back(lambda: next(moments))
-    assert [now(), now(), now()] == [7, 7, 8]

@@ -56,6 +56,15 @@ def valued() -> Network:
     return net.build()
 
 
+def counted() -> Network:
+    """How often each key came, after which tuples may be shed: the end of the stream emits all at once."""
+    net = NetworkBuilder("counted")
+    stream = net.input("s", "k long, v double")
+    counts = stream.aggregate({"n": "count(*)"}, Order("v", group_by=["k"]), size=1000, as_="count")
+    counts.filter("n > 0", as_="some").output("tolerant", TOLERANT)
+    return net.build()
+
+
 def rows(tuples: int, first: int = 0) -> pa.Table:
     numbers = range(first, first + tuples)
     return pa.table({"k": list(numbers), "v": [float(n % 100) for n in numbers]})
@@ -134,6 +143,19 @@ def test_consumers_see_the_fraction_that_they_got(node: Node) -> None:
     assert before.num_rows == 1_000
     assert float(before.schema.metadata[DELIVERED]) == 1.0
     assert float(behind.schema.metadata[DELIVERED]) == pytest.approx(behind.num_rows / 1_000)
+
+
+def test_a_share_of_what_a_flush_emits_is_shed(tmp_path: Path) -> None:
+    with Node(tmp_path / "root", runner="light", discipline="box", shed=False) as node:
+        node.deploy(counted())
+        order(node, Insert("some", DropBox.random(0.3)))
+        node.push("s", rows(3_000))
+        node.flush()
+        node.drain()
+        (entry,) = node.shed()
+        assert entry.arrived == 3_000
+        assert entry.shed == pytest.approx(900, rel=0.15)
+        assert node.read("tolerant").num_rows == 3_000 - entry.shed
 
 
 def test_a_box_that_is_withdrawn_sheds_no_more(node: Node) -> None:

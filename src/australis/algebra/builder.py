@@ -1,4 +1,4 @@
-"""A fluent builder that reads like the picture: streams flow from left to right, boxes hang on them.
+"""A fluent builder whose code reads like the network's picture: each call adds a box to a stream.
 
 In: calls. Out: a `Network`. Nothing is validated across boxes before `build`, which reports every problem.
 """
@@ -84,7 +84,7 @@ class NetworkBuilder:
     def add(
         self, box: Box, *sources: Stream, as_: str | None = None, tag: str = "", description: str = ""
     ) -> Stream:
-        """Put a box behind some streams; gives the stream of its first output."""
+        """Add a box that reads some streams; returns the stream of its first output."""
         guard(as_, (str, NoneType), "as_", "a text as the id of the box")
         guard(box, Box, as_ or "box", "a box")
         box_id = self._prefix + (as_ or self._free_id(box.kind))
@@ -130,13 +130,13 @@ class NetworkBuilder:
         guard(key, str, kind, "a text as a name")
         if key in items:
             raise NetworkError(
-                Problem(f"{self._name}.{key}", f"there is a {kind} {key!r} already", "an id once")
+                Problem(f"{self._name}.{key}", f"the {kind} {key!r} already exists", "each id only once")
             )
         items[key] = item
 
 
 class Stream:
-    """A stream in a network that is being built; each method puts a box behind it."""
+    """A stream in a network that is being built; each method adds a box that reads it."""
 
     def __init__(self, builder: NetworkBuilder, ref: Ref) -> None:
         self._builder = builder
@@ -165,7 +165,7 @@ class Stream:
     def map(
         self, attributes: Mapping[str, str], *, as_: str | None = None, tag: str = "", description: str = ""
     ) -> Stream:
-        """Tuples with just the attributes named, each computed by its expression."""
+        """Tuples with only the attributes named, each computed by its expression."""
         return self._then(Map(attributes), as_, tag, description)  # type: ignore[arg-type]
 
     def union(self, *others: Stream, as_: str | None = None, tag: str = "", description: str = "") -> Stream:

@@ -1,11 +1,11 @@
-"""What all engines say of a running network: the counters of a box, the causes of what an event emits."""
+"""What every engine reports of a running network: counters of each box, causes of what an event emits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 BEFORE, BEHIND = -1, 2**62
-"""The cause of what timeouts emit, before all tuples of an event; and of what the end emits, behind them."""
+"""The cause of what timeouts emit, before all tuples of an event; and of what the end emits, after them."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Grafting: an ad hoc query becomes part of a network, behind the connection points that it reads.
+"""Grafting: makes an ad hoc query part of a network, downstream of the connection points that it reads.
 
 In: a network, and a query whose inputs are named after connection points, or after stored tables of the
-network. Out: one network, in which the query's boxes have its name before their ids.
+network. Out: one network, in which the query's name prefixes the ids of its boxes.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from australis.algebra.schema import NAME, NAME_EXPECTED
 from australis.errors import NetworkError, Problem
 
 ALL = "all"
-"""The box of a query that delivers a connection point as it is."""
+"""The box of a query that delivers a connection point unchanged."""
 
 
 def grafted(network: Network, queries: Mapping[str, Network]) -> Network:
-    """A network with queries in it.
+    """A network with queries added to it.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net, ask = NetworkBuilder("cars"), NetworkBuilder("ask")
@@ -42,14 +42,14 @@ def grafted(network: Network, queries: Mapping[str, Network]) -> Network:
 
 
 def _place(network: Network, query: Network, name: str) -> Ref:
-    """Where in a network an input of a query is found."""
+    """Where in a network a query's input is found."""
     return Ref(name) if query.inputs[name].table else network.connection_points[name].at
 
 
 def output_names(name: str, query: Network) -> dict[str, str]:
-    """What the outputs of a query are called in a network that it is part of.
+    """The names of a query's outputs in the network that it becomes part of.
 
-    One is called as the query is; of several each has the query's name before its own.
+    A single output takes the query's name; otherwise outputs are `name_output`.
     """
     if len(query.outputs) == 1:
         return dict.fromkeys(query.outputs, name)
@@ -64,7 +64,7 @@ def _boxes(name: str, query: Network, places: Mapping[Ref, Ref]) -> Iterator[tup
         yield f"{name}.{box_id}", replace(node, sources=sources)
     for output in query.outputs.values():
         if output.source in places:
-            # What a query delivers is its own, also where it changes nothing.
+            # A query's outputs come from its own boxes, even where it changes nothing.
             yield f"{name}.{_passage(query, output)}", Node(Filter(("true",)), (places[output.source],))
 
 
@@ -77,7 +77,7 @@ def _outputs(name: str, query: Network, places: Mapping[Ref, Ref]) -> Iterator[t
 
 
 def _passage(query: Network, output: Output) -> str:
-    """The id of the box through which a connection point is delivered as it is."""
+    """The id of the box that delivers a connection point unchanged."""
     found = f"{ALL}_{output.source.id}"
     while found in query.boxes:
         found += "_"
@@ -86,31 +86,31 @@ def _passage(query: Network, output: Output) -> str:
 
 def _problems(network: Network, name: str, query: Network) -> Iterator[Problem]:
     if not NAME.fullmatch(name):
-        yield Problem("name", f"{name!r} is no name", NAME_EXPECTED)
+        yield Problem("name", f"{name!r} is not a valid name", NAME_EXPECTED)
     ids = (*network.inputs, *network.boxes)
     if any(each == name or each.startswith(f"{name}.") for each in ids):
-        yield Problem("name", f"the network has boxes or an input under {name!r} already", "another name")
+        yield Problem("name", f"the network already has boxes or an input under {name!r}", "another name")
     yield from (
-        Problem(f"outputs.{output}", "the network has an output of this name already", "another name")
+        Problem(f"outputs.{output}", "the network already has an output of this name", "another name")
         for output in output_names(name, query).values()
         if output in network.outputs
     )
     if query.timezone != network.timezone:
         yield Problem("timezone", f"is {query.timezone!r}", f"that of the network, {network.timezone!r}")
     if query.connection_points:
-        yield Problem("connection_points", "a query has none of its own", "outputs")
+        yield Problem("connection_points", "a query cannot have its own", "outputs")
     for given in query.inputs:
         yield from _input_problems(network, query, given)
 
 
 def _same_names(queries: Mapping[str, Network]) -> Iterator[Problem]:
-    """Outputs of one query that are called as those of another: `a_b` may be the output `b` of `a`."""
+    """Outputs of one query that are named like those of another: `a_b` may be the output `b` of `a`."""
     taken: dict[str, str] = {}
     for name, query in queries.items():
         for output in output_names(name, query).values():
             other = taken.setdefault(output, name)
             if other != name:
-                what = f"the query {other} has an output of this name already"
+                what = f"the query {other} already has an output of this name"
                 yield Problem(f"outputs.{output}", what, "another name").under(name)
 
 
@@ -127,7 +127,7 @@ def _input_problems(network: Network, query: Network, given: str) -> Iterator[Pr
     found = network.schemas[_place(network, query, given)]
     wanted = query.inputs[given].schema
     if query.inputs[given].store is not None:
-        yield Problem(f"{place}.store", "a query has none of its own", "the name of a table of the network")
+        yield Problem(f"{place}.store", "a query cannot have its own", "the name of a table of the network")
     if not wanted.takes(found):
         what = "the stored table" if is_table else "the connection point"
         yield Problem(place, f"is ({wanted}), but {what} has ({found})", f"({found})")
@@ -139,7 +139,7 @@ def _tables(network: Network) -> list[str]:
 
 def _unknown(network: Network, given: str) -> str:
     if given in _tables(network):
-        return f"{given!r} is a stored table, and here it is a stream"
+        return f"{given!r} is a stored table, but the query reads it as a stream"
     if Ref.parse(given) in network.schemas:
         return f"{given!r} is an arc, but no connection point"
     return f"there is no connection point {given!r}"

@@ -1,4 +1,4 @@
-"""Guards: what a caller hands in is of the kind a field wants, or is refused by the field's name."""
+"""Guards: check that an argument is of the kind that a field takes, and refuse it by the field's name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
 
 def is_a(value: object, kinds: Kinds) -> bool:
-    """Whether a value is of some kinds; true and false are no numbers.
+    """Whether a value is of some kinds; true and false do not count as numbers.
 
     >>> is_a(1, int), is_a(True, int), is_a(True, bool)
     (True, False, True)
@@ -34,13 +34,13 @@ def guard(value: object, kinds: Kinds, path: str, expected: str) -> None:
 
 
 def guard_texts(item: object, *fields: str) -> None:
-    """Refuse an object that has no text in some of its fields."""
+    """Refuse an object in which some fields are not texts."""
     for name in fields:
         guard(getattr(item, name), str, name, "a text")
 
 
 def shown(value: object) -> str:
-    """A value as a message quotes it, which is not without end."""
+    """A value as a message quotes it, cut if it is long."""
     return _SHORT.repr(value)
 
 

@@ -22,13 +22,13 @@ from australis.algebra.types import BOOLEAN, STRING
 from australis.errors import AlgebraError, NetworkError, Problem
 
 QUARANTINE = "quarantine"
-"""The output that every network has without saying so: what could not be processed, and why."""
+"""The output that every network has implicitly: tuples that could not be processed, and why."""
 QUARANTINE_SCHEMA = parse_schema("path string not null, reason string not null, tuple string not null")
 FOREVER = "forever"
 
 NAME_PATTERN = NAME.pattern
 PATH_PATTERN = rf"{NAME_PATTERN}(\.{NAME_PATTERN})*"
-"""Names and the paths of boxes, as the JSON Schema has them too."""
+"""Patterns for names and box paths, shared with the JSON Schema."""
 _PATH = re.compile(PATH_PATTERN)
 _PORT = re.compile("[0-9]{1,9}")
 _NONE: frozenset[str] = frozenset()
@@ -58,7 +58,7 @@ class Ref:
 
 @dataclass(frozen=True)
 class Input:
-    """A stream that comes in from outside, or a stored table; with a store, where its rows are read."""
+    """A stream that comes in from outside, or a stored table; a store says where its rows are read."""
 
     schema: Schema
     table: bool = False
@@ -77,7 +77,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Node:
-    """A box in its place: what it does, and the streams at its input ports."""
+    """A box in the network: what it does, and the streams at its input ports."""
 
     box: Box
     sources: tuple[Ref, ...]
@@ -91,7 +91,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Output:
-    """A stream that goes out to applications, with what its quality is worth."""
+    """A stream delivered to applications, with the worth of its quality."""
 
     source: Ref
     quality: Quality | None = None
@@ -104,10 +104,10 @@ class Output:
 
 @dataclass(frozen=True)
 class ConnectionPoint:
-    """An arc where queries attach, and that keeps history: for a time, a number of tuples, or for ever.
+    """An arc that queries can attach to and that keeps history: for a time, a number of tuples, or for ever.
 
-    With an `importance` it is a view: nobody reads it so far, so what leads only there is computed when there
-    is nothing better to do, the most important view first, and one of importance 0 when it is asked for.
+    With an `importance` it is a view, which nothing reads yet: boxes that lead only to it run when the node
+    is otherwise idle, the most important view first; a view of importance 0 is computed on request.
     """
 
     at: Ref
@@ -127,7 +127,7 @@ class ConnectionPoint:
             with at("history"):
                 microseconds(self.history)
         if isinstance(self.history, int) and self.history < 0:
-            raise AlgebraError(Problem("history", f"{self.history!r} is no number of tuples", "0 or more"))
+            raise AlgebraError(Problem("history", f"{self.history!r} is not a number of tuples", "0 or more"))
 
 
 @dataclass(frozen=True)
@@ -187,17 +187,17 @@ class Network:
             raise NetworkError(problems)
 
     def __hash__(self) -> int:
-        # Equal networks may have their parts in another order.
+        # Equal networks may list their parts in another order.
         return hash((self.name, *(frozenset(part) for part in (self.inputs, self.boxes, self.outputs))))
 
     def __reduce__(self) -> tuple[type[Network], tuple[object, ...]]:
-        """How a network is copied and pickled, since its read-only mappings cannot be."""
+        """Copy and pickle a network by its arguments, since its read-only mappings cannot be pickled."""
         values = (getattr(self, f.name) for f in fields(self))
         return type(self), tuple(dict(v) if isinstance(v, Mapping) else v for v in values)
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """The ids of the boxes, each behind all that it reads from; otherwise as they were written."""
+        """The ids of the boxes, each after all that it reads from; otherwise in the order written."""
         return _topological(self.boxes)[0]
 
     @cached_property
@@ -219,7 +219,7 @@ class Network:
         return tuple(self.schemas[source] for source in self.boxes[box_id].sources)
 
     def output_schema(self, name: str) -> Schema:
-        """The schema of an output; `quarantine` is one of every network."""
+        """The schema of an output; every network has `quarantine`."""
         return QUARANTINE_SCHEMA if name == QUARANTINE else self.schemas[self.outputs[name].source]
 
     def located(self, folder: str) -> Network:
@@ -234,7 +234,7 @@ class Network:
         return replace(self, inputs={**self.inputs, **moved})
 
     def warnings(self) -> tuple[Problem, ...]:
-        """What is allowed but probably not meant: unread streams, joins that never forget, odd graphs."""
+        """What is allowed but probably a mistake: unread streams, joins that never forget, odd graphs."""
         found = [p.under(box_id) for box_id in self.order for p in _box_warnings(self, box_id)]
         found += [
             Problem(name, "no box or output reads this input")
@@ -253,7 +253,7 @@ class Network:
 def _box_warnings(network: Network, box_id: str) -> Iterator[Problem]:
     yield from network.boxes[box_id].box.warnings(*network.input_schemas(box_id))
     if not _is_read(network, box_id):
-        yield Problem("", "no box or output reads this box", "an output or a connection point behind it")
+        yield Problem("", "no box or output reads this box", "an output or a connection point after it")
 
 
 def _is_read(network: Network, stream_id: str) -> bool:
@@ -280,13 +280,15 @@ def _problems(draft: Draft) -> list[Problem]:
 
 def _name_problems(network: Draft) -> Iterator[Problem]:
     if not NAME.fullmatch(network.name):
-        yield Problem("name", f"{network.name!r} is no name", NAME_EXPECTED)
+        yield Problem("name", f"{network.name!r} is not a valid name", NAME_EXPECTED)
     for kind in ("inputs", "outputs", "connection_points"):
         yield from (_bad_name(kind, name) for name in getattr(network, kind) if not NAME.fullmatch(name))
     for kind in ("boxes", "groups"):
         yield from (_bad_name(kind, path) for path in getattr(network, kind) if not _PATH.fullmatch(path))
     yield from (
-        Problem(n, "is both an input and a box", "an id once") for n in network.inputs if n in network.boxes
+        Problem(n, "is both an input and a box", "each id only once")
+        for n in network.inputs
+        if n in network.boxes
     )
     if QUARANTINE in network.outputs:
         yield Problem(f"outputs.{QUARANTINE}", "is the output that every network has", "another name")
@@ -300,14 +302,14 @@ def _name_problems(network: Draft) -> Iterator[Problem]:
 
 def _bad_name(kind: str, name: str) -> Problem:
     parts = "; parts joined by '.'" if kind in ("boxes", "groups") else ""
-    return Problem(kind, f"{name!r} is no name", NAME_EXPECTED + parts)
+    return Problem(kind, f"{name!r} is not a valid name", NAME_EXPECTED + parts)
 
 
 def _timezone_problems(name: str) -> Iterator[Problem]:
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        # The problem says all that these errors would.
+        # The problem already says all that these errors would.
         yield Problem("timezone", f"unknown time zone {name!r}", "a name such as 'UTC' or 'Europe/Berlin'")
 
 
@@ -371,7 +373,7 @@ def _reads_table(path: str, ref: Ref) -> Problem:
 
 
 def _topological(boxes: Mapping[str, Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The boxes in an order that respects the arcs, and a loop if there is one (without recursion)."""
+    """The boxes in an order that respects the arcs, and a loop if there is one; not recursive."""
     done: dict[str, bool] = {}
     ordered: list[str] = []
     for root in boxes:

@@ -11,17 +11,17 @@ from australis.algebra.types import LONG, DataType
 from australis.errors import AlgebraError, Problem
 
 WIDEST_ORDER_DECIMAL = 18
-"""Digits of a decimal that still fit a 64-bit whole number, in which orders are kept."""
+"""Digits of a decimal that still fit a 64-bit integer, in which order values are kept."""
 SLACK_MAX = 1_000_000
-"""The greatest slack: a group keeps as many tuples."""
+"""The greatest slack: a group keeps that many tuples."""
 
 
 @dataclass(frozen=True)
 class Order:
     """The arrival order that a box expects of an input: ascending on `on`, in each group, up to `slack`.
 
-    A tuple is out of order, and ignored, if more than `slack` tuples before it in its group have a strictly
-    greater value of `on`. `on` may be the virtual attribute `Tup#`, the number of the tuple in its group.
+    A tuple is late, and discarded, if more than `slack` tuples before it in its group have a strictly greater
+    value of `on`. `on` may be the virtual attribute `Tup#`, the number of the tuple in its group.
 
     >>> Order("time", slack=4, group_by=("sid",))
     Order(on='time', slack=4, group_by=('sid',))
@@ -36,7 +36,7 @@ class Order:
         object.__setattr__(self, "group_by", distinct_names(self.group_by, "group_by"))
         if not is_a(self.slack, int) or not 0 <= self.slack <= SLACK_MAX:
             expected = f"a whole number of tuples from 0 to {SLACK_MAX}"
-            raise AlgebraError(Problem("slack", f"{shown(self.slack)} is no slack", expected))
+            raise AlgebraError(Problem("slack", f"{shown(self.slack)} is not a valid slack", expected))
         if self.on == TUP and self.slack:
             raise AlgebraError(Problem("slack", f"{TUP} is always in order", f"slack 0 with {TUP}"))
         if self.on in self.group_by:
@@ -101,9 +101,9 @@ def lookup(schema: Schema, name: str, path: str) -> DataType:
 
 
 def names(value: object, path: str) -> tuple[str, ...]:
-    """A sequence of names as a tuple; a lone text is refused, since it would fall apart into letters."""
+    """A sequence of names as a tuple; a lone text is refused, since it would be split into letters."""
     if isinstance(value, str):
-        raise AlgebraError(Problem(path, f"{value!r} is no list of names", f"a list such as [{value!r}]"))
+        raise AlgebraError(Problem(path, f"{value!r} is not a list of names", f"a list such as [{value!r}]"))
     guard(value, Iterable, path, "a list of texts")
     found: tuple[str, ...] = tuple(value)  # type: ignore[arg-type]
     for index, name in enumerate(found):
@@ -112,9 +112,9 @@ def names(value: object, path: str) -> tuple[str, ...]:
 
 
 def distinct_names(value: object, path: str) -> tuple[str, ...]:
-    """A sequence of names as a tuple, each of them once."""
+    """A sequence of distinct names as a tuple."""
     found = names(value, path)
     for index, name in enumerate(found):
         if name in found[:index]:
-            raise AlgebraError(Problem(f"{path}[{index}]", f"{name!r} occurs twice", "a name once"))
+            raise AlgebraError(Problem(f"{path}[{index}]", f"{name!r} occurs twice", "each name only once"))
     return found

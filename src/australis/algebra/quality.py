@@ -16,7 +16,8 @@ from australis.errors import AlgebraError, Problem
 Points = tuple[tuple[float, float], ...]
 
 _STEEPER = 1e-9
-"""By which part slopes must differ to be different: positions such as 0.3 are no exact doubles."""
+"""The relative difference from which slopes count as different: positions such as 0.3 are not exact doubles.
+"""
 
 
 @dataclass(frozen=True)
@@ -74,13 +75,15 @@ class Quality:
     def _check_weight(self) -> None:
         object.__setattr__(self, "weight", _number(self.weight, "weight", "a number greater than 0"))
         if not self.weight > 0:
-            raise AlgebraError(Problem("weight", f"{self.weight!r} is no weight", "a number greater than 0"))
+            raise AlgebraError(
+                Problem("weight", f"{self.weight!r} is not a valid weight", "a number greater than 0")
+            )
 
     def warnings(self) -> Iterator[Problem]:
-        """Where greedy decisions along the graphs are only nearly right, and a good zone that nothing meets.
+        """Where greedy decisions along the graphs are only nearly optimal; good zones that nothing can meet.
 
         >>> print(*Quality(loss=((0.5, 0), (1, 1))).warnings())
-        loss: is steeper above 0.5 than below, so shedding is only nearly the best; expected a convex graph
+        loss: is steeper above 0.5 than below, so shedding is only nearly optimal; expected a convex graph
         """
         if bend := _bend(_until_lowest(self.delay)):
             yield _not_convex("delay", f"falls less steeply after {bend:g} s than before", "scheduling")
@@ -102,13 +105,13 @@ def _bend(points: Points) -> float | None:
 
 
 def _until_lowest(points: Points) -> Points:
-    """A falling curve as far as it falls: who is at the bottom has no more to lose."""
+    """A falling curve as far as it falls: at the bottom there is no more to lose."""
     lowest = min((utility for _, utility in points), default=0.0)
     return points[: 1 + next((i for i, (_, utility) in enumerate(points) if utility == lowest), 0)]
 
 
 def _not_convex(path: str, what: str, who: str) -> Problem:
-    return Problem(path, f"{what}, so {who} is only nearly the best", "a convex graph")
+    return Problem(path, f"{what}, so {who} is only nearly optimal", "a convex graph")
 
 
 def _monotone(points: Points, path: str, wrong: str, expected: str) -> None:
@@ -138,7 +141,7 @@ def _categories(value: Mapping[str, float] | Iterable[tuple[str, float]]) -> tup
     for name, _ in pairs:
         guard(name, str, path, "a text as the name of a category")
         if name in seen:
-            raise AlgebraError(Problem(f"{path}.{name}", "occurs twice", "a category once"))
+            raise AlgebraError(Problem(f"{path}.{name}", "occurs twice", "each category only once"))
         seen.add(name)
     utilities = _utilities([utility for _, utility in pairs], path)
     return tuple((name, utility) for (name, _), utility in zip(pairs, utilities, strict=True))
@@ -154,7 +157,7 @@ def _pairs(value: Iterable[Any], path: str, expected: str) -> list[tuple[Any, An
 
 
 def _number(value: Any, path: str, expected: str) -> float:
-    """A number as a double; NaN and infinities are none, nor is what a double cannot hold."""
+    """A number as a double; NaN, infinities and numbers that a double cannot hold are refused."""
     if not is_a(value, (int, float)) or not abs(value) <= sys.float_info.max:
         raise AlgebraError(Problem(path, f"is {shown(value)}", expected))
     return float(value)

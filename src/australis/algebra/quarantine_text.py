@@ -15,7 +15,7 @@ from australis.algebra.types import DataType
 ORDER_LIMIT = 2**62
 """Order values, in the units of their type, are less than this in magnitude: differences fit 64 bits."""
 GREATEST_ADVANCES = 2**50
-"""How many advances from 0 a double may be: the starts of windows are still far enough apart to differ."""
+"""How many advances from 0 a double may be: the starts of windows are still distinct there."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _YEARS = (
@@ -58,8 +58,8 @@ def _out_of_place(units: int | float | None, advance: int | float | None) -> str
 def tuple_as_json(values: Mapping[str, Value], schema: Schema) -> str:
     """The attributes of a tuple as JSON text, in the order of the schema.
 
-    Timestamps and decimals are texts, and so are the doubles that JSON has no numbers for. Attributes that
-    are missing are left out.
+    Timestamps and decimals are texts, and so are the doubles that JSON has no numbers for. Missing attributes
+    are omitted.
 
     >>> from australis.algebra.schema import parse_schema
     >>> schema = parse_schema("sid int, time timestamp, price decimal(6,2), pos double")
@@ -71,7 +71,7 @@ def tuple_as_json(values: Mapping[str, Value], schema: Schema) -> str:
 
 
 def render(value: Value, data_type: DataType) -> Value:
-    """A value as JSON can hold it."""
+    """A value in a form that JSON can hold."""
     if value is None:
         return None
     if isinstance(value, Decimal):
@@ -84,7 +84,7 @@ def render(value: Value, data_type: DataType) -> Value:
 
 
 def timestamp_text(microseconds: int) -> str:
-    """A time in UTC as ISO 8601 writes it; outside the years 1 to 9999 the microseconds since 1970.
+    """A UTC time in ISO 8601; outside the years 1 to 9999, the microseconds since 1970.
 
     >>> timestamp_text(1_500_000), timestamp_text(2**62)
     ('1970-01-01T00:00:01.500000Z', '4611686018427387904 us')

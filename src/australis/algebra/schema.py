@@ -21,10 +21,10 @@ TS = "#ts"
 TUP = "Tup#"
 """The virtual attribute that numbers the tuples of a stream, or of each of its groups, from 0."""
 ATTRIBUTES_MAX = 10_000
-"""Attributes that a schema may have: a chain of joins of a stream with itself doubles them at each step."""
+"""Attributes that a schema may have: a chain of self-joins of a stream doubles them at each step."""
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-"""What attributes, networks, inputs, outputs and the parts of a box's id are called."""
+"""The allowed names of attributes, networks, inputs, outputs and the parts of a box's id."""
 NAME_EXPECTED = "letters a to z, digits and _, not a digit first"
 
 
@@ -39,7 +39,7 @@ class Field:
     def __post_init__(self) -> None:
         guard(self.name, str, "", "the name of an attribute")
         if not NAME.fullmatch(self.name):
-            raise AlgebraError(Problem("", f"{self.name!r} is no name of an attribute", NAME_EXPECTED))
+            raise AlgebraError(Problem("", f"{self.name!r} is not a valid attribute name", NAME_EXPECTED))
 
     def __str__(self) -> str:
         return f"{self.name} {self.type_text}"
@@ -73,7 +73,7 @@ class Schema:
             twice = next(
                 f.name for i, f in enumerate(self.fields) if f.name in {g.name for g in self.fields[:i]}
             )
-            raise AlgebraError(Problem("", f"attribute {twice!r} occurs twice", "a name once"))
+            raise AlgebraError(Problem("", f"attribute {twice!r} occurs twice", "each name only once"))
         object.__setattr__(self, "_by_name", by_name)
 
     def __iter__(self) -> Iterator[Field]:
@@ -108,7 +108,7 @@ class Schema:
         return self.arrow.append(pa.field(TS, TIMESTAMP.arrow, False))
 
     def takes(self, other: Schema) -> bool:
-        """Whether every tuple of another schema is one of this; that one may have fewer NULLs.
+        """Whether every tuple of another schema fits this one; the other may be stricter about NULLs.
 
         >>> parse_schema("a int").takes(parse_schema("a int not null"))
         True
@@ -117,7 +117,7 @@ class Schema:
         return alike and all(f.nullable or not other[f.name].nullable for f in self)
 
     def as_dict(self) -> dict[str, str]:
-        """The JSON form: a type's text for each name."""
+        """The JSON form: the type's text for each name."""
         return {f.name: f.type_text for f in self.fields}
 
 

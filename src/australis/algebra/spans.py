@@ -39,7 +39,7 @@ _DURATION_EXPECTED = "a length of time such as '500 ms', '10 s', '10 min', '1 ho
 
 
 def microseconds(text: str, *, zero: bool = False) -> int:
-    """The microseconds in a length of time, which may be none at all only if `zero`.
+    """The microseconds in a length of time, which may be 0 only if `zero`.
 
     >>> microseconds("10 min")
     600000000
@@ -47,19 +47,19 @@ def microseconds(text: str, *, zero: bool = False) -> int:
     guard(text, str, "", _DURATION_EXPECTED)
     match = _DURATION.fullmatch(text.lower())
     if not match or match[2] not in _UNITS:
-        raise AlgebraError(Problem("", f"{shown(text)} is no length of time", _DURATION_EXPECTED))
+        raise AlgebraError(Problem("", f"{shown(text)} is not a length of time", _DURATION_EXPECTED))
     length = Decimal(match[1]) * _MICROSECONDS[_UNITS[match[2]]]
     if length != int(length) or not (zero or length > 0):
         raise AlgebraError(
-            Problem("", f"{text!r} is no whole, positive number of microseconds", _DURATION_EXPECTED)
+            Problem("", f"{text!r} is not a whole, positive number of microseconds", _DURATION_EXPECTED)
         )
     if length > GREATEST_SIZE:
-        raise AlgebraError(Problem("", f"{text!r} is no length of time", "at most 2^62 microseconds"))
+        raise AlgebraError(Problem("", f"{text!r} is not a length of time", "at most 2^62 microseconds"))
     return int(length)
 
 
 def units(span: Span, order_type: DataType, *, zero: bool = False) -> int | float:
-    """A size in the units of an order attribute's type; 0 is one only if `zero`.
+    """A size in the units of an order attribute's type; it may be 0 only if `zero`.
 
     >>> from australis.algebra.types import LONG, TIMESTAMP, decimal
     >>> units(10, LONG), units("1 s", TIMESTAMP), units(0.5, decimal(10, 2))
@@ -67,11 +67,13 @@ def units(span: Span, order_type: DataType, *, zero: bool = False) -> int | floa
     """
     if order_type.name == "timestamp":
         if not isinstance(span, str):
-            raise AlgebraError(Problem("", f"{shown(span)} is no length of time", _DURATION_EXPECTED))
+            raise AlgebraError(Problem("", f"{shown(span)} is not a length of time", _DURATION_EXPECTED))
         return microseconds(span, zero=zero)
     if not is_a(span, (int, float)) or not _is_size(span, zero):  # type: ignore[arg-type]
         expected = "a number, 0 or greater" if zero else "a number greater than 0"
-        raise AlgebraError(Problem("", f"{shown(span)} is no size along a {order_type}", expected))
+        raise AlgebraError(
+            Problem("", f"{shown(span)} is not a size for an order of type {order_type}", expected)
+        )
     assert not isinstance(span, str)
     if order_type.name == "double":
         return float(span)
@@ -85,7 +87,7 @@ def _is_size(number: float, zero: bool) -> bool:
 def _fitting(steps: int, span: Span, order_type: DataType) -> int:
     if steps > GREATEST_SIZE:
         expected = f"at most 2^62 steps of a {order_type}"
-        raise AlgebraError(Problem("", f"{span!r} is no size along a {order_type}", expected))
+        raise AlgebraError(Problem("", f"{span!r} is not a size for an order of type {order_type}", expected))
     return steps
 
 
@@ -95,7 +97,7 @@ def _whole_steps(span: float, order_type: DataType) -> int:
         raise AlgebraError(
             Problem(
                 "",
-                f"{span!r} is no size along a {order_type}",
+                f"{span!r} is not a size for an order of type {order_type}",
                 f"a number with at most {order_type.scale} decimals",
             )
         )

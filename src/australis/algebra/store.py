@@ -20,7 +20,7 @@ from australis.algebra.spans import microseconds
 from australis.errors import AlgebraError, Problem
 
 SECRET = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-"""What stands for the value of an environment variable, such as a password."""
+"""The placeholder for the value of an environment variable, such as a password."""
 _AT_EXPECTED = "a file such as 'cars.parquet', or 'sqlite:///cars.db' or 'postgresql://host/db' and a table"
 _ASCENDING = ("int", "long", "timestamp")
 
@@ -34,10 +34,10 @@ class StoreKind(StrEnum):
 
 
 class Pull(StrEnum):
-    """How a join gets at a stored table."""
+    """How a join reads a stored table."""
 
     BY_SIZE = ""
-    """By what the table's size makes better, decided once, when the network is deployed."""
+    """Whichever suits the table's size, decided once, when the network is deployed."""
     LOAD = "load"
     """All rows are read at once, and kept in the state of the join."""
     LOOKUP = "lookup"
@@ -56,7 +56,7 @@ _KINDS = {
 class Store:
     """A stored data set: a file, or a table or view of a database.
 
-    A password is not part of it: `${NAME}` stands for the environment variable of that name.
+    It holds no password: `${NAME}` stands for the environment variable of that name.
 
     >>> Store("postgresql://reader:${CARS_PASSWORD}@host/db", table="cars", refresh="10 min").kind.value
     'postgresql'
@@ -70,11 +70,11 @@ class Store:
     table: str = ""
     """The table or view of the database; `schema.table` where it is in another schema."""
     pull: str = Pull.BY_SIZE
-    """How joins get at it, a `Pull`."""
+    """How joins read it, a `Pull`."""
     refresh: str = ""
-    """How often it is read again; never by itself if empty."""
+    """How often it is read again; if empty, never on its own."""
     ascending: str = ""
-    """Of a stream: the attribute that only grows, so that reading again brings only what is new."""
+    """For a stream: an attribute that only grows, so that a repeated read returns only new rows."""
 
     def __post_init__(self) -> None:
         guard_texts(self, "at", "table", "pull", "refresh", "ascending")
@@ -155,7 +155,7 @@ def _holds_password(place: str) -> bool:
 
 
 def store_problems(store: Store, schema: Schema, *, table: bool) -> Iterator[Problem]:
-    """What is wrong with a store as that of an input."""
+    """The problems of a store for a given input."""
     if not table and store.pull:
         yield Problem("pull", f"is {str(store.pull)!r}, but a stream is pushed", "table: true")
     if not store.ascending:

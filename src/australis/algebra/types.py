@@ -53,9 +53,9 @@ STRING = DataType("string")
 BOOLEAN = DataType("boolean")
 TIMESTAMP = DataType("timestamp")
 INTERVAL = DataType("interval")
-"""A length of time inside an expression (`INTERVAL 10 MINUTES`); no attribute has it."""
+"""A length of time inside an expression (`INTERVAL 10 MINUTES`); attributes never have it."""
 NULL = DataType("null")
-"""The type of the literal NULL until its surroundings give it one; no attribute has it."""
+"""The type of the literal NULL until its context gives it one; attributes never have it."""
 
 _ARROW = {
     "int": pa.int32(),
@@ -74,7 +74,7 @@ TYPE_NAMES = (*_ATTRIBUTE_TYPES, "decimal(p,s)")
 
 
 def decimal(precision: int, scale: int) -> DataType:
-    """A decimal type of 1 to 38 digits, `scale` of them behind the point."""
+    """A decimal type of 1 to 38 digits, `scale` of them after the point."""
     if not (1 <= precision <= 38 and 0 <= scale <= precision):
         raise AlgebraError(
             Problem("", f"no decimal({precision},{scale})", "decimal(p,s) with 1 <= p <= 38 and 0 <= s <= p")

@@ -1,8 +1,8 @@
-"""User-defined Python functions: registered by name, in the running program, and by no text.
+"""User-defined Python functions, registered by name in the running program; networks can only name them.
 
-A network names a function as `module:function`; whoever runs the network has registered it before. A row
-function gets Arrow arrays and returns one; an aggregate is the paper's `Agg(init, incr, final)` (Aurora,
-footnote 6) with an optional `combine`, which a box needs to be split.
+A network names a function as `module:function`; the program that runs the network must have registered it. A
+row function gets Arrow arrays and returns one; an aggregate is the paper's `Agg(init, incr, final)` (Aurora,
+footnote 6) with an optional `combine`, without which its box cannot be split.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class RowFunction:
     returns: DataType
 
     def apply(self, arrays: Sequence[pa.Array], rows: int) -> pa.Array:
-        """What the function gives for some rows; one that raises or breaks its promise is named."""
+        """The function's result for some rows; an error names a function that breaks its contract."""
         try:
             result = self.call(*arrays)
         except Exception as error:
@@ -54,9 +54,9 @@ class RowFunction:
 
 @dataclass(frozen=True)
 class UserAggregate:
-    """A window function `Agg(init, incr, final)`, its state made of JSON values, to be kept and moved.
+    """A window function `Agg(init, incr, final)` with a state of JSON values, which can be stored and moved.
 
-    `init()` makes a state when a window opens, `incr(state, *values)` gives the state after one more tuple,
+    `init()` makes a state when a window opens, `incr(state, *values)` returns the state after one more tuple,
     `final(state)` the result, and `combine(state, state)` the state of two parts of one window.
     """
 
@@ -69,7 +69,7 @@ class UserAggregate:
     combine: Callable[[Any, Any], Any] | None = None
 
     def begin(self) -> Any:
-        """The state of a window that opens; like the next two, it names an aggregate that raises."""
+        """The state of a new window; like the next two, it names an aggregate that raises."""
         try:
             return self.init()
         except Exception as error:
@@ -92,7 +92,7 @@ class UserAggregate:
             return pa.array(found, self.returns.arrow)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             expected = f"a {self.returns} or None from every final()"
-            raise _broken(self.name, f"gave a bad result: {error}", expected) from error
+            raise _broken(self.name, f"returned a bad result: {error}", expected) from error
 
 
 _row_functions: dict[str, RowFunction] = {}
@@ -137,12 +137,12 @@ def user_aggregate(name: str) -> UserAggregate:
 
 
 def registered() -> tuple[RowFunction | UserAggregate, ...]:
-    """All functions and aggregates that are registered, to be brought to another process."""
+    """All functions and aggregates that are registered, to be sent to another process."""
     return (*_row_functions.values(), *_aggregates.values())
 
 
 def register_all(functions: Iterable[RowFunction | UserAggregate]) -> None:
-    """Register what `registered` gave in another process."""
+    """Register what `registered` returned in another process."""
     for each in functions:
         if isinstance(each, RowFunction):
             _row_functions[each.name] = each
@@ -170,7 +170,7 @@ def _broken(name: str, what: str, expected: str) -> KernelError:
 def _checked(name: str) -> str:
     guard(name, str, "name", "'module:function'")
     if not _NAME.fullmatch(name):
-        raise AlgebraError(Problem("", f"{name!r} is no name of a function", "'module:function'"))
+        raise AlgebraError(Problem("", f"{name!r} is not a valid function name", "'module:function'"))
     return name
 
 
@@ -179,7 +179,9 @@ def _found(registry: Mapping[str, Found], name: str, kind: str) -> Found:
         known = ", ".join(sorted(registry)) or "none"
         raise AlgebraError(
             Problem(
-                "", f"no {kind} {name!r} is registered", f"a registered one ({known}); text never brings code"
+                "",
+                f"no {kind} {name!r} is registered",
+                f"a registered one ({known}); register it in the program that runs the network",
             )
         )
     return registry[name]

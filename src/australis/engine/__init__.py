@@ -12,7 +12,7 @@ from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from australis.engine.change import Difference
-    from australis.engine.clock import never_back, wall_clock
+    from australis.engine.clock import LogClock, wall_clock
     from australis.engine.node import Node
     from australis.engine.observe import Statistics
     from australis.engine.runner import LIGHT, MASTER, SPARK, Runner, light_tasks
@@ -22,7 +22,7 @@ else:
         __name__,
         {
             "change": ("Difference",),
-            "clock": ("never_back", "wall_clock"),
+            "clock": ("LogClock", "wall_clock"),
             "node": ("Node",),
             "observe": ("Statistics",),
             "runner": ("LIGHT", "MASTER", "SPARK", "Runner", "light_tasks"),
@@ -38,11 +38,11 @@ __all__ = [
     "MASTER",
     "SPARK",
     "Difference",
+    "LogClock",
     "Node",
     "NodeSettings",
     "Runner",
     "Statistics",
     "light_tasks",
-    "never_back",
     "wall_clock",
 ]

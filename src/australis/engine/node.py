@@ -16,7 +16,7 @@ import pyarrow as pa
 from australis.algebra.network import Network
 from australis.engine import observe
 from australis.engine.change import Difference, Optimiser, Switch, deploy, load, redrawn, switch_to
-from australis.engine.clock import never_back
+from australis.engine.clock import LogClock
 from australis.engine.control import ControlServer
 from australis.engine.deliver import ROWS_MOST, Attached
 from australis.engine.files import Rejected
@@ -107,13 +107,19 @@ class Node:
         make_runner = choose_runner(runner, way=self.settings.way, master=master, options=spark_options)
         self._temporary = tempfile.TemporaryDirectory(prefix="australis-") if root is None else None
         self.root = Root.of(self._temporary.name if self._temporary else str(root))
-        self._clock, self._threads = never_back(clock or threads.now_us, threads), threads
+        self._threads = threads
         self._running: Running | None = None
         self._switch: Switch | None = None
         self._optimiser: Optimiser | None = None
         self._stopped = False
         self._opened = OpenRoot(self.root, catalog, threads)
         self._ledger = self._opened.ledger
+        self._clock = LogClock(
+            clock or threads.now_us,
+            ticks_ns=threads.ticks_ns if clock is None else None,
+            least=self._ledger.log_now,
+            threads=threads,
+        )
         self.metrics: Metrics | None = None
         """Where Prometheus may ask, if it may."""
         self.control: ControlServer | None = None

@@ -1,8 +1,8 @@
 """The order-sensitive boxes and the expressions, vectorised: (state, Arrow batch) -> (state, Arrow batch).
 
-What comes in is a box of the algebra, its state and a batch of tuples; what goes out is the next state and
-the batches of its outputs. Nothing here reads a file, a clock or a socket, so a kernel runs alike in a Spark
-task, in a test and in the simulator.
+In: a box of the algebra, its state and a batch of tuples. Out: the next state and the batches of its outputs.
+Nothing here reads a file, a clock or a socket, so a kernel runs the same in a Spark task, in a test and in
+the simulator.
 """
 
 from typing import TYPE_CHECKING

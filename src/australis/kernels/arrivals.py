@@ -1,4 +1,4 @@
-"""How a box takes what an event has put on its ports: by cause, and for one cause port by port."""
+"""How a box takes what an event has put on its ports: by cause, then by port."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from australis.kernels.kernel import CAUSE, Kernel, State, Step
 
 @dataclass(frozen=True)
 class Taken:
-    """A step of a box: how many tuples it took, from which port. Its outputs name causes in the event."""
+    """A step of a box: how many tuples it took, and from which port. Its outputs name causes in the event."""
 
     step: Step
     port: int = 0
@@ -22,10 +22,10 @@ class Taken:
 
 
 def take(kernel: Kernel, state: State, batches: Mapping[int, pa.Table], now: int) -> Iterator[Taken]:
-    """The steps by which a kernel takes the batches of an event, by port, none of them empty.
+    """The steps in which a kernel takes the batches of an event, by port, none of them empty.
 
-    A box without a memory takes each port at once, since what it emits can be put in order later; and a Join
-    takes both, since which pairs there are does not depend on the interleaving.
+    A stateless box takes each port at once, since what it emits can be ordered later. A Join takes both ports
+    together, since its pairs do not depend on the interleaving.
     """
     if isinstance(kernel, JoinKernel) and len(batches) == 2:
         left, right = kernel.together(state, batches[0], batches[1])

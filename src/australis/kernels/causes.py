@@ -1,4 +1,4 @@
-"""Causes: which tuple of an event's batch each tuple in a network came of, and the order that this gives.
+"""Causes: the tuple of an event's batch that each tuple in a network comes from, and the resulting order.
 
 The column CAUSE of a stream ascends. A kernel's step names rows of the batch that it took; `caused` names the
 tuples of the event instead.
@@ -42,7 +42,7 @@ def with_causes(batch: pa.Table, causes: Indexes) -> pa.Table:
 
 
 def by_cause(batch: pa.Table) -> pa.Table:
-    """A stream's tuples by their causes; those of one cause stay as they are."""
+    """A stream's tuples by their causes; the order within one cause is kept."""
     causes = causes_of(batch)
     if np.all(causes[1:] >= causes[:-1]):
         return batch
@@ -50,7 +50,7 @@ def by_cause(batch: pa.Table) -> pa.Table:
 
 
 def runs(batches: Mapping[int, pa.Table]) -> Iterator[tuple[int, pa.Table]]:
-    """The tuples of several ports in one order: by cause, for one cause port by port; in long pieces."""
+    """The tuples of several ports in one order, by cause and then by port, in long pieces."""
     ports = list(batches)
     causes = np.concatenate([causes_of(batches[port]) for port in ports])
     owners = np.repeat(np.arange(len(ports)), [batches[port].num_rows for port in ports])

@@ -1,7 +1,7 @@
-"""Loops that numba compiles, with numba loaded when the first of them is called.
+"""Loops compiled by numba, which is loaded when the first of them is called.
 
-Numba takes half a second to load. Much that names a kernel never runs one: a driver, whose workers do, or a
-command that only checks a network.
+Numba takes half a second to load, and many processes that import a kernel never run one: a driver, whose
+workers do, or a command that only checks a network.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ class CompiledLoop:
 
     @cached_property
     def dispatcher(self) -> Any:
-        """What numba makes of the function."""
+        """Numba's dispatcher for the function."""
         return importlib.import_module("numba").njit(self._function, **self._options)
 
     @property
     def _numba_type_(self) -> Any:
-        """By this numba knows what a loop calls that is compiled with it."""
+        """Numba's hook by which another compiled loop can call this one."""
         return self.dispatcher._numba_type_
 
 
 def njit(*, nogil: bool = False) -> Callable[[Callable[..., Any]], CompiledLoop]:
-    """Let numba compile a function, and keep what it made for the next process."""
+    """Let numba compile a function, and cache the result for the next process."""
     return lambda function: CompiledLoop(function, cache=True, nogil=nogil)

@@ -1,9 +1,9 @@
-"""What every kernel is: made of a box and its schemas, it takes a state and a batch to a state and a batch.
+"""What every kernel does: made from a box and its schemas, it maps a state and a batch to the next ones.
 
-A kernel holds no state of its own. Its state is a few named Arrow tables, so that it can be kept in a file,
-moved to another node and rebuilt. Batches have the columns of their schema and the hidden columns:
-`TS`, a tuple's arrival time, and in outputs `CAUSE`, the row of the input batch that made the kernel emit
-it: outputs of several partitions are put into one order by it.
+A kernel holds no state of its own. Its state is a few named Arrow tables, so that it can be written to a
+file, moved to another node and rebuilt. Batches have the columns of their schema and the hidden columns:
+`TS`, a tuple's arrival time, and in outputs `CAUSE`, the row of the input batch that made the kernel emit it,
+by which the outputs of several partitions are merged.
 """
 
 from __future__ import annotations
@@ -21,33 +21,34 @@ from australis.errors import KernelError, Problem
 from australis.kernels.arrays import Numbered, PortKeys
 
 CAUSE = "#cause"
-"""The hidden column of outputs: the input row that caused each tuple, ascending; -1 for time and flush."""
+"""The hidden column of outputs: the input row that caused each tuple, ascending; -1 for timeouts and flush.
+"""
 REASON = "#reason"
-"""The hidden column of rejected tuples: why a tuple went to the quarantine."""
+"""The hidden column of rejected tuples: the reason for the quarantine."""
 
 State = Mapping[str, pa.Table]
 
 
 @dataclass(frozen=True)
 class Step:
-    """What one event did: the state after it, the output batches by port, what was rejected or late."""
+    """The result of one event: the next state, the output batches by port, what was rejected or late."""
 
     state: State
     outputs: tuple[pa.Table, ...]
     rejected: pa.Table | None = None
     late: int = 0
     ignored: int = 0
-    """In-order tuples that only belonged to windows that had timed out already."""
+    """In-order tuples that belonged only to windows that had already timed out."""
     unread: int = 0
-    """Tuples emitted on ports that nobody reads, which are not made."""
+    """Tuples emitted on unread ports, which are counted but not produced."""
 
 
 class Kernel(ABC):
-    """A box, vectorised. Made once for a box and its input schemas; used for any number of states."""
+    """A box, vectorised. Made once for a box and its input schemas, and used for any number of states."""
 
     output_schemas: tuple[Schema, ...]
     unread_ports: frozenset[int] = frozenset()
-    """Output ports that nobody reads: a kernel may leave them empty and only count."""
+    """Output ports that nothing reads: a kernel may leave them empty and only count."""
 
     @abstractmethod
     def start(self) -> State:
@@ -62,7 +63,7 @@ class Kernel(ABC):
         return Step(state, self.nothing())
 
     def flush(self, state: State, now: int) -> Step:
-        """End the streams: release every buffer, close every window, in order; and begin anew."""
+        """End the streams: release every buffer and close every window, in order; then start again."""
         return Step(self.start(), self.nothing())
 
     def unloaded(self, state: State) -> State:
@@ -74,7 +75,7 @@ class Kernel(ABC):
         return None
 
     def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
-        """What of the state is kept by key, where these partition the tuples; raises if they cannot."""
+        """The parts of the state kept by key, if these keys partition the tuples; raises if they cannot."""
         name = type(self).__name__.removesuffix("Kernel")
         raise KernelError(Problem("", f"{name} keeps one state for all its tuples", "one partition"))
 
@@ -84,7 +85,7 @@ class Kernel(ABC):
 
 
 def refused(batch: pa.Table, rows: npt.NDArray[np.int64], reasons: Sequence[str | None]) -> pa.Table:
-    """Rows of a batch that go to the quarantine: with the reason and, where no cause is known, the row."""
+    """Rows of a batch for the quarantine, with the reason and, where no cause is known, the row."""
     tuples = batch.take(pa.array(rows)).append_column(REASON, pa.array(reasons, pa.string()))
     return tuples if CAUSE in batch.column_names else tuples.append_column(CAUSE, pa.array(rows))
 
@@ -95,5 +96,5 @@ def empty_output(schema: Schema) -> pa.Table:
 
 
 def output_schema(schema: Schema) -> pa.Schema:
-    """How batches of these attributes come out of a box."""
+    """The schema of a box's output batches with these attributes."""
     return schema.arrow_with_ts.append(pa.field(CAUSE, pa.int64(), False))

@@ -57,13 +57,13 @@ KERNELS: dict[type[Box], Callable[[Any, Schemas, str], Kernel]] = {
     Resample: ResampleKernel,
     Drop: DropKernel,
 }
-"""What makes the kernel of every core box."""
+"""The factory of every core box's kernel."""
 
 
 def kernel_for(box: Box, schemas: Schemas, timezone: str = "UTC", ask: Ask | None = None) -> Kernel:
-    """The kernel that runs a box on inputs of these schemas; with `ask`, a join looks its table up."""
+    """The kernel that runs a box on inputs of these schemas; with `ask`, a join looks up its table."""
     if ask is not None:
-        assert isinstance(box, Join), "only a join looks up"
+        assert isinstance(box, Join), "only a join can look up"
         return LookupJoinKernel(box, schemas, timezone, ask)
     made = KERNELS.get(type(box.core))
     if made is None:

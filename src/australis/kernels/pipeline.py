@@ -1,7 +1,7 @@
 """A whole network on kernels: one event at a time travels through the boxes, each visited once.
 
-In come batches on inputs, the passing of time, the end; out go the batches of the outputs. A `Pipeline` has
-no state of its own: it takes that of the network, a mapping from box ids to states, and gives the next one.
+In: batches on inputs, the passing of time, the end. Out: the batches of the outputs. A `Pipeline` has no
+state of its own: it takes that of the network, a mapping from box ids to states, and returns the next one.
 See "How a batch travels" in docs/semantics.md.
 """
 
@@ -32,7 +32,7 @@ PipelineState = Mapping[str, State]
 
 @dataclass(frozen=True)
 class Passage:
-    """What one event did: the state after it, the batches of the outputs, and what went through each box.
+    """The result of one event: the next state, the batches of the outputs, and what went through each box.
 
     The batches have the column CAUSE. Costs are in the units of the pipeline's clock.
     """
@@ -42,9 +42,9 @@ class Passage:
     counters: dict[str, Counters]
     costs: dict[str, int]
     unread: dict[str, int]
-    """Of what each box emitted, the tuples on ports that nobody reads."""
+    """Of what each box emitted, the tuples on unread ports."""
     ports: dict[Ref, int]
-    """Of what each box emitted, the tuples on each port; a port that nobody reads may be left empty."""
+    """Of what each box emitted, the tuples on each port; an unread port may be left empty."""
 
 
 @dataclass
@@ -64,8 +64,8 @@ class _Event:
 class Pipeline:
     """The kernels of a network's boxes, in an order in which batches can travel through them.
 
-    `clock` is read before and behind each box; without one, nothing is known of their costs. `asks` answer
-    for the stored tables that are looked up instead of loaded.
+    `clock` is read before and after each box; without a clock, costs are unknown. `asks` answer for the
+    stored tables that are looked up instead of loaded.
     """
 
     def __init__(
@@ -88,36 +88,36 @@ class Pipeline:
 
     # --- events
 
-    def load(self, state: PipelineState, name: str, rows: pa.Table, *, anew: bool = False) -> Passage:
-        """Read rows of a stored table, beside those that are there or, with `anew`, instead of them."""
+    def load(self, state: PipelineState, name: str, rows: pa.Table, *, reload: bool = False) -> Passage:
+        """Load rows of a stored table, in addition to those it has or, with `reload`, instead of them."""
         event = _Event(0)
         table = self._admitted(event, name, rows)
         after = dict(state)
         for box_id, port in self.network.consumers[Ref(name)]:
             kernel = self.kernels[box_id]
-            before = kernel.unloaded(state[box_id]) if anew else state[box_id]
+            before = kernel.unloaded(state[box_id]) if reload else state[box_id]
             after[box_id] = kernel.step(before, port, table, 0).state
         return Passage(after, self._outputs(event), {}, {}, {}, {})
 
     def push(self, state: PipelineState, name: str, batch: pa.Table, now: int) -> Passage:
-        """Tuples arrive together on an input; where they bring no TS, they have that of `now`."""
+        """Push tuples that arrive together on an input; without a TS column, their TS is `now`."""
         return self.advance(state, {name: batch}, now)
 
     def advance(
         self, state: PipelineState, arrivals: Mapping[str, pa.Table], now: int, *, ending: bool = False
     ) -> Passage:
-        """Tuples arrive on any inputs, interleaved by their CAUSE; then, with `ending`, the streams end."""
+        """Push tuples on any inputs, interleaved by their CAUSE; then, with `ending`, end the streams."""
         event = _Event(now, ending)
         for name, batch in arrivals.items():
             event.streams[Ref(name)] = self._admitted(event, name, batch)
         return self._run(state, event)
 
     def tick(self, state: PipelineState, now: int) -> Passage:
-        """Time passes."""
+        """Let time pass."""
         return self._run(state, _Event(now))
 
     def flush(self, state: PipelineState, now: int) -> Passage:
-        """All streams end; what comes behind that begins anew."""
+        """End all streams; later tuples start again."""
         return self._run(state, _Event(now, ending=True))
 
     def deadline(self, state: PipelineState) -> int | None:
@@ -140,7 +140,7 @@ class Pipeline:
         return Passage(after, outputs, event.counters, event.costs, event.unread, event.ports)
 
     def _visit(self, box_id: str, state: State, event: _Event) -> State:
-        """Let a box take what the event has put on its ports, and put what it emits on its streams."""
+        """Let a box take what the event has put on its ports, and put its output on its streams."""
         emitted: list[tuple[pa.Table, ...]] = []
         counted = Counters()
         for taken in self._steps(box_id, state, event):
@@ -176,7 +176,7 @@ class Pipeline:
         if event.ending:
             yield Taken(caused(kernel.flush(state, event.now), NOBODY, BEHIND))
 
-    # --- the ends
+    # --- inputs and outputs
 
     def _admitted(self, event: _Event, name: str, batch: pa.Table) -> pa.Table:
         """The tuples that fit an input, in the form of its schema; the others go to the quarantine."""
@@ -235,14 +235,14 @@ def _stamped(batch: pa.Table, now: int) -> pa.Table:
 
 
 def _numbered(batch: pa.Table) -> pa.Table:
-    """The batch with causes; where it brings none, they are its rows."""
+    """The batch with causes; by default, its rows."""
     if CAUSE in batch.column_names:
         return batch
     return batch.append_column(CAUSE, pa.array(np.arange(batch.num_rows)))
 
 
 def _shaped(batch: pa.Table, schema: Schema) -> pa.Table:
-    """The batch with the columns of a schema, of its types and in one piece each, and its causes."""
+    """The batch with the columns of a schema, of its types and one chunk each, and its causes."""
     target = empty_output(schema).schema
     columns = [column(batch, field.name).cast(field.type) for field in target]
     return pa.Table.from_arrays(columns, schema=target)

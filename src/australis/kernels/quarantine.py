@@ -16,11 +16,11 @@ from australis.kernels.functions import plain
 from australis.kernels.kernel import CAUSE, REASON, output_schema
 
 QUARANTINE_ARROW = output_schema(QUARANTINE_SCHEMA)
-"""The form of the quarantine's batches."""
+"""The schema of the quarantine's batches."""
 
 
 def quarantined(rejected: pa.Table, path: str, schema: Schema) -> pa.Table:
-    """What the quarantine holds of rejected tuples of a schema, which carry a reason, TS and CAUSE.
+    """The quarantine's rows for rejected tuples of a schema, which carry a reason, TS and CAUSE.
 
     >>> from australis.algebra.schema import parse_schema
     >>> schema = parse_schema("pos long")
@@ -40,7 +40,7 @@ def quarantined(rejected: pa.Table, path: str, schema: Schema) -> pa.Table:
 
 
 def admitted(batch: pa.Table, schema: Schema) -> tuple[pa.Table, pa.Table | None]:
-    """The tuples that fit a schema, and those with a NULL where a value must be, with the reason."""
+    """The tuples that fit a schema, and those with a forbidden NULL, with the reason."""
     reasons: list[str | None] | None = None
     for field in schema:
         if field.nullable or not batch[field.name].null_count:

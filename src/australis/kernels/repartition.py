@@ -1,4 +1,4 @@
-"""Repartition: the states of one box, kept in partitions by key, rewritten for another number of these."""
+"""Repartition: rewrites the states of a box, kept in partitions by key, for another number of partitions."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from australis.kernels.kernel import Kernel, State
 def repartition(kernel: Kernel, states: Sequence[State], keys: PortKeys, count: int) -> tuple[State, ...]:
     """The states of a box's partitions, rewritten for `count` partitions by `keys`.
 
-    Going on with them gives what going on with the old ones would have. Groups are numbered by first arrival
-    in their partition; since the order of first arrivals in different partitions is not known, the groups of
-    one old partition come behind those of the one before it. This shows only in the sequence of what several
+    Continuing with them gives the same results as continuing with the old ones. Groups are numbered by first
+    arrival in their partition. Since the order of first arrivals across partitions is unknown, the groups of
+    each old partition follow those of the one before it. This affects only the sequence of what several
     groups emit together: at a timeout, or at the end.
 
-    A box that keeps one state for all its tuples can only stay in one partition. Such are WSort, Tumble and
-    Drop, whatever has no groups, and Resample: it forgets a left tuple when all groups known have passed it.
+    A box that keeps one state for all its tuples must stay in one partition: WSort, Tumble and Drop, any box
+    without groups, and Resample, which drops a left tuple when all known groups have passed it.
     """
     if len(states) == count == 1:
         return tuple(states)
@@ -42,7 +42,7 @@ def repartition(kernel: Kernel, states: Sequence[State], keys: PortKeys, count: 
 
 
 def _merged(tables: Sequence[Numbered], states: Sequence[State]) -> State:
-    """One state of several: the keys of one behind those of another. What is not kept by key, all have."""
+    """Several states merged into one, key after key. All have the same of what is not kept by key."""
     merged = dict(states[0])
     for numbered in tables:
         rows = [state[numbered.table] for state in states]
@@ -58,7 +58,7 @@ def _merged(tables: Sequence[Numbered], states: Sequence[State]) -> State:
 
 
 def _distinct(rows: pa.Table, numbered: Numbered) -> pa.Table:
-    """The rows of keys, each of which must be there once."""
+    """The rows of keys, each of which must occur once."""
     keys = rows.select(list(numbered.names))
     if encode(keys.slice(0, 0), 0, keys).count < rows.num_rows:
         raise KernelError(Problem(numbered.table, "a key is in several states", "states partitioned by key"))
@@ -66,7 +66,7 @@ def _distinct(rows: pa.Table, numbered: Numbered) -> pa.Table:
 
 
 def _split(tables: Sequence[Numbered], state: State, count: int) -> tuple[State, ...]:
-    """A state in partitions. Keys and rows stay in their sequence; what is not kept by key, all get."""
+    """A state in partitions. Keys and rows keep their sequence; what is not kept by key goes to all."""
     parts = [dict(state) for _ in range(count)]
     for numbered in tables:
         keys = state[numbered.table]
@@ -88,7 +88,7 @@ def _places(owners: Indexes, count: int) -> Indexes:
 
 
 def _share(parts: Sequence[dict[str, pa.Table]], name: str, table: pa.Table, owners: Indexes) -> None:
-    """Give each part the rows that it owns of a table."""
+    """Give each part its rows of a table."""
     order, begins = by_slot(owners, len(parts))
     for part, (begin, end) in zip(parts, pairwise(begins), strict=True):
         part[name] = rows_of(table, order[begin:end])

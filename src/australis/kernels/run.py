@@ -35,15 +35,15 @@ class PipelineRun:
         return self._after(self.pipeline.load(self.state, name, rows))
 
     def push(self, name: str, batch: pa.Table, now: int) -> dict[str, pa.Table]:
-        """Tuples arrive together on an input; gives the batches of all outputs, `quarantine` included."""
+        """Push tuples together on an input; returns the batches of all outputs, `quarantine` included."""
         return self._after(self.pipeline.push(self.state, name, batch, now))
 
     def tick(self, now: int) -> dict[str, pa.Table]:
-        """Time passes."""
+        """Let time pass."""
         return self._after(self.pipeline.tick(self.state, now))
 
     def flush(self, now: int) -> dict[str, pa.Table]:
-        """All streams end; what comes behind that begins anew."""
+        """End all streams; later tuples start again."""
         return self._after(self.pipeline.flush(self.state, now))
 
     def deadline(self) -> int | None:
@@ -63,7 +63,7 @@ class PipelineRun:
         return pack({**tables, _COUNTERS: pa.Table.from_pylist(counted)})
 
     def restore(self, snapshot: bytes) -> None:
-        """Go on from a snapshot of a run of the same network."""
+        """Continue from a snapshot of a run of the same network."""
         tables = dict(unpack(snapshot))
         counted = tables.pop(_COUNTERS).to_pylist()
         self._counters = {row.pop("box"): Counters(**row) for row in counted}

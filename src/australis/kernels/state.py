@@ -1,6 +1,6 @@
-"""States as bytes: one Arrow file that holds a state's tables, and fails clearly where it is damaged.
+"""States as bytes: one Arrow file that holds a state's tables, and raises a clear error if it is damaged.
 
-The same bytes are kept between trains, shipped when a box moves, and loaded when it is recovered.
+The same bytes are stored between trains, sent when a box moves, and loaded when it recovers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How the tuples of connected boxes may be spread over tasks: by rows, by keys that they group by, or not.
 
-Boxes without a memory take rows anywhere. Boxes that keep an order by group may be spread by an attribute
-that all of them group by and that comes unchanged from every input: then no box ever sees tuples of two
-partitions, so the order among partitions decides nothing. Everything else runs in one partition.
+Stateless boxes take rows anywhere. Boxes that keep an order by group may be spread by an attribute that all
+of them group by and that comes unchanged from every input: then no group spans two partitions, so the order
+among partitions does not matter. Everything else runs in one partition.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from australis.algebra.network import Network, Ref
 from australis.algebra.schema import Schema
 
 Origin = frozenset[tuple[str, str]]
-"""Where an attribute comes from, unchanged: (stream, attribute) pairs, one for each stream that feeds it."""
+"""The unchanged origins of an attribute: (stream, attribute) pairs, one for each stream that feeds it."""
 Origins = Mapping[str, Origin]
-"""The origins of a stream's attributes; those that are computed have none."""
+"""The origins of a stream's attributes; computed attributes have none."""
 
 
 class SpreadKind(StrEnum):
-    """By what the tuples of a superbox are spread over tasks."""
+    """How the tuples of a superbox are spread over tasks."""
 
     ROWS = "rows"
     KEYS = "keys"
@@ -70,13 +70,13 @@ def _by(keys: list[Origin], origins: Mapping[Ref, Origins]) -> Spread:
 
 
 def _covers(network: Network, origin: Origin, inputs: set[str]) -> bool:
-    """Whether every input has the key once, and all in one type, so that equal keys meet."""
+    """Whether every input has the key once, and all in one type, so that equal keys share a partition."""
     types = {network.schemas[Ref.parse(name)][attribute].type for name, attribute in origin}
     return sorted(name for name, _ in origin) == sorted(inputs) and len(types) == 1
 
 
 def _grouped_by(network: Network, box_id: str, origins: Mapping[Ref, Origins]) -> set[Origin]:
-    """The origins of what an order-sensitive box groups by; of one with several inputs, groups may meet."""
+    """The origins of what an order-sensitive box groups by; none with several inputs: groups may meet."""
     node = network.boxes[box_id]
     if len(node.sources) > 1:
         return set()

@@ -1,7 +1,7 @@
 """From a network to superboxes: the boxes that one scheduling step pushes a train through, as one Spark job.
 
-In comes a network and a discipline; out goes a `Plan`: the superboxes in an order in which trains can go
-through them, and the arcs between them, which are queues. Each box is in one of them: it runs once per tuple.
+In: a network and a discipline. Out: a `Plan`: the superboxes in topological order, and the arcs between them,
+which are queues. Each box is in exactly one superbox: it runs once per tuple.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from australis.algebra.schema import Schema
 from australis.plan.spread import Spread, SpreadKind, spread_of
 
 QUARANTINE_ARC = f"={QUARANTINE}"
-"""The arc into which every superbox puts what it cannot process."""
+"""The arc for tuples that a superbox cannot process."""
 
 
 class Discipline(StrEnum):
@@ -27,14 +27,14 @@ class Discipline(StrEnum):
     TRAIN = "train"
     """One box, over all that its queues hold."""
     SUPERBOX = "superbox"
-    """All boxes that are connected, over all that their queues hold; nothing is queued between them."""
+    """All connected boxes, over all that their queues hold; nothing is queued between them."""
     BRANCH = "branch"
-    """Connected boxes that lead to the same outputs; queues stand where the ways to others part."""
+    """Connected boxes that lead to the same outputs; queues lie where paths to other outputs branch off."""
 
 
 @dataclass(frozen=True)
 class Arc:
-    """A queue: a stream that some superbox or source writes, and that others, outputs or history read."""
+    """A queue: a stream written by a superbox or source, and read by superboxes, outputs or history."""
 
     id: str
     schema: Schema
@@ -50,23 +50,23 @@ class Arc:
 class Superbox:
     """Boxes that run as one job: a network of their own, whose inputs and outputs are arcs.
 
-    `admits` names the inputs whose tuples are checked here, so that what does not fit is quarantined once.
+    `admits` names the inputs whose tuples are checked here, so that bad tuples are quarantined only once.
     """
 
     id: str
     network: Network
     reads: Mapping[str, str]
-    """The arc of each input of the network; stored tables are among them."""
+    """The arc of each input of the network, including stored tables."""
     writes: Mapping[str, str]
     """The arc of each output of the network."""
     spread: Spread
-    """Its keys are by the names of the network's inputs."""
+    """Its keys are listed under the names of the network's inputs."""
     admits: frozenset[str] = frozenset()
     members: tuple[str, ...] = ()
-    """The superboxes of the plan that are joined in it, the first one first; by itself it is the only one."""
+    """The superboxes of the plan that are joined in it, the first one first; otherwise only itself."""
 
     writers: Mapping[str, str] = field(default_factory=dict)
-    """Which of the members writes each arc."""
+    """The member that writes each arc."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "members", self.members or (self.id,))
@@ -77,7 +77,7 @@ class Superbox:
 
     @cached_property
     def streams(self) -> Mapping[str, str]:
-        """The arcs that trains take tuples from, by input."""
+        """The arcs that trains read tuples from, by input."""
         return {name: arc for name, arc in self.reads.items() if not self.network.inputs[name].table}
 
     @cached_property
@@ -98,14 +98,14 @@ class Superbox:
 
 @dataclass(frozen=True)
 class Plan:
-    """A network cut into superboxes, each behind those that it reads from."""
+    """A network cut into superboxes, each after those that it reads from."""
 
     network: Network
     discipline: Discipline
     superboxes: Mapping[str, Superbox]
     arcs: Mapping[str, Arc]
     queries: tuple[str, ...] = ()
-    """The ad hoc queries in the network: their boxes have superboxes of their own."""
+    """The ad hoc queries in the network; their boxes have their own superboxes."""
 
     @cached_property
     def outputs(self) -> Mapping[str, str]:
@@ -113,12 +113,12 @@ class Plan:
         return {name: arc.id for arc in self.arcs.values() for name in arc.outputs}
 
     def query_of(self, superbox: str) -> str | None:
-        """The ad hoc query that a superbox belongs to, if it is one's."""
+        """The ad hoc query that a superbox belongs to, if any."""
         name = superbox.partition(".")[0]
         return name if name in self.queries else None
 
     def upstream(self, superbox: str) -> Iterator[str]:
-        """The superboxes that a superbox reads from, itself last, each once."""
+        """The superboxes that a superbox reads from, without repetition, itself last."""
         found: dict[str, None] = {}
         self._climb(superbox, found)
         return iter(found)
@@ -136,7 +136,7 @@ class Plan:
 
     @cached_property
     def views(self) -> Mapping[str, float]:
-        """The superboxes that lead to nothing but views, and how important the most important of these is."""
+        """The superboxes that lead only to views, and the importance of the most important of these."""
         found: dict[str, float] = {}
         for name, superbox in reversed(tuple(self.superboxes.items())):
             arcs = [self.arcs[arc] for arc in superbox.writes.values()]
@@ -145,20 +145,20 @@ class Plan:
                 self.network.connection_points[point].importance for arc in arcs for point in arc.points
             ]
             ends = [None for arc in arcs for _ in arc.outputs]
-            behind = [*ends, *points, *(found.get(reader) for reader in readers)]
-            known = [each for each in behind if each is not None]
-            if superbox.boxes and known and len(known) == len(behind):
+            leads_to = [*ends, *points, *(found.get(reader) for reader in readers)]
+            known = [each for each in leads_to if each is not None]
+            if superbox.boxes and known and len(known) == len(leads_to):
                 found[name] = max(known)
         return found
 
     def joined(self, members: Sequence[str]) -> Superbox:
-        """Superboxes of the plan as one, through which a train goes at once: none queues between them."""
+        """Superboxes of the plan as one, which a train passes through without queues between them."""
         if len(members) == 1:
             return self.superboxes[members[0]]
         return _joined(self, tuple(members))
 
-    def outputs_behind(self) -> dict[str, int]:
-        """To how many outputs each superbox leads: how much its queues deserve to be in memory."""
+    def outputs_downstream(self) -> dict[str, int]:
+        """How many outputs each superbox leads to: a measure of how much its queues deserve memory."""
         found = dict.fromkeys(self.superboxes, 0)
         for arc in self.arcs.values():
             for superbox in self.upstream(arc.writer) if arc.writer else ():
@@ -176,7 +176,7 @@ class Plan:
 def plan(network: Network, discipline: Discipline = Discipline.SUPERBOX, queries: Iterable[str] = ()) -> Plan:
     """Cut a network into superboxes; the boxes of a query are those whose ids begin with its name.
 
-    The rest of the network is cut as if there were no queries, so that these can come and go.
+    The rest of the network is cut as if there were no queries, so that queries can be added and removed.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net = NetworkBuilder("n")
@@ -208,7 +208,7 @@ class _Planner:
         self._admitted: set[str] = set()
 
     def _owner(self, box_id: str) -> str:
-        """The query that a box belongs to; what leads to views alone is apart as well."""
+        """The query that a box belongs to; boxes that lead only to views are separate as well."""
         first = box_id.partition(".")[0]
         return first if first in self._queries else "=" if box_id in self._for_views else ""
 
@@ -232,7 +232,7 @@ class _Planner:
             yield from ((box_id,) for box_id in self._network.order)
 
     def _leaving(self, part: tuple[str, ...], parts: list[tuple[str, ...]]) -> list[Ref]:
-        """The streams of a part that somebody outside of it reads."""
+        """The streams of a part that are read outside of it."""
         network = self._network
         wanted = {output.source for output in network.outputs.values()}
         wanted |= {point.at for point in network.connection_points.values()}
@@ -271,25 +271,25 @@ class _Planner:
         return given if given is not None else Input(self._network.schemas[ref])
 
     def _admits(self, names: Iterable[Ref]) -> frozenset[str]:
-        """The inputs that no superbox before this one has checked."""
+        """The inputs that no earlier superbox has checked."""
         fresh = {ref.id for ref in names if ref.id in self._network.inputs} - self._admitted
         self._admitted |= fresh
         return frozenset(fresh)
 
     def _passages(self) -> Iterator[Superbox]:
-        """A superbox without boxes for every output that reads straight from an input."""
+        """A superbox without boxes for every output that reads directly from an input."""
         for name, output in self._network.outputs.items():
             if output.source.id in self._network.inputs:
                 yield self._boxless(f"={name}", output.source, {"out_0": f"={name}"})
 
     def _gates(self) -> Iterator[Superbox]:
-        """A superbox without boxes for every input that nobody reads: what does not fit is quarantined."""
+        """A superbox without boxes for every unread input, to quarantine bad tuples."""
         for name in self._network.inputs:
             if name not in self._admitted:
                 yield self._boxless(f"~{name}", Ref(name), {})
 
     def _boxless(self, superbox: str, ref: Ref, writes: Mapping[str, str]) -> Superbox:
-        # A stored table that nobody joins passes as a stream.
+        # A stored table that nothing joins is passed through as a stream.
         inputs = {ref.id: replace(self._network.inputs[ref.id], table=False, store=None)}
         own = Network(self._network.name, inputs, {}, {"out_0": Output(ref)}, timezone=self._network.timezone)
         return Superbox(superbox, own, {ref.id: ref.id}, writes, Spread(SpreadKind.ROWS), self._admits([ref]))
@@ -333,26 +333,26 @@ def _renamed(sources: tuple[Ref, ...], names: Mapping[Ref, str]) -> tuple[Ref, .
 
 
 def _nothing(part: tuple[str, ...]) -> dict[str, Output]:
-    """A network needs an output, even where nobody reads its boxes."""
+    """A network needs an output, even if nothing reads its boxes."""
     return {"out_0": Output(Ref(part[-1]))}
 
 
 def outputs_of(
     network: Network, owner: Callable[[str], str] = lambda box_id: ""
 ) -> dict[str, frozenset[str]]:
-    """The outputs that each box leads to, by boxes of the same owner."""
+    """The outputs that each box leads to, through boxes of the same owner."""
     found: dict[str, frozenset[str]] = {}
     for box_id in reversed(network.order):
         refs = [Ref(box_id, port) for port in range(network.boxes[box_id].box.outputs)]
         own = {name for name, output in network.outputs.items() if output.source in refs}
         readers = (reader for ref in refs for reader, _ in network.consumers[ref])
-        behind = (found[reader] for reader in readers if owner(reader) == owner(box_id))
-        found[box_id] = frozenset(own).union(*behind)
+        downstream = (found[reader] for reader in readers if owner(reader) == owner(box_id))
+        found[box_id] = frozenset(own).union(*downstream)
     return found
 
 
 def _for_views(network: Network, queries: Sequence[str]) -> frozenset[str]:
-    """The boxes behind which there are views and nothing else, as long as no query reads these."""
+    """The boxes that lead only to views, as long as no query reads these."""
     found: dict[str, bool] = {}
     for box_id in reversed(network.order):
         refs = [Ref(box_id, port) for port in range(network.boxes[box_id].box.outputs)]
@@ -360,15 +360,16 @@ def _for_views(network: Network, queries: Sequence[str]) -> frozenset[str]:
         points = [p.importance is not None for p in network.connection_points.values() if p.at in refs]
         readers = {reader for ref in refs for reader, _ in network.consumers[ref]}
         own = [found[reader] for reader in readers if reader.partition(".")[0] not in queries]
-        behind = [*ends, *points, *own]
-        found[box_id] = bool(behind) and all(behind)
+        leads_to = [*ends, *points, *own]
+        found[box_id] = bool(leads_to) and all(leads_to)
     return frozenset(box_id for box_id, alone in found.items() if alone)
 
 
 def _branches(network: Network, owner: Callable[[str], str]) -> list[tuple[str, ...]]:
-    """The boxes that are connected and lead to the same outputs; each branch is behind those that feed it.
+    """Connected boxes that lead to the same outputs; each branch comes after those that feed it.
 
-    What feeds a branch leads to all of the branch's outputs and to others, so it comes first by their number.
+    A box that feeds a branch leads to all of its outputs and to others, so sorting by their number puts it
+    first.
     """
     leads = outputs_of(network, owner)
     branches = _components(network, lambda s, r: owner(s) == owner(r) and leads[s] == leads[r])
@@ -376,7 +377,7 @@ def _branches(network: Network, owner: Callable[[str], str]) -> list[tuple[str, 
 
 
 def _components(network: Network, joined: Callable[[str, str], bool]) -> Iterator[tuple[str, ...]]:
-    """The boxes that are connected by arcs among them, component by component; only `joined` arcs count."""
+    """The boxes that are connected by arcs among them, by component; only `joined` arcs count."""
     leader = {box_id: box_id for box_id in network.order}
 
     def find(box_id: str) -> str:

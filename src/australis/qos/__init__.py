@@ -1,5 +1,5 @@
-"""How good: what lateness, loss and unimportant values cost an output, and what was delivered is worth.
+"""Quality of service: what lateness, loss and unimportant values cost an output, and its utility.
 
-Comes in: the graphs of a network's outputs, and what was measured of these, as values. Goes out: utilities.
+In: the graphs of a network's outputs and the measurements of these outputs, as values. Out: utilities.
 Nothing here reads a clock or does I/O.
 """

@@ -44,7 +44,7 @@ def delta(points: Points) -> float:
 
 
 def slope(points: Points, x: float, toward: int) -> float:
-    """The slope of the piece on one side of a position: what a small step toward lower or higher costs.
+    """The slope of the graph on one side of a position: the cost of a small step down or up.
 
     >>> [slope(((0, 0), (0.5, 0.75), (1, 1)), 0.5, toward) for toward in (-1, 1)]
     [1.5, 0.5]
@@ -56,7 +56,7 @@ def slope(points: Points, x: float, toward: int) -> float:
 
 
 def value_utilities(graph: ValueGraph, values: npt.NDArray[Any]) -> Numbers:
-    """The utility of values; one that is no number, or a category that the graph does not name, has none.
+    """The utility of values; 0 for one that is not a number, or a category that the graph does not name.
 
     >>> graph = ValueGraph("kind", categories=(("alarm", 1.0), ("note", 0.1)))
     >>> value_utilities(graph, np.array(["note", "x"]))

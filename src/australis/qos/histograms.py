@@ -16,7 +16,7 @@ from australis.algebra.quality import Points, ValueGraph
 from australis.qos.graphs import Numbers, positions, utility
 
 BINS_PER_PIECE = 8
-"""Into how many bins each linear piece of a graph is cut."""
+"""The number of bins per linear piece of a graph."""
 
 Counts = npt.NDArray[np.int64]
 
@@ -33,13 +33,13 @@ class Interval:
 class Bins:
     """The bins of a value graph: intervals or categories, and a last one for everything else.
 
-    The first interval is open to the left and the last to the right. NULL and NaN are something else.
+    The first interval is open to the left and the last to the right. NULL and NaN belong to the last bin.
     """
 
     graph: ValueGraph
     intervals: tuple[Interval, ...]
     utilities: tuple[float, ...]
-    """What a tuple in each bin is worth on average; something else is worth nothing."""
+    """The average utility of a tuple in each bin; it is 0 for the last bin."""
 
     def __len__(self) -> int:
         return len(self.utilities)
@@ -47,20 +47,20 @@ class Bins:
 
 @dataclass(frozen=True)
 class Lowest:
-    """Values that matter least: as intervals or as categories, and `others` if all else goes with them."""
+    """The values that matter least, as intervals or categories; with `others`, all other values as well."""
 
     intervals: tuple[Interval, ...] = ()
     categories: tuple[str, ...] = ()
     others: bool = False
     fraction: float = 0.0
-    """The part of all tuples that has such values."""
+    """The fraction of all tuples that have such values."""
     utility: float = 0.0
-    """The mean utility of these tuples: what is lost with each of them."""
+    """The mean utility of these tuples: what dropping one of them loses."""
 
 
 @lru_cache(maxsize=1024)
 def bins_of(graph: ValueGraph, per_piece: int = BINS_PER_PIECE) -> Bins:
-    """The bins of a graph: one per category, or equal parts of each linear piece and an open one at each end.
+    """The bins of a graph: one per category, or equal parts of each linear piece and an open bin at each end.
 
     >>> bins = bins_of(ValueGraph("v", points=((0, 0), (10, 1))), per_piece=2)
     >>> [(each.low, each.high) for each in bins.intervals]
@@ -77,7 +77,7 @@ def bins_of(graph: ValueGraph, per_piece: int = BINS_PER_PIECE) -> Bins:
 
 
 def count(bins: Bins, values: npt.NDArray[Any], tuples: Counts | None = None) -> Counts:
-    """How many of some values are in each bin; `tuples` says how often each value occurs, once otherwise.
+    """How many of some values are in each bin; `tuples` says how often each value occurs, by default once.
 
     >>> bins = bins_of(ValueGraph("kind", categories=(("alarm", 1.0), ("note", 0.1))))
     >>> count(bins, np.array(["note", "x", "note"]))
@@ -101,8 +101,8 @@ def mean_utility(bins: Bins, counts: Counts) -> float:
 def lowest(bins: Bins, counts: Counts, fraction: float) -> Lowest:
     """The values of lowest utility that a fraction of the tuples has.
 
-    Whole bins are taken, the least useful first, and of the last interval only as much as is needed. A
-    category or an open interval cannot be cut: then the fraction found is greater than the one wanted.
+    Takes whole bins, the least useful first, and only as much of the last interval as is needed. A category
+    or an open interval cannot be cut, so the fraction found may be greater than the one wanted.
 
     >>> bins = bins_of(ValueGraph("v", points=((0, 0), (10, 1))), per_piece=2)
     >>> found = lowest(bins, np.array([10, 40, 50, 0, 0]), 0.3)
@@ -135,7 +135,7 @@ def _edges(points: Points, per_piece: int) -> list[float]:
 
 
 def _middle(interval: Interval) -> float:
-    """The middle of an interval, or the end of an open one, behind which graphs are flat."""
+    """The middle of an interval, or the end of an open one, beyond which graphs are flat."""
     if _is_closed(interval):
         return interval.low + (interval.high - interval.low) / 2
     return interval.high if math.isinf(interval.low) else interval.low
@@ -157,7 +157,7 @@ def _by_category(bins: Bins, values: npt.NDArray[Any], tuples: Counts | None) ->
 
 def _by_interval(bins: Bins, values: npt.NDArray[Any], tuples: Counts | None) -> Counts:
     xs: Numbers = positions(values)
-    # NaN is greater than every edge: it gets a place of its own behind the intervals, and is left out.
+    # NaN is greater than every edge: it gets a place of its own after the intervals, and is left out.
     edges = [interval.low for interval in bins.intervals[1:]]
     places = np.where(np.isnan(xs), len(bins.intervals), np.searchsorted(edges, xs, side="right"))
     found = np.bincount(places, tuples, len(bins))
@@ -171,7 +171,7 @@ def _chosen(bins: Bins, counts: Counts, wanted: float) -> tuple[list[int], float
     for index in sorted(range(len(bins)), key=bins.utilities.__getitem__):
         if missing <= 0:
             break
-        # Intervals without tuples are taken too, so that the intervals stay few.
+        # Intervals without tuples are taken too, so that fewer intervals remain.
         if counts[index] or index < len(bins.intervals):
             chosen.append(index)
         if missing <= counts[index]:

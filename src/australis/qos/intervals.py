@@ -1,7 +1,7 @@
-"""Axes: the values of an ordered type one after the other, so that ends of intervals can be exact.
+"""Axes: the values of an ordered type, numbered, so that the ends of intervals can be exact.
 
-Every interval has a first and a last value, both its own: with those, nothing is to be said about open and
-closed ends, and whatever rises along an axis, rounding and all, is inverted by halving the axis 64 times.
+Every interval includes its first and its last value, so there are no open and closed ends to distinguish, and
+any function that rises along an axis, however it rounds, is inverted by 64 bisections.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Axis:
         return _double_position(float(value)) if self.type.name == "double" else int(value)
 
     def where(self, holds: Callable[[Value], bool]) -> int:
-        """The first position from which on something holds; one behind the last if it never does.
+        """The first position from which a condition holds; one past the last if it never does.
 
         >>> from australis.algebra.types import INT
         >>> Axis(INT).where(lambda value: value * 0.5 >= 1.2)
@@ -74,13 +74,13 @@ class Axis:
 
 
 def along(value: Value, type_: DataType) -> float:
-    """Where a value lies along the axis of a graph: timestamps in seconds, as `graphs.positions` has them."""
+    """The position of a value along the axis of a graph: timestamps in seconds, as in `graphs.positions`."""
     assert value is not None
     return float(value) / 1e6 if type_.name == "timestamp" else float(value)
 
 
 def _double_position(value: float) -> int:
-    """The place of a double among all; both zeros have one place."""
+    """The position of a double among all doubles; both zeros have the same one."""
     bits = int(struct.unpack("<q", struct.pack("<d", value))[0])
     return bits if bits >= 0 else -(bits & 0x7FFF_FFFF_FFFF_FFFF)
 

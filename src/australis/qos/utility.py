@@ -1,4 +1,4 @@
-"""Utility of an output over a window: what was delivered, measured by its graphs (Aurora 4.1 and 4.4)."""
+"""Utility of an output over a window, computed from its graphs (Aurora 4.1 and 4.4)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from australis.qos.histograms import Counts, bins_of, mean_utility
 
 @dataclass(frozen=True)
 class Delivery:
-    """What an output got over a window."""
+    """What an output received over a window."""
 
     delays: Mapping[float, int]
-    """How many tuples were delivered with which delay in seconds."""
+    """How many tuples were delivered, by their delay in seconds."""
     fraction: float = 1.0
-    """Of the tuples that it should have got, those that were not shed."""
+    """The fraction of the tuples due to it that were neither shed, late nor quarantined."""
     values: Counts | None = None
     """The histogram of their values, in the bins of the output's value graph."""
     waiting: float | None = None
-    """For how many seconds the oldest tuple has waited that is still on its way; None without any."""
+    """How many seconds the oldest undelivered tuple has waited; None without any."""
+    used: float = 1.0
+    """The fraction of the tuples due to it that were neither late nor quarantined, shed or not."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,12 @@ class Worth:
 
     @property
     def utility(self) -> float:
-        """What the output adds to the total."""
+        """The output's contribution to the total."""
         return self.weight * self.delay * self.loss * self.value
 
 
 def worth(quality: Quality, delivery: Delivery) -> Worth | None:
-    """What a delivery is worth by the graphs of its output; None if nothing was due.
+    """The utility of a delivery by the graphs of its output; None if nothing was due.
 
     >>> quality = Quality(delay=((0, 1), (2, 1), (10, 0)), loss=((0, 0), (1, 1)), weight=3)
     >>> worth(quality, Delivery({1.0: 30, 6.0: 10}, fraction=0.8)).utility
@@ -56,12 +58,12 @@ def worth(quality: Quality, delivery: Delivery) -> Worth | None:
     delay = _delay_utility(quality.delay, delivery.delays)
     if delay is None and not _was_due(quality.delay, delivery):
         return None
-    loss, value = utility(quality.loss, delivery.fraction), _value_utility(quality, delivery)
-    return Worth(delay or 0.0, loss, value, quality.weight)
+    value = _value_utility(quality, delivery)
+    return Worth(delay or 0.0, _loss_utility(quality.loss, delivery), value, quality.weight)
 
 
 def total(worths: Iterable[Worth | None]) -> float:
-    """The utility of all outputs; those to which nothing was due add nothing."""
+    """The utility of all outputs; those to which nothing was due contribute nothing."""
     return math.fsum(found.utility for found in worths if found is not None)
 
 
@@ -74,8 +76,13 @@ def _delay_utility(points: Points, delays: Mapping[float, int]) -> float | None:
     return float(tuples @ utilities(points, seconds) / tuples.sum())
 
 
+def _loss_utility(points: Points, delivery: Delivery) -> float:
+    """What is left by the loss graph; without one, nothing is shed, and what is discarded counts in full."""
+    return utility(points, delivery.fraction) if points else delivery.used
+
+
 def _was_due(points: Points, delivery: Delivery) -> bool:
-    """Whether an output without tuples should have had some: all were shed, or wait too long already."""
+    """Whether an output without tuples should have had some: all were shed, or they have waited too long."""
     end = points[-1][0] if points else math.inf
     return delivery.fraction == 0 or (delivery.waiting is not None and delivery.waiting > end)
 

@@ -1,4 +1,4 @@
-"""Where windows lie: from a0 + k · advance on, for whole numbers k."""
+"""Where windows lie: at a0 + k · advance, for whole numbers k."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from australis.reference.order import Number
 
 @dataclass(frozen=True)
 class Extent:
-    """The values of a window: from its start up to its end, without the end."""
+    """The values of a window: from its start up to its end, exclusive."""
 
     start: Number
     end: Number
@@ -21,7 +21,7 @@ class Extent:
 
 @dataclass(frozen=True)
 class Steps:
-    """Windows of some size at every `advance` from a first one on; without a first one, at all multiples.
+    """Windows of one size, one every `advance` from a first start; without a first start, at all multiples.
 
     >>> [e.start for e in Steps(1, size=4, advance=2).containing(7)]
     [5, 7]
@@ -50,9 +50,9 @@ class Steps:
         return origin + number * self.advance
 
     def _end(self, number: int) -> Number:
-        """Its end: the start of the window `whole` steps behind it, and the rest of the size.
+        """Its end: the start of the window `whole` steps after it, plus the rest of the size.
 
-        With doubles, start + size would leave gaps between windows that should meet, or make them overlap.
+        With doubles, start + size could leave gaps between adjacent windows, or make them overlap.
         """
         if isinstance(self.size, float):
             rest: Number = math.fmod(self.size, self.advance)
@@ -64,7 +64,7 @@ class Steps:
     def _last_number(self, value: Number) -> int:
         """The number of the last window that starts at or before a value.
 
-        With doubles the quotient is only near it, since it is rounded otherwise than the starts are.
+        With doubles the quotient is only an estimate, since it is rounded differently from the starts.
         """
         number = int((value - self._start(0)) // self.advance)
         while self._start(number) > value:

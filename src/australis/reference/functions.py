@@ -1,4 +1,4 @@
-"""The window functions: what Spark's aggregates of these names mean, over the tuples of a window in order."""
+"""The window functions: like Spark's aggregates of the same names, over the tuples of a window in order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def window_value(call: WindowCall, rows: Sequence[Row], timezone: str) -> Value:
 
 
 def _user(call: WindowCall, arguments: list[list[Value]]) -> Value:
-    """`Agg(init, incr, final)` of Aurora, footnote 6; NULLs are handed in like other values."""
+    """`Agg(init, incr, final)` of Aurora, footnote 6; NULLs are passed in like other values."""
     aggregate = user_aggregate(call.function)
     state = aggregate.begin()
     for values in arguments:
@@ -42,17 +42,17 @@ def _present(values: Sequence[Value]) -> list[Any]:
 
 
 def count(values: Sequence[Value], result_type: DataType) -> Value:
-    """How many are not NULL."""
+    """How many values are not NULL."""
     return len(_present(values))
 
 
 def count_distinct(values: Sequence[Value], result_type: DataType) -> Value:
-    """How many different ones are not NULL, compared as GROUP BY does."""
+    """How many distinct values are not NULL, compared as GROUP BY does."""
     return len({comparable(value) for value in _present(values)})
 
 
 def total(values: Sequence[Value], result_type: DataType) -> Value:
-    """The sum: of whole numbers it wraps around at 64 bits, of decimals too great for its type it is NULL."""
+    """The sum: of whole numbers it wraps at 64 bits; of decimals it is NULL if too large for its type."""
     present = _present(values)
     if not present:
         return None
@@ -64,7 +64,7 @@ def total(values: Sequence[Value], result_type: DataType) -> Value:
 
 
 def _double_total(values: Sequence[float]) -> float:
-    """Added one after the other: Python's `sum` would compensate for the rounding, which Spark does not."""
+    """Added one by one: Python's `sum` would compensate for the rounding, which Spark does not."""
     result = 0.0
     for value in values:
         result += value
@@ -104,27 +104,27 @@ def _rounded(value: Decimal, data_type: DataType) -> Decimal:
 
 
 def minimum(values: Sequence[Value], result_type: DataType) -> Value:
-    """The least that is not NULL; of equal ones the first."""
+    """The least value that is not NULL; of equal ones the first."""
     return min(_present(values), key=ascending, default=None)
 
 
 def maximum(values: Sequence[Value], result_type: DataType) -> Value:
-    """The greatest that is not NULL; of equal ones the first."""
+    """The greatest value that is not NULL; of equal ones the first."""
     return max(_present(values), key=ascending, default=None)
 
 
 def first(values: Sequence[Value], result_type: DataType) -> Value:
-    """The first one, be it NULL."""
+    """The first value, even if NULL."""
     return values[0]
 
 
 def last(values: Sequence[Value], result_type: DataType) -> Value:
-    """The last one, be it NULL."""
+    """The last value, even if NULL."""
     return values[-1]
 
 
 def deviation(values: Sequence[Value], result_type: DataType) -> Value:
-    """The sample standard deviation, updated with each value as Welford does; NULL for a single value."""
+    """The sample standard deviation, updated with each value by Welford's method; NULL for a single value."""
     number, mean, squares = 0.0, 0.0, 0.0
     for value in _present(values):
         number += 1.0
@@ -136,7 +136,7 @@ def deviation(values: Sequence[Value], result_type: DataType) -> Value:
 
 
 def median(values: Sequence[Value], result_type: DataType) -> Value:
-    """The middle one by size, or the point half-way between the two in the middle."""
+    """The middle value, or the point half-way between the two in the middle."""
     present = sorted(_present(values), key=ascending)
     if not present:
         return None

@@ -30,7 +30,7 @@ def interpolated(call: WindowCall, window: Sequence[Kept], position: Number, tim
 
 
 def last_value(before: Point | None, after: Point | None, position: Number) -> Value:
-    """The value that held last."""
+    """The last value at or before the position."""
     return _value(before)
 
 

@@ -1,4 +1,4 @@
-"""What every box does in the reference: takes events, keeps what it must remember, counts, emits."""
+"""What every box does in the reference: takes events, keeps state, counts, emits."""
 
 from __future__ import annotations
 
@@ -11,48 +11,47 @@ from australis.reference.row import Item, Rejected, Row, Tuple
 class Machine(ABC):
     """A running box. `now` is local time in microseconds; it never goes back.
 
-    What it remembers of its tuples is set by `start`, when it is made and behind each flush; what it counts
-    goes on.
+    `start` resets the tuples that it keeps, when it is made and after each flush; the counters continue.
     """
 
     def __init__(self) -> None:
         self.late = 0
-        """Tuples that came too late for the order."""
+        """Tuples that were late for the order."""
         self.ignored = 0
-        """Tuples in order that only windows had a place for that had timed out already."""
+        """In-order tuples that belonged only to windows that had already timed out."""
         self.rejected = 0
         """Tuples that went to the quarantine."""
         self.start()
 
     @abstractmethod
     def start(self) -> None:
-        """Remember no tuples: the state in which the streams begin. `__init__` calls it."""
+        """Forget all tuples: the state in which the streams begin. `__init__` calls it."""
 
     def load(self, row: Row) -> None:
-        """One more row of the stored table, before the stream begins."""
+        """Take one more row of the stored table, before the stream begins."""
         name = type(self).__name__.removesuffix("Machine")
         raise KernelError(Problem("", f"{name} reads no stored table", "a box with a table side"))
 
     def push(self, port: int, tuple: Tuple, now: int) -> list[Item]:
-        """A tuple arrives on an input port; timeouts that are due fire before it."""
+        """Take a tuple that arrives on an input port; timeouts that are due fire before it."""
         return [*self.tick(now), *self.take(port, tuple, now)]
 
     @abstractmethod
     def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:
-        """What the tuple itself causes."""
+        """What the tuple itself makes the box emit."""
 
     def tick(self, now: int) -> list[Item]:
-        """Time passes: timeouts that are due fire."""
+        """Let time pass: timeouts that are due fire."""
         return []
 
     def flush(self, now: int) -> list[Item]:
-        """The streams end, and the box begins anew; timeouts that are due fire before that."""
+        """End the streams and start again; timeouts that are due fire first."""
         emitted = [*self.tick(now), *self.finish()]
         self.start()
         return emitted
 
     def finish(self) -> list[Item]:
-        """What is still to be emitted: every buffer is released, every window closed."""
+        """What is still to be emitted: every buffer is released and every window closed."""
         return []
 
     def reject(self, port: int, tuple: Tuple, reason: str) -> list[Item]:

@@ -1,4 +1,4 @@
-"""A whole network, run by its meaning: one batch at a time through the boxes in topological order."""
+"""A whole network, run by the reference: one batch at a time through the boxes in topological order."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class ReferenceRun:
     """A running network.
 
     The event of a network is a batch of tuples on one input, or only the passing of time, or the end. The
-    boxes are visited once each, in `network.order`. A box first fires its due timeouts, then takes all that
-    the event has put on its ports, by the tuples of the batch that caused it, and for one cause port by port;
-    at the end it is then flushed, and begins anew. So each stream is one sequence, whatever the cuts of the
-    batches. The emissions of an event come output by output as the network lists them, each in the sequence
-    of its stream; `quarantine` is last, first the inputs' tuples and then box by box.
+    boxes are visited once each, in `network.order`. A box first fires its due timeouts, then takes everything
+    that the event has put on its ports, ordered by the tuple of the batch that caused it and then by port; at
+    the end of the streams it is flushed and starts again. So each stream has one sequence, however the
+    batches are cut. The emissions of an event are ordered by output, as the network lists them, each in the
+    sequence of its stream; `quarantine` comes last, first the inputs' tuples and then box by box.
 
     Stored tables are loaded before the first event.
     """
@@ -58,22 +58,22 @@ class ReferenceRun:
         return event.quarantine
 
     def push(self, input_name: str, values: Row, ts: int, now: int) -> list[Emission]:
-        """One tuple arrives on an input."""
+        """Push one tuple on an input."""
         return self.push_batch(input_name, [(values, ts)], now)
 
     def push_batch(self, input_name: str, rows: Iterable[tuple[Row, int]], now: int) -> list[Emission]:
-        """Tuples, each with its ts, arrive together on an input."""
+        """Push tuples, each with its ts, together on an input."""
         event = _Event(self.network)
         admitted = event.admit(input_name, [Tuple(values, ts) for values, ts in rows])
         event.streams[Ref(input_name)] = list(enumerate(admitted))
         return self._run(event, now, ending=False)
 
     def tick(self, now: int) -> list[Emission]:
-        """Time passes."""
+        """Let time pass."""
         return self._run(_Event(self.network), now, ending=False)
 
     def flush(self, now: int) -> list[Emission]:
-        """All streams end; what comes behind that begins anew."""
+        """End all streams; later tuples start again."""
         return self._run(_Event(self.network), now, ending=True)
 
     def counters(self) -> dict[str, Counters]:
@@ -100,7 +100,7 @@ class ReferenceRun:
         return event.emissions()
 
     def _visit(self, event: _Event, box_id: str, now: int, ending: bool) -> list[tuple[int, Item]]:
-        """What a box emits in an event, each item with its cause; its errors name it."""
+        """What a box emits in an event, each item with its cause; errors name the box."""
         try:
             return self._items(event, box_id, now, ending)
         except KernelError as error:
@@ -121,11 +121,12 @@ class _Event:
     def __init__(self, network: Network) -> None:
         self._network = network
         self.streams: dict[Ref, list[tuple[int, Tuple]]] = {ref: [] for ref in network.schemas}
-        """The tuples of each stream, each with its cause: the number of the batch's tuple that it came of."""
+        """The tuples of each stream, each with its cause: the number of the batch's tuple that it comes from.
+        """
         self.quarantine: list[Emission] = []
 
     def arrivals(self, sources: tuple[Ref, ...]) -> list[tuple[int, int, Tuple]]:
-        """What has come for a box as (cause, port, tuple), by cause, then by port."""
+        """What has arrived for a box as (cause, port, tuple), by cause, then by port."""
         found = [(cause, port, each) for port, ref in enumerate(sources) for cause, each in self.streams[ref]]
         return sorted(found, key=lambda arrival: arrival[:2])
 
@@ -142,13 +143,13 @@ class _Event:
         return admitted
 
     def reject(self, place: str, tuple: Tuple, schema: Schema, reason: str) -> None:
-        """Send a tuple to the quarantine, with the path of the place that could not process it."""
+        """Send a tuple to the quarantine, with the path of the input or box that could not process it."""
         text = tuple_as_json(tuple.values, schema)
         values = {"path": f"{self._network.name}.{place}", "reason": reason, "tuple": text}
         self.quarantine.append(Emission(QUARANTINE, values, tuple.ts))
 
     def emissions(self) -> list[Emission]:
-        """All that left the network."""
+        """Everything that left the network."""
         outputs = self._network.outputs.items()
         left = [
             Emission(name, each.values, each.ts)

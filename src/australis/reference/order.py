@@ -14,11 +14,11 @@ from australis.reference.row import Row
 Number = int | float
 """An order value in the units of its type: for decimals, steps of the last digit."""
 Key = tuple[Hashable, ...]
-"""What two tuples have in common if and only if they are in one group."""
+"""A key that two tuples share if and only if they are in one group."""
 
 
 def group_key(row: Row, names: tuple[str, ...]) -> Key:
-    """The attributes grouped by, such that they are equal where SQL's GROUP BY says so.
+    """The attributes grouped by, as a key that is equal where SQL's GROUP BY says so.
 
     >>> group_key({"b": float("nan")}, ("b",)) == group_key({"b": float("nan")}, ("b",))
     True
@@ -27,14 +27,14 @@ def group_key(row: Row, names: tuple[str, ...]) -> Key:
 
 
 def comparable(value: Value) -> Hashable:
-    """A value that equals another of its type where GROUP BY says so: NULL is NULL, NaN is NaN."""
+    """A key that equals another of its type where GROUP BY says so: NULL is NULL, NaN is NaN."""
     if isinstance(value, float) and math.isnan(value):
         return "NaN"
     return value
 
 
 def ascending(value: Any) -> tuple[bool, Any]:
-    """A key that sorts values of one type: NaN behind all other numbers, texts by their UTF-8 bytes."""
+    """A key that sorts values of one type: NaN after all other numbers, texts by their UTF-8 bytes."""
     if isinstance(value, float) and math.isnan(value):
         return (True, 0.0)
     return (False, value.encode("utf-8") if isinstance(value, str) else value)
@@ -68,7 +68,7 @@ def is_value(units: Number, order_type: DataType) -> bool:
 
 
 class Slack:
-    """The disorder of one group: it remembers the slack + 1 greatest values, so what the group has passed.
+    """The disorder of one group: it keeps the slack + 1 greatest values, which tell what it has passed.
 
     >>> group = Slack(1)
     >>> for value in (1, 5, 3):
@@ -83,7 +83,7 @@ class Slack:
 
     @property
     def passed(self) -> Number | None:
-        """The least value that is not late; None before slack + 1 tuples have come."""
+        """The least value that is not late; None before slack + 1 tuples have arrived."""
         return min(self._greatest) if len(self._greatest) == self._remembered else None
 
     def is_late(self, value: Number) -> bool:
@@ -91,5 +91,5 @@ class Slack:
         return self.passed is not None and value < self.passed
 
     def add(self, value: Number) -> None:
-        """A tuple with this value has come."""
+        """Note a tuple with this value."""
         self._greatest = sorted([*self._greatest, value])[-self._remembered :]

@@ -1,4 +1,4 @@
-"""What flows: a tuple with its hidden ts, and a tuple that was rejected, with the reason."""
+"""What flows: a tuple with its hidden ts, and a rejected tuple with the reason."""
 
 from __future__ import annotations
 

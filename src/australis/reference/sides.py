@@ -12,7 +12,7 @@ from australis.reference.row import Row, Tuple
 
 @dataclass(order=True, frozen=True)
 class Kept:
-    """A tuple that is remembered; partners and windows are taken by order value, ties by arrival."""
+    """A tuple that is kept; partners and windows are taken by order value, ties by arrival."""
 
     value: Number
     number: int
@@ -37,7 +37,7 @@ class Side:
         return to_units(row[self.order.on], self.order_type)
 
     def arrive(self, tuple: Tuple, value: Number) -> Kept | None:
-        """Take note of a tuple; None if it is late."""
+        """Note a tuple; None if it is late."""
         key = group_key(tuple.values, self.order.group_by)
         slack = self.groups.setdefault(key, Slack(self.order.slack))
         if slack.is_late(value):
@@ -47,10 +47,10 @@ class Side:
         return Kept(value, self._number, tuple, key)
 
     def passed(self, key: Key) -> Number | None:
-        """What a group has passed; None if it has passed nothing or is not known."""
+        """What a group has passed; None if it has passed nothing or is unknown."""
         return self.groups[key].passed if key in self.groups else None
 
 
 def is_beyond(passed: Number | None, value: Number, size: Number) -> bool:
-    """Whether a group has passed `value` by more than `size`, so that no tuple to come can be near it."""
+    """Whether a group has passed `value` by more than `size`, so that no later tuple can be near it."""
     return passed is not None and passed - value > size

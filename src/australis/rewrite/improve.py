@@ -1,4 +1,4 @@
-"""The optimiser's cycle: rules, one rewrite after the other, until none finds any more (Aurora 3.1)."""
+"""The optimiser's cycle: applies rules, one rewrite at a time, until none finds any more (Aurora 3.1)."""
 
 from __future__ import annotations
 
@@ -34,16 +34,17 @@ RULES: tuple[Rule, ...] = (
     project,
     leave_out,
 )
-"""All rules, in the order in which they are tried: filters first find their places, then attributes go."""
+"""All rules, in the order in which they are tried: first filters are placed, then attributes are removed."""
 
 BEGINNING: tuple[Rule, ...] = tuple(rule for rule in RULES if rule not in (combine_filters, combine_maps))
-"""For a network before its first tuple. What they do to stateful boxes can neither be done nor undone later,
-so every later cycle starts from what they make, and only then joins boxes: none is ever taken apart."""
+"""Rules for a network before its first tuple. Their changes to stateful boxes can neither be made nor
+undone later, so every later cycle starts from their result, and only then combines boxes: boxes are never
+taken apart."""
 
 
 @dataclass(frozen=True)
 class Improved:
-    """A network behind its rewrites, what is known of it, and the rewrites in their order."""
+    """A rewritten network, what is known of it, and the rewrites in order."""
 
     network: Network
     statistics: Statistics
@@ -53,9 +54,9 @@ class Improved:
 def improve(
     network: Network, statistics: Statistics | None = None, rules: Sequence[Rule] = RULES
 ) -> Improved:
-    """The network that no rule finds anything to do in any more, with the same outputs as the one given.
+    """An equal network to which no rule applies any more.
 
-    It ends, since every rewrite lowers `measure`; and is the same every time.
+    It terminates, since every rewrite lowers `measure`, and is deterministic.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net = NetworkBuilder("n")
@@ -65,7 +66,7 @@ def improve(
     >>> improved.network.order
     ('first', 'km')
     >>> improved.applied[0].says
-    'first goes before km: it lets 50 % through, and km takes 0.02 us for each tuple, as is usual'
+    'first moves before km: it passes 50 % of its tuples, and km takes 0.02 us per tuple (estimated)'
     """
     found = Improved(network, statistics or Statistics())
     while (rewrite := _first(found, rules)) is not None:
@@ -80,10 +81,10 @@ def _first(found: Improved, rules: Sequence[Rule]) -> Rewrite | None:
 
 
 def measure(network: Network, statistics: Statistics) -> tuple[int, ...]:
-    """What every rewrite lowers, compared from the left: numbers of things that only so many can be taken of.
+    """What every rewrite lowers, compared from the left: counts, which cannot fall for ever.
 
-    Sorts; the slack of Aggregates; boxes but projections; filters behind boxes that they should be before;
-    attributes that get copied; attributes of Maps.
+    Sorts; the slack of Aggregates; boxes except projections; filters after boxes that they should precede;
+    attributes that are copied; attributes of Maps.
     """
     boxes = [node.box for node in network.boxes.values()]
     return (

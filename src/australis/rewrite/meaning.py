@@ -1,4 +1,4 @@
-"""What rules ask about the boxes and expressions of a network."""
+"""Properties of boxes and expressions that the rules depend on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from australis.errors import AlgebraError
 
 
 def is_pure(network: Network, box_id: str) -> bool:
-    """Whether a box calls no function of the user's, of which nobody knows what else it does."""
+    """Whether a box calls no user function, whose side effects would be unknown."""
     return network.boxes[box_id].box.is_pure(*network.input_schemas(box_id))
 
 
@@ -21,9 +21,9 @@ def rejects(network: Network, box_id: str) -> bool:
 
 
 def writable(expr: Expr, scope: Schema | Mapping[str, Schema]) -> bool:
-    """Whether an expression can be written as a text that means the same; one too long or deep cannot."""
+    """Whether an expression can be written as a text with the same meaning; not if it is too long or deep."""
     try:
         return parse(text_of(expr)).bind(scope) == expr
     except AlgebraError:
-        # The answer: such an expression stays as it is.
+        # An answer, not an error: such an expression stays as it is.
         return False

@@ -1,4 +1,4 @@
-"""Needs: which attributes of a stream are read behind it (Aurora's "operator signatures", 3.1)."""
+"""Needs: which attributes of a stream are read downstream (Aurora's "operator signatures", 3.1)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from australis.rewrite.streams import is_end
 
 
 def needs(network: Network, statistics: Statistics) -> dict[Ref, Names]:
-    """For every stream, the attributes that some box behind it reads, or hands on to where they are read.
+    """For every stream, the attributes that some box downstream reads, or passes on to where they are read.
 
-    A box that may reject tuples needs them whole, for the quarantine shows them so unless it may be lean; one
-    that runs and keeps tuples in its state goes on with what it has.
+    A box that may reject tuples needs them whole, because the quarantine shows whole tuples unless it may be
+    lean. A running box that keeps tuples in its state keeps the attributes it has.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net = NetworkBuilder("n")
@@ -41,5 +41,5 @@ def _streams(network: Network, box_id: str) -> list[Ref]:
 
 
 def _wanted(network: Network, found: Mapping[Ref, Names], ref: Ref) -> Names:
-    """What anybody wants of a stream; who reads an output or a connection point wants all."""
+    """The attributes of a stream that anything needs; readers of an output or a connection point need all."""
     return frozenset(network.schemas[ref].names) if is_end(network, ref) else found[ref]

@@ -1,4 +1,4 @@
-"""A rewrite: a change of some boxes that leaves all outputs as they are, with the reason in a sentence."""
+"""A rewrite: a change of some boxes that leaves all outputs unchanged, with a sentence that explains it."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from australis.rewrite.statistics import Measure, Statistics
 
 @dataclass(frozen=True)
 class Rewrite:
-    """What a rule would do to a network. It says which boxes change; all others stay, with their state."""
+    """What a rule would do to a network. Only the boxes listed change; all others stay, with their state."""
 
     rule: str
     says: str
     """What is done, and why it pays."""
     put: Mapping[str, Node] = field(default_factory=dict)
-    """Boxes in their new form or place, those that are new included."""
+    """Boxes in their new form or place, including new ones."""
     removed: tuple[str, ...] = ()
     moved: Mapping[Ref, Ref] = field(default_factory=dict)
-    """Streams whose tuples, the same ones, are now found elsewhere; their readers follow."""
+    """Streams whose tuples are now found elsewhere; their readers follow."""
     measured: Mapping[str, Measure | None] = field(default_factory=dict)
-    """What the boxes that changed should cost until they are measured; None where nobody can tell."""
+    """The expected cost of the changed boxes until they are measured; None if it is unknown."""
 
     def apply(self, network: Network) -> Network:
-        """The network behind the rewrite. Boxes that were there keep their ids and their sequence."""
+        """The rewritten network. Existing boxes keep their ids and their sequence."""
         boxes: dict[str, Node] = {}
         for box_id, node in network.boxes.items():
             if box_id not in self.removed:
@@ -43,7 +43,7 @@ class Rewrite:
         return replace(network, boxes=boxes, outputs=outputs, groups=groups)
 
     def _add(self, boxes: dict[str, Node], network: Network, box_id: str, node: Node) -> None:
-        """Put a box behind the new boxes that it reads from."""
+        """Add a box after the new boxes that it reads from."""
         for source in node.sources:
             if source.id in self.put and source.id not in network.boxes and source.id not in boxes:
                 boxes[source.id] = self.put[source.id]
@@ -53,7 +53,7 @@ class Rewrite:
         return replace(node, sources=tuple(self.moved.get(source, source) for source in node.sources))
 
     def learned(self, statistics: Statistics) -> Statistics:
-        """What is known of the boxes behind the rewrite."""
+        """What is known of the boxes after the rewrite."""
         old = {box_id: m for box_id, m in statistics.boxes.items() if box_id not in self.removed}
         known = {
             box_id: measure for box_id, measure in {**old, **self.measured}.items() if measure is not None
@@ -62,14 +62,14 @@ class Rewrite:
 
 
 Rule = Callable[[Network, Statistics], Iterator[Rewrite]]
-"""A rule finds the rewrites that are possible and pay, in the order of the network."""
+"""A rule yields the rewrites that are possible and worthwhile, in the order of the network."""
 
 
 def kept(before: Network, after: Network) -> frozenset[str]:
-    """The stateful boxes of a network whose state goes on unchanged in another.
+    """The stateful boxes of a network whose state carries over unchanged to another.
 
-    Same id, same box, and the same input where its tuples are kept whole. Else the attributes that both
-    inputs have are the same: what the box reads is among them. What feeds it may have changed.
+    Same id, same box, and the same input if it keeps whole tuples. Otherwise the attributes that both inputs
+    have must agree; those that the box reads are among them. The boxes that feed it may have changed.
     """
     return frozenset(
         box_id
@@ -82,7 +82,7 @@ def kept(before: Network, after: Network) -> frozenset[str]:
 
 
 def _fits(node: Node, before: tuple[Schema, ...], after: tuple[Schema, ...]) -> bool:
-    """Whether the state of a box that had one input can go on with another."""
+    """Whether the state of a box with one input schema can continue with another."""
     if node.box.keeps_tuples:
         return before == after
     pairs = zip(before, after, strict=True)

@@ -1,4 +1,4 @@
-"""What is known of the boxes of a network: what they cost, what they let through, and which of them run."""
+"""What is known of the boxes of a network: their cost, their selectivity, and which of them run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _USUAL_US = {
     **{"aggregate": 0.15, "tumble": 0.1, "slide": 0.3, "xsection": 0.15, "join": 0.5, "resample": 0.5},
 }
 _DEAREST_US = max(_USUAL_US.values())
-"""Of a box that is not in the table nobody knows better."""
+"""The assumption for a box that is not in the table."""
 _USUAL_SELECTIVITY = {"aggregate": 0.1, "tumble": 0.5, "xsection": 0.1}
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What a box does to a tuple: the time it takes, and how many tuples it makes of it on each port."""
+    """What a box does to a tuple: the time it takes, and how many tuples it emits for it on each port."""
 
     tuple_us: float
     """Aurora's c(b)."""
@@ -30,32 +30,32 @@ class Measure:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What was measured of some boxes, and the boxes that run already and whose past has to be kept.
+    """What was measured of some boxes, and the running boxes whose past has to be kept.
 
-    The default, nothing measured and nothing running, is what is known of a network before its first tuple.
+    The default, nothing measured and nothing running, applies to a network before its first tuple.
     """
 
     boxes: Mapping[str, Measure] = field(default_factory=dict)
     running: Collection[str] = ()
-    """Boxes with a state, or with tuples that were emitted and that a consumer has not read so far."""
+    """Boxes with a state, or with emitted tuples that a consumer has not read yet."""
     lean_quarantine: bool = False
-    """Whether the quarantine may show a tuple without attributes that no box needs."""
+    """Whether the quarantine may omit attributes that no box needs."""
 
     def knows(self, *box_ids: str) -> bool:
         """Whether boxes were measured."""
         return all(box_id in self.boxes for box_id in box_ids)
 
     def of(self, network: Network, box_id: str) -> Measure:
-        """What was measured of a box, or else what is usual for its kind."""
+        """What was measured of a box, or else the estimate for its kind."""
         return self.boxes.get(box_id) or _usual(network.boxes[box_id].box)
 
     def passed(self, network: Network, box_id: str) -> float:
-        """The tuples that somebody reads for each tuple in."""
+        """The tuples that are read downstream per tuple in."""
         read = read_ports(network, box_id)
         return fsum(share for port, share in enumerate(self.of(network, box_id).selectivity) if port in read)
 
     def rank(self, network: Network, box_id: str) -> float:
-        """(1 - s(b)) / c(b): how much a box thins the stream for its price. The greatest goes first."""
+        """(1 - s(b)) / c(b): how much a box thins the stream for its cost. The greatest goes first."""
         thinned, price = 1 - self.passed(network, box_id), self.of(network, box_id).tuple_us
         return thinned / price if price > 0 else inf * thinned if thinned else 0.0
 
@@ -73,7 +73,7 @@ def read_ports(network: Network, box_id: str) -> frozenset[int]:
 
 
 def cost(network: Network, statistics: Statistics, rates: Mapping[str, float]) -> float:
-    """The microseconds of computing that a network needs a second, for some rates of its inputs.
+    """The microseconds of computing per second that a network needs, for some rates of its inputs.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net = NetworkBuilder("n")
@@ -85,7 +85,7 @@ def cost(network: Network, statistics: Statistics, rates: Mapping[str, float]) -
     flow = {Ref(name): rates.get(name, 0.0) for name in network.inputs}
     needed = []
     for box_id in network.order:
-        # The rows of a stored table were read once, and are no part of the stream.
+        # The rows of a stored table were read once, and are not part of the stream.
         sources = network.boxes[box_id].sources
         received = fsum(0.0 if _is_table(network, source) else flow[source] for source in sources)
         measure = statistics.of(network, box_id)

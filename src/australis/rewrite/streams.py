@@ -1,4 +1,4 @@
-"""What rules ask about the streams of a network: who reads them, and whose meaning is fixed."""
+"""Properties of streams that the rules depend on: who reads them, and whose meaning is fixed."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def is_end(network: Network, ref: Ref) -> bool:
 
 
 def only_reader(network: Network, ref: Ref) -> tuple[str, int] | None:
-    """The box and port that alone reads a stream, if nobody else does."""
+    """The box and port that reads a stream, if it is the only reader."""
     readers = network.consumers[ref]
     return readers[0] if len(readers) == 1 and not is_end(network, ref) else None
 
 
 def is_private(network: Network, ref: Ref) -> bool:
-    """Whether a stream of a box has exactly one reader, a box, so that it may be given another meaning."""
+    """Whether a stream of a box has exactly one reader, a box, so that its meaning may change."""
     return ref.id in network.boxes and only_reader(network, ref) is not None
 
 
 def only_port(network: Network, box_id: str) -> Ref | None:
-    """The stream of a box, if only one of its output ports is read and it is at no connection point."""
+    """The stream of a box, if only one of its output ports is read and it is not at a connection point."""
     ports = read_ports(network, box_id)
     return Ref(box_id, min(ports)) if len(ports) == 1 and not at_point(network, box_id) else None
 
@@ -50,7 +50,7 @@ def is_filter(network: Network, box_id: str) -> bool:
 
 
 def new_id(network: Network, wish: str) -> str:
-    """An id that no box and no input has, as near to a wish as possible."""
+    """A new id that no box and no input has, as close to the preferred one as possible."""
     taken = {*network.boxes, *network.inputs}
     number, found = 1, wish
     while found in taken:

@@ -201,9 +201,9 @@ def test_names_that_are_taken_are_refused(spark: SparkSession) -> None:
         node.attach(ask(), name="one")
         with pytest.raises(EngineError, match="one: is attached already; so far there are one"):
             node.attach(ask(), name="one")
-        with pytest.raises(NetworkError, match="the network has boxes or an input under 'fast' already"):
+        with pytest.raises(NetworkError, match="the network already has boxes or an input under 'fast'"):
             node.attach(ask(), name="fast")
-        with pytest.raises(NetworkError, match="the network has an output of this name already"):
+        with pytest.raises(NetworkError, match="the network already has an output of this name"):
             node.attach(ask(), name="alarms")
         with pytest.raises(EngineError, match="two: is no query that is attached; expected one of one"):
             node.detach("two")

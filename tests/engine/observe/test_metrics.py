@@ -37,7 +37,11 @@ KNOWN = Statistics(
     "forked",
     7,
     {"some": BoxStatistics(100, 60, 3, 0, 1, 0, 2_500_000_000, 4)},
-    {"out": OutputStatistics(3, 1.0, 2.0, 3.0, delays(out={0.001: 1, 0.53: 2, 600.0: 1})["out"], 0.75)},
+    {
+        "out": OutputStatistics(
+            3, 1.0, 2.0, 3.0, delays(out={0.001: 1, 0.53: 2, 600.0: 1})["out"], 0.75, 3, 20, 2, 6
+        )
+    },
     {"some": SuperboxStatistics(("some",), 17, 0, 4, 25.0, 84.0, ("out",), {"s": GateCount(80, 20)})},
     {},
     900,
@@ -45,6 +49,7 @@ KNOWN = Statistics(
     QualityReport(10, {"out": QUALITY, "other": UNKNOWN}, 1.2, 2.0),
     (Entry(1, "some", "s", "", 0.1, 0, 5, 9, 1), Entry(2, "some", "s", 'v < "x"', 0.5, 5, None, 40, 19)),
     {"out": 20},
+    waiting=6,
 )
 
 
@@ -78,6 +83,9 @@ def test_all_that_is_known() -> None:
         ("dropbox_share_ratio", dropbox): 0.5,
         ("dropbox_shed_tuples_total", dropbox): 19,
         ("output_shed_tuples_total", out): 20,
+        ("output_late_tuples_total", out): 3,
+        ("output_quarantined_tuples_total", out): 2,
+        ("waiting_tuples", frozenset()): 6,
         ("output_delivered_ratio", out): 0.75,
         ("output_utility", out): 1.2,
         ("output_weight", out): 2,

@@ -120,7 +120,7 @@ def test_other_tuples_are_not_the_next_ones() -> None:
         ("seed=x", r"generator\.seed: 'x' is no whole number; expected such as 7 or 10k"),
         ("tuples=-1", r"generator\.tuples: '-1' is no whole number"),
         ("rate=7", "rate: '7' is no rate"),
-        ("disorder=7", "disorder.*'7' is no length of time"),
+        ("disorder=7", "disorder.*'7' is not a length of time"),
         ("w=key(7)", "generator: there is no attribute 'w'; expected one of seed, .*sid, at"),
         ("sid=keys(7)", "sid: unknown kind 'keys'; expected one of serial, time, key"),
         ("sid=choice(a)", "sid: choice.a. is for string, and the attribute is int; expected one of serial"),

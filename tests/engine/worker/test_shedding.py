@@ -60,3 +60,31 @@ def test_a_drop_box_after_another_sheds_its_own_share() -> None:
     first = let_in(gate, "some", tuples(), SCHEMA, "UTC")
     assert len(kept(gate, first, "count")) == pytest.approx(ROWS / 4, rel=0.1)
     assert len(kept(gate, first, "some")) == first.num_rows, "the same one finds nothing more"
+
+
+def burst(number: int, count: int) -> pa.Table:
+    """Tuples that one event made a window emit: they share a number."""
+    return pa.table({"k": pa.array(np.arange(count)), CAUSE: pa.array(np.full(count, number))})
+
+
+@pytest.mark.parametrize("number", [0, 1, 123_456, 2**62])
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_about_the_share_of_the_tuples_of_one_number_is_shed(number: int, share: float) -> None:
+    found = kept(GateDropBox(1, share), burst(number, ROWS))
+    assert len(found) == pytest.approx(ROWS * (1 - share), rel=0.1)
+
+
+@given(st.lists(st.integers(1, 40), min_size=2, max_size=40), st.data())
+def test_tuples_of_one_number_are_shed_alike_wherever_trains_are_cut(
+    bursts: list[int], data: st.DataObject
+) -> None:
+    table = pa.concat_tables([burst(number, count) for number, count in enumerate(bursts)])
+    place = sum(bursts[: data.draw(st.integers(1, len(bursts) - 1))])
+    gate = GateDropBox(1, 0.5)
+    assert kept(gate, table.slice(0, place)) + kept(gate, table.slice(place)) == kept(gate, table)
+
+
+def test_the_tuples_of_neighbouring_numbers_are_shed_independently() -> None:
+    gate = GateDropBox(1, 0.5)
+    one, other = (set(kept(gate, burst(number, ROWS))) for number in (7, 8))
+    assert len(one & other) == pytest.approx(ROWS / 4, rel=0.1)

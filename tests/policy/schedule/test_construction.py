@@ -72,4 +72,4 @@ def test_whatever_is_joined_is_free(now: Situation) -> None:
         choice = constructed(Choice(stage.id, MOST), now)
         assert choice.stages[0] == stage.id
         assert len(set(choice.stages)) == len(choice.stages)
-        assert not set(choice.behind) & (now.busy | {each.id for each in ready(now)})
+        assert not set(choice.downstream) & (now.busy | {each.id for each in ready(now)})

@@ -1,7 +1,7 @@
 """The boxes of SQuAl, one family per file.
 
-Texts, numbers and orders come in; frozen values go out, which refuse bad arguments when they are made and,
-given the schemas of their inputs, know those of their outputs. `BOXES` has all of them by name.
+In: texts, numbers and orders. Out: frozen values that refuse bad arguments when they are made and derive
+their output schemas from their input schemas. `BOXES` lists them all by name.
 """
 
 from australis.algebra.boxes.aggregate import Aggregate, BoundAggregate, Slide, Tumble, XSection

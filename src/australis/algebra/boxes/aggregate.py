@@ -49,9 +49,9 @@ class Aggregate(Box):
 
     Windows are half open, [a, a + s). Those of a group start at its first in-order tuple's value and every
     `advance` from there; with `align` at multiples of `advance`. With `advance_when` they start at the first
-    in-order tuple and at each one on which the predicate holds. `advance` is `size` where neither is given.
-    A window is emitted by the first in-order tuple behind its end, or when `timeout` has passed since its
-    first tuple; empty ones never.
+    in-order tuple and at each one on which the predicate holds. If neither is given, `advance` is `size`. A
+    window is emitted by the first in-order tuple past its end, or when `timeout` has passed since its first
+    tuple. Empty windows are never emitted.
 
     >>> Aggregate({"average": "avg(price)"}, Order("time", group_by=("sid",)), size="1 hour").advance is None
     True
@@ -85,7 +85,9 @@ class Aggregate(Box):
     def _check_advance_when(self, text: str) -> None:
         if self.advance is not None or self.align:
             other = "advance" if self.advance is not None else "align"
-            raise AlgebraError(Problem("advance_when", f"stands beside {other}", "only one of the two"))
+            raise AlgebraError(
+                Problem("advance_when", f"is given together with {other}", "only one of the two")
+            )
         with at("advance_when"):
             parse(text)
 
@@ -193,7 +195,7 @@ class Tumble(Box):
         return None if self.timeout is None else microseconds(self.timeout)
 
     def partition_keys(self, port: int) -> Sequence[str]:
-        # None: without the tuples of one run, the runs beside it could become one.
+        # None: without the tuples of one run, its two neighbours could merge into one.
         return ()
 
     def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:

@@ -23,9 +23,9 @@ Made = TypeVar("Made")
 class Box(ABC):
     """An operator: a frozen value that knows its ports and answers what others ask about it.
 
-    Every box defines the abstract members, which rules, planners and policies rely on. They have no default:
-    whatever it was, it would be wrong for some box, and outputs would change silently. What has a default
-    here claims nothing. Members that take schemas take one for each input port.
+    Every box defines the abstract members, which rules, planners and policies rely on. They have no default,
+    because any default would be wrong for some box and would change outputs silently; the defaults that do
+    exist here promise nothing. Members that take schemas take one for each input port.
     """
 
     kind: ClassVar[str]
@@ -55,7 +55,7 @@ class Box(ABC):
         return None
 
     def lookup_keys(self, *schemas: Schema) -> Sequence[str]:
-        """The attributes of the stored table by whose values its rows can be looked up."""
+        """The attributes by which rows of the stored table can be looked up."""
         return ()
 
     @abstractmethod
@@ -63,7 +63,7 @@ class Box(ABC):
         """The schema of each output port; raises AlgebraError if the inputs do not fit."""
 
     def warnings(self, *inputs: Schema) -> tuple[Problem, ...]:
-        """What is allowed but probably not meant."""
+        """What is allowed but probably a mistake."""
         return ()
 
     # --- state and time
@@ -79,19 +79,19 @@ class Box(ABC):
     @property
     @abstractmethod
     def keeps_tuples(self) -> bool:
-        """Whether its state holds tuples whole, so that it only fits inputs with the same attributes."""
+        """Whether its state holds whole tuples, so that it only fits inputs with the same attributes."""
 
     @property
     @abstractmethod
     def timeout_us(self) -> int | None:
-        """The microseconds after which the passing of time alone makes it emit; None for never."""
+        """The microseconds after which it may emit without new input; None for never."""
 
     @abstractmethod
     def partition_keys(self, port: int) -> Sequence[str]:
         """The attributes at an input port whose values make groups of tuples that the box keeps apart.
 
-        It treats each group as if the others were not there: without some of them, it emits the same for the
-        rest. Empty where it does not, and where it keeps no state.
+        It treats each group as if the others did not exist: removing some groups does not change what it
+        emits for the rest. Empty if that does not hold, or if it keeps no state.
         """
 
     # --- what it does to tuples
@@ -99,16 +99,16 @@ class Box(ABC):
     @property
     @abstractmethod
     def copies_tuples(self) -> bool:
-        """Whether it copies tuples whole, so that attributes that nobody reads cost something."""
+        """Whether it copies whole tuples, so that unread attributes cost something."""
 
     @property
     @abstractmethod
     def pairs_inputs(self) -> bool:
-        """Whether a result needs a tuple of each input: half the tuples of both make a quarter of results."""
+        """Whether a result needs a tuple of each input: half the tuples of both give a quarter of results."""
 
     @abstractmethod
     def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
-        """The typed expressions that it evaluates, beside those in its window functions."""
+        """The typed expressions that it evaluates, other than those in its window functions."""
 
     @abstractmethod
     def window_functions(self, *schemas: Schema) -> tuple[WindowCall, ...]:
@@ -122,21 +122,21 @@ class Box(ABC):
     def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
         """The attributes that it needs at each input port.
 
-        `wanted` are those of each output port that are read. Whichever of the others are missing, at any
-        port, the box must still fit its inputs, decide the same and emit the wanted ones as before.
+        `wanted` are those of each output port that are read. If any other attributes are missing, at any
+        port, the box must still fit its inputs, decide the same and emit the wanted attributes unchanged.
         """
 
     @abstractmethod
     def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
-        """For each input port, output attributes by the input attribute that they are, unchanged.
+        """For each input port, the output attributes by the input attribute that they copy unchanged.
 
-        An attribute is named if it has this value in every tuple of the port that a result is made of, and
-        this in every output that has it. (Of doubles, the two zeros count as one.)
+        An attribute is listed if it has this value in every tuple of the port that contributes to a result,
+        and in every output that has the attribute. (The two zeros of a double count as one.)
         """
 
     @final
     def is_pure(self, *schemas: Schema) -> bool:
-        """Whether it calls no function of the user's, of which nobody knows what else it does."""
+        """Whether it calls no user function, whose side effects would be unknown."""
         called = any(isinstance(part, UserCall) for expr in self._evaluated(*schemas) for part in walk(expr))
         return not called and not any(call.is_user for call in self.window_functions(*schemas))
 
@@ -154,7 +154,7 @@ class Box(ABC):
 
 
 class Composed(Box):
-    """A box that is another one under a name of its own: its core answers for it."""
+    """A box that stands for another one under its own name; its core answers for it."""
 
     @property
     @abstractmethod
@@ -217,7 +217,7 @@ class Composed(Box):
 
 
 def unchanged(*schemas: Schema) -> tuple[Mapping[str, str], ...]:
-    """The origins of a box that hands on every tuple of every input as it is."""
+    """The origins of a box that passes on every tuple of every input unchanged."""
     return tuple({name: name for name in schema.names} for schema in schemas)
 
 
@@ -240,7 +240,7 @@ def named_texts(value: Mapping[str, str] | Iterable[tuple[str, str]], path: str)
     for index, pair in enumerate(pairs):
         name, text = _named_text(pair, path, index)
         if name in found:
-            raise AlgebraError(Problem(f"{path}.{name}", "occurs twice", "a name once"))
+            raise AlgebraError(Problem(f"{path}.{name}", "occurs twice", "each name only once"))
         found[name] = text
     return tuple(found.items())
 
@@ -255,7 +255,7 @@ def _named_text(pair: Any, path: str, index: int) -> tuple[str, str]:
 
 
 def syntax_checked(texts: NamedTexts, path: str, parser: Callable[[str], Any]) -> None:
-    """Refuse a text that is no expression already when the box is made."""
+    """Refuse a text that is not an expression as soon as the box is made."""
     with Gathering() as found:
         for name, text in texts:
             with found.at(f"{path}.{name}"):

@@ -32,7 +32,7 @@ class Drop(Box):
         guard(self.rate, (int, float), "rate", "a number from 0 to 1")
         guard(self.seed, int, "seed", "a whole number")
         if not 0.0 <= self.rate <= 1.0:
-            raise AlgebraError(Problem("rate", f"{self.rate!r} is no fraction", "a number from 0 to 1"))
+            raise AlgebraError(Problem("rate", f"{self.rate!r} is not a fraction", "a number from 0 to 1"))
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         return (inputs[0],)

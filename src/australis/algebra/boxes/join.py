@@ -40,9 +40,10 @@ class BoundJoin:
 class Join(Box):
     """`Join(P, Size s, Left Assuming O1, Right Assuming O2)`: pairs that are near each other and satisfy P.
 
-    Near is: their orders are at most `size` apart, with size 0 equal. P names attributes as `left.pos` and
-    `right.pos`. A side without an order is a stored table: a window of infinite size, so the join then has no
-    `size`. Attributes that both sides have are called `left_pos` and `right_pos` in the result.
+    Near means that their order values differ by at most `size`; with size 0 they are equal. P names
+    attributes as `left.pos` and `right.pos`. A side without an order is a stored table: a window of infinite
+    size, so the join then has no `size`. Attributes that both sides have are called `left_pos` and
+    `right_pos` in the result.
     """
 
     predicate: str
@@ -129,7 +130,7 @@ class Join(Box):
         return tuple(
             Problem(
                 f"{side}.group_by",
-                f"{name!r} is in no equality of the predicate, so the other side is never forgotten",
+                f"{name!r} is in no equality of the predicate, so the other side's state grows without end",
                 f"a condition such as left.{name} = right.{name}",
             )
             for port, (side, order) in enumerate((("left", self.left), ("right", self.right)))
@@ -153,7 +154,7 @@ class Resample(Box):
     """`Resample(F.., Size s, Left Assuming O1, Right Assuming O2)`: F over what is near each left tuple.
 
     For a left tuple t and each group of the right input: the attributes grouped by, t's order value, and F
-    over the group's tuples whose order is at most `size` from t's. A result leaves when its window is
+    over the group's tuples whose order is at most `size` from t's. A result is emitted when its window is
     complete: when the group's order has passed t's by more than `size`. Empty windows emit nothing.
     """
 
@@ -205,7 +206,7 @@ class Resample(Box):
             return (Schema((*groups, at_order, *call_fields(bound.calls))),)
 
     def partition_keys(self, port: int) -> Sequence[str]:
-        # None: it forgets a left tuple when all groups that it knows have passed it.
+        # None: it drops a left tuple when all groups that it knows have passed it.
         return ()
 
     def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
@@ -230,7 +231,7 @@ def pair_name(name: str, side: str, other: Schema) -> str:
 
 
 def _read(side: str, own: Schema, other: Schema, used: Names, wanted: Names) -> Names:
-    """What a Join needs of one side. What both sides have stays, or its name in the pair would change."""
+    """The attributes that a Join needs of one side. Those of both sides stay, as their names depend on it."""
     handed_on = {f.name for f in own if f.name in other or pair_name(f.name, side, other) in wanted}
     return Names(handed_on | {f.name for f in own if f"{side}.{f.name}" in used})
 

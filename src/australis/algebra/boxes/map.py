@@ -14,7 +14,7 @@ from australis.algebra.schema import Field, Schema
 
 @dataclass(frozen=True)
 class Map(Box):
-    """`Map(B1 = F1, ..., Bm = Fm)`: a generalised projection; what is not named is left behind.
+    """`Map(B1 = F1, ..., Bm = Fm)`: a generalised projection; attributes that are not named are dropped.
 
     >>> Map({"sid": "sid", "km": "pos / 1000"}).attributes
     (('sid', 'sid'), ('km', 'pos / 1000'))

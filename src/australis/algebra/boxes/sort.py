@@ -17,10 +17,10 @@ from australis.errors import AlgebraError, Problem
 
 @dataclass(frozen=True)
 class BSort(Box):
-    """`BSort(Assuming O)`: a buffer of slack + 1 tuples per group, whose least leaves whenever it is full.
+    """`BSort(Assuming O)`: a buffer of slack + 1 tuples per group, which emits its least when full.
 
     The result is that of `slack` passes of a bubble sort (Aurora 5.2.2.1). Nothing is discarded: a tuple that
-    comes too late for its place leaves at once. Ties keep their order of arrival.
+    comes too late for its place is emitted at once. Ties keep their order of arrival.
     """
 
     order: Order
@@ -35,7 +35,7 @@ class BSort(Box):
     def __post_init__(self) -> None:
         guard(self.order, Order, "order", "an Order")
         if self.order.on == TUP:
-            raise AlgebraError(Problem("order.on", f"{TUP} is the order of arrival already", "an attribute"))
+            raise AlgebraError(Problem("order.on", f"{TUP} is already the order of arrival", "an attribute"))
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         with at("order"):
@@ -63,10 +63,10 @@ class BSort(Box):
 
 @dataclass(frozen=True)
 class WSort(Box):
-    """`WSort(A1, ..., An, Timeout t)`: holds tuples for at most `timeout`, lets them go in ascending order.
+    """`WSort(A1, ..., An, Timeout t)`: holds tuples for at most `timeout` and emits them in ascending order.
 
-    When a tuple has waited longer than `timeout`, it and all that sort before it leave. A tuple that arrives
-    after one that follows it has left is discarded (Aurora*, section 2.2, footnote *).
+    When a tuple has waited longer than `timeout`, it and all that sort before it are emitted. A tuple that
+    arrives after one that sorts after it was emitted is discarded (Aurora*, section 2.2, footnote *).
     """
 
     by: tuple[str, ...]

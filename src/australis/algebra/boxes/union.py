@@ -52,7 +52,7 @@ class Union(Box):
         return False
 
     def reads(self, *schemas: Schema, wanted: Sequence[Names]) -> tuple[Names, ...]:
-        # All, since its inputs must stay of one shape.
+        # All of them, since its inputs must keep one schema.
         return tuple(Names(schema.names) for schema in schemas)
 
     def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:

@@ -1,7 +1,7 @@
 """Expressions: a whitelisted subset of Spark SQL, as text, as syntax and as a typed tree.
 
-In comes the text of a predicate, a map or a window function; `parse` refuses what is not in the subset,
-`bind` fits it to a schema, and out goes the tree of `tree.py` that every evaluator reads. No text does.
+In: the text of a predicate, a map or a window function. `parse` refuses what is not in the subset and `bind`
+fits it to a schema. Out: the tree of `tree.py`, which every evaluator reads; none reads the text.
 """
 
 from australis.algebra.expr.binding import never_null

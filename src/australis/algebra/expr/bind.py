@@ -56,7 +56,7 @@ class Binder:
                 return self._case(node)
             case Convert():
                 return self._cast(node)
-        raise AssertionError(f"no rule for {node}")
+        raise AssertionError(f"there is no rule for {node}")
 
     def all(self, nodes: Sequence[Syntax]) -> tuple[Expr, ...]:
         """The typed trees of some nodes."""
@@ -78,13 +78,13 @@ class Binder:
     def refuse_mismatch(
         self, function: str, position: int, args: Sequence[Syntax], mismatch: Mismatch
     ) -> NoReturn:
-        """A call does not fit its function: blame the argument, or the call."""
+        """Report a call that does not fit its function, at the argument or at the call."""
         at = position if mismatch.index is None else start_of(args[mismatch.index])
         refuse(self.text, at, f"{function!r}: {mismatch.what}", mismatch.expected)
 
     def _bounded(self, call: Call, position: int) -> Call:
         if longest(call) > RESULT_LENGTH_MAX:
-            expected = f"at most {RESULT_LENGTH_MAX} where an attribute has {ATTRIBUTE_LENGTH}"
+            expected = f"at most {RESULT_LENGTH_MAX} if an attribute has {ATTRIBUTE_LENGTH}"
             refuse(self.text, position, f"a text of up to {longest(call)} characters", expected)
         return call
 
@@ -100,20 +100,18 @@ class Binder:
     def _schema(self, node: Name) -> Schema:
         if isinstance(self._sides, Schema):
             if node.side is not None:
-                refuse(self.text, node.position, f"{node.side!r} outside a pair", f"{node.name!r} alone")
+                refuse(
+                    self.text, node.position, f"{node.side!r} is only known in a pair", f"{node.name!r} alone"
+                )
             return self._sides
         if node.side is None:
             both = " or ".join(f"{side}.{node.name}" for side in self._sides)
-            refuse(self.text, node.position, f"{node.name!r} is of which tuple of the pair?", both)
+            refuse(self.text, node.position, f"{node.name!r} could be of either tuple of the pair", both)
         return self._sides[node.side]
 
     def _refuse_attribute(self, node: Name, schema: Schema) -> NoReturn:
         near = nearest(node.name, schema.names)
-        hint = (
-            f"{near!r} perhaps; there are {', '.join(schema.names)}"
-            if near
-            else f"one of {', '.join(schema.names)}"
-        )
+        hint = f"one of {', '.join(schema.names)}" + (f" (perhaps {near!r})" if near else "")
         refuse(self.text, node.position, f"unknown attribute {node.column!r}", hint)
 
     # --- the other nodes
@@ -160,5 +158,5 @@ class Binder:
 
 
 def start_of(node: Syntax) -> int:
-    """The position of a node's first character: an operator's own position is behind its left operand."""
+    """The position of a node's first character: an operator's own position is after its left operand."""
     return min((node.position, *map(start_of, node.parts())))

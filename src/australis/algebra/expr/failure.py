@@ -1,4 +1,4 @@
-"""How an expression is refused: with its text, the position in it, and what would be right."""
+"""How an expression is refused: with its text, the position in it, and what was expected."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from australis.errors import ExpressionError, Problem
 
 
 def refuse(text: str, position: int, what: str, expected: str = "") -> NoReturn:
-    """Raise the error that a text has `what` at a position."""
+    """Raise an error for a text that has `what` at a position."""
     raise ExpressionError(Problem("", what, expected, text=text, position=position))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name that someone who wrote `name` most likely meant, or nothing.
+    """The known name most like `name`, probably what was meant; empty if none is close.
 
     >>> nearest("POS", ("sid", "time", "pos"))
     'pos'

@@ -1,7 +1,7 @@
 """The function table: every name that an expression may call, and how a call of it is typed.
 
-One line here, one in each evaluator (kernels, reference, compile) and one in docs/expressions.md is what a
-new function takes; a test keeps them in step.
+A new function takes one line here, one in each evaluator (kernels, reference, compile) and one in
+docs/expressions.md; a test keeps them in step.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from australis.algebra.expr.literals import UNITS_US
 from australis.algebra.types import BOOLEAN, DOUBLE, INT, LONG, STRING, TIMESTAMP
 
 PAD_MAX = 1_000
-"""How long `lpad`, `rpad` and `repeat` may make a string: a text must not order gigabytes."""
+"""How long `lpad`, `rpad` and `repeat` may make a string: a short text must not produce gigabytes."""
 TRUNC_UNITS = (
     "YEAR",
     "QUARTER",
@@ -73,7 +73,7 @@ OPERATORS: dict[str, Rule] = {
     "in": membership,
     "like": like,
 }
-"""What is written with signs and words rather than as name(arguments)."""
+"""Functions written with signs and words rather than as name(arguments)."""
 
 FUNCTIONS: dict[str, Rule] = {
     **OPERATORS,
@@ -149,10 +149,10 @@ FUNCTIONS: dict[str, Rule] = {
 LEFT_OUT = {
     **dict.fromkeys(
         ("current_timestamp", "now", "current_date", "localtimestamp", "unix_timestamp"),
-        "an attribute: expressions have no clock",
+        "an attribute: expressions cannot read the clock",
     ),
     **dict.fromkeys(
-        ("rand", "randn", "random", "uuid", "shuffle"), "an attribute: expressions have no chance"
+        ("rand", "randn", "random", "uuid", "shuffle"), "an attribute: expressions cannot use random numbers"
     ),
     **dict.fromkeys(
         ("rlike", "regexp", "regexp_like", "regexp_extract", "regexp_replace"), "LIKE or string functions"
@@ -163,4 +163,4 @@ LEFT_OUT = {
     **dict.fromkeys(("reflect", "java_method", "try_reflect"), "a registered `module:function`"),
     "try_cast": "CAST, which gives NULL where it cannot convert",
 }
-"""Names of Spark that people may look for, and what to use instead."""
+"""Functions of Spark that people may look for, and what to use instead."""

@@ -88,7 +88,7 @@ def _decimal(text: str) -> Typed | None:
 
 
 def decimal_type_of(value: Decimal) -> DataType | None:
-    """The narrowest decimal type that holds a value as it is written, or None when there is none."""
+    """The narrowest decimal type that holds a value as it is written, or None if no type does."""
     _, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     written = len(digits) if value else 1
@@ -98,7 +98,7 @@ def decimal_type_of(value: Decimal) -> DataType | None:
 
 
 def interval_us(amount: str, unit: str) -> int | None:
-    """The microseconds of `amount` units, or None when that is no whole number or too long."""
+    """The microseconds of `amount` units, or None if that is not a whole number or is too long."""
     scale = UNITS_US.get(unit.upper().removesuffix("S"))
     pattern = r"-?\d+(\.\d{1,6})?" if scale == UNITS_US["SECOND"] else r"-?\d+"
     if scale is None or not re.fullmatch(pattern, amount, re.ASCII):
@@ -144,13 +144,13 @@ def _days(year: int, month: int, day: int) -> int | None:
     try:
         ordinal = date(year_of_cycle + 400, month, day).toordinal()
     except ValueError:
-        # There is no such day: the caller refuses the text, or gives NULL.
+        # The day does not exist: the caller refuses the text, or returns NULL.
         return None
     return ordinal + (cycle - 1) * 146_097 - date(1970, 1, 1).toordinal()
 
 
 def interval_text(value_us: int) -> str:
-    """The literal of an interval, in the largest unit that it is a whole number of.
+    """The literal of an interval, in the largest unit that divides it.
 
     >>> interval_text(600_000_000), interval_text(1_500_000)
     ("INTERVAL '10' MINUTE", "INTERVAL '1500' MILLISECOND")

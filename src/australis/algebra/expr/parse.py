@@ -19,7 +19,7 @@ from australis.algebra.types import INTERVAL, NULL
 
 @dataclass(frozen=True)
 class Parsed:
-    """An expression that is well formed; whether its names and types fit, a schema decides.
+    """A well-formed expression; `bind` checks its names and types against a schema.
 
     >>> from australis.algebra.schema import parse_schema
     >>> parsed = parse("pos >= 30 AND sid = 1")
@@ -41,9 +41,11 @@ class Parsed:
         """The typed tree over a stream's schema, or over {"left": ..., "right": ...} for a pair."""
         expr = Binder(self.text, schema).bind(self.syntax)
         if expr.type == INTERVAL:
-            refuse(self.text, 0, "an interval as a value", "a timestamp that it is added to or taken from")
+            refuse(
+                self.text, 0, "an interval as a value", "a timestamp that it is added to or subtracted from"
+            )
         if expr.type == NULL:
-            refuse(self.text, 0, "a NULL of no type", "CAST(NULL AS type)")
+            refuse(self.text, 0, "a NULL without a type", "CAST(NULL AS type)")
         return expr
 
 
@@ -52,7 +54,7 @@ def parse(text: str) -> Parsed:
 
     >>> parse("pos >= ")
     Traceback (most recent call last):
-    australis.errors.ExpressionError: unexpected the end of the text; expected an expression
+    australis.errors.ExpressionError: unexpected end of the text; expected an expression
         pos >=
                ^
     """

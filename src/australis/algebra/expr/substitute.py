@@ -1,4 +1,4 @@
-"""Substitution: an expression over the attributes that a Map computes, as one over those it computes from."""
+"""Substitution: an expression over the attributes that a Map computes, rewritten over the Map's inputs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from australis.algebra.expr.tree import Attribute, Call, Case, Cast, Expr, UserC
 
 
 def substituted(expr: Expr, computed: Mapping[str, Expr]) -> Expr:
-    """An expression with each attribute in the place of which there is another expression."""
+    """An expression with some attributes replaced by other expressions."""
     match expr:
         case Attribute(name=name):
             return computed[name]

@@ -51,7 +51,7 @@ def _chained(function: str, first: Expr, text: str) -> str:
 
 
 def _tightness(function: str) -> int:
-    """How tightly an operator of a chain binds; what is no such operator binds more tightly than any."""
+    """How tightly an operator of a chain binds; anything else binds more tightly than any of them."""
     return 1 if function in ("+", "-") else 2 if function in CHAINED else 3
 
 

@@ -1,7 +1,7 @@
 """The typed tree of an expression: the one thing that every evaluator reads.
 
-All coercions are explicit `Cast`s, sugar is gone (BETWEEN is two comparisons, CASE x WHEN is CASE WHEN), and
-operators are calls by their sign, so an evaluator is a table from function names to implementations.
+All coercions are explicit `Cast`s, sugar is expanded (BETWEEN is two comparisons, CASE x WHEN is CASE WHEN),
+and operators are calls by their sign, so an evaluator is a table from function names to implementations.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Case:
-    """The value behind the first condition that is true, else `otherwise`."""
+    """The value of the first condition that is true, else `otherwise`."""
 
     branches: tuple[tuple[Expr, Expr], ...]
     otherwise: Expr
@@ -65,7 +65,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Cast:
-    """A conversion, written by the user or put in where two types meet."""
+    """A conversion, written by the user or inserted where two types differ."""
 
     arg: Expr
     type: DataType

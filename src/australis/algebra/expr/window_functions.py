@@ -65,7 +65,7 @@ class ParsedWindow:
         return frozenset(name.column for name in names(self.syntax))
 
     def bind(self, schema: Sides, *, interpolation: bool = False) -> WindowCall:
-        """The typed call over a schema; `interpolation` also allows what only Resample has."""
+        """The typed call over a schema; `interpolation` also allows the functions that only Resample has."""
         binder = Binder(self.text, schema)
         if isinstance(self.syntax, UserApply):
             return _user_call(binder, self.syntax)
@@ -135,7 +135,7 @@ def _user_call(binder: Binder, node: UserApply) -> WindowCall:
     return WindowCall(node.name, binder.user_arguments(node, aggregate.takes), aggregate.returns)
 
 
-# --- how the calls type
+# --- how the calls are typed
 
 
 def _count(args: Args) -> Signature:
@@ -179,10 +179,10 @@ WINDOW_FUNCTIONS: dict[str, Rule] = {
     "stddev": _NUMBER,
     "median": _NUMBER,
 }
-"""Every window function, with how it types. `count_distinct` is written count(DISTINCT x)."""
+"""Every window function, with the rule that types it. `count_distinct` is written count(DISTINCT x)."""
 
 INTERPOLATIONS: dict[str, Rule] = {"linear": _NUMBER, "nearest": _same, "last_value": _same}
-"""What only Resample has: the value at a time between tuples."""
+"""Functions that only Resample has: the value at a time between tuples."""
 
 _WRITTEN = ", ".join(WINDOW_FUNCTIONS).replace("count_distinct", "count(DISTINCT x)")
 _KNOWN = f"one of {_WRITTEN}, or a registered `module:function`"

@@ -36,7 +36,7 @@ _SHORT = {
     "SST": "Pacific/Guadalcanal",
     "VST": "Asia/Ho_Chi_Minh",
 }
-"""Names of three letters, which Java keeps for old texts."""
+"""Names of three letters, which Java keeps for compatibility."""
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?([0-5]\d)(?::?([0-5]\d))?)?", re.ASCII)
 _SPACED = re.compile(r"[+-](?:\d{1,2}|\d{4}|\d{6}|\d\d:\d\d(?::\d\d)?)", re.ASCII)
 _OFFSET_MAX = 18 * 3600

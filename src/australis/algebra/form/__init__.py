@@ -1,7 +1,7 @@
 """The JSON and YAML form of networks.
 
-Text or plain values come in, a network goes out, and back: what is written reads back equal. `form` reads and
-writes whole networks, `codecs` knows each part of one, `documents` turns texts into plain values.
+Texts or plain values become a network, and a network becomes text that reads back as an equal network. `form`
+reads and writes whole networks, `codecs` knows each part of one, `documents` turns texts into plain values.
 """
 
 from australis.algebra.form.form import (

@@ -1,4 +1,4 @@
-"""How the parts of a network are written in JSON: for each its schema, how it is read, how it is written.
+"""How the parts of a network are written in JSON: each part's schema, reader and writer.
 
 The published JSON Schema is made from these, so what it says and what is read cannot drift apart.
 """
@@ -25,7 +25,7 @@ Json = Any
 
 @dataclass(frozen=True)
 class Codec:
-    """One kind of value: its JSON Schema, from JSON, and to JSON."""
+    """One kind of value: its JSON Schema, its reader and its writer."""
 
     schema: dict[str, Json]
     read: Callable[[Json], Any]
@@ -33,7 +33,7 @@ class Codec:
 
 
 def expect(value: Json, kinds: type | tuple[type, ...], expected: str) -> Json:
-    """A JSON value of an expected kind; true and false are no numbers."""
+    """A JSON value of an expected kind; true and false do not count as numbers."""
     if not is_a(value, kinds):
         raise FormError(Problem("", f"is {shown(value)}", expected))
     return value
@@ -62,7 +62,7 @@ def _points(value: Json) -> tuple[tuple[float, float], ...]:
 
 
 def _is_number(value: Json) -> bool:
-    """Whether a value is a number that a double can hold: JSON has longer ones, and Python's reader NaN."""
+    """Whether a value is a number that fits a double: JSON allows longer ones, and Python's reader NaN."""
     return is_a(value, (int, float)) and -float_info.max <= value <= float_info.max
 
 
@@ -112,7 +112,7 @@ ATTRIBUTES = Codec(_OF_TEXTS, lambda v: schema_of(dict(_named(v))), Schema.as_di
 
 
 def record(made: type[Any], codecs: Mapping[str, Codec], title: str) -> Codec:
-    """The codec of a dataclass: an object with a codec for each field; defaults are left out when written."""
+    """The codec of a dataclass: an object with a codec for each field; defaults are omitted when written."""
     required = [
         f.name for f in fields(made) if f.init and f.default is MISSING and f.default_factory is MISSING
     ]
@@ -156,7 +156,7 @@ def gather_fields(
 
 
 def object_schema(properties: dict[str, Json], required: list[str], title: str) -> dict[str, Json]:
-    """The JSON Schema of an object that has just these fields."""
+    """The JSON Schema of an object with exactly these fields."""
     described = {"type": "object", "title": title, "properties": properties, "additionalProperties": False}
     return {**described, "required": required} if required else described
 
@@ -197,7 +197,7 @@ def _write_store(store: Store) -> Json:
 
 
 STORE = Codec({"oneOf": [{"type": "string"}, _STORE.schema]}, _read_store, _write_store)
-"""A store; one that is just a place may be a text."""
+"""A store; one that is only a place may be a text."""
 
 FIELDS: dict[str, Codec] = {
     **dict.fromkeys(("predicates", "group_by", "by"), SOME_TEXTS),
@@ -210,7 +210,7 @@ FIELDS: dict[str, Codec] = {
     "align": FLAG,
     "rate": NUMBER,
 }
-"""The codec of each parameter of a box, by its name, which means the same in every box."""
+"""The codec of each parameter of a box, by name; a name means the same in every box."""
 
 
 @cache

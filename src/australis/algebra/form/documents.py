@@ -1,4 +1,4 @@
-"""JSON and YAML texts as documents of plain values, and back: both read the same values, and a key once."""
+"""JSON and YAML texts as documents of plain values, and back; both hold the same values, with unique keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Json = Any
 
 
 class _Repeated(Exception):
-    """An object has a key twice."""
+    """An object that has a key twice."""
 
 
 def parse_json(text: str) -> Json:
@@ -23,14 +23,14 @@ def parse_json(text: str) -> Json:
     try:
         return json.loads(text, object_pairs_hook=_unique, parse_int=_whole_number)
     except json.JSONDecodeError as error:
-        raise _refused("", f"is no JSON: {error.msg}", "", text, error.pos) from None
+        raise _refused("", f"is not valid JSON: {error.msg}", "", text, error.pos) from None
     except _Repeated:
         key, position = _second_occurrence(text)
-        raise _refused(key, "occurs twice", "an id once", text, position) from None
+        raise _refused(key, "occurs twice", "each id only once", text, position) from None
 
 
 def _refused(path: str, what: str, expected: str, text: str, position: int) -> FormError:
-    """An error that says at which line and column of the text it is."""
+    """An error that gives the line and column of the text."""
     line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
     return FormError(Problem(path, f"{what} at line {line}, column {column}", expected, text, position))
 
@@ -46,7 +46,7 @@ _JSON_TOKEN = re.compile(r'(?P<text>"[^"\\]*(?:\\.[^"\\]*)*")(?P<colon>\s*:)?|(?
 
 
 def _second_occurrence(text: str) -> tuple[str, int]:
-    """The first key that its object has had before, and where; the text is JSON up to there."""
+    """The first repeated key of an object, and its position; the text is valid JSON up to there."""
     keys_of_open: list[set[str]] = []
     for token in _JSON_TOKEN.finditer(text):
         if token["brace"] == "{":
@@ -62,7 +62,7 @@ def _second_occurrence(text: str) -> tuple[str, int]:
 
 
 def _whole_number(digits: str) -> int:
-    """Python limits the digits that it converts, since the time they take grows with their square."""
+    """Python limits the digits that it converts, because conversion time grows with their square."""
     try:
         return int(digits)
     except ValueError:
@@ -92,9 +92,9 @@ class _Loader(yaml.SafeLoader):
         for key_node, value_node in node.value:
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, str):
-                self._refuse(key_node, shown(key), "is no text", "a text as a name; put it in quotes")
+                self._refuse(key_node, shown(key), "is not a text", "a text as a name; put it in quotes")
             if key in found:
-                self._refuse(key_node, key, "occurs twice", "an id once")
+                self._refuse(key_node, key, "occurs twice", "each id only once")
             found[key] = self.construct_object(value_node, deep=True)
         return found
 
@@ -108,10 +108,10 @@ _Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: _whole_num
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes what `_Loader` reads back equal."""
+    """Writes YAML that `_Loader` reads back equal."""
 
     def represent_text(self, text: str) -> yaml.ScalarNode:
-        """Between double quotes all characters have an escape; the other styles fold some line breaks."""
+        """Write texts in double quotes, which can escape every character; other styles fold line breaks."""
         style = None if text.isprintable() else '"'
         return self.represent_scalar("tag:yaml.org,2002:str", text, style)
 
@@ -143,10 +143,12 @@ def parse_yaml(text: str) -> Json:
         return yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         if error.problem_mark is None:
-            raise FormError(Problem("", f"is no YAML: {error.problem}")) from None
-        raise _refused("", f"is no YAML: {error.problem}", "", text, error.problem_mark.index) from None
+            raise FormError(Problem("", f"is not valid YAML: {error.problem}")) from None
+        raise _refused(
+            "", f"is not valid YAML: {error.problem}", "", text, error.problem_mark.index
+        ) from None
     except yaml.YAMLError as error:
-        raise FormError(Problem("", f"is no YAML: {error}")) from None
+        raise FormError(Problem("", f"is not valid YAML: {error}")) from None
 
 
 def write_json(document: Json) -> str:

@@ -1,4 +1,4 @@
-"""The JSON and YAML form of networks, version 1: problems are named, and what is written reads back equal.
+"""The JSON and YAML form of networks, version 1: it names every problem, and what it writes reads back equal.
 
 In: a text or a file. Out: a `Network`, and back. The published JSON Schema is `json_schema()`.
 """
@@ -66,7 +66,7 @@ def _write_refs(refs: tuple[Ref, ...]) -> Json:
 
 
 def _refs_schema(arity: tuple[int, int | None]) -> dict[str, Json]:
-    """As many streams as a box takes; one may stand without brackets."""
+    """The schema of as many streams as a box takes; a single one needs no brackets."""
     least, most = arity
     items = {"type": "array", "items": {"type": "string"}, "minItems": least}
     several = items if most is None else {**items, "maxItems": most}
@@ -97,7 +97,7 @@ _KEYS: dict[str, Json] = {
     "groups": _PATH,
     "outputs": {**_NAME, "not": {"const": QUARANTINE}},
 }
-"""What the ids of each section look like."""
+"""The pattern of the ids in each section."""
 
 
 def load(path: str | Path, *, as_written: bool = False) -> Network:
@@ -117,7 +117,7 @@ def load(path: str | Path, *, as_written: bool = False) -> Network:
 
 def _check_suffix(suffix: str, path: str) -> None:
     if suffix.lower() not in SUFFIXES:
-        raise FormError(Problem(path, "is no network file", f"a name that ends in {', '.join(SUFFIXES)}"))
+        raise FormError(Problem(path, "is not a network file", f"a name that ends in {', '.join(SUFFIXES)}"))
 
 
 def loads(text: str, suffix: str = ".json") -> Network:
@@ -125,7 +125,7 @@ def loads(text: str, suffix: str = ".json") -> Network:
 
     >>> loads('{"australis": 2}')
     Traceback (most recent call last):
-    australis.errors.FormError: australis: version 2 of the form is not known here; expected 1
+    australis.errors.FormError: australis: version 2 of the form is not supported; expected 1
     """
     _check_suffix(suffix, suffix)
     try:
@@ -135,7 +135,7 @@ def loads(text: str, suffix: str = ".json") -> Network:
 
 
 def dumps(network: Network, suffix: str = ".json") -> str:
-    """The network as a text that `loads` takes back to an equal network."""
+    """The network as a text that `loads` reads back as an equal network."""
     _check_suffix(suffix, suffix)
     if suffix.lower() == ".json":
         return write_json(to_json(network))
@@ -143,7 +143,7 @@ def dumps(network: Network, suffix: str = ".json") -> str:
 
 
 def from_json(document: Json, *, system: bool = False) -> Network:
-    """The network that a parsed document describes; `system` admits the boxes that only Australis puts in.
+    """The network that a parsed document describes; `system` admits the boxes that only Australis adds.
 
     If anything is wrong, the error has every problem that can be found: of the parts that cannot be read, and
     of the others as parts of a network.
@@ -186,7 +186,7 @@ def _draft_problems(document: Json, found: Mapping[str, Any], parts: _PartProble
 
 
 def to_json(network: Network) -> dict[str, Json]:
-    """The document of a network; what has its default value is left out."""
+    """The document of a network; default values are omitted."""
     texts = {"name": network.name, "description": network.description, "timezone": network.timezone}
     shown = {key: value for key, value in texts.items() if value and (key, value) != ("timezone", "UTC")}
     writers: dict[str, Callable[[Any], Json]] = {
@@ -231,7 +231,7 @@ def _check_version(document: Json) -> None:
     if "australis" not in document:
         raise FormError(Problem("australis", "is missing", f"the version of the form, {VERSION}"))
     if document["australis"] != VERSION or isinstance(document["australis"], bool):
-        what = f"version {shown(document['australis'])} of the form is not known here"
+        what = f"version {shown(document['australis'])} of the form is not supported"
         raise FormError(Problem("australis", what, str(VERSION)))
 
 
@@ -273,7 +273,7 @@ def _read_node(value: Json, system: bool) -> Node:
     kind = value.get("box")
     known = isinstance(kind, str) and kind in BOXES
     if not known or (BOXES[kind].system and not system):
-        reason = "is a system box, which only load shedding puts in"
+        reason = "is a system box, which only load shedding adds"
         what = f"{kind!r} {reason}" if known else f"unknown box {shown(kind)}"
         kinds = ", ".join(k for k, box in BOXES.items() if not box.system)
         raise FormError(Problem("box", what, f"one of {kinds}"))

@@ -9,7 +9,7 @@ import click
 
 from australis.algebra.network import QUARANTINE
 from australis.app import running
-from australis.app.exit_codes import INTERRUPTED
+from australis.app.exit_codes import FAILED, INTERRUPTED
 from australis.app.options import (
     NodeOptions,
     check_files,
@@ -70,7 +70,11 @@ from australis.engine.sources import DEFAULT_BATCH
     show_default=True,
     help="The format of '-', standard input and output.",
 )
-@click.option("--strict", is_flag=True, help="Fail at the first row that would be quarantined.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Fail with exit code 1 if a tuple is quarantined, late or shed; without --root write no output.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON to standard output.")
 @node_options
 @log_options
@@ -128,9 +132,14 @@ def command(
             click.echo(f"australis: interrupted; {_what_is_left(node)}", err=True)
             ctx.exit(INTERRUPTED)
     _print(summary, as_json, in_one_line=node.follow)
-    if summary.node is not None and summary.node.interrupted:
+    is_interrupted = summary.node is not None and summary.node.interrupted
+    if is_interrupted:
         click.echo(f"australis: interrupted; {_what_is_left(node)}", err=True)
+    _warn(summary)
+    if is_interrupted:
         ctx.exit(stop.code)
+    if job.strict and summary.losses:
+        ctx.exit(FAILED)
 
 
 def _run(
@@ -145,6 +154,15 @@ def _what_is_left(node: NodeOptions) -> str:
     if node.root is None:
         return "no output was written"
     return f"what came in is safe in {node.root}, and the same command goes on from there"
+
+
+def _warn(summary: running.Summary) -> None:
+    """Say what was lost, as the last words of a run, for nobody to overlook."""
+    losses = summary.losses
+    if losses:
+        click.secho(f"\n{losses.headline()}", err=True, fg="red", bold=True)
+        for line in losses.lines():
+            click.echo(line, err=True)
 
 
 def _print(summary: running.Summary, as_json: bool, *, in_one_line: bool) -> None:

@@ -95,8 +95,8 @@ def _watch(root: Path, as_json: bool, seconds: float) -> None:
 
 
 def _picture(statistics: Statistics) -> RenderableType:
-    waiting = sum(each.queue for each in statistics.superboxes.values())
-    parts: list[RenderableType] = [Text.assemble((statistics.network, "bold"), f": {waiting:,} tuples wait")]
+    head = f": {statistics.waiting:,} tuples wait"
+    parts: list[RenderableType] = [Text.assemble((statistics.network, "bold"), head)]
     room = shown.room(statistics)
     if room is not None:
         parts.append(room)
@@ -107,7 +107,7 @@ def _picture(statistics: Statistics) -> RenderableType:
         parts += [Text(), shown.dropboxes(statistics.standing)]
     tables = [
         shown.boxes(statistics.boxes),
-        shown.outputs(statistics.outputs, shed=statistics.shed),
+        shown.outputs(statistics.outputs),
         shown.superboxes(statistics),
         *([shown.arcs(statistics.arcs)] if any(statistics.arcs.values()) else []),
     ]

@@ -52,7 +52,7 @@ def find_network(net: str, function_files: Iterable[str] = (), *, as_written: bo
     place, _, name = net.rpartition(":")
     if not place:
         hint = f"; a name in it, such as {net}:network" if net.endswith(".py") else ""
-        raise NetworkError(Problem(net, "is no network file", _EXPECTED + hint))
+        raise NetworkError(Problem(net, "is not a network file", _EXPECTED + hint))
     return _as_network(_attribute(import_python(place), name, place), net)
 
 

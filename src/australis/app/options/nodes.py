@@ -100,9 +100,10 @@ _OPTIONS = (
     ),
     click.option(
         "--shed/--no-shed",
-        default=True,
-        show_default=True,
-        help="Under overload, shed tuples as the loss and value graphs of outputs allow.",
+        default=None,
+        help="Under overload, shed tuples as the loss and value graphs of outputs allow, or never. Default: "
+        "--shed where an input is a stream (--follow, --rate, --speed, a pipe, an endless generator); files "
+        "and folders that are read to their end are never shed.",
     ),
     click.option(
         "--headroom",
@@ -184,7 +185,7 @@ class NodeOptions:
     master: str
     discipline: str | None
     schedule: str | None
-    shed: bool
+    shed: bool | None
     headroom: float
     optimise: bool
     disk: int | None

@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 import pyarrow as pa
 
 from australis.engine import Node
-from australis.engine.sources import Delivery, SignalWaiter, Source, feed
+from australis.engine.sources import Adoption, Delivery, SignalWaiter, Source, feed
 from australis.errors import EngineError
 
 _FED, _ASKED = "fed", "asked"
@@ -42,9 +42,11 @@ class Conductor:
         *,
         flush: bool,
         heard: Callable[[Delivery], None] = lambda delivery: None,
+        waiting_most: int | None = None,
     ) -> None:
         self._node, self._sources, self._takers = node, sources, takers
         self._flush, self._heard = flush, heard
+        self._waiting_most, self._brought = waiting_most, 0
         self._waiter = SignalWaiter()
         self._news: SimpleQueue[str | BaseException] = SimpleQueue()
         self._over = threading.Event()
@@ -151,6 +153,16 @@ class Conductor:
         self._heard(delivery)
         self._node.check()
         self._wake()
+        self._hold_back(delivery)
+
+    def _hold_back(self, delivery: Delivery) -> None:
+        """Let no more tuples wait than may: bring the next ones when those before them have gone through."""
+        content = delivery.content
+        self._brought += content.num_rows if isinstance(content, Adoption | pa.Table) else 0
+        if self._waiting_most is not None and self._brought >= self._waiting_most:
+            with self._unless_ended():
+                self._node.drain()
+            self._brought = 0
 
     def _end_streams(self) -> None:
         """Log the end once: a run that goes on behind it, with nothing new, ends nothing again."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Network
 from australis.app.running.engines import Engine
 from australis.app.running.tally import RunTally
-from australis.engine import never_back, wall_clock
+from australis.engine import LogClock, wall_clock
 from australis.engine.files import Batch, Reader, Rejected, Writer
 
 
@@ -43,7 +43,7 @@ def run(plan: RunSetup, progressed: Callable[[int], None]) -> RunTally:
 class _FileRun:
     def __init__(self, plan: RunSetup, progressed: Callable[[int], None]) -> None:
         self._plan, self._progressed = plan, progressed
-        self._now = never_back(plan.now)
+        self._now = LogClock(plan.now)
         self._tally = RunTally.of(plan.network)
 
     def run(self) -> RunTally:

@@ -10,13 +10,17 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from australis.algebra.counters import Counters
 from australis.algebra.network import Network
 from australis.app.running.engines import start_engine
 from australis.app.running.file_run import RunSetup, run
 from australis.app.running.stopping import Stop
 from australis.app.running.summary import Summary
+from australis.app.running.tally import RunTally
 from australis.app.running.whole_files import open_inputs, open_outputs, open_stores
+from australis.app.showing import OutputResult
 from australis.engine.files import Reader
+from australis.engine.observe import InputStatistics, discards_upstream
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,10 @@ def run_in_process(job: RunRequest, engine: str, stop: Stop) -> Summary:
         started = start_engine(engine, job.network)
         with open_outputs(job.network, job.targets, job.stream_format, stop) as writers:
             plan = RunSetup(job.network, started, readers, writers, job.batch, job.flush, job.strict, job.now)
-            return _run(plan, engine, job.targets, stop)
+            summary = _run(plan, engine, job.targets, stop)
+            if job.strict:
+                summary.losses.refuse()
+            return summary
 
 
 def _run(plan: RunSetup, engine: str, targets: Mapping[str, str], stop: Stop) -> Summary:
@@ -60,7 +67,27 @@ def _run(plan: RunSetup, engine: str, targets: Mapping[str, str], stop: Stop) ->
         tally = run(plan, heard)
     notes = tuple(note for reader in plan.readers.values() for note in reader.notes)
     seconds = time.perf_counter() - began
-    return Summary(plan.network, engine, seconds, tally, targets, plan.engine.counters(), plan.flush, notes)
+    counters = plan.engine.counters()
+    results = _results(plan.network, tally, counters)
+    return Summary(
+        plan.network, engine, seconds, tally, targets, counters, plan.flush, notes, results=results
+    )
+
+
+def _results(network: Network, tally: RunTally, counters: Mapping[str, Counters]) -> dict[str, OutputResult]:
+    """What each output got, and what was discarded upstream of it."""
+    rejected = {name: tally.quarantined_at.get(f"{network.name}.{name}", 0) for name in network.inputs}
+    inputs = {
+        name: InputStatistics(tally.read[name] + tally.rejected[name], rejected[name])
+        for name in network.inputs
+    }
+    lost = discards_upstream(network, counters, inputs)
+    return {
+        name: OutputResult(
+            tally.written[name], each.late, quarantined=each.quarantined, fraction=each.fraction
+        )
+        for name, each in lost.items()
+    }
 
 
 @contextmanager

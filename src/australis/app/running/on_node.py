@@ -19,24 +19,39 @@ from australis.algebra.network import QUARANTINE
 from australis.app.options import NodeOptions, is_endless
 from australis.app.running.conductor import Conductor, OutputTaker
 from australis.app.running.in_process import RunRequest
+from australis.app.running.preflight import check_run
 from australis.app.running.quiet_start import quietly
 from australis.app.running.stopping import Stop
 from australis.app.running.summary import NodeSummary, Summary
 from australis.app.running.tally import RunTally
 from australis.app.running.whole_files import open_inputs, open_outputs
-from australis.app.showing import ProgressSample, Service, announce, draw_live, losses_between
+from australis.app.showing import (
+    OutputResult,
+    ProgressSample,
+    Service,
+    announce,
+    draw_live,
+    losses_between,
+)
 from australis.engine import Node
-from australis.engine.files import STANDARD_STREAM, Batch, Writer, open_reader
+from australis.engine.files import STANDARD_STREAM, Batch, Writer
 from australis.engine.ledger import Entry, Recent, quantile_us
-from australis.engine.observe import BoxStatistics, Statistics, holds_tables
+from australis.engine.observe import (
+    BoxStatistics,
+    OutputStatistics,
+    QualityReport,
+    Statistics,
+    holds_tables,
+)
 from australis.engine.sinks import parse_sink
-from australis.engine.sources import Adoption, Delivery, FileSource, Options, Source
+from australis.engine.sources import Adoption, Delivery, Options, Source
 from australis.engine.store import SEQ
-from australis.errors import EngineError, Problem
 
 _ALL = 1 << 62
 """The sequence number behind every tuple."""
 _NOBODY = "nobody"
+_TRAINS_WAITING = 4
+"""How many trains of tuples may wait in a run over files that are read to their end."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +66,7 @@ class _Before:
 def run_on_node(job: RunRequest, options: NodeOptions, stop: Stop, *, as_json: bool) -> Summary:
     """Run a job on a node; an end that was asked for is in the summary."""
     sources = _sources(job, options)
-    _check(job, options, sources)
+    check_run(job, options, sources)
     run = _NodeRun(job, options, sources, RunTally.of(job.network), Console(stderr=True, highlight=False))
     return run.run(stop, as_json)
 
@@ -63,23 +78,6 @@ def _sources(job: RunRequest, options: NodeOptions) -> list[Source]:
     return [options.source(name, job.sources[name], streams[name].schema, shared) for name in streams]
 
 
-def _check(job: RunRequest, options: NodeOptions, sources: list[Source]) -> None:
-    """Find what cannot work before anything is started."""
-    files = [path for path in job.targets.values() if path != STANDARD_STREAM]
-    endless = [source.input for source in sources if is_endless(source)]
-    if options.root is None and endless and files:
-        what = f"the input {endless[0]} has no end, so {files[0]} would never appear whole"
-        raise click.UsageError(f"{what}: add --root DIR, or write to '-'")
-    if options.root is not None and job.strict:
-        raise click.UsageError("--strict takes a whole run back, which --root does not: use one of the two")
-    for path in files:
-        if not Path(path).resolve().parent.is_dir():
-            raise EngineError(Problem(path, "cannot be written", "a folder that is there"))
-    for source in sources:
-        if isinstance(source, FileSource) and not source.is_stream:
-            open_reader(source.path, source.schema, timezone=job.network.timezone).close()
-
-
 class _NodeRun:
     def __init__(
         self, job: RunRequest, options: NodeOptions, sources: list[Source], tally: RunTally, console: Console
@@ -87,6 +85,7 @@ class _NodeRun:
         self._job, self._options, self._sources = job, options, sources
         self._tally, self._console = tally, console
         self._is_endless = any(is_endless(source) for source in sources)
+        self._is_at_rest = all(source.at_rest for source in sources)
 
     @property
     def _is_kept(self) -> bool:
@@ -113,6 +112,8 @@ class _NodeRun:
                 rejected={name: batch.rejected for name, batch in tables.items()},
             )
             summary = self._conduct(node, stack, writers, stop, as_json)
+            if job.strict and not self._is_kept:
+                summary.losses.refuse()
         assert summary.node is not None
         return replace(summary, node=replace(summary.node, start_seconds=started[0]))
 
@@ -128,7 +129,8 @@ class _NodeRun:
                 master=options.master if options.is_on_spark else None,
                 discipline=options.discipline,
                 schedule=options.schedule,
-                shed=options.shed,
+                # What is read from files can wait: nobody is served better by a part of it.
+                shed=not self._is_at_rest if options.shed is None else options.shed,
                 headroom=options.headroom,
                 optimise=options.optimise,
                 disk=options.disk,
@@ -173,7 +175,14 @@ class _NodeRun:
         takers = list(
             self._take_into_sinks(node, stack) if self._is_kept else self._take_into_files(node, writers)
         )
-        conductor = Conductor(node, self._sources, list(takers), flush=self._job.flush, heard=self._count)
+        conductor = Conductor(
+            node,
+            self._sources,
+            list(takers),
+            flush=self._job.flush,
+            heard=self._count,
+            waiting_most=_TRAINS_WAITING * self._options.train if self._is_at_rest else None,
+        )
 
         def sample() -> ProgressSample:
             return ProgressSample(time.perf_counter() - began, self._tally.read, node.statistics())
@@ -192,14 +201,37 @@ class _NodeRun:
         summary = self._summary(
             before.statistics, after, time.perf_counter() - began, conductor.notes, is_whole
         )
-        return replace(summary, service=self._service(node, before, after, summary.seconds))
+        report = node.quality_since(before.seen, summary.seconds)
+        shed = losses_between(before.shed, node.shed(), after.superboxes)
+        # Without a clock there are no delays to tell by.
+        is_served = after.quality is not None and self._job.is_timed
+        return replace(
+            summary,
+            service=Service(report, shed) if is_served else None,
+            shed=shed,
+            results=dict(self._results(before.statistics, after, report, is_served)),
+        )
 
-    def _service(self, node: Node, before: _Before, after: Statistics, seconds: float) -> Service | None:
-        """How outputs with graphs were served; without a clock there are no delays to tell by."""
-        if after.quality is None or not self._job.is_timed:
-            return None
-        lost = losses_between(before.shed, node.shed(), after.superboxes)
-        return Service(node.quality_since(before.seen, seconds), lost)
+    def _results(
+        self, before: Statistics, after: Statistics, report: QualityReport, is_served: bool
+    ) -> Iterator[tuple[str, OutputResult]]:
+        """What each output got and did not get in this run."""
+        for name in (name for name in self._job.network.outputs if name in report.outputs):
+            seen, quality = _gained(before.outputs.get(name), after.outputs[name]), report.outputs[name]
+            yield (
+                name,
+                OutputResult(
+                    self._tally.written[name],
+                    seen.late,
+                    seen.shed,
+                    seen.quarantined,
+                    quality.fraction,
+                    seen.waiting,
+                    quality.delay_ms_p95 if self._job.is_timed else None,
+                    quality.utility if is_served else None,
+                    quality.weight,
+                ),
+            )
 
     def _count(self, delivery: Delivery) -> None:
         content = delivery.content
@@ -229,7 +261,7 @@ class _NodeRun:
     def _taker(self, name: str, consumer: str, write: Callable[[pa.Table], None]) -> OutputTaker:
         def take(table: pa.Table) -> None:
             if name == QUARANTINE:
-                self._tally.quarantine(table, strict=self._job.strict)
+                self._tally.quarantine(table, strict=self._job.strict and not self._is_kept)
             else:
                 self._tally.written[name] += table.num_rows
             write(table)
@@ -258,7 +290,7 @@ class _NodeRun:
             0.0,
             self._options.root,
             sum(each.trains - _trains(before, name) for name, each in after.superboxes.items()),
-            sum(each.queue for each in after.superboxes.values()),
+            after.waiting,
             dict(_delays(before, after)) if self._job.is_timed else {},
             {name: box.cost_us for name, box in boxes.items() if box.cost_us is not None},
             not is_whole,
@@ -286,6 +318,14 @@ def _warm(node: Node) -> None:
 def _since(before: BoxStatistics, after: BoxStatistics) -> BoxStatistics:
     """What went through a box between two moments."""
     return BoxStatistics(*(getattr(after, f.name) - getattr(before, f.name) for f in fields(BoxStatistics)))
+
+
+def _gained(before: OutputStatistics | None, after: OutputStatistics) -> OutputStatistics:
+    """What an output lost between two moments; what a change has taken away meanwhile counts no more."""
+    if before is None:
+        return after
+    names = ("late", "shed", "quarantined")
+    return replace(after, **{name: max(0, getattr(after, name) - getattr(before, name)) for name in names})
 
 
 def _trains(known: Statistics, superbox: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from australis.algebra.network import QUARANTINE, Network
 from australis.app.running.tally import RunTally
-from australis.app.showing import Service
+from australis.app.showing import Loss, OutputResult, RunLosses, Service, result_lines
 
 _COUNTED = ("received", "emitted", "late", "ignored", "rejected")
 
@@ -42,6 +42,24 @@ class Summary:
     node: NodeSummary | None = None
     service: Service | None = None
     """How outputs with graphs were served."""
+    results: Mapping[str, OutputResult] = field(default_factory=dict)
+    """What each output got and did not get."""
+    shed: tuple[Loss, ...] = ()
+
+    @property
+    def losses(self) -> RunLosses:
+        """What the run has lost."""
+        counters, prefix = self.counters.items(), f"{self.network.name}."
+        return RunLosses(
+            self.results,
+            {box: counted.late for box, counted in counters if counted.late},
+            {box: counted.ignored for box, counted in counters if counted.ignored},
+            self.shed,
+            {path.removeprefix(prefix): n for path, n in self.tally.quarantined_at.items()},
+            self.tally.reasons,
+            self.files.get(QUARANTINE),
+            self.node.root if self.node else None,
+        )
 
     def as_dict(self) -> dict[str, object]:
         """The summary for `--json`."""
@@ -56,6 +74,7 @@ class Summary:
             },
             "outputs": {n: self._output_dict(n) for n in self._outputs()},
             "boxes": {box_id: self._box_dict(box_id, c) for box_id, c in self.counters.items()},
+            "lost": self.losses.as_dict(),
             "quarantined": tally.quarantined,
             "reasons": tally.reasons,
             "notes": list(self.notes),
@@ -77,6 +96,8 @@ class Summary:
         known: dict[str, object] = {"tuples": self.tally.written[name], "file": self.files.get(name)}
         if self.node is not None and name in self.node.delays_ms:
             known |= dict(zip(("delay_ms_p50", "delay_ms_p95"), self.node.delays_ms[name], strict=True))
+        if name in self.results:
+            known |= self.results[name].as_dict()
         if self.service is not None and name in self.network.outputs:
             known |= self.service.output_dict(name)
         return known
@@ -94,10 +115,11 @@ class Summary:
         how = f"{total:,} tuples in {self.seconds:.2f} s on the {self.engine} engine"
         yield f"{self.network.name}: {how}{started}"
         yield from _columns(list(self._rows()))
-        yield from self.service.lines() if self.service else ()
+        if self.service is not None or self.losses:
+            yield from result_lines(self.results)
+        yield from self.service.lines() if self.service is not None else ()
         for note in self.notes:
             yield f"  note: {note}"
-        yield from self._quarantine_lines()
         if self.node is not None and self.node.waiting:
             yield f"  {self.node.waiting:,} tuples wait in {self.node.root} for the next run."
         elif not self.flushed and any(node.box.ordered for node in self.network.boxes.values()):
@@ -113,13 +135,6 @@ class Summary:
             yield "in", name, self.tally.read[name], ""
         for name in self._outputs():
             yield "out", name, self.tally.written[name], self._place(name) + self._delay(name)
-        for box_id, counted in self.counters.items():
-            if counted.late:
-                yield "late", box_id, counted.late, "too late for the order"
-            if counted.ignored:
-                yield "ignored", box_id, counted.ignored, "only for windows that had timed out"
-        for loss in self.service.losses if self.service else ():
-            yield "shed", loss.superbox, loss.shed, str(loss)
 
     def _place(self, name: str) -> str:
         """Where an output went."""
@@ -132,16 +147,6 @@ class Summary:
         if self.node is None or name not in self.node.delays_ms:
             return ""
         return "  delay p50 {:,.0f} ms, p95 {:,.0f} ms".format(*self.node.delays_ms[name])
-
-    def _quarantine_lines(self) -> Iterator[str]:
-        count = self.tally.quarantined
-        if not count or QUARANTINE in self.files:
-            return
-        rows = "1 row was" if count == 1 else f"{count:,} rows were"
-        yield f"  {rows} quarantined (--output {QUARANTINE}=FILE keeps them):"
-        yield from (f"    {reason}" for reason in self.tally.reasons)
-        if count > len(self.tally.reasons):
-            yield f"    ... and {count - len(self.tally.reasons):,} more"
 
 
 def _columns(rows: list[tuple[str, str, int, str]]) -> Iterator[str]:

@@ -21,6 +21,8 @@ class RunTally:
     written: dict[str, int]
     quarantined: int = 0
     reasons: list[str] = field(default_factory=list)
+    quarantined_at: dict[str, int] = field(default_factory=dict)
+    """By the path of a box or an input."""
 
     @classmethod
     def of(cls, network: Network) -> RunTally:
@@ -35,5 +37,8 @@ class RunTally:
             self.reasons.append(f"{row['path']}: {row['reason']}")
         if strict:
             raise EngineError(Problem("", f"{self.reasons[0]} (--strict)"))
+        for each in table["path"].value_counts().to_pylist():
+            path = each["values"]
+            self.quarantined_at[path] = self.quarantined_at.get(path, 0) + each["counts"]
         self.quarantined += table.num_rows
         self.written[QUARANTINE] += table.num_rows

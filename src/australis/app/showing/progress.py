@@ -31,8 +31,8 @@ class ProgressSample:
 
     @property
     def queue(self) -> int:
-        """The tuples that wait for superboxes."""
-        return sum(each.queue for each in self.statistics.superboxes.values())
+        """The tuples that wait, each counted once."""
+        return self.statistics.waiting
 
     @property
     def shed(self) -> int:
@@ -92,7 +92,7 @@ class Picture:
         statistics = sample.statistics
         tables = (
             shown.inputs(sample.read, read),
-            shown.outputs(statistics.outputs, written, statistics.shed),
+            shown.outputs(statistics.outputs, written),
             shown.boxes(statistics.boxes),
         )
         room = shown.room(statistics)

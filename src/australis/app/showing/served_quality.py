@@ -30,8 +30,6 @@ class Service:
         """An output for `--json`."""
         each = self.report.outputs[name]
         return {
-            "fraction": round(each.fraction, 6),
-            "shed": sum(loss.shed for loss in self.losses if name in loss.outputs),
             "utility": each.utility,
             "by_delay": each.by_delay,
             "by_loss": each.by_loss,
@@ -40,17 +38,17 @@ class Service:
         }
 
     def lines(self) -> Iterator[str]:
-        """The utility for people, output by output."""
+        """The utility for people: of all outputs, and by which graphs some have less than their weight."""
         outputs = self.report.outputs
         yield f"  utility {self.report.utility:.2f} of {self.report.most:g}"
-        width = max(map(len, outputs), default=0)
-        for name, each in outputs.items():
-            yield f"    {name:{width}}  {_told(each)}"
+        poor = {name: each for name, each in outputs.items() if each.utility is not None and _is_poor(each)}
+        width = max(map(len, poor), default=0)
+        for name, each in poor.items():
+            parts = {"delay": each.by_delay, "loss": each.by_loss, "value": each.by_value}
+            by = ", ".join(f"{graph} {part:.2f}" for graph, part in parts.items())
+            yield f"    {name:{width}}  {each.utility:.2f} of {each.weight:g}: {by}"
 
 
-def _told(each: OutputQuality) -> str:
-    if each.utility is None:
-        return "nothing was due"
-    parts = {"delay": each.by_delay, "loss": each.by_loss, "value": each.by_value}
-    by = ", ".join(f"{name} {part:.2f}" for name, part in parts.items())
-    return f"{each.utility:.2f} of {each.weight:g}: {by}; {each.fraction:.1%} delivered"
+def _is_poor(each: OutputQuality) -> bool:
+    """Whether an output has visibly less than its weight."""
+    return each.utility is not None and each.utility < 0.995 * each.weight

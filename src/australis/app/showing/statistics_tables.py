@@ -13,7 +13,8 @@ from australis.engine.ledger import Entry
 from australis.engine.observe import BoxStatistics, OutputStatistics, QualityReport, Statistics
 
 NOTHING = "-"
-_DELAYS = ("delay p50", "p95", "p99")
+_LOSSES = ("late", "shed", "quarantined")
+_DELAYS = ("delay p50", "p95")
 
 
 def columns(*headers: str, names: int = 1) -> Table:
@@ -40,6 +41,15 @@ def milliseconds(delay_ms: float | None) -> str:
     if delay_ms < 10:
         return f"{delay_ms:.1f} ms"
     return f"{delay_ms:,.0f} ms" if delay_ms < 1000 else f"{delay_ms / 1000:,.1f} s"
+
+
+def worth(utility: float | None, weight: float | None) -> str:
+    """A utility of what it can be.
+
+    >>> worth(2.5, 3.0), worth(None, 3.0)
+    ('2.50 of 3', '-')
+    """
+    return NOTHING if utility is None or weight is None else f"{utility:.2f} of {weight:g}"
 
 
 def size(bytes_: float) -> str:
@@ -90,22 +100,19 @@ def boxes(statistics: Mapping[str, BoxStatistics]) -> Table:
     return table
 
 
-def outputs(
-    statistics: Mapping[str, OutputStatistics],
-    rates: Mapping[str, float] | None = None,
-    shed: Mapping[str, int] | None = None,
-) -> Table:
-    """Output by output what left, how fast, how late, and what was shed on the way if anything was."""
+def outputs(statistics: Mapping[str, OutputStatistics], rates: Mapping[str, float] | None = None) -> Table:
+    """Output by output what left, how fast and how late, what waits or was lost upstream, and its worth."""
     speed = [] if rates is None else ["per second"]
-    table = columns("output", "tuples", *speed, *(["shed", "delivered"] if shed else []), *_DELAYS)
+    table = columns("output", "tuples", *speed, *_LOSSES, "waiting", "delivered", *_DELAYS, "utility")
     for name, each in statistics.items():
-        delays = (each.delay_ms_p50, each.delay_ms_p95, each.delay_ms_p99)
         table.add_row(
             name,
             count(each.tuples),
             *(() if rates is None else (count(rates.get(name, 0.0)),)),
-            *((count(shed.get(name, 0)), f"{each.fraction:.1%}") if shed else ()),
-            *(milliseconds(delay) for delay in delays),
+            *(count(number) for number in (each.late, each.shed, each.quarantined, each.waiting)),
+            f"{each.fraction:.1%}",
+            *(milliseconds(delay) for delay in (each.delay_ms_p50, each.delay_ms_p95)),
+            worth(each.utility, each.weight),
         )
     return table
 
@@ -117,7 +124,7 @@ def qualities(report: QualityReport) -> Table:
         waits = None if each.waiting_s is None else each.waiting_s * 1000
         table.add_row(
             name,
-            NOTHING if each.utility is None else f"{each.utility:.2f} of {each.weight:g}",
+            worth(each.utility, each.weight),
             *(
                 NOTHING if part is None else f"{part:.2f}"
                 for part in (each.by_delay, each.by_loss, each.by_value)
@@ -171,7 +178,7 @@ def inputs(tuples: Mapping[str, int], rates: Mapping[str, float]) -> Table:
 
 def superboxes(statistics: Statistics) -> Table:
     """Superbox by superbox what waits, and what its trains are like."""
-    table = columns("superbox", "boxes", "waiting", "trains", "tuples per train", "train p50", names=2)
+    table = columns("superbox", "boxes", "waiting for it", "trains", "tuples per train", "train p50", names=2)
     for name, each in statistics.superboxes.items():
         table.add_row(
             name,

@@ -3,7 +3,7 @@
 A new record of the network comes in; the running one is switched to it between two trains.
 """
 
-from australis.engine.change.deployment import deploy
+from australis.engine.change.deployment import check_deployable, deploy
 from australis.engine.change.difference import Difference
 from australis.engine.change.loading import load, switch_to
 from australis.engine.change.optimiser import Optimiser, redrawn
@@ -13,6 +13,7 @@ __all__ = [
     "Difference",
     "Optimiser",
     "Switch",
+    "check_deployable",
     "deploy",
     "load",
     "redrawn",

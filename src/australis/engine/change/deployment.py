@@ -10,7 +10,7 @@ from australis.algebra.network import Network
 from australis.engine.change.optimiser import begun, with_past
 from australis.engine.change.takeover import Cut, Takeover
 from australis.engine.crash_points import crash_point
-from australis.engine.ledger import NETWORK, Ledger, Queues, Record
+from australis.engine.ledger import NETWORK, Catalog, Ledger, Queues, Record, load_queues
 from australis.engine.settings import NodeSettings
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Discipline
@@ -37,6 +37,17 @@ def deploy(ledger: Ledger, network: Network, settings: NodeSettings) -> Record:
     if (before.discipline, before.partitions) != (record.discipline, record.partitions):
         _take_over(ledger, before, record)
     return record
+
+
+def check_deployable(catalog: Catalog, network: Network, settings: NodeSettings) -> None:
+    """Refuse what `deploy` would refuse of a root, by its catalogue alone: nothing needs to run for that."""
+    known = catalog.meta(NETWORK)
+    if known is None:
+        return
+    before = Record.from_json(known)
+    _check_same(before.network, network)
+    if before.discipline != settings.for_network(network).discipline:
+        _check_drained(load_queues(before.plan, catalog, {}), before.discipline)
 
 
 def _check_same(before: Network, network: Network) -> None:

@@ -16,7 +16,18 @@ from australis.algebra.schema import TS, Schema
 from australis.engine.crash_points import crash_point
 from australis.engine.files import Rejected
 from australis.engine.ingest.schema_fit import fitting, widens
-from australis.engine.ledger import FLUSH, LOAD, PUSH, TICK, Ledger, LogEvent, UnitOfWork, bucket
+from australis.engine.ledger import (
+    FLUSH,
+    LOAD,
+    PUSH,
+    TICK,
+    DiscardCount,
+    Ledger,
+    LogEvent,
+    UnitOfWork,
+    bucket,
+    note_discards,
+)
 from australis.engine.store import SEQ, Segment, adopt, write_arrivals, write_segment
 from australis.engine.threads import Threads
 from australis.errors import EngineError, Problem
@@ -156,8 +167,13 @@ class Ingest:
         event = replace(placed.event, now=max(placed.event.now, change.queues.log_now))
         change.log(event)
         change.add_segments(placed.segments, event.now)
-        for rejected in (each for each in placed.segments if each.arc == QUARANTINE_ARC):
-            change.count_delays(QUARANTINE, {bucket(0): rejected.rows})
+        rejected = sum(each.rows for each in placed.segments if each.arc == QUARANTINE_ARC)
+        if rejected:
+            change.count_delays(QUARANTINE, {bucket(0): rejected})
+        if event.input:
+            received = event.rows + rejected
+            change.count_input(event.input, received, rejected)
+            note_discards(change, event.now, {event.input: DiscardCount(received, rejected)})
         if placed.position is not None:
             change.set_position(*placed.position)
         placed.also(change)

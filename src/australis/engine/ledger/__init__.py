@@ -6,6 +6,7 @@ Segments, states, heads and statistics come in and become visible whole or not a
 from australis.engine.ledger.catalog import DISK, NETWORK, OPTIMISER, Catalog
 from australis.engine.ledger.counts import (
     BUCKETS_PER_OCTAVE,
+    DiscardCount,
     Entry,
     GateCount,
     Recent,
@@ -21,6 +22,7 @@ from australis.engine.ledger.counts import (
     last_trains,
     middle_us,
     note_all_withdrawn,
+    note_discards,
     note_insertion,
     note_recent,
     note_withdrawals,
@@ -55,6 +57,7 @@ __all__ = [
     "PUSH",
     "TICK",
     "Catalog",
+    "DiscardCount",
     "Entry",
     "GateCount",
     "Head",
@@ -86,6 +89,7 @@ __all__ = [
     "log_needed_from",
     "middle_us",
     "note_all_withdrawn",
+    "note_discards",
     "note_insertion",
     "note_recent",
     "note_withdrawals",

@@ -199,6 +199,10 @@ class Ledger:
             raise EngineError(Problem(self.root.uri, "runs no network", "deploy() first"))
         return self._queues
 
+    def log_now(self) -> int:
+        """The local time of the last event of the log, also before a plan runs."""
+        return self._catalog.log_now() if self._queues is None else self._queues.log_now
+
     @property
     def plan(self) -> Plan:
         """The plan that runs."""

@@ -18,6 +18,8 @@ MIGRATIONS: Mapping[int, str] = {3: _INDEXES}
 """What makes a catalogue of each version one of the next."""
 
 # What came to gates is in `mouth` and `recent_mouth`: their names are those of version 4 of the catalogue.
+# A row of `recent_mouth` without a stream is about a box or an input: what came, and what was discarded.
+# `box` also has the counters of inputs, whose names no box has.
 TABLES = f"""
 create table meta (key text primary key, value text not null) without rowid;
 create table event (base integer primary key, end integer not null, kind text not null, input text not null,

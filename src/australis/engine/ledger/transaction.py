@@ -111,6 +111,11 @@ class Transaction:
         query = f"insert into box values (?, ?, ?, ?, ?, ?, ?, ?, 1) on conflict (id) do update set {grown}"
         self._db.execute(query, (box, *values))
 
+    def count_input(self, name: str, received: int, rejected: int) -> None:
+        """Add what came to an input, and the rows that did not become tuples, to the counters of boxes."""
+        names = ("received", "emitted", "late", "ignored", "rejected", "unread", "nanoseconds")
+        self.count_box(name, {**dict.fromkeys(names, 0), "received": received, "rejected": rejected})
+
     def count_delays(self, output: str, buckets: Mapping[int, int]) -> None:
         """Add the delays of an output's tuples, by bucket."""
         query = (

@@ -5,6 +5,7 @@ The ledger comes in; reports go out. Nothing here changes anything.
 
 from typing import TYPE_CHECKING
 
+from australis.engine.observe.discards import Discards, InputStatistics, discards_upstream
 from australis.engine.observe.inspect import holds_tables, look, optimised, running, shed
 from australis.engine.observe.live_network import live
 from australis.engine.observe.quality import WINDOW_S, OutputQuality, QualityReport, kept_by, monitor
@@ -26,12 +27,15 @@ else:
 __all__ = [
     "WINDOW_S",
     "BoxStatistics",
+    "Discards",
+    "InputStatistics",
     "Metrics",
     "OutputQuality",
     "OutputStatistics",
     "QualityReport",
     "Statistics",
     "SuperboxStatistics",
+    "discards_upstream",
     "holds_tables",
     "kept_by",
     "live",

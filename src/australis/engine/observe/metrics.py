@@ -106,6 +106,8 @@ def _boxes(known: Statistics) -> Iterator[Metric]:
 
 def _superboxes(known: Statistics) -> Iterator[Metric]:
     superboxes = known.superboxes.items()
+    told = "Tuples that wait, each counted once, however many superboxes it waits for."
+    yield _gauge("waiting_tuples", told, (), [((), float(known.waiting))])
     waiting = [((name,), float(each.queue)) for name, each in superboxes]
     yield _gauge("superbox_queue_tuples", "Tuples that wait for a superbox.", ("superbox",), waiting)
     trains = [((name,), float(each.trains)) for name, each in superboxes]
@@ -142,8 +144,18 @@ def _outputs(known: Statistics) -> Iterator[Metric]:
     yield delays
     shed = [((name,), float(known.shed.get(name, 0))) for name in known.outputs]
     yield _counter("output_shed_tuples", "Tuples shed on the way to an output.", ("output",), shed)
+    late = [((name,), float(each.late)) for name, each in known.outputs.items()]
+    yield _counter(
+        "output_late_tuples", "Tuples that came too late upstream of an output.", ("output",), late
+    )
+    bad = [((name,), float(each.quarantined)) for name, each in known.outputs.items()]
+    told = "Rows and tuples that were quarantined upstream of an output."
+    yield _counter("output_quarantined_tuples", told, ("output",), bad)
     fractions = [((name,), each.fraction) for name, each in known.outputs.items()]
-    told = "Of the tuples that an output should have got since the root was made, those that were not shed."
+    told = (
+        "Of the tuples that an output should have got since the root was made, those that were neither shed, "
+        "late nor quarantined."
+    )
     yield _gauge("output_delivered_ratio", told, ("output",), fractions)
 
 
@@ -163,7 +175,8 @@ def _quality(known: Statistics) -> Iterator[Metric]:
     told = {
         "utility": f"What an output got {over} is worth, weight included.",
         "weight": "How much an output counts, which is the highest utility that it can have.",
-        "fraction": f"Of the tuples that an output should have got {over}, those that were not shed.",
+        "fraction": f"Of the tuples that an output should have got {over}, those that were neither shed, "
+        "late nor quarantined.",
         "waiting_s": "For how long the oldest tuple has waited that is on its way to an output.",
     }
     names = {"fraction": "recently_delivered_ratio", "waiting_s": "oldest_waiting_seconds"}

@@ -9,6 +9,7 @@ from typing import Any
 
 from australis.algebra.quality import Quality
 from australis.engine.ledger import GateCount, Queues, Recent, middle_us, quantile_us
+from australis.engine.observe.discards import fractions_used
 from australis.plan.superboxes import Plan, Superbox
 from australis.qos.histograms import bins_of
 from australis.qos.utility import Delivery, Worth, total, worth
@@ -27,7 +28,7 @@ class OutputQuality:
     delay_ms_p95: float | None
     delay_ms_p99: float | None
     fraction: float
-    """Of the tuples that it should have got, those that were not shed."""
+    """Of the tuples that it should have got, those that were neither shed, late nor quarantined."""
     waiting_s: float | None
     """For how long the oldest tuple has waited that is on its way to it."""
     values: tuple[int, ...] | None
@@ -55,7 +56,8 @@ class QualityReport:
 
 def monitor(plan: Plan, queues: Queues, seen: Recent, now: int, window_s: int = WINDOW_S) -> QualityReport:
     """The quality of every output, from what happened in a window that ends now."""
-    ways, fractions = plan.ways, fractions_kept(plan, seen.gates)
+    ways, fractions = plan.ways, fractions_delivered(plan, seen)
+    used = fractions_used(plan.network, seen.discards)
     outputs: dict[str, OutputQuality] = {}
     worths: list[Worth | None] = []
     for name, output in plan.network.outputs.items():
@@ -64,7 +66,7 @@ def monitor(plan: Plan, queues: Queues, seen: Recent, now: int, window_s: int = 
         buckets = seen.delays.get(name, {})
         counts = seen.counts(name, len(bins_of(quality.value))) if quality.value else None
         delays = {middle_us(bucket) / 1e6: tuples for bucket, tuples in buckets.items()}
-        found = worth(quality, Delivery(delays, fractions[name], counts, waiting))
+        found = worth(quality, Delivery(delays, fractions[name], counts, waiting, used[name]))
         worths.append(found)
         values = None if counts is None else tuple(int(each) for each in counts)
         outputs[name] = _quality(buckets, fractions[name], waiting, values, quality, found)
@@ -98,8 +100,15 @@ def _quality(
     )
 
 
+def fractions_delivered(plan: Plan, seen: Recent) -> dict[str, float]:
+    """The fraction that each output gets of its tuples: those that nothing upstream has shed or discarded."""
+    used = fractions_used(plan.network, seen.discards)
+    kept = fractions_kept(plan, seen.gates)
+    return {output: fraction * used.get(output, 1.0) for output, fraction in kept.items()}
+
+
 def fractions_kept(plan: Plan, gates: Mapping[tuple[str, str], GateCount]) -> dict[str, float]:
-    """The fraction that each output gets: what drop boxes behind one another let in multiplies."""
+    """The fraction that drop boxes let through to each output: drop boxes one after the other multiply."""
     kept = {name: kept_by(superbox, gates) for name, superbox in plan.superboxes.items()}
     return {output: math.prod(kept[name] for name in way) for output, way in plan.ways.items() if output}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from australis.engine.ledger import (
@@ -22,7 +22,15 @@ from australis.engine.ledger import (
     quantile_us,
     recent,
 )
-from australis.engine.observe.quality import WINDOW_S, QualityReport, fractions_kept, is_observed, monitor
+from australis.engine.observe.discards import Discards, InputStatistics, discards_upstream
+from australis.engine.observe.quality import (
+    WINDOW_S,
+    QualityReport,
+    fractions_delivered,
+    is_observed,
+    monitor,
+)
+from australis.engine.observe.waiting import waiting_once
 from australis.engine.tables import TableState, table_states
 from australis.plan.superboxes import Plan
 
@@ -70,7 +78,18 @@ class OutputStatistics:
     delay_ms_p99: float | None
     delay_buckets: Mapping[int, int]
     fraction: float = 1.0
-    """Of the tuples that it should have got so far, those that were not shed."""
+    """Of the tuples that it should have got so far, those that were neither shed, late nor quarantined."""
+    late: int = 0
+    """Tuples that boxes upstream of it discarded since they came too late."""
+    shed: int = 0
+    """Tuples that drop boxes upstream of it shed."""
+    quarantined: int = 0
+    """Rows and tuples that inputs and boxes upstream of it quarantined."""
+    waiting: int = 0
+    """Tuples that wait upstream of it, each counted once."""
+    utility: float | None = None
+    """What all that it got so far is worth by its graphs; None without graphs, or where none was due."""
+    weight: float | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +98,7 @@ class SuperboxStatistics:
 
     boxes: tuple[str, ...]
     queue: int
+    """Tuples that wait for it; one that waits for several superboxes is counted at each of them."""
     head: int
     trains: int
     tuples_per_train: float | None
@@ -114,6 +134,10 @@ class Statistics:
     """Tuples that boxes emitted on each port that somebody reads."""
     tables: Mapping[str, TableState] = field(default_factory=dict)
     """How the inputs with a store stand."""
+    inputs: Mapping[str, InputStatistics] = field(default_factory=dict)
+    """What came to each input."""
+    waiting: int = 0
+    """Tuples that wait, each counted once, however many superboxes it waits for."""
 
     @property
     def held_back(self) -> bool:
@@ -139,11 +163,15 @@ def statistics_of(plan: Plan, queues: Queues, catalog: Catalog, now: int | None 
     """
     seen, ways = all_so_far(catalog), plan.ways
     known = {box: BoxStatistics(*counted) for box, counted in box_counts(catalog).items()}
+    boxes = {box: known.get(box, BoxStatistics()) for box in plan.network.order}
+    came = {name: known.get(name, BoxStatistics()) for name in plan.network.inputs}
+    inputs = {name: InputStatistics(each.received, each.rejected) for name, each in came.items()}
+    now = max(last_commit_at(catalog), catalog.log_now()) if now is None else now
     return Statistics(
         plan.network.name,
         queues.log_end,
-        {box: known.get(box, BoxStatistics()) for box in plan.network.order},
-        _outputs(plan, seen),
+        boxes,
+        _outputs(plan, queues, seen, discards_upstream(plan.network, boxes, inputs), now),
         {name: _superbox(name, ways, seen, queues, catalog) for name in plan.superboxes},
         {arc: sum(segment.rows for segment in found) for arc, found in queues.segments.items()},
         queues.bytes,
@@ -153,14 +181,14 @@ def statistics_of(plan: Plan, queues: Queues, catalog: Catalog, now: int | None 
         _shed(plan, ways, seen),
         ports=port_counts(catalog),
         tables=table_states(plan.network, catalog),
+        inputs=inputs,
+        waiting=waiting_once(queues, plan.superboxes),
     )
 
 
-def _quality(plan: Plan, queues: Queues, catalog: Catalog, now: int | None) -> QualityReport | None:
+def _quality(plan: Plan, queues: Queues, catalog: Catalog, now: int) -> QualityReport | None:
     if not is_observed(plan):
         return None
-    if now is None:
-        now = max(last_commit_at(catalog), catalog.log_now())
     second = now // 1_000_000
     return monitor(plan, queues, recent(catalog, second - WINDOW_S + 1, second + 1), now)
 
@@ -175,15 +203,31 @@ def _shed(plan: Plan, ways: Mapping[str, Sequence[str]], seen: Recent) -> dict[s
     return {name: tuples for name, tuples in found.items() if tuples}
 
 
-def _outputs(plan: Plan, seen: Recent) -> dict[str, OutputStatistics]:
-    fractions = fractions_kept(plan, seen.gates)
-    return {name: _output(seen.delays.get(name, {}), fractions[name]) for name in plan.outputs}
+def _outputs(
+    plan: Plan, queues: Queues, seen: Recent, discards: Mapping[str, Discards], now: int
+) -> dict[str, OutputStatistics]:
+    fractions, shed = fractions_delivered(plan, seen), _shed(plan, plan.ways, seen)
+    worths = monitor(plan, queues, seen, now).outputs if is_observed(plan) else {}
+    found = {}
+    for name in plan.outputs:
+        lost, worth = discards.get(name, Discards()), worths.get(name)
+        found[name] = replace(
+            _output(seen.delays.get(name, {})),
+            fraction=fractions[name],
+            late=lost.late,
+            shed=shed.get(name, 0),
+            quarantined=lost.quarantined,
+            waiting=waiting_once(queues, plan.ways[name]),
+            utility=worth.utility if worth else None,
+            weight=worth.weight if worth else None,
+        )
+    return found
 
 
-def _output(buckets: Mapping[int, int], fraction: float) -> OutputStatistics:
+def _output(buckets: Mapping[int, int]) -> OutputStatistics:
     quantiles = (quantile_us(buckets, each) for each in (0.5, 0.95, 0.99))
     p50, p95, p99 = (None if each is None else round(each / 1000, 2) for each in quantiles)
-    return OutputStatistics(sum(buckets.values()), p50, p95, p99, buckets, fraction)
+    return OutputStatistics(sum(buckets.values()), p50, p95, p99, buckets)
 
 
 def _superbox(

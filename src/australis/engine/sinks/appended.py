@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -53,7 +54,7 @@ class AppendedFile:
                 sync_folder(self._final.parent)
         try:
             with trouble(path):
-                self._end = self._checked(record)
+                self._end = _recorded_end(self._file, record, path)
                 self._cut_back(record.size)
         except BaseException:
             self.close()
@@ -84,19 +85,6 @@ class AppendedFile:
             written = os.pwrite(self._file, rest, offset)
             rest, offset = rest[written:], offset + written
 
-    def _checked(self, record: FileEnd) -> bytes:
-        """The last recorded bytes, if the file still has them."""
-        size = os.fstat(self._file).st_size
-        if size < record.size:
-            what = f"has {size:,} bytes, and {record.size:,} were written to it"
-            raise EngineError(Problem(self._path, what, _EXPECTED))
-        length = min(record.size, _END_BYTES)
-        end = os.pread(self._file, length, record.size - length)
-        if zlib.crc32(end) != record.end:
-            what = f"its first {record.size:,} bytes do not end as they were written"
-            raise EngineError(Problem(self._path, what, _EXPECTED))
-        return end
-
     def _cut_back(self, size: int) -> None:
         if os.fstat(self._file).st_size > size:
             os.ftruncate(self._file, size)
@@ -104,6 +92,40 @@ class AppendedFile:
 
     def close(self) -> None:
         os.close(self._file)
+
+
+def check_appendable(path: str, record: FileEnd) -> None:
+    """Refuse a file that cannot be appended to, or is not as it was recorded; nothing is changed."""
+    final = Path(path).resolve()
+    with trouble(path):
+        if not final.exists():
+            check_folder(path)
+            return
+        file = os.open(final, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            _recorded_end(file, record, path)
+        finally:
+            os.close(file)
+
+
+def check_folder(path: str) -> None:
+    """Refuse a file that cannot be made, since the folder around it is not there or cannot be written."""
+    with trouble(path), tempfile.TemporaryFile(dir=Path(path).resolve().parent):
+        return
+
+
+def _recorded_end(file: int, record: FileEnd, path: str) -> bytes:
+    """The last recorded bytes, if the file still has them."""
+    size = os.fstat(file).st_size
+    if size < record.size:
+        what = f"has {size:,} bytes, and {record.size:,} were written to it"
+        raise EngineError(Problem(path, what, _EXPECTED))
+    length = min(record.size, _END_BYTES)
+    end = os.pread(file, length, record.size - length)
+    if zlib.crc32(end) != record.end:
+        what = f"its first {record.size:,} bytes do not end as they were written"
+        raise EngineError(Problem(path, what, _EXPECTED))
+    return end
 
 
 _EXPECTED = "the file as it was left, or a new name for the rest of the output"

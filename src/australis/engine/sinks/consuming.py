@@ -90,6 +90,9 @@ class Sink(Protocol):
     @property
     def consumer(self) -> str: ...
 
+    def check(self, position: str | None) -> None:
+        """Refuse what cannot be written, before anything runs; `position` is where the last run left it."""
+
     def start(self, outlet: Outlet) -> RunningSink: ...
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from australis.engine.files import open_writer
-from australis.engine.sinks.appended import sync_folder, trouble
+from australis.engine.sinks.appended import check_folder, sync_folder, trouble
 from australis.engine.sinks.consuming import FileSink, Outlet, RunningSink
 from australis.engine.store import SEQ
 from australis.errors import EngineError, Problem
@@ -30,6 +30,33 @@ class ParquetSink(FileSink):
     goes on removes parts behind it, and writes them again. Parts may be taken away by whoever reads them.
     """
 
+    @property
+    def folder(self) -> Path:
+        return Path(self.path).resolve()
+
+    def check(self, position: str | None) -> None:
+        self.check_folder()
+        check_folder(str(self.folder / "part") if self.folder.exists() else self.path)
+        if position is None:
+            self.check_free()
+
+    def check_folder(self) -> None:
+        """Refuse a file where the folder should be."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise EngineError(Problem(self.path, "is a file", "a folder for Parquet files, or a free name"))
+
+    def check_free(self) -> None:
+        """Refuse parts that nothing was recorded of: they are somebody else's."""
+        if not self.replace and self.folder.exists() and any(self.parts()):
+            what = "has part files already, and this node did not write them"
+            raise EngineError(Problem(self.path, what, "a name that is free"))
+
+    def parts(self) -> Iterator[tuple[int, Path]]:
+        """The parts that are there, with their last sequence numbers."""
+        for path in self.folder.iterdir():
+            if match := _PART.fullmatch(path.name):
+                yield int(match[2]), path
+
     def start(self, outlet: Outlet) -> RunningParts:
         return RunningParts(self, outlet)
 
@@ -39,37 +66,26 @@ class RunningParts(RunningSink):
 
     def __init__(self, sink: ParquetSink, outlet: Outlet) -> None:
         super().__init__(outlet, sink.output, sink.consumer)
-        self._sink, self._folder = sink, Path(sink.path).resolve()
+        self._sink, self._folder = sink, sink.folder
         self._make_folder()
         last = _read_last(self._ensure_position(self._first), sink.path)
         with trouble(sink.path):
             self._remove_behind(last)
 
     def _make_folder(self) -> None:
-        if self._folder.exists() and not self._folder.is_dir():
-            raise EngineError(
-                Problem(self._sink.path, "is a file", "a folder for Parquet files, or a free name")
-            )
+        self._sink.check_folder()
         with trouble(self._sink.path):
             if not self._folder.exists():
                 self._folder.mkdir()
                 sync_folder(self._folder.parent)
 
     def _first(self) -> str:
-        if not self._sink.replace and any(self._parts()):
-            what = "has part files already, and this node did not write them"
-            raise EngineError(Problem(self._sink.path, what, "a name that is free"))
+        self._sink.check_free()
         return _text(-1)
-
-    def _parts(self) -> Iterator[tuple[int, Path]]:
-        """The parts that are there, with their last sequence numbers."""
-        for path in self._folder.iterdir():
-            if match := _PART.fullmatch(path.name):
-                yield int(match[2]), path
 
     def _remove_behind(self, last: int) -> None:
         """Remove what was never acknowledged, and what is left of files that got no name."""
-        for number, path in self._parts():
+        for number, path in self._sink.parts():
             if number > last:
                 path.unlink(missing_ok=True)
         for path in self._folder.glob(_UNFINISHED):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from australis.engine.files import STANDARD_STREAM
 from australis.engine.sinks.appended import trouble
 from australis.engine.sinks.consuming import Outlet, RunningSink
 from australis.engine.sinks.text_file import Rendering
+from australis.errors import EngineError, Problem
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,12 @@ class StreamSink:
     @property
     def consumer(self) -> str:
         return f"stream:{self.path}"
+
+    def check(self, position: str | None) -> None:
+        """Refuse a device that may not be written; to open a pipe would wait for its reader."""
+        del position
+        if self.path != STANDARD_STREAM and not os.access(self.path, os.W_OK):
+            raise EngineError(Problem(self.path, "cannot be written: Permission denied"))
 
     def start(self, outlet: Outlet) -> RunningStream:
         return RunningStream(self, outlet)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from australis.algebra.schema import Schema
 from australis.engine.files import csv_header, csv_rows, format_of, json_rows
-from australis.engine.sinks.appended import AppendedFile, FileEnd, read_file_end
+from australis.engine.sinks.appended import AppendedFile, FileEnd, check_appendable, read_file_end
 from australis.engine.sinks.consuming import FileSink, Outlet, RunningSink
 from australis.errors import EngineError, Problem
 
@@ -58,6 +58,18 @@ class TextFileSink(FileSink):
     cuts the file back to that, so what was written and not acknowledged is written again, once.
     """
 
+    def check(self, position: str | None) -> None:
+        if position is None:
+            self.check_free()
+        check_appendable(self.path, read_file_end(position or FileEnd().text, self.path))
+
+    def check_free(self) -> None:
+        """Refuse a file that is there and that nothing was recorded of: it is somebody else's."""
+        path = Path(self.path)
+        if not self.replace and path.is_file() and path.stat().st_size:
+            what = "is there already, and this node did not write it"
+            raise EngineError(Problem(self.path, what, "a name that is free"))
+
     def start(self, outlet: Outlet) -> RunningTextFile:
         return RunningTextFile(self, outlet)
 
@@ -76,11 +88,8 @@ class RunningTextFile(RunningSink):
             self._file.append([self._rendering.header()])
 
     def _first(self) -> str:
-        """The record of an empty file; whatever stands there is somebody else's."""
-        path = Path(self._sink.path)
-        if not self._sink.replace and path.is_file() and path.stat().st_size:
-            what = "is there already, and this node did not write it"
-            raise EngineError(Problem(self._sink.path, what, "a name that is free"))
+        """The record of an empty file."""
+        self._sink.check_free()
         return FileEnd().text
 
     def _write(self, table: pa.Table) -> str:

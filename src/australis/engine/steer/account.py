@@ -6,10 +6,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from australis.engine.ledger import GateCount, Recent, UnitOfWork, count_shed, histogram, note_recent
+from australis.engine.ledger import (
+    DiscardCount,
+    GateCount,
+    Recent,
+    UnitOfWork,
+    count_shed,
+    histogram,
+    note_recent,
+)
 from australis.engine.store import Segment
 from australis.engine.worker import Manifest, Waybill
 from australis.plan.superboxes import Plan, Superbox
+
+_DISCARDED = ("late", "ignored", "rejected")
+"""The counters of a box that say which tuples it did not use."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +66,11 @@ class Account:
 
     @cached_property
     def seen(self) -> Recent:
-        """What outputs got, and what came to gates."""
+        """What outputs got, what came to gates, and what boxes and inputs discarded."""
         seen = Recent()
+        for name, counted in self._counted().items():
+            discarded = sum(counted[kind] for kind in _DISCARDED)
+            seen.discards[name] = DiscardCount(counted["received"], discarded)
         for manifest in self.manifests:
             for output, buckets in self._delays(manifest):
                 seen.delays[output] = _sum(seen.delays.get(output, {}), buckets)
@@ -127,7 +141,7 @@ class Account:
         return found
 
     def _counted(self) -> dict[str, Mapping[str, int]]:
-        """The counters of each box, over all tasks."""
+        """The counters of each box, and of inputs with tuples that do not fit, over all tasks."""
         boxes = {box for manifest in self.manifests for box in manifest.boxes}
         return {box: _summed(m.boxes[box] for m in self.manifests if box in m.boxes) for box in boxes}
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from australis.engine.tables.lookup import LookupFailed, lookups, renew
     from australis.engine.tables.outdated_tables import outdated
     from australis.engine.tables.reading import Found, StoreReader, note_of
-    from australis.engine.tables.refresh import Keeper
+    from australis.engine.tables.refresh import Keeper, check_stores
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -36,7 +36,10 @@ else:
                 "StoreReader",
                 "note_of",
             ),
-            "refresh": ("Keeper",),
+            "refresh": (
+                "Keeper",
+                "check_stores",
+            ),
         },
     )
 
@@ -47,6 +50,7 @@ __all__ = [
     "StoreReader",
     "TableState",
     "Tables",
+    "check_stores",
     "described",
     "lookups",
     "note_of",

@@ -13,8 +13,9 @@ from dataclasses import replace
 from australis.algebra.network import Network
 from australis.algebra.store import Pull, Store
 from australis.engine.ingest import Arrival, Ingest
-from australis.engine.ledger import LOAD, Ledger, UnitOfWork
+from australis.engine.ledger import LOAD, Catalog, Ledger, UnitOfWork
 from australis.engine.tables.known_tables import PAUSE_US, Tables, TableState, table_states
+from australis.engine.tables.opening import open_store
 from australis.engine.tables.outdated_tables import outdated, place
 from australis.engine.tables.reading import Found, note_of, read
 from australis.engine.threads import Thread, Threads
@@ -198,6 +199,13 @@ class Keeper:
             return TableState(found.how, before.version + found.is_news, rows, now)
 
         self._tables.alter(change, found.name, read)
+
+
+def check_stores(network: Network, catalog: Catalog | None, given: Collection[str] = ()) -> None:
+    """Refuse stores that `Keeper.begin` would have to read, and that cannot be opened or do not fit."""
+    for name in (name for name in _stores(network) if name not in given):
+        if catalog is None or catalog.position(note_of(network, name)) is None:
+            open_store(network, name).close()
 
 
 def _stores(network: Network) -> dict[str, Store]:

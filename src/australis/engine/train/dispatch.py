@@ -65,7 +65,7 @@ class DispatchPlan:
 
     superboxes: dict[tuple[str, ...], tuple[Superbox, str]]
     """By their members, with the file that workers load each from."""
-    outputs_behind: Mapping[str, int]
+    outputs_downstream: Mapping[str, int]
     lookups: Lookups
 
     @property
@@ -88,7 +88,7 @@ class Dispatch:
         known = self._plan.superboxes.items()
         stays = {members: made for members, made in known if all(member in same for member in members)}
         made = {(name,): (each, plan_file) for name, each in plan.superboxes.items()} | stays
-        return DispatchPlan(made, plan.outputs_behind(), Lookups(self._root, plan))
+        return DispatchPlan(made, plan.outputs_downstream(), Lookups(self._root, plan))
 
     def unused(self, plan: DispatchPlan) -> set[str]:
         """The files that nobody needs once another plan runs."""
@@ -137,7 +137,7 @@ class Dispatch:
                 for name, arc in superbox.tables.items()
             },
             states=self._states(members),
-            priorities={name: float(self._plan.outputs_behind[members[0]]) for name in streams},
+            priorities={name: float(self._plan.outputs_downstream[members[0]]) for name in streams},
             cache=self._settings.cache,
             drop_boxes=_drop_boxes(queues.plan, superbox, drop_boxes),
             watched=_watched(queues.plan, superbox),

@@ -99,6 +99,8 @@ class _Done:
     received: dict[str, int] = field(default_factory=dict)
     """The tuples of each input that were let through."""
     shed: dict[str, int] = field(default_factory=dict)
+    rejected: dict[str, int] = field(default_factory=dict)
+    """The tuples of each input that do not fit it."""
 
     def add(self, passage: Passage, time_slice: TimeSlice) -> None:
         for name, table in passage.outputs.items():
@@ -122,9 +124,16 @@ class _Done:
         return {name: (kept + shed[name], shed[name]) for name, kept in self.received.items()}
 
     def counted(self) -> dict[str, dict[str, int]]:
-        """What a manifest says of each box."""
-        more = {box: {"unread": self.unread[box], "nanoseconds": self.costs[box]} for box in self.boxes}
-        return {box: {**asdict(counters), **more[box]} for box, counters in self.boxes.items()}
+        """What a manifest says of each box, and of inputs with tuples that do not fit."""
+        counted = {**self.boxes, **{name: Counters(rejected=n) for name, n in self.rejected.items()}}
+        return {
+            name: {
+                **asdict(each),
+                "unread": self.unread.get(name, 0),
+                "nanoseconds": self.costs.get(name, 0),
+            }
+            for name, each in counted.items()
+        }
 
 
 class Task:
@@ -235,7 +244,7 @@ class Task:
         found = [each for each in self._waybill.tables.get(name, ()) if each.base == base]
         tables = [read_segment(self._root, each, columns, each.base, each.end) for each in found]
         rows = tables[0] if tables else _no_rows(self._superbox.network.inputs[name].schema)
-        passage = self._pipeline.load(state, name, rows.rename_columns({SEQ: CAUSE}), anew=True)
+        passage = self._pipeline.load(state, name, rows.rename_columns({SEQ: CAUSE}), reload=True)
         if not is_known:
             done.add(passage, TimeSlice(base, base + rows.num_rows, 0, base))
         return passage.state
@@ -279,6 +288,8 @@ class Task:
         for name, tables in done.outputs.items():
             if name == QUARANTINE or name in self._superbox.writes:
                 table = self._own_rejects(merged(tables)) if name == QUARANTINE else merged(tables)
+                if name == QUARANTINE:
+                    done.rejected = self._rejected_at_inputs(table)
                 if table.num_rows:
                     yield name, table
 
@@ -303,6 +314,12 @@ class Task:
         others = {f"{network.name}.{name}" for name in network.inputs if name not in self._superbox.admits}
         kept = [path not in others for path in table["path"].to_pylist()]
         return table.filter(pa.array(kept, pa.bool_()))
+
+    def _rejected_at_inputs(self, table: pa.Table) -> dict[str, int]:
+        """How many rows of the quarantine are tuples that do not fit their input; boxes count the others."""
+        paths = {f"{self._superbox.network.name}.{name}": name for name in self._superbox.admits}
+        counted = table["path"].value_counts().to_pylist()
+        return {paths[each["values"]]: each["counts"] for each in counted if each["values"] in paths}
 
 
 def _no_rows(schema: Schema) -> pa.Table:

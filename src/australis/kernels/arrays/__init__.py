@@ -1,6 +1,6 @@
 """What kernels build on: columns as arrays, groups as numbers, hashes and ranges.
 
-Arrow tables come in; numpy arrays that compiled loops read go out.
+In: Arrow tables. Out: numpy arrays for compiled loops.
 """
 
 from australis.kernels.arrays.columns import (
@@ -20,7 +20,7 @@ from australis.kernels.arrays.columns import (
 from australis.kernels.arrays.groups import GroupCodes, dense, encode, first_rows, normalised
 from australis.kernels.arrays.hashing import partitions
 from australis.kernels.arrays.numbered_rows import Numbered, PortKeys, by_group
-from australis.kernels.arrays.ranges import arrange, first_behind, first_near, members, seek_behind, seek_near
+from australis.kernels.arrays.ranges import arrange, first_beyond, first_near, members, seek_beyond, seek_near
 from australis.kernels.arrays.slots import by_slot, lower_to_least
 
 __all__ = [
@@ -37,7 +37,7 @@ __all__ = [
     "column",
     "dense",
     "encode",
-    "first_behind",
+    "first_beyond",
     "first_near",
     "first_rows",
     "frozen",
@@ -50,7 +50,7 @@ __all__ = [
     "partitions",
     "present",
     "rows_of",
-    "seek_behind",
+    "seek_beyond",
     "seek_near",
     "stacked",
 ]

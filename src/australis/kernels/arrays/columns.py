@@ -18,19 +18,19 @@ Mask = npt.NDArray[np.bool_]
 
 
 def column(table: pa.Table, name: str) -> pa.Array:
-    """One column as one array, without a copy if it is one already."""
+    """One column as one array, without a copy if it has only one chunk."""
     chunks = table.column(name)
     return chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()
 
 
 def joined(*parts: pa.Array) -> pa.Array:
-    """Arrays of one type, one behind the other; no copy if only one has values."""
+    """Arrays of one type, concatenated; no copy if only one has values."""
     filled = [part for part in parts if len(part)] or [parts[0]]
     return filled[0] if len(filled) == 1 else pa.concat_arrays(filled)
 
 
 def frozen(values: Numbers) -> Numbers:
-    """A view that cannot be written: so compiled loops need only one form for what they read."""
+    """A read-only view, so that compiled loops need only one signature for what they read."""
     view = values.view()
     view.flags.writeable = False
     return view
@@ -39,7 +39,7 @@ def frozen(values: Numbers) -> Numbers:
 def numbers(array: pa.Array) -> Numbers:
     """An array as int64 (whole numbers, timestamps, booleans, decimals of up to 18 digits) or float64.
 
-    What stands at the place of a NULL is arbitrary. The numbers are only for reading.
+    The number in place of a NULL is arbitrary. The result is read-only.
 
     >>> numbers(pa.array([True, False]))
     array([1, 0])
@@ -66,20 +66,20 @@ def array_of(values: Numbers, type_: pa.DataType, null: Mask | None = None) -> p
 
 
 def present(array: pa.Array) -> Mask | None:
-    """Where an array is not NULL; None if that is everywhere."""
+    """Where an array is not NULL; None if it has no NULL."""
     missing = nulls(array)
     return None if missing is None else ~missing
 
 
 def rows_of(table: pa.Table, rows: Indexes) -> pa.Table:
-    """Some rows of a table, in the order of `rows`, each column in one piece."""
+    """Some rows of a table, in the order of `rows`, each column in one chunk."""
     indexes = pa.array(rows)
     columns = [column(table, name).take(indexes) for name in table.column_names]
     return pa.table(columns, schema=table.schema)
 
 
 def grown(values: Numbers, count: int, fill: Any = 0) -> Numbers:
-    """The values with as many of `fill` behind them as make them `count`."""
+    """The values, extended with `fill` to `count` of them."""
     if len(values) >= count:
         return values
     more = np.full(count - len(values), fill, values.dtype)
@@ -87,6 +87,6 @@ def grown(values: Numbers, count: int, fill: Any = 0) -> Numbers:
 
 
 def stacked(tables: Sequence[pa.Table]) -> pa.Table:
-    """Tables of one schema as one, each column in one piece."""
+    """Tables of one schema as one table, each column in one chunk."""
     filled = [table for table in tables if table.num_rows] or list(tables[:1])
     return filled[0] if len(filled) == 1 else pa.concat_tables(filled).combine_chunks()

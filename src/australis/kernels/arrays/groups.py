@@ -1,7 +1,7 @@
 """Groups: the values of the attributes grouped by, numbered in the order in which they first arrive.
 
-In come the keys known from the state and a batch; out goes a dense number for every row of the batch. Keys
-are equal as in SQL's GROUP BY: NULL equals NULL, NaN equals NaN, -0.0 equals 0.0.
+In: the keys known from the state, and a batch. Out: a dense number for every row of the batch. Keys are equal
+as in SQL's GROUP BY: NULL equals NULL, NaN equals NaN, -0.0 equals 0.0.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _SPREAD_LEAST = 1 << 16
 
 @dataclass(frozen=True)
 class GroupCodes:
-    """The group of every row of a batch, and the keys of all groups known by then.
+    """The group of every row of a batch, and the keys of all groups known after it.
 
-    Numbers are dense and in the order of first arrival; those of the known keys stay what they were.
+    Numbers are dense and in the order of first arrival; known keys keep their numbers.
     """
 
     codes: Indexes
     keys: pa.Table
-    """One row for each group, one column for each attribute grouped by; no rows if there are none."""
+    """One row for each group, one column for each attribute grouped by; no rows without such attributes."""
     count: int
 
 
 def encode(known: pa.Table, count: int, batch: pa.Table) -> GroupCodes:
-    """Number the groups of a batch's rows, behind the `count` groups whose keys are known already.
+    """Number the groups of a batch's rows, after the `count` groups whose keys are already known.
 
     `known` has the attributes grouped by and no other columns; without any, all rows are in group 0.
 
@@ -57,7 +57,7 @@ def encode(known: pa.Table, count: int, batch: pa.Table) -> GroupCodes:
 
 
 def normalised(keys: pa.Array) -> pa.Array:
-    """Keys with one zero and one NaN; only doubles have more of them."""
+    """Keys with one zero and one NaN; only doubles have several."""
     if not pa.types.is_floating(keys.type):
         return keys
     values = numbers(keys) + 0.0
@@ -66,9 +66,9 @@ def normalised(keys: pa.Array) -> pa.Array:
 
 
 def dense(*parts: pa.Array) -> Indexes:
-    """Dense numbers for the normalised keys in some arrays, one behind the other, by first occurrence."""
+    """Dense numbers for the normalised keys in some arrays, concatenated, by first occurrence."""
     chunks = pa.chunked_array(list(parts)).dictionary_encode(null_encoding="encode").chunks
-    nothing = np.empty(0, np.int64)  # There are no chunks at all where all parts are empty.
+    nothing = np.empty(0, np.int64)  # There are no chunks at all if all parts are empty.
     return np.concatenate([nothing, *(chunk.indices.to_numpy() for chunk in chunks)])
 
 
@@ -81,13 +81,13 @@ def _codes(known: list[pa.Array], given: list[pa.Array]) -> Indexes:
     for old, new in zip(known[1:], given[1:], strict=True):
         codes = dense(old, new)
         pairs = combined * (int(codes.max(initial=0)) + 1) + codes
-        # Dense again at once, so that a product of two counts of rows is the greatest number here.
+        # Dense again at once, so that no number here exceeds the product of two row counts.
         combined = dense(pa.array(pairs))
     return combined[len(known[0]) :]
 
 
 def _table_codes(known: pa.Array, given: pa.Array) -> Indexes | None:
-    """The codes by a table over all whole numbers from the least to the greatest key, if these are few."""
+    """The codes through a table over all integers from the least to the greatest key, if these are few."""
     whole = pa.types.is_integer(given.type) or pa.types.is_timestamp(given.type)
     if not whole or given.null_count or known.null_count or not len(given):
         return None
@@ -104,7 +104,7 @@ def _table_codes(known: pa.Array, given: pa.Array) -> Indexes | None:
 
 @njit(nogil=True)
 def _number(values: Indexes, least: int, table: Indexes, count: int) -> Indexes:
-    """Number values by first occurrence from `count` on; `table` has the numbers given so far."""
+    """Number values by first occurrence from `count` on; `table` has the numbers assigned so far."""
     codes = np.empty(values.shape[0], np.int64)
     for row in range(values.shape[0]):
         code = table[values[row] - least]

@@ -1,7 +1,7 @@
-"""Spark's hash over Arrow: which partition a key belongs to, here as in a plan of Spark.
+"""Spark's hash over Arrow: assigns a key to the same partition as a Spark plan would.
 
 It is Murmur3 (x86, 32 bits) with the seed 42: the hash of a column is the seed of the next one, and a NULL
-leaves it as it is. Doubles are hashed with one zero and one NaN, so that keys that GROUP BY takes for equal
+leaves it unchanged. Doubles are hashed with one zero and one NaN, so that keys that GROUP BY considers equal
 are in one partition. The Spark column that equals `partitions` is `pmod(hash(keys), count)`.
 """
 
@@ -21,7 +21,7 @@ from australis.kernels.expressions import nulls, raw, words
 
 SEED = 42
 LONG_DIGITS_MOST = 18
-"""A decimal of more digits is hashed by the bytes of its unscaled number, another one as that number."""
+"""A decimal with more digits is hashed by the bytes of its unscaled number, otherwise as that number."""
 
 Hashes = npt.NDArray[np.uint32]
 Ints = npt.NDArray[np.int32]
@@ -40,7 +40,7 @@ def partitions(batch: pa.Table, keys: Sequence[str], count: int) -> Indexes:
 
 
 def spark_hash(columns: Sequence[pa.Array]) -> Ints:
-    """What Spark's `hash(c1, c2, ...)` gives for each row of at least one column.
+    """What Spark's `hash(c1, c2, ...)` returns for each row of at least one column.
 
     >>> spark_hash([pa.array(["Spark", None]), pa.array([1, 2])]).tolist()
     [-660272343, -797927272]
@@ -53,7 +53,7 @@ def spark_hash(columns: Sequence[pa.Array]) -> Ints:
 
 
 def _hashed(array: pa.Array, seeds: Hashes) -> Hashes:
-    """The hashes of values, each from the seed of its row; what a NULL gives is arbitrary."""
+    """The hashes of values, each from the seed of its row; the hash of a NULL is arbitrary."""
     kind = array.type
     if kind == pa.string():
         return _strings(*_texts(array), seeds)
@@ -65,7 +65,7 @@ def _hashed(array: pa.Array, seeds: Hashes) -> Hashes:
 
 
 def _bits(array: pa.Array) -> Indexes:
-    """The 64 bits that stand for a value; of a timestamp its microseconds."""
+    """The 64 bits that stand for a value; for a timestamp, its microseconds."""
     if array.type == pa.float64():
         return frozen(raw(normalised(array)).view(np.int64))
     if array.type == pa.int64() or pa.types.is_timestamp(array.type) or pa.types.is_decimal128(array.type):
@@ -75,7 +75,7 @@ def _bits(array: pa.Array) -> Indexes:
 
 
 def _texts(array: pa.Array) -> tuple[Ints, Bytes]:
-    """Where the texts of an array begin and end, and the bytes of them all."""
+    """The offsets at which the texts of an array begin and end, and the bytes of them all."""
     _, offsets, data = array.buffers()
     if not len(array):
         return frozen(np.zeros(1, np.int32)), frozen(np.zeros(0, np.uint8))
@@ -98,7 +98,7 @@ def _mixed(seed: np.uint32, word: np.uint32) -> np.uint32:
 
 @njit(nogil=True)
 def _finished(seed: np.uint32, length: int) -> np.uint32:
-    """A hash after its last bits; `length` is that of the value in bytes."""
+    """A hash after its last bits; `length` is the value's length in bytes."""
     found = seed ^ np.uint32(length)
     found = np.uint32((found ^ (found >> np.uint32(16))) * np.uint32(0x85EBCA6B))
     found = np.uint32((found ^ (found >> np.uint32(13))) * np.uint32(0xC2B2AE35))
@@ -124,7 +124,7 @@ def _longs(values: Indexes, seeds: Hashes) -> Hashes:
 
 @njit(nogil=True)
 def _strings(ends: Ints, data: Bytes, seeds: Hashes) -> Hashes:
-    """Of texts in UTF-8. Unlike in others' Murmur3, each byte of the tail is mixed in by itself, signed."""
+    """For texts in UTF-8. Unlike in standard Murmur3, each byte of the tail is mixed in by itself, signed."""
     found = np.empty(seeds.shape[0], np.uint32)
     for row in range(seeds.shape[0]):
         begin, end = np.uint64(ends[row]), np.uint64(ends[row + 1])
@@ -144,14 +144,14 @@ def _strings(ends: Ints, data: Bytes, seeds: Hashes) -> Hashes:
 
 @njit(nogil=True)
 def _wide(lows: Numbers, highs: Indexes, seeds: Hashes) -> Hashes:
-    """Of numbers of 128 bits, as texts are: by the fewest bytes that hold them, the highest first."""
+    """For 128-bit numbers, hashed like texts: by the fewest bytes that hold them, the highest first."""
     found, data = np.empty(seeds.shape[0], np.uint32), np.empty(16, np.uint8)
     for row in range(seeds.shape[0]):
         for place in range(8):
             data[7 - place] = np.uint8(highs[row] >> (8 * place))
             data[15 - place] = np.uint8(lows[row] >> np.uint64(8 * place))
         begin, filling = 0, 0xFF if highs[row] < 0 else 0
-        # A byte that only repeats the sign of the one behind it can go.
+        # A byte that only repeats the sign of the next one can go.
         while begin < 15 and data[begin] == filling and (data[begin + 1] ^ filling) < 0x80:
             begin += 1
         ends = np.array([begin, 16], np.int32)

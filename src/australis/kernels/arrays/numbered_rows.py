@@ -1,4 +1,4 @@
-"""What of a state is kept by key: tables whose rows are numbered, and those whose rows have such a number."""
+"""The parts of a state that are kept by key: tables with numbered rows, and tables that refer to them."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from dataclasses import dataclass
 from australis.errors import KernelError, Problem
 
 PortKeys = tuple[tuple[str, ...], ...]
-"""For each port of a box, the attributes by which its tuples are partitioned; one for one on every port."""
+"""For each port of a box, the attributes by which its tuples are partitioned; they correspond across ports.
+"""
 
 
 @dataclass(frozen=True)
 class Numbered:
-    """A table of a state with one row for each key: its place there is the number of the key."""
+    """A table of a state with one row per key; the row's position is the key's number."""
 
     table: str
     names: tuple[str, ...]
-    """The columns that tell keys from each other."""
+    """The columns that identify a key."""
     partitioned_by: tuple[str, ...]
-    """Those of them that say in which partition a key is."""
+    """Those of them that determine the partition of a key."""
     followers: Mapping[str, str]
-    """The tables whose rows belong to a key, each with the column that has its number."""
+    """The tables whose rows belong to a key, each with the column that holds the key's number."""
 
 
 def by_group(
     table: str, group_by: Sequence[str], keys: Sequence[str], followers: Mapping[str, str]
 ) -> Numbered:
-    """The groups of an order, whose attributes must decide the partition."""
+    """The groups of an order, whose attributes must determine the partition."""
     if not keys or not set(keys) <= set(group_by):
         grouped = f"groups by {', '.join(group_by)}" if group_by else "has no groups"
         asked = ", ".join(keys) or "no attributes"

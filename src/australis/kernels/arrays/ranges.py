@@ -1,8 +1,8 @@
-"""Ranges along an order: who lies within a distance of whom, for all groups at once.
+"""Ranges along an order: which tuples lie within a distance of which, for all groups at once.
 
-Tuples are laid out by (group code, order value, arrival). All that is near a value then lies in one range, to
-be sought from where the last search of the group ended: a stream is nearly in order, so that is not far away.
-A difference of two order values fits 64 bits, and is rounded once if they are doubles.
+Tuples are laid out by (group code, order value, arrival). All tuples near a value then lie in one range. The
+search for it starts where the group's last search ended, which is not far away, because a stream is nearly in
+order. A difference of two order values fits 64 bits, and is rounded once if they are doubles.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 from australis.kernels.compiled import njit
 
 INSERTION_STEPS_MAX = 8
-"""Steps per tuple after which an insertion sort gives way to a merge sort."""
+"""Steps per tuple after which an insertion sort switches to a merge sort."""
 
 
 @njit(nogil=True)
 def arrange(codes: Any, values: Any, groups: int) -> tuple[Any, Any]:
-    """Where the rows of each code start, and the rows by code, value and row, codes below 0 left out."""
+    """Where the rows of each code start, and the rows by code, value and row, omitting codes below 0."""
     starts = np.zeros(groups + 1, np.int64)
     for code in codes:
         if code >= 0:
@@ -52,17 +52,17 @@ def _sort(rows: Any, values: Any) -> None:
         rows[to] = row
         steps += at - to
         if steps > INSERTION_STEPS_MAX * len(rows):
-            # Insertion has kept rows of equal values in order, so a stable sort may go on from here.
+            # Insertion has kept rows of equal values in order, so a stable sort may continue from here.
             rows[:] = rows[np.argsort(values[rows], kind="mergesort")]
             return
 
 
 @njit(nogil=True)
 def first_near(codes: Any, values: Any, starts: Any, laid_out: Any, size: Any) -> Any:
-    """For each value the first place in its group that is not more than `size` before it.
+    """For each value, the first place in its group that is at most `size` before it.
 
-    `laid_out` are the values by group, ascending from `starts[code]` on. Where there is none, the place is
-    the end of the group; for codes without a group it is 0.
+    `laid_out` are the values by group, ascending from `starts[code]` on. If there is none, it is the end of
+    the group; for codes without a group it is 0.
     """
     places, guesses = np.zeros(len(codes), np.int64), starts[:-1].copy()
     for row in range(len(codes)):
@@ -74,20 +74,20 @@ def first_near(codes: Any, values: Any, starts: Any, laid_out: Any, size: Any) -
 
 
 @njit(nogil=True)
-def first_behind(codes: Any, values: Any, starts: Any, laid_out: Any, size: Any) -> Any:
-    """For each value the first place in its group that is more than `size` behind it; see `first_near`."""
+def first_beyond(codes: Any, values: Any, starts: Any, laid_out: Any, size: Any) -> Any:
+    """For each value, the first place in its group that is more than `size` after it; see `first_near`."""
     places, guesses = np.zeros(len(codes), np.int64), starts[:-1].copy()
     for row in range(len(codes)):
         code = codes[row]
         if 0 <= code < len(guesses):
-            found = seek_behind(laid_out, starts[code], starts[code + 1], guesses[code], values[row], size)
+            found = seek_beyond(laid_out, starts[code], starts[code + 1], guesses[code], values[row], size)
             places[row] = guesses[code] = found
     return places
 
 
 @njit(nogil=True)
 def seek_near(values: Any, first: int, last: int, guess: int, value: Any, size: Any) -> int:
-    """The first place of [first, last) not more than `size` before a value, sought around a guess."""
+    """The first place in [first, last) that is at most `size` before a value, searched from a guess."""
     step = 1
     if guess < last and value - values[guess] > size:
         low = guess + 1
@@ -109,8 +109,8 @@ def seek_near(values: Any, first: int, last: int, guess: int, value: Any, size: 
 
 
 @njit(nogil=True)
-def seek_behind(values: Any, first: int, last: int, guess: int, value: Any, size: Any) -> int:
-    """The first place of [first, last) more than `size` behind a value, sought around a guess."""
+def seek_beyond(values: Any, first: int, last: int, guess: int, value: Any, size: Any) -> int:
+    """The first place in [first, last) that is more than `size` after a value, searched from a guess."""
     step = 1
     if guess < last and values[guess] - value <= size:
         low = guess + 1
@@ -133,19 +133,19 @@ def seek_behind(values: Any, first: int, last: int, guess: int, value: Any, size
 
 @njit(nogil=True)
 def members(lows: Any, ends: Any, begin: int, stop: int) -> tuple[Any, Any]:
-    """The members numbered from `begin` to `stop` of all ranges laid end to end, each with its range.
+    """The members from `begin` to `stop` of all ranges concatenated, each with its range.
 
-    `lows` is where each range starts; `ends` the number of members up to its end.
+    `lows` has the start of each range, `ends` the number of members up to its end.
     """
     owners, places = np.empty(stop - begin, np.int64), np.empty(stop - begin, np.int64)
     owner = np.searchsorted(ends, begin, side="right")
     number = begin
     while number < stop:
-        behind = min(ends[owner], stop)
+        past = min(ends[owner], stop)
         base = lows[owner] - (ends[owner - 1] if owner else 0)
-        for member in range(number, behind):
+        for member in range(number, past):
             owners[member - begin] = owner
             places[member - begin] = base + member
-        number = max(number, behind)
+        number = max(number, past)
         owner += 1
     return owners, places

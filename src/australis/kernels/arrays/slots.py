@@ -1,4 +1,4 @@
-"""Pairs of a slot and a row, by which tuples are given to groups, windows or partitions."""
+"""Pairs of a slot and a row, which assign tuples to groups, windows or partitions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from australis.kernels.compiled import njit
 
 @njit(nogil=True)
 def by_slot(slots: Indexes, count: int) -> tuple[Indexes, Indexes]:
-    """The pairs by slot, each slot's in their order, and where each slot's begin and the last one's end."""
+    """The pairs sorted by slot, stably, and where each slot's pairs begin and the last one's end."""
     starts = np.zeros(count + 1, np.int64)
     for pair in range(slots.shape[0]):
         starts[slots[pair] + 1] += 1

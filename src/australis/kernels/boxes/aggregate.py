@@ -64,7 +64,7 @@ _LEAST_DOUBLE_NUMBER = -(2**52)
 
 
 class AggregateKernel(Kernel):
-    """Releases the tuples of each group as BSort would, and lays them into windows.
+    """Releases the tuples of each group as BSort would, and adds them to windows.
 
     The state: `groups` in the order of their first arrivals, with what each has passed and where its windows
     begin; `waiting`, the tuples in the buffers in order of arrival; `windows`, those that are open.
@@ -153,7 +153,7 @@ class AggregateKernel(Kernel):
         return Placed(batch, np.empty(0, np.int64), np.arange(batch.num_rows), None)
 
     def _rows(self, batch: pa.Table, codes: Indexes, values: Numbers, now: int) -> pa.Table:
-        """The tuples of a batch in the form in which they wait, their arguments evaluated."""
+        """The tuples of a batch in the form in which they wait, with their arguments evaluated."""
         columns = [
             pa.array(codes),
             arrow(values, self._layout.number_type),
@@ -191,7 +191,7 @@ def windows_of(bound: BoundAggregate, box: Aggregate) -> Steps | Openings:
     widest = -(-size // advance) if isinstance(size, int) else int(min(size / advance, 2.0**62)) + 2
     least = _least_number(bound.order_type, advance) if box.align else 0
     rest = math.fmod(size, advance) if isinstance(size, float) else size % advance
-    # No value is 2^52 advances behind the start of a window, so what is longer than that ends never.
+    # No value is 2^52 advances after the start of a window, so a longer window never ends.
     whole = round(min((size - rest) / advance, 2.0**52)) if isinstance(size, float) else size // advance
     return Steps(size, advance, int(whole), rest, box.align, least, lead, int(widest))
 
@@ -206,7 +206,7 @@ def _least_number(order_type: DataType, advance: int | float) -> int:
 
 @njit(nogil=True)
 def _numbered(codes: Indexes, passed: Indexes) -> Indexes:
-    """The numbers of tuples in their groups, from 0; `passed` has the last number of each group so far."""
+    """The numbers of tuples in their groups, from 0; `passed` has each group's last number so far."""
     found = np.empty(codes.shape[0], np.int64)
     for row in range(codes.shape[0]):
         group = codes[row]

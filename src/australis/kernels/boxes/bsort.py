@@ -26,7 +26,7 @@ from australis.kernels.windows import GROUP, PASSED
 
 
 class BSortKernel(Kernel):
-    """Keeps a buffer of slack + 1 tuples for each group, whose least leaves whenever it is full.
+    """Keeps a buffer of slack + 1 tuples for each group, which emits its least tuple when it is full.
 
     The state: `groups` in the order of their first arrivals, with what each has passed; `waiting`, the tuples
     in the buffers in order of arrival.

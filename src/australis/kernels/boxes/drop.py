@@ -38,7 +38,7 @@ class DropKernel(Kernel):
         return Step(after, (output.append_column(pa.field(CAUSE, pa.int64(), False), pa.array(kept)),))
 
 
-def fractions(seed: int, numbers: Indexes) -> npt.NDArray[np.float64]:
+def fractions(seed: int, numbers: Indexes | npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
     """The hash of SplitMix64 of a seed and some numbers, as fractions from 0 to 1.
 
     >>> fractions(0, np.array([0])).round(4).tolist()

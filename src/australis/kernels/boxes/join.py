@@ -1,8 +1,8 @@
-"""Join, vectorised: a symmetric join that keeps of each side what the other may still need (Aurora 5.2.2.3).
+"""Join, vectorised: a symmetric join that keeps the tuples the other side may still need (Aurora 5.2.2.3).
 
 State: for each side its kept tuples as they arrived, with their order value and the code of their key; the
-keys by their codes, for both sides; and what the order of each side remembers. An arriving batch meets the
-other side's tuples laid out by key and order value, where every tuple's partners lie in one range.
+keys by their codes, for both sides; and the state of each side's order. An arriving batch meets the other
+side's tuples laid out by key and order value, where every tuple's partners lie in one range.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from australis.kernels.arrays import (
     PortKeys,
     arrange,
     column,
-    first_behind,
+    first_beyond,
     first_near,
     numbers,
     stacked,
@@ -37,9 +37,9 @@ ORDER = "#order"
 """The column of kept tuples with their order value, in units."""
 KEYS = "keys"
 SORT_OUT_FROM = 8
-"""How many kept tuples there must be for each of a batch, before a look at which have its keys pays."""
+"""How many kept tuples there must be per tuple of a batch before it pays to select those with its keys."""
 FORGET_FROM = 0.1
-"""The share of kept tuples that is forgotten at once, if they are more than a few."""
+"""The share of kept tuples that must be out of reach before they are dropped, if they are more than a few."""
 FEW = 4096
 
 
@@ -72,10 +72,10 @@ class JoinKernel(Kernel):
         return Step(self._kept(after, added), (pairs,), arrived.rejected, arrived.late)
 
     def together(self, state: State, left: pa.Table, right: pa.Table) -> tuple[Step, Step]:
-        """Take batches of both ports, interleaved by their causes; the outputs name these causes.
+        """Take batches of both ports, interleaved by their causes; the outputs carry these causes.
 
-        The pairs are those of the new tuples with the kept ones, and with each other. A pair leaves with the
-        later of its tuples.
+        The pairs are those of the new tuples with the kept ones, and with each other. A pair is emitted with
+        the later of its tuples.
         """
         lefts = self._sides[0].arrive(state, left)
         found = self._keys.encode(state[KEYS], 0, lefts.batch)
@@ -98,13 +98,13 @@ class JoinKernel(Kernel):
         return first, Step(after, (pairs,), rights.rejected, rights.late)
 
     def _meeting(self, partners: pa.Table, port: int, arrived: Arrived, found: GroupCodes) -> Meeting:
-        """The arrived tuples, each with the range of partners that its key and the band allow."""
+        """The arrived tuples, each with the range of partners that its key and the window allow."""
         rows = _with_keys(numbers(column(partners, KEY)), found)
         values = numbers(column(partners, ORDER))[rows]
         starts, places = arrange(numbers(column(partners, KEY))[rows], values, found.count)
         laid_out = values[places]
         lows = first_near(found.codes, arrived.values, starts, laid_out, self._size)
-        highs = first_behind(found.codes, arrived.values, starts, laid_out, self._size)
+        highs = first_beyond(found.codes, arrived.values, starts, laid_out, self._size)
         layout = places if isinstance(rows, slice) else rows[places]
         return Meeting(port, arrived.batch, arrived.rows, partners, layout, lows, highs)
 
@@ -115,7 +115,7 @@ class JoinKernel(Kernel):
     # --- what is kept
 
     def _kept(self, state: State, added: Mapping[int, pa.Table]) -> State:
-        """The state with what arrived, and without what is out of reach of the sides that have moved on."""
+        """The state with what arrived, and without what is now out of reach of either side."""
         both = []
         for port, side in enumerate(SIDES):
             kept = state[side]
@@ -138,7 +138,7 @@ class JoinKernel(Kernel):
         return self._schemas[port].arrow_with_ts.append(order).append(pa.field(KEY, pa.int64()))
 
     def _reachable(self, state: State, port: int, tuples: pa.Table) -> Mask:
-        """Which tuples may still pair with a tuple of the other side that is yet to come."""
+        """Which tuples may still pair with a future tuple of the other side."""
         codes = numbers(column(tuples, KEY))
         passed = self._keys.passed(state[KEYS], port, codes, self._sides[1 - port], state)
         if passed is None:
@@ -148,17 +148,17 @@ class JoinKernel(Kernel):
 
 
 def _with_keys(codes: Indexes, found: GroupCodes) -> Indexes | slice:
-    """The rows of kept tuples whose key a batch has; all of them where sorting out would not pay."""
+    """The rows of kept tuples whose key a batch has; all of them if selecting would not pay."""
     if len(codes) < SORT_OUT_FROM * len(found.codes):
         return slice(None)
-    # Tuples of the batch without a key mark the place behind all keys.
+    # Tuples of the batch without a key mark the place after all keys.
     wanted = np.zeros(found.count + 1, np.bool_)
     wanted[found.codes] = True
     return np.flatnonzero(wanted[codes])
 
 
 def _pays(reachable: Mask) -> bool:
-    """Whether to forget what is out of reach: few of many can wait, since all others have to be copied."""
+    """Whether to drop what is out of reach; a small share can wait, since dropping copies the rest."""
     useless = len(reachable) - np.count_nonzero(reachable)
     return bool(useless > (len(reachable) * FORGET_FROM if len(reachable) > FEW else 0))
 

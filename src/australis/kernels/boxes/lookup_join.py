@@ -1,7 +1,7 @@
-"""Join of a stream with a stored table that is not kept: its rows are asked for, key by key (Aurora 2.1).
+"""Join of a stream with a stored table that is not kept: its rows are looked up by key (Aurora 2.1).
 
-The paper's iterative substitution, a batch at a time: for the distinct keys of the tuples that arrive
-together, the rows of the table that have them. Who answers, and how, is handed in.
+The paper's iterative substitution, a batch at a time: it looks up the rows of the table that have one of the
+distinct keys of the batch. The function that answers is passed in.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from australis.kernels.ordering import Arrived
 from australis.kernels.pairing import Meeting
 
 Ask = Callable[[pa.Table], pa.Table]
-"""For distinct keys, in columns named as the table's attributes, all rows that have one of them."""
+"""For distinct keys, in columns named like the table's attributes, all rows that have one of them."""
 
 
 class LookupJoinKernel(TableJoinKernel):
@@ -34,7 +34,7 @@ class LookupJoinKernel(TableJoinKernel):
         return super().step(state, port, batch, now)
 
     def _meeting(self, state: State, port: int, arrived: Arrived) -> Meeting:
-        """The arrived tuples with the rows that have their keys; nothing of these is kept."""
+        """The arrived tuples with the rows that have their keys; none of these rows are kept."""
         empty = {self._table: state[self._table], KEYS: state[KEYS]}
         keys = self._keys.asked(self._table_port, arrived.batch)
         found = self._loaded(empty, self._ask(keys)) if keys.num_rows else empty

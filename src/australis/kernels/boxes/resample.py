@@ -1,7 +1,7 @@
-"""Resample, vectorised: for each left tuple and right group, functions over what is near it (Aurora 5.2.2.4).
+"""Resample, vectorised: for each left tuple and right group, functions over nearby tuples (Aurora 5.2.2.4).
 
-State: the left tuples with which some group is not done, by order value; the right tuples that a window may
-still need, as they arrived, with the arguments of the functions; and what the order of each side remembers.
+State: the left tuples that some group is not done with, by order value; the right tuples that a window may
+still need, as they arrived, with the arguments of the functions; and the state of each side's order.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pyarrow as pa
 from australis.algebra.boxes import Resample
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
-from australis.kernels.arrays import Indexes, arrange, by_slot, column, first_behind, grown, numbers, stacked
+from australis.kernels.arrays import Indexes, arrange, by_slot, column, first_beyond, grown, numbers, stacked
 from australis.kernels.expressions import arrow, evaluate_all
 from australis.kernels.kernel import Kernel, State, Step
 from australis.kernels.ordering import Arrived, Passed, Side
@@ -73,7 +73,7 @@ class ResampleKernel(Kernel):
     # --- arrivals
 
     def _left_arrives(self, state: State, batch: pa.Table) -> Step:
-        """Emit the windows around new left tuples that are complete already: by left tuple, then by group."""
+        """Emit the windows around new left tuples that are already complete: by left tuple, then by group."""
         arrived = self._left.arrive(state, batch)
         columns = [column(arrived.batch, name) for name in self._left_arrow.names[:-1]]
         added = pa.Table.from_arrays([*columns, pa.array(arrived.values)], schema=self._left_arrow)
@@ -112,7 +112,7 @@ class ResampleKernel(Kernel):
         return pa.Table.from_arrays(columns, schema=self._right_arrow)
 
     def _begins(self, state: State, arrived: Arrived, lefts: Lefts, count: int) -> tuple[Indexes, int]:
-        """How many left tuples each group was done with or found forgotten; and how many are so now."""
+        """The left tuples that each group skips, as done or dropped before it came; and those dropped now."""
         known = self._right.count(state)
         before = self._right.passed(state)
         before = Passed(grown(before.values, count), grown(before.open, count, True))
@@ -127,7 +127,7 @@ class ResampleKernel(Kernel):
     def _completing(self, arrived: Arrived, groups: Indexes, values: Indexes, count: int) -> Indexes:
         """The arrived tuple that completed each window, by its group and left value."""
         starts, layout = arrange(arrived.codes[arrived.movers], arrived.moved, count)
-        return arrived.movers[layout[first_behind(groups, values, starts, arrived.moved[layout], self._size)]]
+        return arrived.movers[layout[first_beyond(groups, values, starts, arrived.moved[layout], self._size)]]
 
     # --- what is kept
 
@@ -137,7 +137,7 @@ class ResampleKernel(Kernel):
         return Rights(table, self._right.keys(state), starts, rows, values[rows])
 
     def _pruned(self, state: State) -> State:
-        """Without the right tuples that are too far before all left tuples that wait or may come."""
+        """Without the right tuples that are too far before all waiting or future left tuples."""
         rights, left = state[RIGHT], self._left.passed(state)
         if not rights.num_rows or not len(left.values) or left.open[0]:
             return state

@@ -32,7 +32,8 @@ class Stateless(Kernel):
 class FilterKernel(Stateless):
     """Routes each tuple to the output of the first predicate that it satisfies, or to the last output.
 
-    A predicate is evaluated only on the tuples that no earlier one has taken; what nobody reads is not made.
+    A predicate is evaluated only on the tuples that no earlier one has accepted; unread outputs are not
+    produced.
     """
 
     def __init__(self, box: Filter, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
@@ -58,7 +59,7 @@ class FilterKernel(Stateless):
             return truths(evaluate(predicate, batch, self._timezone))
         if len(rows) == 0:
             return np.zeros(0, np.bool_)
-        # No predicate reads TS, but it tells the number of rows where a predicate reads no attribute at all.
+        # No predicate reads TS, but it gives the number of rows where a predicate reads no attribute at all.
         read = batch.select([*sorted(attributes(predicate)), TS]).take(pa.array(rows))
         return truths(evaluate(predicate, read, self._timezone))
 
@@ -77,7 +78,7 @@ class MapKernel(Stateless):
 
 
 class UnionKernel(Stateless):
-    """Lets the tuples of every port through, in the order in which they arrive."""
+    """Passes the tuples of every port through, in the order in which they arrive."""
 
     def __init__(self, box: Union, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
         self.output_schemas = box.output_schemas(*schemas)
@@ -88,7 +89,7 @@ class UnionKernel(Stateless):
 
 
 def _rows(batch: pa.Table, rows: Rows) -> pa.Table:
-    """Some rows of a batch, each its own cause."""
+    """Some rows of a batch, each with itself as its cause."""
     taken = batch if len(rows) == batch.num_rows else batch.take(pa.array(rows))
     return taken.append_column(pa.field(CAUSE, pa.int64(), False), pa.array(rows))
 

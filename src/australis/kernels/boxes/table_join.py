@@ -1,7 +1,7 @@
 """Join of a stream with a stored table, which is a window of infinite size (Aurora 5.2.2.3).
 
 The table is loaded as a batch on its port, before the stream. It is kept by key, the rows of one key as they
-came; tuples of the stream meet it and are not kept.
+arrived; tuples of the stream are matched with it and not kept.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KEYS = "keys"
 
 
 class TableJoinKernel(Kernel):
-    """A Join one side of which is a stored table."""
+    """A Join with a stored table on one side."""
 
     def __init__(self, box: Join, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
         assert box.table_side is not None, "one side is a table"
@@ -47,21 +47,21 @@ class TableJoinKernel(Kernel):
         return Step({**state, **arrived.state}, (pairs,), arrived.rejected, arrived.late)
 
     def flush(self, state: State, now: int) -> Step:
-        """The stream begins anew; the table is no stream, and stays."""
+        """Start the stream again; the table is not a stream, and stays."""
         return Step({**state, **self._stream.start()}, self.nothing())
 
     def unloaded(self, state: State) -> State:
         return {**state, self._table: state[self._table].slice(0, 0), KEYS: self._keys.start()}
 
     def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
-        """Without keys for the table, every partition has the whole of it."""
+        """If the table has no keys, every partition has the whole of it."""
         groups = self._stream.kept_by(keys[1 - self._table_port])
         if not keys[self._table_port]:
             return (groups,)
         return (groups, self._keys.kept_by(KEYS, keys, self._table))
 
     def _loaded(self, state: State, rows: pa.Table) -> State:
-        """The state with more rows of the table, by key; those with a NULL in theirs have no partners."""
+        """The state with more rows of the table, by key; rows with a NULL in their key have no partners."""
         found = self._keys.encode(state[KEYS], self._table_port, rows)
         columns = [*(rows[name] for name in self._table_schema.names), pa.array(found.codes)]
         table = stacked([state[self._table], pa.Table.from_arrays(columns, schema=state[self._table].schema)])

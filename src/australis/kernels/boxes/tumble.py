@@ -28,8 +28,8 @@ from australis.kernels.windows import BEGAN, NEVER, OLDEST, TIMED_OUT
 class TumbleKernel(Kernel):
     """Accumulates one run at a time.
 
-    The state: `run`, with no row or one: the attributes of the run that goes on, when it began, its oldest
-    ts, whether it has timed out, and what is accumulated.
+    The state: `run`, with at most one row: the attributes of the current run, when it began, its oldest ts,
+    whether it has timed out, and what is accumulated.
     """
 
     def __init__(self, box: Tumble, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
@@ -86,7 +86,7 @@ class TumbleKernel(Kernel):
     def _arrive(self, run: pa.Table, batch: pa.Table, now: int) -> Step:
         codes = encode(run.select(self._keys), run.num_rows, batch).codes
         goes_on = run.num_rows
-        # The run of the state has code 0 and slot 0; without one, the first tuple begins slot 0.
+        # The run of the state has code 0 and slot 0; without a run, the first tuple begins slot 0.
         changes = np.diff(codes, prepend=goes_on - 1) != 0
         slots, rows = np.cumsum(changes) + (goes_on - 1), np.arange(len(codes))
         count = int(slots[-1]) + 1
@@ -124,7 +124,7 @@ class TumbleKernel(Kernel):
     def _after(
         self, keys: pa.Table, accumulators: list[Accumulator], oldest: Indexes, began: int, timed_out: bool
     ) -> pa.Table:
-        """The state that keeps the last run."""
+        """The state with the last run."""
         last = np.array([len(oldest) - 1])
         for accumulator in accumulators:
             accumulator.keep(last)
@@ -135,7 +135,7 @@ class TumbleKernel(Kernel):
         return pa.Table.from_arrays(arrays, schema=self._schema)
 
     def _emitted(self, run: pa.Table) -> pa.Table:
-        """What the run of a state emits as it stands."""
+        """What the run of a state emits at this point."""
         accumulators = self._opened(run, self._input.empty_table())
         oldest = numbers(column(run, OLDEST))
         return self._output(

@@ -17,10 +17,10 @@ from australis.kernels.windows import ARRIVED
 
 
 class WSortKernel(Kernel):
-    """Holds tuples back; one that has waited too long leaves, behind all that sort before it.
+    """Holds tuples back; one that has waited too long is emitted, after all that sort before it.
 
     The state: `waiting`, the tuples held back in order of arrival; `last`, the sort attributes of the last
-    one that has left.
+    one emitted.
     """
 
     def __init__(self, box: WSort, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
@@ -61,7 +61,7 @@ class WSortKernel(Kernel):
         return int(arrived.min()) + self._timeout + 1 if len(arrived) else None
 
     def _leave(self, state: State, leaving: Indexes) -> Step:
-        """Let some waiting tuples go, in the given order."""
+        """Emit some waiting tuples, in the given order."""
         waiting = state["waiting"]
         left = rows_of(waiting.drop_columns([ARRIVED]), leaving)
         staying = np.setdiff1d(np.arange(waiting.num_rows), leaving)
@@ -87,7 +87,7 @@ class WSortKernel(Kernel):
         return pc.sort_indices(pa.table(keys), sort_keys=by).to_numpy().astype(np.int64)
 
     def _before(self, batch: pa.Table, last: pa.Table) -> Mask:
-        """Which tuples sort strictly before the last one that has left."""
+        """Which tuples sort strictly before the last one emitted."""
         before, equal = np.zeros(batch.num_rows, np.bool_), np.ones(batch.num_rows, np.bool_)
         if not last.num_rows:
             return before

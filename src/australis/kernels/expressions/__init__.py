@@ -1,4 +1,4 @@
-"""Expressions over Arrow batches: the typed tree and a table come in, an Arrow array per expression goes out.
+"""Expressions over Arrow batches: from the typed tree and a table to an Arrow array per expression.
 
 One file per noun; each has a table FUNCTIONS from the names of the typed tree to implementations over whole
 columns, and `evaluate` walks the tree. The meaning is Spark SQL's with ANSI mode off.

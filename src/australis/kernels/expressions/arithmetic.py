@@ -73,7 +73,7 @@ def absolute(site: CallSite, value: Datum) -> pa.Array:
 
 
 def _by(left: Datum, right: Datum, operation: Callable[[Numbers, Numbers], Numbers]) -> pa.Array:
-    """An operation that has no result where its right side is zero."""
+    """An operation that has no result if its right side is zero."""
     first, second = raw(left), raw(right)
     null, divisor = _without_zeros(second, nulls(left, right))
     return arrow(operation(first, divisor), left.type, null)
@@ -87,7 +87,7 @@ def _without_zeros(divisor: Numbers, null: Mask | None) -> tuple[Mask | None, Nu
 
 
 def _quotient(left: Numbers, right: Numbers) -> Numbers:
-    """The quotient rounded towards zero; the one that overflows, MIN div -1, wraps to MIN."""
+    """The quotient rounded towards zero; the one case of overflow, MIN div -1, wraps to MIN."""
     down = np.floor_divide(left, right)
     inexact = np.fmod(left, right) != 0
     return down + (inexact & ((left < 0) != (right < 0)))

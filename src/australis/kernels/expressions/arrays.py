@@ -1,7 +1,7 @@
 """Arrow arrays seen as numpy arrays and back, without copies where the layout allows it.
 
-A `Datum` is an array, or a scalar that stands for the same value in every row. What lies under a NULL is
-arbitrary: the mask that `nulls` gives travels beside the values until `arrow` joins them again.
+A `Datum` is an array, or a scalar that stands for the same value in every row. The value under a NULL is
+arbitrary: the mask that `nulls` returns is carried along with the values until `arrow` joins them again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class CallSite:
-    """What an implementation knows beside its arguments: the result's type, the network's time zone."""
+    """What an implementation knows besides its arguments: the result's type, the network's time zone."""
 
     type: DataType
     timezone: str = "UTC"
@@ -56,7 +56,7 @@ def words(decimals: pa.Array) -> tuple[Numbers, Numbers]:
 
 
 def truths(datum: Datum) -> Mask:
-    """Where a boolean datum is true; NULL is not."""
+    """Where a boolean datum is true, which NULL is not."""
     if is_scalar(datum):
         return np.array([bool(datum.as_py())])
     filled = datum.fill_null(False) if datum.null_count else datum
@@ -64,7 +64,7 @@ def truths(datum: Datum) -> Mask:
 
 
 def nulls(*data: Datum) -> Mask | None:
-    """Where any of the data is NULL, or None if that is nowhere.
+    """Where any of the data is NULL, or None if there are no NULLs.
 
     >>> nulls(pa.array([1, None]), pa.array([None, 2]), pa.scalar(3))
     array([ True,  True])
@@ -78,14 +78,14 @@ def nulls(*data: Datum) -> Mask | None:
 
 
 def either(first: Mask | None, second: Mask | None) -> Mask | None:
-    """The union of two masks of NULLs."""
+    """The union of two NULL masks."""
     if first is None or second is None:
         return second if first is None else first
     return first | second
 
 
 def arrow(values: Numbers, type: pa.DataType, null: Mask | None = None) -> pa.Array:
-    """The Arrow array of some numbers or truths, NULL where the mask says so.
+    """The Arrow array of some numbers or booleans, NULL where the mask says so.
 
     >>> arrow(np.array([True, False]), pa.bool_(), np.array([False, True])).to_pylist()
     [True, None]
@@ -98,7 +98,7 @@ def arrow(values: Numbers, type: pa.DataType, null: Mask | None = None) -> pa.Ar
 
 
 def validity(null: Mask | None, rows: int) -> pa.Buffer | None:
-    """The bitmap of a mask of NULLs, which may be one for all rows."""
+    """The bitmap of a NULL mask, which may be a single value for all rows."""
     if null is None or not null.any():
         return None
     return pa.py_buffer(np.packbits(np.broadcast_to(~null, (rows,)), bitorder="little"))

@@ -89,7 +89,7 @@ def _whole_to_double(_: CallSite, value: pa.Array) -> pa.Array:
 
 
 def _decimal_to_double(_: CallSite, value: pa.Array) -> pa.Array:
-    """The nearest double: one division of exact doubles, or the double that the text reads as."""
+    """The nearest double: one division of exact doubles, or the double that the text parses to."""
     numbers, scale = unscaled(value), value.type.scale
     if numbers.dtype != object and magnitude(numbers) < 2**53 and scale <= 22:
         return arrow(numbers / 10.0**scale, _DOUBLE, nulls(value))
@@ -141,7 +141,7 @@ def _decimal_to_truth(_: CallSite, value: pa.Array) -> pa.Array:
 
 
 def _whole_to_timestamp(_: CallSite, value: pa.Array) -> pa.Array:
-    """Seconds since 1970; what is too large becomes the last timestamp."""
+    """Seconds since 1970; a value that is too large becomes the last timestamp."""
     seconds = raw(value).astype(np.int64)
     limit = (2**63 - 1) // times.SECOND_US
     micros = np.where(
@@ -155,7 +155,7 @@ def _double_to_timestamp(_: CallSite, value: pa.Array) -> pa.Array:
 
 
 def _decimal_to_timestamp(_: CallSite, value: pa.Array) -> pa.Array:
-    """Seconds since 1970, cut to microseconds, of which the low 64 bits remain."""
+    """Seconds since 1970, truncated to microseconds, of which the low 64 bits remain."""
     moved = raised(unscaled(value), 6)
     if value.type.scale > 18:
         moved = moved.astype(object)

@@ -76,7 +76,7 @@ def _each(numbers: Numbers, held: Texts) -> Numbers:
 
 
 def _frozen(data: Numbers) -> Numbers:
-    """The bytes as numba sees all of them, so that it compiles one function rather than two."""
+    """The bytes in the one form that numba sees, so that it compiles one function rather than two."""
     view = data.view()
     view.flags.writeable = False
     return view
@@ -84,7 +84,7 @@ def _frozen(data: Numbers) -> Numbers:
 
 @njit()
 def _next(data, place):  # type: ignore[no-untyped-def]
-    """The byte after the code point at a place: its first byte says how many it has."""
+    """The byte after the code point at a place; its first byte gives its length."""
     lead = data[place]
     return place + 1 if lead < 0x80 else place + 2 if lead < 0xE0 else place + 3 if lead < 0xF0 else place + 4
 

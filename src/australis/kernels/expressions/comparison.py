@@ -1,7 +1,7 @@
 """Comparisons, and what is built on them: IN, greatest, least, coalesce, nanvl.
 
 Arrow compares doubles as IEEE 754 does. Here NaN equals NaN and is greater than every other double, so a
-comparison that IEEE answers with "no" because a side is NaN is asked the other way round.
+comparison that IEEE denies because a side is NaN is evaluated through its opposite.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def nanvl(_: CallSite, value: Datum, instead: Datum) -> pa.Array:
 
 
 def is_in(site: CallSite, value: Datum, *members: Datum) -> pa.Array:
-    """True if a member is equal; else NULL if a side of a comparison was NULL; else false."""
+    """True if a member is equal; else NULL if either side of a comparison was NULL; else false."""
     if not is_scalar(value) and all(is_scalar(member) and _plain(member) for member in members):
         found = pc.is_in(value, value_set=pa.array([m.as_py() for m in members], value.type))
         return pc.if_else(pc.is_valid(value), found, pa.scalar(None, pa.bool_()))
@@ -93,7 +93,7 @@ def least(site: CallSite, *values: Datum) -> pa.Array:
 def _extreme(
     site: CallSite, better: Callable[[CallSite, Datum, Datum], pa.Array], values: tuple[Datum, ...]
 ) -> pa.Array:
-    """The best of the values that are not NULL, from the left, as only a better one replaces it."""
+    """The best of the values that are not NULL, from the left; only a better one replaces it."""
     rows = length(*values)
     best = spread(values[0], rows)
     for value in values[1:]:
@@ -112,7 +112,7 @@ def _is_number(datum: Datum) -> bool:
 
 
 def _plain(member: pa.Scalar) -> bool:
-    """Whether Arrow's own set search finds a member: no NULL, and no double, as 0.0 equals -0.0."""
+    """Whether Arrow's own set search is correct here: no NULLs, and no doubles, as 0.0 equals -0.0."""
     return bool(member.is_valid and member.type in (pa.int32(), pa.int64(), pa.string()))
 
 

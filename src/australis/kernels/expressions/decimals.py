@@ -99,7 +99,7 @@ def floor(site: CallSite, value: Datum) -> pa.Array:
 
 
 def round_half_up(site: CallSite, value: Datum, digits: int) -> pa.Array:
-    """The value to that many digits behind the point, or with zeros before it if they are negative."""
+    """The value rounded to some digits after the point, or before it if they are negative."""
     kept = min(digits, value.type.scale)
     rounded = rescaled(unscaled(value), value.type.scale, kept)
     return _result(site, rounded, kept, nulls(value))
@@ -115,7 +115,7 @@ def _aligned(left: Datum, right: Datum) -> tuple[int, Numbers, Numbers]:
 
 
 def _alike(first: Numbers, second: Numbers) -> tuple[Numbers, Numbers]:
-    """Both as int64, or both as Python's whole numbers."""
+    """Both as int64, or both as Python integers."""
     if first.dtype == second.dtype:
         return first, second
     return first.astype(object), second.astype(object)
@@ -126,7 +126,7 @@ def _result(site: CallSite, values: Numbers, scale: int, null: Mask | None) -> p
 
 
 def _without_zeros(divisor: Numbers, null: Mask | None) -> tuple[Mask | None, Numbers]:
-    """The mask with every zero divisor in it, and a divisor that can be divided by everywhere."""
+    """The mask including every zero divisor, and a divisor that is nowhere zero."""
     zero = np.asarray(divisor == 0, dtype=bool)
     if not zero.any():
         return null, divisor
@@ -134,14 +134,14 @@ def _without_zeros(divisor: Numbers, null: Mask | None) -> tuple[Mask | None, Nu
 
 
 def _has_short_quotient(first: Numbers, second: Numbers, digits: int) -> Mask:
-    """Where first times a power of ten, divided by second, fits an int64 and can be got by hand."""
+    """Where first times a power of ten, divided by second, fits an int64 and long division can compute it."""
     if object in (first.dtype, second.dtype) or _step(second) <= 0:
         return np.zeros(len(first), bool)
     return np.abs(first / second) * 10.0**digits < 2.0**62
 
 
 def _short_quotient(first: Numbers, second: Numbers, digits: int) -> Numbers:
-    """First times a power of ten by second, rounded half up: some digits at a time, as by hand."""
+    """First times a power of ten, divided by second, rounded half up, by long division."""
     size, by, step = np.abs(first), np.abs(second), _step(second)
     quotient, rest = np.divmod(size, by)
     while digits > 0:
@@ -153,12 +153,12 @@ def _short_quotient(first: Numbers, second: Numbers, digits: int) -> Numbers:
 
 
 def _step(divisor: Numbers) -> int:
-    """How many digits can be appended to a rest below the divisor."""
+    """How many digits can be appended to a remainder below the divisor."""
     return 18 - len(str(magnitude(divisor)))
 
 
 def _remainder(first: Numbers, second: Numbers) -> Numbers:
-    """What a division that rounds towards zero leaves: it has the sign of the first."""
+    """The remainder of a division that rounds towards zero, with the sign of the first operand."""
     rest = np.abs(first) % np.abs(second)
     return np.where(first < 0, -rest, rest)
 

@@ -1,8 +1,8 @@
-"""Doubles into whole numbers and decimals, as their shortest decimal text says.
+"""Doubles to whole numbers and decimals, rounded as their shortest decimal text.
 
-A double is rounded as the shortest text that reads back as it: 0.285 is the text 0.285, so to two digits it
-is 0.29, although the double lies a little below. Only doubles so near a half that this could matter go
-through text.
+A double is rounded like the shortest text that parses to it: 0.285 has the text 0.285, so to two digits it is
+0.29, although the double lies a little below. Only doubles so near a half that this could matter are
+converted to text.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from australis.kernels.expressions.fixed_point import decimals
 
 _TEXT = r"^(?P<whole>-?\d+)(?:\.(?P<fraction>\d+))?(?:e(?P<exponent>[+-]?\d+))?$"
 _DOUBT = 2.0**-50
-"""How far, relatively, a product with a power of ten is from that of the shortest decimal, and some more."""
+"""The relative error of a product with a power of ten against the shortest decimal's, with a margin."""
 _LARGE = 2.0**49
 _WHOLE = 2.0**53
-"""From here on doubles are whole, and count as what they are: Java's digits of them depend on its version."""
+"""From here on doubles are whole and taken at their exact value: Java's digits of them depend on its version.
+"""
 
 
 def to_integers(value: pa.Array, type: pa.DataType) -> pa.Array:
-    """Doubles without their fraction; what is too large becomes the largest number, and NaN zero."""
+    """Doubles without their fraction; a value that is too large becomes the largest number, and NaN zero."""
     values = raw(value)
     low, high = (-(2**31), 2**31) if type == pa.int32() else (-(2**63), 2**63)
     fits = (values > low - 1.0) & (values < high)
@@ -35,7 +36,7 @@ def to_integers(value: pa.Array, type: pa.DataType) -> pa.Array:
 
 
 def rounded(values: Numbers, places: int) -> Numbers:
-    """Doubles rounded half up to some digits behind the point.
+    """Doubles rounded half up to some digits after the point.
 
     >>> rounded(np.array([0.285, -2.345]), 2)
     array([ 0.29, -2.35])
@@ -49,12 +50,12 @@ def rounded(values: Numbers, places: int) -> Numbers:
         result = np.where(sure, whole / 10.0**places, values)
     if doubtful.any():
         result[doubtful] = _rounded_by_text(values[doubtful], places)
-    # A rounded negative fraction is 0.0, not -0.0, as it has been a decimal on its way.
+    # A rounded negative fraction is 0.0, not -0.0, because it passes through a decimal.
     return result + 0.0
 
 
 def to_decimals(value: pa.Array, type: pa.DataType) -> pa.Array:
-    """Doubles as decimals, rounded half up; NULL where there are too many digits, or no number."""
+    """Doubles as decimals, rounded half up; NULL if there are too many digits, or it is not a number."""
     values, null = raw(value), nulls(value)
     strange = ~np.isfinite(values)
     whole, doubtful = _near_whole(np.where(strange, 0.0, values), type.scale)
@@ -117,7 +118,7 @@ def _decimals_by_text(values: Numbers, type: pa.DataType) -> pa.Array:
 
 
 def _half_up(digits: Numbers, exponent: Numbers, places: int) -> tuple[Numbers, Numbers]:
-    """Digits times a power of ten, rounded half up to some places behind the point."""
+    """Digits times a power of ten, rounded half up to some places after the point."""
     surplus = np.clip(-exponent - places, 0, 18)
     divisor = 10**surplus
     size = np.abs(digits)

@@ -1,4 +1,4 @@
-"""The walk over a typed tree: every node becomes an array, or a scalar while it is the same in all rows."""
+"""The evaluation of a typed tree: every node becomes an array, or a scalar if it is the same in all rows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FUNCTIONS: dict[str, Implementation] = {
 SEES_NULLS = frozenset(
     {"and", "or", "is_null", "isnan", "<=>", "in", "coalesce", "greatest", "least", "nanvl"}
 )
-"""The functions that are not simply NULL as soon as an argument is."""
+"""The functions that are not simply NULL when an argument is."""
 
 Table: TypeAlias = pa.Table | pa.RecordBatch
 
@@ -51,13 +51,13 @@ def evaluate(expr: Expr, table: Table, timezone: str = "UTC") -> pa.Array:
     >>> evaluate(twice, pa.table({"pos": [1, None, 3]})).to_pylist()
     [2, None, 6]
     """
-    # Doubles have infinities and NaNs on purpose, and what lies under a NULL is no number at all.
+    # Doubles have infinities and NaNs on purpose, and the value under a NULL is arbitrary.
     with np.errstate(all="ignore"):
         return spread(_value(expr, table, timezone), table.num_rows)
 
 
 def evaluate_all(exprs: Sequence[Expr], table: Table, timezone: str = "UTC") -> list[pa.Array]:
-    """The values of several expressions over one table, whose chunks are joined only once."""
+    """The values of several expressions over one table, whose chunks are combined only once."""
     if isinstance(table, pa.Table):
         table = table.combine_chunks()
     return [evaluate(expr, table, timezone) for expr in exprs]
@@ -97,14 +97,14 @@ def _call(function: str, args: list[Datum], site: CallSite) -> Datum:
 
 
 def _apply(implementation: Implementation, args: list[Datum], site: CallSite) -> Datum:
-    """Apply an implementation, which needs an array among its arguments: constants become one row."""
+    """Apply an implementation, which needs an array among its arguments; constants become one row."""
     if all(map(is_scalar, args)):
         return implementation(site, *(spread(arg, 1) for arg in args))[0]
     return implementation(site, *args)
 
 
 def _case(expr: Case, table: Table, timezone: str) -> Datum:
-    """The branches from the last to the first, each laid over what lies behind it."""
+    """The branches from the last to the first, each overriding those after it."""
     value = _value(expr.otherwise, table, timezone)
     for condition, branch in reversed(expr.branches):
         value = pc.if_else(

@@ -1,8 +1,8 @@
 """Decimals as whole numbers without their scale, and the powers of ten between scales.
 
-Whole numbers are an int64 array as long as the largest of them leaves room for the next step, and from then
-on an array of Python's whole numbers, which have no largest. So common amounts run at the speed of numpy, and
-38 digits are exact.
+Whole numbers are an int64 array while the largest of them leaves room for the next step, and after that an
+array of Python integers, which are unbounded. So common amounts run at the speed of numpy, and 38 digits are
+exact.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def unscaled(datum: Datum) -> Numbers:
     if null is not None:
         low, high = np.where(null, 0, low), np.where(null, 0, high)
     short = low.view(np.int64)
-    # The least int64 has no opposite in an int64.
+    # The least int64 has no negation in int64.
     if np.array_equal(short >> 63, high) and not np.any(short == -_LONG):
         return short
     whole: Numbers = high.astype(object) * (1 << 64) + low.astype(object)

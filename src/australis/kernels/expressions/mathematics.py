@@ -1,4 +1,4 @@
-"""Rounding, and the functions of doubles that a mathematics library has."""
+"""Rounding, and the mathematical functions of doubles."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ def round_half_up(site: CallSite, value: Datum, digits: Datum | None = None) -> 
 
 
 def power(_: CallSite, base: Datum, exponent: Datum) -> pa.Array:
-    # Arrow's power is the C library's; numpy's is a square root for 0.5, which is not the same below zero.
+    # Arrow uses the C library's power; numpy's is a square root for 0.5, which differs below zero.
     values = raw(pc.power(base, exponent))
     left, right = raw(base), raw(exponent)
-    # C says that 1 to any power is 1; Java says NaN if the exponent is NaN, or infinite and the base 1 or -1.
+    # In C, 1 to any power is 1; in Java it is NaN if the exponent is NaN, or infinite and the base 1 or -1.
     strange = np.isnan(right) | (np.isinf(right) & (np.abs(left) == 1))
     return arrow(np.where(strange, np.nan, values), _DOUBLE, nulls(base, exponent))
 
 
 def arc_tangent(_: CallSite, y: Datum, x: Datum) -> pa.Array:
-    # Adding zero makes -0.0 into 0.0, as Spark does.
+    # Adding zero turns -0.0 into 0.0, as Spark does.
     return arrow(np.arctan2(raw(y) + 0.0, raw(x) + 0.0), _DOUBLE, nulls(y, x))
 
 

@@ -1,7 +1,7 @@
-"""Finding a string in another: the tests, the place, replacing, splitting and LIKE.
+"""Finding a string in another: tests, positions, replacing, splitting and LIKE.
 
-A needle that is the same in all rows goes to Arrow's own kernels, one that is a column to loops over bytes
-that numba compiles: where the bytes of one UTF-8 text occur in another, there that text occurs.
+A constant needle is searched by Arrow's own kernels, a column of needles by compiled loops over bytes: a
+UTF-8 text occurs in another exactly where its bytes do.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def replace(_: CallSite, value: Datum, old: Datum, new: Datum) -> pa.Array:
 
 
 def split_part(_: CallSite, value: Datum, delimiter: Datum, part: Datum) -> pa.Array:
-    """The part of that number, counted from 1, or from the last if negative; NULL for 0."""
+    """The part with that number, counted from 1, or from the last if negative; NULL for 0."""
     rows = length(value, delimiter, part)
     held, sought = texts(value, rows), texts(delimiter, rows)
     number = np.ascontiguousarray(np.broadcast_to(raw(part), (rows,)))
@@ -92,7 +92,7 @@ def like(_: CallSite, value: pa.Array, pattern: Datum) -> pa.Array:
 
 
 def _like(value: pa.Array, pieces: list[str]) -> pa.Array:
-    """Patterns that are only a text with % at its ends have faster kernels than a regular expression."""
+    """LIKE; patterns with % only at their ends have faster kernels than a regular expression."""
     match pieces:
         case []:
             return pc.equal(value, "")
@@ -147,7 +147,7 @@ def _first(value: Datum, needle: Datum) -> Numbers:
 
 @njit()
 def _is_at(data, place, end, sought, start, stop):  # type: ignore[no-untyped-def]
-    """Whether the bytes sought[start:stop] lie at a place, before the end."""
+    """Whether the bytes sought[start:stop] are at a place, before the end."""
     if place + stop - start > end:
         return False
     for i in range(stop - start):
@@ -158,7 +158,7 @@ def _is_at(data, place, end, sought, start, stop):  # type: ignore[no-untyped-de
 
 @njit()
 def _find(data, place, end, sought, start, stop):  # type: ignore[no-untyped-def]
-    """The first place from `place` on at which sought[start:stop] lies, else -1."""
+    """The first place from `place` on at which sought[start:stop] is found, else -1."""
     for i in range(place, end - (stop - start) + 1):
         if _is_at(data, i, end, sought, start, stop):
             return i
@@ -216,7 +216,7 @@ def _replaced(data, starts, ends, sought, begins, stops, put, put_starts, put_en
 
 @njit()
 def _parts(data, starts, ends, sought, begins, stops, numbers):  # type: ignore[no-untyped-def]
-    """Where the part of each row lies: an empty stretch if there is none of its number."""
+    """Where the part of each row lies; an empty range if it has no part of that number."""
     first, last = np.empty(len(starts), np.int64), np.empty(len(starts), np.int64)
     for row in range(len(starts)):
         width = stops[row] - begins[row]

@@ -50,7 +50,7 @@ def trim_right(_: CallSite, value: Datum) -> pa.Array:
 
 
 def substring(_: CallSite, value: Datum, position: Datum, size: Datum | None = None) -> pa.Array:
-    """From a position, counted from 1, or from the end if it is negative; 0 is as 1."""
+    """From a position, counted from 1, or from the end if it is negative; 0 counts as 1."""
     size = pa.scalar(_INT_MAX, pa.int32()) if size is None else size
     data = (value, position, size)
     if is_scalar(position) and is_scalar(size) and position.as_py() >= 0:
@@ -118,9 +118,9 @@ def first_point(_: CallSite, value: pa.Array) -> pa.Array:
 
 
 def _in_case(value: pa.Array, ascii: Callable[[pa.Array], pa.Array], full: Callable[[str], str]) -> pa.Array:
-    """Upper or lower case; one code point may become several, and Arrow changes only one into one.
+    """Upper or lower case; one code point may become several, but Arrow maps each to exactly one.
 
-    So the distinct values that are not all ASCII are changed by Python, one at a time.
+    So Python converts the distinct values that are not all ASCII, one at a time.
     """
     plain = pc.string_is_ascii(value)
     if pc.all(plain).as_py() is not False:
@@ -131,7 +131,7 @@ def _in_case(value: pa.Array, ascii: Callable[[pa.Array], pa.Array], full: Calla
 
 
 def _padding(value: pa.Array, size: Datum, pad: Datum) -> pa.Array:
-    """What is put beside a string so that it has a size: the pad, repeated and cut."""
+    """The padding that brings a string to a size: the pad, repeated and cut."""
     missing = np.maximum(raw(size) - _counts(value), 0)
     null = nulls(value, size, pad)
     if is_scalar(size) and is_scalar(pad):

@@ -1,6 +1,7 @@
-"""Text into numbers and truths: NULL where a text is none.
+"""Text to numbers and booleans, NULL where a text is neither.
 
-A regular expression decides which texts are read; those are put into the form that Arrow reads alike.
+A regular expression decides which texts are valid; those are rewritten into a form that Arrow reads
+correctly.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _NAMED = {
     "-inf": -np.inf,
     "-infinity": -np.inf,
 }
-# Arrays only where they are used: with the first one of a process, pyarrow loads pandas.
+# Arrays are made only where they are used: with the first one of a process, pyarrow loads pandas.
 _TRUE, _FALSE = ("t", "true", "y", "yes", "1"), ("f", "false", "n", "no", "0")
 BLANKS = "".join(map(chr, range(33)))
 CONTROLS = BLANKS + "\x7f"
@@ -39,12 +40,12 @@ _DIGITS_MAX = 38
 
 
 def integers(value: pa.Array, type: pa.DataType) -> pa.Array:
-    """Whole numbers with an optional sign and a fraction, which is cut off."""
+    """Whole numbers with an optional sign and a fraction, which is truncated."""
     if pc.all(pc.match_substring_regex(value, _SHORT_WHOLE)).as_py() is not False:
         return _within(value.cast(pa.int64()), type)
     parts = pc.extract_regex(pc.utf8_trim(value, CONTROLS), _WHOLE)
     digits = pc.if_else(pc.equal(parts.field("digits"), ""), "0", parts.field("digits"))
-    # Twenty digits never fit; fewer are read as a decimal, which tells what fits.
+    # Twenty digits never fit; fewer are read as a decimal, which shows what fits.
     sized = pc.if_else(pc.less(pc.binary_length(digits), 20), digits, pa.scalar(None, pa.string()))
     size = unscaled(sized.cast(pa.decimal128(19, 0))).astype(object)
     negative = raw(pc.equal(parts.field("sign"), "-").cast(pa.int32())).astype(bool)
@@ -85,11 +86,11 @@ def decimals(value: pa.Array, type: pa.DataType) -> pa.Array:
 
 
 def _common_doubles(value: pa.Array) -> pa.Array | None:
-    """What Arrow reads, much faster, if it can read all texts, and all are finite: its other names differ."""
+    """Arrow's result, which is much faster, if it reads all texts as finite: its special names differ."""
     try:
         read = value.cast(pa.float64())
     except pa.ArrowInvalid:
-        # Then the slower way reads them.
+        # The slower way reads them.
         return None
     return read if np.isfinite(raw(read)).all() else None
 
@@ -97,8 +98,8 @@ def _common_doubles(value: pa.Array) -> pa.Array | None:
 def _common_decimals(value: pa.Array, type: pa.DataType) -> pa.Array:
     """Short decimals without an exponent, which Arrow reads exactly at the scale of the longest fraction."""
     point = raw(pc.find_substring(value, "."))
-    behind = np.where(point < 0, 0, _sizes(value) - point - 1)
-    scale = int(behind.max(initial=0))
+    decimals_found = np.where(point < 0, 0, _sizes(value) - point - 1)
+    scale = int(decimals_found.max(initial=0))
     read = value.cast(pa.decimal128(38, scale))
     return decimals_of(rescaled(unscaled(read), scale, type.scale), type, nulls(value))
 
@@ -128,7 +129,7 @@ def _named(trimmed: pa.Array) -> pa.Array:
 
 
 def _hexadecimal(bare: pa.Array) -> pa.Array:
-    """Hexadecimal doubles: Arrow reads none, so Python reads the distinct ones, if there ever are any."""
+    """Hexadecimal doubles: Arrow reads none, so Python reads the distinct ones, which are rare."""
     fits = pc.match_substring_regex(bare, _HEXADECIMAL)
     coded = pc.if_else(fits, bare, pa.scalar(None, pa.string())).dictionary_encode()
     read = pa.array([_from_hexadecimal(text) for text in coded.dictionary.to_pylist()], pa.float64())
@@ -144,7 +145,7 @@ def _from_hexadecimal(text: str) -> float:
 
 
 def _ascii_digits(value: pa.Array) -> pa.Array:
-    """The texts with the digits of other scripts made European, by Python, as Arrow does not know them."""
+    """The texts with digits of other scripts converted to ASCII, by Python, as Arrow does not know them."""
     plain = pc.string_is_ascii(value)
     if pc.all(plain).as_py() is not False:
         return value
@@ -162,7 +163,7 @@ def _exponent(parts: pa.Array) -> Numbers:
 
 
 def _rounded(digits: pa.Array, kept: Numbers) -> Numbers:
-    """The first digits of each text as a number: filled up with zeros if there are fewer, rounded if more."""
+    """The first digits of each text as a number: padded with zeros if there are fewer, rounded if more."""
     held = texts(digits, len(digits))
     sizes = held.ends - held.starts
     cut = np.clip(kept, 0, sizes)

@@ -1,7 +1,7 @@
-"""Text into timestamps, as Spark reads it: `2024`, `2024-3-1 9:30`, `2024-03-01T09:30:00.5+02:00`, ...
+"""Text to timestamps, as Spark reads it: `2024`, `2024-3-1 9:30`, `2024-03-01T09:30:00.5+02:00`, ...
 
-The time of a text without a zone is on the clock of the network's time zone. A text with a time but no date
-means no instant here: today is not known to an expression.
+A text without a zone is a local time of the network's time zone. A text with a time but no date is NULL,
+because an expression does not know today's date.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAIVE = pa.timestamp("us")
 
 
 def timestamps(value: pa.Array, timezone: str) -> pa.Array:
-    """The instants that some texts mean, NULL where one means none.
+    """The instants that some texts mean, NULL where a text is not a timestamp.
 
     >>> timestamps(pa.array(["2024-07-01 12:00", "noon"]), "Europe/Helsinki").cast("int64").to_pylist()
     [1719824400000000, None]
@@ -43,7 +43,7 @@ def timestamps(value: pa.Array, timezone: str) -> pa.Array:
 
 
 def _in_common_form(value: pa.Array) -> pa.Array | None:
-    """What Arrow reads, much faster, if all texts look like `2024-03-01 09:30:00` without a zone."""
+    """Arrow's result, which is much faster, if all texts look like `2024-03-01 09:30:00` without a zone."""
     held = texts(value, len(value))
     long_enough = held.ends - held.starts >= 16
     colon = np.append(held.data, np.zeros(16, np.uint8))[held.starts + 13] == ord(":")
@@ -53,12 +53,12 @@ def _in_common_form(value: pa.Array) -> pa.Array | None:
     try:
         return value.cast(_NAIVE)
     except pa.ArrowInvalid:
-        # Then the slower way reads them.
+        # The slower way reads them.
         return None
 
 
 def _days(parts: pa.Array) -> tuple[Numbers, Mask]:
-    """The days since 1970, and where there is no such day."""
+    """The days since 1970, and where a date does not exist."""
     year, month, day = _number(parts, "year", 1970), _number(parts, "month", 1), _number(parts, "day", 1)
     months = (year - 1970) * 12 + month - 1
     start, following = (m.astype("M8[M]").astype("M8[D]").astype(np.int64) for m in (months, months + 1))
@@ -67,7 +67,7 @@ def _days(parts: pa.Array) -> tuple[Numbers, Mask]:
 
 
 def _number(parts: pa.Array, name: str, missing: int, fill: int = 0) -> Numbers:
-    """A part of each text as a number; a fraction is first filled up with zeros."""
+    """A part of each text as a number; a fraction is first padded with zeros."""
     digits = parts.field(name)
     absent = pc.equal(digits, "")
     if fill:
@@ -76,7 +76,7 @@ def _number(parts: pa.Array, name: str, missing: int, fill: int = 0) -> Numbers:
 
 
 def _by_zone(names: pa.Array, clocks: Numbers, micros: Numbers, timezone: str, null: Mask | None) -> pa.Array:
-    """The instants of clock times, for one zone after another: a train's texts name few."""
+    """The instants of local times, zone by zone: a train's texts name few zones."""
     coded = names.dictionary_encode()
     codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     instants, wrong = np.zeros(len(clocks), np.int64), np.zeros(len(clocks), bool)

@@ -1,4 +1,4 @@
-"""Timestamps: their fields on the clock of a time zone, truncation, shifts and differences."""
+"""Timestamps: their fields in local time, truncation, shifts and differences."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FIRST_S, _FIRST_US = divmod(-(2**63), SECOND_US)
 
 @dataclass(frozen=True)
 class LocalTimes:
-    """What the clocks of a zone show: days since 1970 and seconds of the day."""
+    """Local times of a zone: days since 1970 and seconds of the day."""
 
     day: Numbers
     second: Numbers
@@ -52,7 +52,7 @@ class LocalTimes:
 
 
 def clock(instants: Numbers, where: Zone) -> LocalTimes:
-    """What the clocks show at some instants in microseconds."""
+    """The local times of some instants in microseconds."""
     seconds = instants // SECOND_US
     seconds = seconds + where.at(seconds)
     day = seconds // DAY_S
@@ -65,7 +65,7 @@ def day_of_month(day: Numbers, month: str = "M8[M]") -> Numbers:
 
 
 def joined(seconds: Numbers, micros: Numbers, null: Mask | None) -> pa.Array:
-    """The timestamps of some instants in seconds and microseconds; NULL where 64 bits do not hold one."""
+    """The timestamps of some instants in seconds and microseconds; NULL if one does not fit 64 bits."""
     over = (seconds > _LAST_S) | ((seconds == _LAST_S) & (micros > _LAST_US))
     under = (seconds < _FIRST_S) | ((seconds == _FIRST_S) & (micros < _FIRST_US))
     return arrow(seconds * SECOND_US + micros, TIMESTAMP.arrow, either(null, over | under))
@@ -99,13 +99,13 @@ def subtract(site: CallSite, value: Datum, interval: Datum) -> pa.Array:
 
 
 def difference(site: CallSite, unit: Datum, start: Datum, end: Datum) -> pa.Array:
-    """How many whole units lie between what the clock shows at two instants."""
+    """How many whole units lie between the local times of two instants."""
     size = UNITS_US[(unit if is_scalar(unit) else unit[0]).as_py().upper()]
     first, second, where = raw(start), raw(end), zone(site.timezone)
     null = either(_reach(start), _reach(end))
     seconds = clock(second, where).seconds - clock(first, where).seconds
     micros = second % SECOND_US - first % SECOND_US
-    # Seconds and microseconds of opposite signs are first brought to one, as units round towards zero.
+    # Seconds and microseconds of opposite signs are first brought to one sign, as units round towards zero.
     seconds, micros = seconds + micros // SECOND_US, micros % SECOND_US
     lent = (seconds < 0) & (micros > 0)
     seconds, micros = seconds + lent, micros - lent * SECOND_US
@@ -129,7 +129,7 @@ def _from_unix(size: int) -> Implementation:
 
 
 def from_number(value: pa.Array, size: int) -> pa.Array:
-    """Timestamps from numbers of units of some microseconds; NULL where 64 bits do not hold one."""
+    """Timestamps from numbers of units of some microseconds; NULL if one does not fit 64 bits."""
     if pa.types.is_floating(value.type):
         return from_seconds(value)
     if pa.types.is_decimal(value.type):
@@ -141,21 +141,21 @@ def from_number(value: pa.Array, size: int) -> pa.Array:
 
 
 def from_seconds(value: pa.Array) -> pa.Array:
-    """Timestamps from seconds in doubles: cut to microseconds, held within 64 bits; NULL if not finite."""
+    """Timestamps from seconds in doubles: truncated to microseconds, clamped to 64 bits, or NULL."""
     micros = doubles.to_integers(pc.multiply(value, float(SECOND_US)), pa.int64())
     strange = ~np.isfinite(raw(value))
     return arrow(raw(micros), TIMESTAMP.arrow, either(nulls(value), strange))
 
 
 def _from_exact(value: pa.Array) -> pa.Array:
-    """Decimals of at most six digits behind the point."""
+    """Decimals with at most six digits after the point."""
     micros = rescaled(unscaled(value), value.type.scale, 6)
     over = np.abs(micros) > (2**63 - 1) // SECOND_US * SECOND_US
     return longs(micros, either(nulls(value), over.astype(bool))).cast(TIMESTAMP.arrow)
 
 
 def _shifted(site: CallSite, value: Datum, interval: Datum, sign: int) -> pa.Array:
-    """A timestamp so many days later on the calendar, and then the rest of the interval."""
+    """A timestamp moved by a number of days on the calendar, and then by the rest of the interval."""
     instants, length, where = raw(value), raw(interval) * sign, zone(site.timezone)
     days = _towards_zero(length, DAY_US)
     rest = length - days * DAY_US
@@ -168,19 +168,19 @@ def _shifted(site: CallSite, value: Datum, interval: Datum, sign: int) -> pa.Arr
 
 
 def _retained(shown: LocalTimes, surplus: Numbers, instants: Numbers, where: Zone) -> Numbers:
-    """The instants of clock times without their surplus seconds, with the same offset if possible."""
+    """The instants of local times without their surplus seconds, with the same offset if possible."""
     offset = where.at(instants // SECOND_US)
     return _same_offset(shown.seconds - surplus, offset, where)
 
 
 def _same_offset(clocks: Numbers, offset: Numbers, where: Zone) -> Numbers:
-    """The instants of clock times: of two, the one with the offset given."""
+    """The instants of local times; of two, the one with the given offset."""
     wanted = clocks - offset
     return np.where(where.at(wanted) == offset, wanted, where.instants(clocks))
 
 
 def _reach(value: Datum) -> Mask | None:
-    """Where a timestamp is NULL, or so far away that the calendar's arithmetic could overflow."""
+    """Where a timestamp is NULL, or so far away that calendar arithmetic could overflow."""
     instants = raw(value)
     far = (instants > INSTANT_MAX_US) | (instants < -INSTANT_MAX_US)
     return either(nulls(value), far) if far.any() else nulls(value)

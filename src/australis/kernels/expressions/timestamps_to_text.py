@@ -14,7 +14,7 @@ from australis.kernels.expressions.zones import DAY_S, zone
 
 
 def timestamp_text(value: pa.Array, timezone: str) -> pa.Array:
-    """What the clocks of a zone show, with as many parts of seconds as there are.
+    """Local times of a zone as text, with as many digits of the fraction as needed.
 
     >>> stamps = pa.array([0, 1_500_000], pa.timestamp("us", tz="UTC"))
     >>> timestamp_text(stamps, "Europe/Helsinki").to_pylist()
@@ -53,7 +53,7 @@ def _years(years: Numbers) -> pa.Array:
 
 
 def _fractions(micros: Numbers) -> pa.Array:
-    """A point and the microseconds without the zeros at their end, or nothing."""
+    """A point and the microseconds without trailing zeros, or nothing."""
     digits = pc.utf8_slice_codeunits(pa.array(micros + SECOND_US).cast(pa.string()), 1)
     return pc.utf8_rtrim(pc.utf8_rtrim(pc.binary_join_element_wise(".", digits, ""), "0"), ".")
 

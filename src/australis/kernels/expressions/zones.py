@@ -1,8 +1,8 @@
 """Time zones as tables of offsets, for many instants at once.
 
-The offset of a zone at an instant, and the instant at which a zone's clocks show a time. Where clocks are put
-forward, a time that they skip is read with the offset before; where they are put back, a time that they show
-twice is the first of the two.
+Gives the offset of a zone at an instant, and the instant of a local time. A local time that is skipped when
+clocks go forward is read with the earlier offset; one that occurs twice when they go back is the first of the
+two.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from australis.kernels.expressions.arrays import Numbers
 DAY_S = 86_400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST, _LAST = -5_364_662_400, 16_725_225_600
-"""1800, when every zone kept its local mean time, and 2500."""
+"""1800, when every zone used local mean time, and 2500."""
 _CYCLE = 146_097 * DAY_S
-"""After 400 years the calendar repeats itself, weekdays included, and so do the rules of the zones."""
+"""After 400 years the calendar repeats, including weekdays, and so do the rules of the zones."""
 _STRIDE = 3 * DAY_S
-"""No zone has ever changed its offset twice within so short a time."""
+"""No zone has ever changed its offset twice within this time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +42,15 @@ class Zone:
         return self._look(self.changes, instants)
 
     def instants(self, clocks: Numbers) -> Numbers:
-        """The instants at which the clocks show some times, in seconds since 1970 on the clock."""
+        """The instants of some local times, in seconds since 1970 on the clock."""
         return clocks - self.offset_of_clock(clocks)
 
     def offset_of_clock(self, clocks: Numbers) -> Numbers:
-        """The offsets with which times on the clock are read."""
+        """The offsets with which local times are read."""
         return self._look(self._until, clocks)
 
     def day_starts(self, clocks: Numbers) -> Numbers:
-        """The instants at which days begin, given as midnights on the clock: after a gap if one is there."""
+        """The instants at which days begin, given as local midnights: after a gap if midnight is skipped."""
         instants = self.instants(clocks)
         if len(self.changes) == 0:
             return instants
@@ -61,7 +61,7 @@ class Zone:
 
     @property
     def _until(self) -> Numbers:
-        """The times on the clock until which each offset is used to read it."""
+        """The local times until which each offset is used."""
         return self.changes + np.maximum(self.offsets[:-1], self.offsets[1:])
 
     def _look(self, limits: Numbers, seconds: Numbers) -> Numbers:
@@ -72,7 +72,7 @@ class Zone:
             beyond = np.maximum(seconds - (_LAST - _CYCLE), 0) // _CYCLE
             seconds = seconds - beyond * _CYCLE
             low, high = seconds.min(), seconds.max()
-        # Tuples that arrive together seldom lie on both sides of a change.
+        # Tuples that arrive together are rarely on both sides of a change.
         first, last = np.searchsorted(limits, [low, high], side="right")
         if first == last:
             return np.broadcast_to(self.offsets[first], seconds.shape)
@@ -105,7 +105,7 @@ def _offset(info: ZoneInfo, second: int) -> int:
 
 
 def _change(info: ZoneInfo, low: int, high: int) -> int:
-    """The second at which the offset changes between two probes, by halving."""
+    """The second at which the offset changes between two probes, by bisection."""
     before = _offset(info, low)
     while high - low > 1:
         middle = (low + high) // 2

@@ -1,6 +1,6 @@
-"""The window functions, vectorised: pairs (slot, row) and the state's columns in, results and columns out.
+"""The window functions, vectorised: from pairs (slot, row) and the state's columns to results and columns.
 
-`opened` begins a function on the windows of a state; `apply` runs it over whole windows at once.
+`opened` continues a function on the windows of a state; `apply` runs it over whole windows at once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ACCUMULATORS: dict[str, type[Accumulator]] = {
     "stddev": Deviation,
     "median": Median,
 }
-"""Every window function by its name; sums and averages of some types have classes of their own."""
+"""Every window function by its name; sums and averages of some types have their own classes."""
 
 _BY_TYPE: dict[tuple[str, str], type[Accumulator]] = {
     ("sum", "double"): DoubleSum,
@@ -55,12 +55,12 @@ def accumulator_of(call: WindowCall) -> type[Accumulator]:
 
 
 def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:
-    """The types of the columns that keep a call's accumulations in a state."""
+    """The types of the columns that store a call's accumulations in a state."""
     return accumulator_of(call).stored_types(call)
 
 
 def opened(call: WindowCall, stored: Sequence[pa.Array], args: Sequence[pa.Array]) -> Accumulator:
-    """An accumulation that goes on with the windows of a state; `args` hold the rows that will be added."""
+    """An accumulation that continues with the windows of a state; `args` hold the rows that will be added."""
     accumulator = accumulator_of(call)(call, args)
     accumulator.load(stored)
     return accumulator

@@ -1,7 +1,7 @@
-"""What every window function does: it accumulates rows into many windows at once, each known by its slot.
+"""What every window function does: accumulate rows into many windows at once, each identified by its slot.
 
-In come pairs (slot, row) in the order of release, and columns of the state with one row for each window that
-is open already; out go the results of closed windows and the columns of the next state.
+In: pairs (slot, row) in the order of release, and columns of the state with one row for each open window.
+Out: the results of closed windows and the columns of the next state.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from australis.kernels.expressions import arrow
 
 
 class Accumulator(ABC):
-    """A window function over the windows of one box; it lives as long as one event of the box.
+    """A window function over the windows of one box, for one event of the box.
 
     `args` are the columns whose rows `add` will name. Slots are numbered from 0; those of the windows in
-    `stored` come first. Rows are added to a window one after the other, so results do not depend on how
-    batches were cut, down to the last bit.
+    `stored` come first. Rows are added to a window one by one, so results do not depend on how batches were
+    cut, not even in the last bit.
     """
 
     def __init__(self, call: WindowCall, args: Sequence[pa.Array]) -> None:
@@ -34,15 +34,15 @@ class Accumulator(ABC):
     @staticmethod
     @abstractmethod
     def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:
-        """The types of the columns that keep a window's accumulation in the state."""
+        """The types of the columns that store a window's accumulation in the state."""
 
     @abstractmethod
     def load(self, stored: Sequence[pa.Array]) -> None:
-        """Begin with the windows of the state in the first slots; called once, before the others."""
+        """Put the windows of the state into the first slots; called once, before the other methods."""
 
     @abstractmethod
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
-        """Add rows to windows, one pair after the other; from now on there are `count` slots."""
+        """Add rows to windows, pair by pair; afterwards there are `count` slots."""
 
     @abstractmethod
     def finish(self, slots: Indexes) -> pa.Array:
@@ -50,7 +50,7 @@ class Accumulator(ABC):
 
     @abstractmethod
     def keep(self, slots: Indexes) -> None:
-        """Forget all other windows; the window in `slots[i]` is in slot i from now on."""
+        """Remove all other windows; afterwards, the window in `slots[i]` is in slot i."""
 
     @abstractmethod
     def stored(self) -> list[pa.Array]:
@@ -68,7 +68,7 @@ class Totals(Accumulator):
     """An accumulation of a few numbers for each window, each a column of the state."""
 
     starts: ClassVar[tuple[int | float, ...]]
-    """What each number is in a window without tuples; its type is also the number's."""
+    """Each number's value in a window without tuples; its type is also the number's."""
 
     def __init__(self, call: WindowCall, args: Sequence[pa.Array]) -> None:
         super().__init__(call, args)
@@ -76,7 +76,7 @@ class Totals(Accumulator):
 
     @classmethod
     def number_types(cls, call: WindowCall) -> tuple[type[int] | type[float], ...]:
-        """Whether each number is whole or a double."""
+        """Whether each number is an integer or a double."""
         return tuple(type(start) for start in cls.starts)
 
     @classmethod
@@ -100,16 +100,16 @@ class Totals(Accumulator):
 
 
 class Chosen(Accumulator):
-    """An accumulation that is one of the window's own values, known by its row: `min`, `first` and the like.
+    """An accumulation that selects one of the window's own values by its row: `min`, `first` and the like.
 
-    The values of the state and the argument lie in one pool, so that a choice is a number of a row.
+    The values of the state and the argument lie in one pool, so that a choice is a row number.
     """
 
     pool: pa.Array
     rows: Indexes
     """For each slot the chosen row of the pool, -1 for none."""
     loaded: int
-    """How many rows of the state lie in the pool before those of the argument."""
+    """How many rows of the state precede those of the argument in the pool."""
 
     @staticmethod
     def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:

@@ -18,7 +18,7 @@ _WORD_DIGITS = 18
 
 
 class Least(Chosen):
-    """`min`; NaN is greater than all other numbers, texts compare by their bytes; of equals the first."""
+    """`min`; NaN is greater than all other numbers, texts compare by their bytes; the first of equals."""
 
     def load(self, stored: Sequence[pa.Array]) -> None:
         super().load(stored)
@@ -27,7 +27,7 @@ class Least(Chosen):
             self.rows[stored[0].is_null().to_numpy(zero_copy_only=False)] = -1
 
     def order(self, keys: Indexes) -> Indexes:
-        """Keys of which the least is wanted."""
+        """Keys of which the least is chosen."""
         return keys
 
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
@@ -37,14 +37,14 @@ class Least(Chosen):
 
 
 class Greatest(Least):
-    """`max`, as `min`."""
+    """`max`, like `min`."""
 
     def order(self, keys: Indexes) -> Indexes:
         return ~keys
 
 
 class First(Chosen):
-    """`first`, be it NULL."""
+    """`first`, even if NULL."""
 
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
         self.rows = grown(self.rows, count, -1)
@@ -52,7 +52,7 @@ class First(Chosen):
 
 
 class Last(Chosen):
-    """`last`, be it NULL."""
+    """`last`, even if NULL."""
 
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
         self.rows = grown(self.rows, count, -1)
@@ -60,7 +60,7 @@ class Last(Chosen):
 
 
 def ascending_keys(values: pa.Array) -> Indexes:
-    """Whole numbers that compare as the values of an array do; what stands for a NULL is arbitrary.
+    """Whole numbers that compare like the values of an array; the number for a NULL is arbitrary.
 
     >>> ascending_keys(pa.array(["b", "a", None, "é", "b"]))[[0, 1, 3, 4]].tolist()
     [1, 0, 2, 1]
@@ -75,7 +75,7 @@ def ascending_keys(values: pa.Array) -> Indexes:
 
 
 def _ranks(values: pa.Array) -> Indexes:
-    """The rank of each value among the different ones."""
+    """The rank of each value among the distinct ones."""
     encoded = values.dictionary_encode()
     order = pc.sort_indices(encoded.dictionary).to_numpy()
     ranks = np.empty(len(order) + 1, np.int64)

@@ -68,7 +68,7 @@ class Median(Collected):
 
 
 class CountDistinct(Collected):
-    """`count(DISTINCT x)`, where values are equal as in GROUP BY; of equals only the first is kept."""
+    """`count(DISTINCT x)`, where values are equal as in GROUP BY; only the first of equal values is kept."""
 
     def load(self, stored: Sequence[pa.Array]) -> None:
         super().load(stored)

@@ -1,6 +1,6 @@
 """The compiled loops of the window functions: one pass over pairs (slot, row), in order.
 
-In the hottest of them indexes are made unsigned: what cannot be negative needs no check for it.
+The hottest loops use unsigned indexes, which need no check for negative values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from australis.kernels.compiled import njit
 
 @njit(nogil=True)
 def add_numbers(sums: Numbers, counts: Indexes, slots: Indexes, rows: Indexes, values: Numbers) -> None:
-    """Add values one after the other, and count them; whole numbers wrap around at 64 bits."""
+    """Add values one by one, and count them; whole numbers wrap at 64 bits."""
     for pair in range(slots.shape[0]):
         slot, row = np.uint64(slots[pair]), np.uint64(rows[pair])
         sums[slot] += values[row]
@@ -24,7 +24,7 @@ def add_numbers(sums: Numbers, counts: Indexes, slots: Indexes, rows: Indexes, v
 def add_deviations(
     counts: Numbers, means: Numbers, squares: Numbers, slots: Indexes, rows: Indexes, values: Numbers
 ) -> None:
-    """Update mean and squared differences with each value, as Welford does."""
+    """Update mean and squared differences with each value, by Welford's method."""
     for pair in range(slots.shape[0]):
         slot = slots[pair]
         counts[slot] += 1.0
@@ -36,7 +36,7 @@ def add_deviations(
 
 @njit(nogil=True)
 def choose_least(chosen: Indexes, slots: Indexes, rows: Indexes, keys: Indexes) -> None:
-    """Choose for each slot the row with the least key, of equals the first."""
+    """Choose for each slot the row with the least key, of equal keys the first."""
     for pair in range(slots.shape[0]):
         slot, row = slots[pair], rows[pair]
         if chosen[slot] < 0 or keys[row] < keys[chosen[slot]]:
@@ -69,7 +69,7 @@ def add_decimals(
     high: Indexes,
     bound: Numbers,
 ) -> None:
-    """Add 128-bit numbers exactly in 192 bits, three words to a slot, the lowest first.
+    """Add 128-bit numbers exactly in 192 bits: three words per slot, the lowest first.
 
     A slot is marked as soon as its sum is not between the negative and the positive `bound`, both exclusive.
     """
@@ -84,7 +84,7 @@ def add_decimals(
 
 @njit(nogil=True)
 def _add_words(total: Numbers, low: int, middle: int, high: int) -> None:
-    """Add a number of three words to another; a word that wrapped around is less than what was added."""
+    """Add a number of three words to another; a word that wrapped is less than what was added."""
     total[0] += low
     carry = np.uint64(1) if total[0] < low else np.uint64(0)
     total[1] += middle

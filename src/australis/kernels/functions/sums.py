@@ -34,7 +34,7 @@ class Count(Totals):
 
 
 class LongSum(Totals):
-    """`sum` of whole numbers, which wraps around at 64 bits; NULL without values."""
+    """`sum` of whole numbers, which wraps at 64 bits; NULL without values."""
 
     starts: ClassVar[tuple[int | float, ...]] = (0, 0)
 
@@ -49,7 +49,7 @@ class LongSum(Totals):
 
 
 class DoubleSum(LongSum):
-    """`sum` of doubles, added one after the other."""
+    """`sum` of doubles, added one by one."""
 
     starts = (0.0, 0)
 
@@ -78,7 +78,7 @@ class Deviation(Totals):
 
 
 class DecimalSum(Accumulator):
-    """`sum` of decimals: exact, and NULL once it has had more digits than its type."""
+    """`sum` of decimals: exact, and NULL once it has exceeded the digits of its type."""
 
     @staticmethod
     def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:

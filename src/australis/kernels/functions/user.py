@@ -1,4 +1,4 @@
-"""Registered aggregates, `Agg(init, incr, final)` of Aurora, footnote 6: Python for each tuple, only here."""
+"""Registered aggregates, `Agg(init, incr, final)` of Aurora, footnote 6: the only Python run per tuple."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from australis.kernels.functions.accumulator import Accumulator
 
 
 class UserAccumulator(Accumulator):
-    """The states of a registered aggregate; in the state of the kernel they are JSON texts."""
+    """The states of a registered aggregate; the state of the kernel stores them as JSON texts."""
 
     states: list[Any]
 
@@ -48,7 +48,7 @@ class UserAccumulator(Accumulator):
         try:
             return [pa.array([json.dumps(state) for state in self.states], pa.string())]
         except (TypeError, ValueError) as error:
-            expected = "states made of JSON values, so that they can be kept and moved"
+            expected = "a state of JSON values, which can be stored and moved"
             raise KernelError(
                 Problem("", f"`{self.call.function}` made a bad state: {error}", expected)
             ) from error

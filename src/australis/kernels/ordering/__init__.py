@@ -1,7 +1,7 @@
 """Order and slack: which tuples have a place, which are late, and when the rest are released.
 
-A batch and what waits come in; rows to release, and what groups have passed, go out. `order` does it for one
-input, `sides` for each input of a box that has two.
+In: a batch and the waiting tuples. Out: the rows to release, and what the groups have passed. `order` does it
+for one input, `sides` for each input of a box that has two.
 """
 
 from australis.kernels.ordering.order import (

@@ -1,7 +1,7 @@
-"""Order and slack (Aurora 5.2.2): which tuples have a place, which are late, when the others are released.
+"""Order and slack (Aurora 5.2.2): which tuples have a place, which are late, and when the rest are released.
 
-In come a batch and what waits from before; out go the rows in the order of their release, each with the
-arrival that released it.
+In: a batch and the tuples still waiting. Out: the rows in the order of their release, each with the arrival
+that released it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from australis.kernels.expressions import arrow, nulls
 from australis.kernels.kernel import refused
 
 NOTHING = -(2**63)
-"""What a group has passed, as a sort key, before anything is: less than every key."""
+"""The sort key for a group that has passed nothing yet: less than every key."""
 SHIFTED_MOST = 64
-"""Buffers up to this size are sorted arrays, into which a row nearly in order is shifted; others heaps."""
+"""Buffers up to this size are sorted arrays, into which a row nearly in order is shifted; others, heaps."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class Placed:
     values: Numbers
     """In the units of the type: int64, or float64 for doubles."""
     rows: Indexes
-    """The row that each tuple had in the batch as it came."""
+    """The row of each tuple in the original batch."""
     rejected: pa.Table | None
 
 
 def place(batch: pa.Table, on: str, advance: int | float | None = None) -> Placed:
-    """Look up the order values of a batch and reject the tuples without a place; `advance` is an Aggregate's.
+    """Read the order values of a batch and reject tuples without a place; `advance` is an Aggregate's.
 
     >>> placed = place(pa.table({"at": [2.5, None, float("nan"), -1.0]}), "at")
     >>> placed.values.tolist(), placed.rows.tolist(), placed.rejected["#reason"][1].as_py()
@@ -62,7 +62,7 @@ def place(batch: pa.Table, on: str, advance: int | float | None = None) -> Place
 
 
 def _all_within(values: Numbers, advance: int | float | None) -> bool:
-    """Whether all values have a place: if the least and the greatest one have. A NaN would be both."""
+    """Whether all values have a place: the least and the greatest must have one. A NaN would be both."""
     return not len(values) or bool(_within(np.array([values.min(), values.max()]), advance).all())
 
 
@@ -74,7 +74,7 @@ def _within(values: Numbers, advance: int | float | None) -> Mask:
 
 
 def sort_keys(values: Numbers) -> Indexes:
-    """Whole numbers that compare as the values do, so that one compiled loop serves all orders.
+    """Whole numbers that compare like the values, so that one compiled loop serves all orders.
 
     >>> sort_keys(np.array([1.0, -0.0, 0.0, -1.0])).argsort(kind="stable").tolist()
     [3, 1, 2, 0]
@@ -86,14 +86,14 @@ def sort_keys(values: Numbers) -> Indexes:
 
 
 def from_sort_keys(keys: Indexes, dtype: np.dtype[Any]) -> Numbers:
-    """The values that some sort keys stand for."""
+    """The values of some sort keys."""
     if dtype == np.int64:
         return keys
     return (keys ^ ((keys >> 63) & 0x7FFF_FFFF_FFFF_FFFF)).view(np.float64)
 
 
 def passed_keys(stored: pa.Array) -> Indexes:
-    """The sort keys of what groups have passed, from a column of the state where NULL is nothing yet."""
+    """The sort keys of what groups have passed, from a column of the state where NULL means nothing yet."""
     keys = sort_keys(numbers(stored)).copy()
     missing = nulls(stored)
     if missing is not None:
@@ -123,7 +123,7 @@ class Released:
     rows: Indexes
     groups: Indexes
     keys: Indexes
-    """The group and the sort key of each."""
+    """The group and the sort key of each released row."""
     causes: Indexes
     """For each released row, the row of the batch whose arrival released it."""
     late: int
@@ -137,11 +137,11 @@ class Released:
 def release(
     codes: Indexes, keys: Indexes, waiting: int, passed: Indexes, slack: int, *, drop_late: bool
 ) -> Released:
-    """Run waiting and new rows through each group's buffer of `slack` tuples, the greatest that it has seen.
+    """Run waiting and new rows through each group's buffer, which holds the `slack` greatest tuples seen.
 
-    The first `waiting` rows wait from before. `codes` are groups below `len(passed)`, `keys` sort keys.
-    When a tuple finds its group's buffer full, the least of them all leaves, of equals the first to arrive.
-    A late tuple is that itself; its group passes nothing by it.
+    The first `waiting` rows were already waiting. `codes` are groups below `len(passed)`, `keys` sort keys.
+    When a tuple finds its group's buffer full, the least of them all is released, of equal ones the first to
+    arrive. A late tuple is itself the least, and does not change what its group has passed.
 
     >>> values = np.array([1, 3, 1, 2, 4, 4, 8, 3, 4, 4])  # the example of Aurora 5.2.2.1, slack 2
     >>> found = release(np.zeros(10, np.int64), values, 0, np.array([NOTHING]), 2, drop_late=False)
@@ -160,9 +160,10 @@ def release(
 
 
 class Held(NamedTuple):
-    """The buffers of all groups: that of group g is from `begins[g]` to `begins[g + 1]`, the least row first.
+    """The buffers of all groups: group g's is from `begins[g]` to `begins[g + 1]`, the least row first.
 
-    A buffer has no more room than its group has rows. Room that is free has the key NOTHING and the row -1.
+    A buffer has at most as many entries as its group has rows. A free entry has the key NOTHING and the row
+    -1.
     """
 
     begins: Indexes
@@ -171,7 +172,7 @@ class Held(NamedTuple):
 
 
 class Left(NamedTuple):
-    """What has left the buffers, as `Released` has it."""
+    """What has left the buffers, in the form of `Released`."""
 
     rows: Indexes
     groups: Indexes
@@ -183,9 +184,9 @@ class Left(NamedTuple):
 def _release(
     codes: Indexes, keys: Indexes, waiting: int, passed: Indexes, drop_late: bool, held: Held, left: Left
 ) -> tuple[int, int]:
-    """Fill `left`; gives how many have left and how many are late.
+    """Fill `left`; returns how many have left and how many are late.
 
-    Indexes are made unsigned: what cannot be negative needs no check for it.
+    Indexes are unsigned, so they need no check for negative values.
     """
     count = late = 0
     for row in range(codes.shape[0]):
@@ -216,7 +217,7 @@ def _release(
 
 @njit(nogil=True)
 def _shift_in(held: Held, begin: int, end: int, key: int, row: int) -> None:
-    """Put a row into the place of the least one of a sorted buffer; it arrived after all of them."""
+    """Replace the least row of a sorted buffer by a row that arrived after all of them."""
     place = end - 1
     while held.keys[np.uint64(place)] > key:
         place -= 1
@@ -229,7 +230,7 @@ def _shift_in(held: Held, begin: int, end: int, key: int, row: int) -> None:
 
 @njit(nogil=True)
 def _sift_in(held: Held, begin: int, size: int, key: int, row: int) -> None:
-    """Put a row into the place of the least one of a heap by (key, row); it arrived after all of them."""
+    """Replace the least row of a heap by (key, row) by a row that arrived after all of them."""
     place = 0
     while True:
         below = 2 * place + 1
@@ -248,7 +249,7 @@ def _sift_in(held: Held, begin: int, size: int, key: int, row: int) -> None:
 
 @njit(nogil=True)
 def _is_before(held: Held, one: int, other: int) -> bool:
-    """Whether one held row leaves before another."""
+    """Whether one held row is released before another."""
     if held.keys[one] == held.keys[other]:
         return bool(held.rows[one] < held.rows[other])
     return bool(held.keys[one] < held.keys[other])

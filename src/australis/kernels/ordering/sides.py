@@ -1,4 +1,4 @@
-"""One side of a Join or Resample: its order says what is late and what can no longer come (Aurora 5.2.2)."""
+"""One side of a Join or Resample: its order tells what is late and what can no longer come (Aurora 5.2.2)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ VALUE = "#value"
 
 @dataclass(frozen=True)
 class Passed:
-    """What each group has passed, where it is not still open."""
+    """What each group has passed, unless it is still open."""
 
     values: Numbers
     open: Mask
@@ -51,19 +51,19 @@ class Passed:
 
 @dataclass(frozen=True)
 class Arrived:
-    """The tuples of a batch that are in order, and what they did to their groups."""
+    """The tuples of a batch that are in order, and their effect on their groups."""
 
     state: State
     batch: pa.Table
     values: Numbers
     rows: Indexes
-    """The row that each tuple had in the batch as it came."""
+    """The row of each tuple in the original batch."""
     codes: Indexes
     """The group of each tuple, numbered by first arrival."""
     movers: Indexes
-    """The tuples, ascending, that moved what their group has passed."""
+    """The tuples, ascending, that advanced what their group has passed."""
     moved: Numbers
-    """To what each of these moved it."""
+    """The new value for each of these."""
     rejected: pa.Table | None
     late: int
 
@@ -86,7 +86,7 @@ class Side:
         return {self._groups: groups.empty_table(), self._waiting: waiting.empty_table()}
 
     def keys(self, state: State) -> pa.Table:
-        """The attributes grouped by, for each group known."""
+        """The attributes grouped by, for each known group."""
         return state[self._groups].drop_columns([PASSED])
 
     def count(self, state: State) -> int:
@@ -94,12 +94,12 @@ class Side:
         return int(state[self._groups].num_rows)
 
     def passed(self, state: State) -> Passed:
-        """What each group known has passed."""
+        """What each known group has passed."""
         keys = passed_keys(column(state[self._groups], PASSED))
         return Passed(from_sort_keys(keys, self.values_dtype), keys == NOTHING)
 
     def arrive(self, state: State, batch: pa.Table) -> Arrived:
-        """Let a batch come in: reject, leave out what is late, and move what the groups have passed."""
+        """Take a batch: reject tuples, drop late ones, and advance what the groups have passed."""
         placed = place(batch, self.order.on)
         found = encode(self.keys(state), self.count(state), placed.batch)
         waiting = state[self._waiting]
@@ -141,7 +141,7 @@ class Side:
 
 
 def _without_late(arrived: Arrived, in_order: Indexes) -> Arrived:
-    """Only the tuples in order, as they came; late ones have moved nothing."""
+    """Only the tuples in order, as they arrived; late ones advanced nothing."""
     is_kept = np.zeros(len(arrived.values), np.bool_)
     is_kept[in_order] = True
     kept = np.flatnonzero(is_kept)

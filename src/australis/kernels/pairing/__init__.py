@@ -1,6 +1,6 @@
-"""Boxes with two inputs: keys that meet, pairs that satisfy a predicate, and their sequence.
+"""Boxes with two inputs: equal keys, pairs that satisfy a predicate, and their sequence.
 
-Batches and kept tuples of both sides come in; pairs, or the windows of a Resample, go out.
+In: batches and kept tuples of both sides. Out: pairs, or the windows of a Resample.
 """
 
 from australis.kernels.pairing.keys import KEY, NO_KEY, Keys

@@ -18,7 +18,7 @@ INTERPOLATIONS = ("linear", "nearest", "last_value")
 
 @dataclass(frozen=True)
 class Points:
-    """Windows as an interpolation sees them, over tuples laid out by group and order value."""
+    """Windows in the form that interpolation needs, over tuples laid out by group and order value."""
 
     rows: Indexes
     """The row of the tuple at each place."""
@@ -27,13 +27,13 @@ class Points:
     lows: Indexes
     highs: Indexes
     splits: Indexes
-    """For each window the first place that is behind its position."""
+    """For each window, the first place after its position."""
     positions: Numbers
-    """For each window the order value at which to interpolate."""
+    """For each window, the order value at which to interpolate."""
 
 
 def interpolate(call: WindowCall, argument: pa.Array, points: Points) -> pa.Array:
-    """The values of a call at the position of each window; NULLs of the argument are passed over."""
+    """The values of a call at the position of each window; NULLs of the argument are skipped."""
     before, after = _neighbours(argument, points)
     if call.function == "last_value":
         return _at(argument, points.rows, before)
@@ -45,7 +45,7 @@ def interpolate(call: WindowCall, argument: pa.Array, points: Points) -> pa.Arra
 
 
 def _neighbours(argument: pa.Array, points: Points) -> tuple[Indexes, Indexes]:
-    """The last place with a value at or before each position, and the first one behind; -1 for none."""
+    """The last place with a value at or before each position, and the first one after it; -1 for none."""
     filled = present(argument)
     before, after = points.splits - 1, points.splits
     if filled is not None:
@@ -67,7 +67,7 @@ def _nearest(points: Points, before: Indexes, after: Indexes) -> Indexes:
 
 @njit(nogil=True)
 def _linear(values: Any, rows: Any, laid_out: Any, positions: Any, before: Any, after: Any) -> Any:
-    """The values on straight lines between two places; at the only place, or the first if just there."""
+    """The values on straight lines between two places; the value of the only place if there is just one."""
     line = np.zeros(len(positions), np.float64)
     for window in range(len(positions)):
         low, high, position = before[window], after[window], positions[window]

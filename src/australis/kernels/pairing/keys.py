@@ -1,4 +1,4 @@
-"""The keys of a join: the attributes that its predicate equates, numbered for both sides alike.
+"""The keys of a join: the attributes that its predicate equates, with one numbering for both sides.
 
 SQL's `=` decides: NULL equals nothing, so such a tuple has no code; NaN equals NaN and -0.0 equals 0.0.
 """
@@ -18,9 +18,9 @@ from australis.kernels.ordering import Passed, Side
 KEY = "#key"
 """The column of kept tuples with the code of their key."""
 NO_KEY = -1
-"""The code of a tuple that equals none."""
+"""The code of a tuple whose key equals no other."""
 SPARE_KEYS = 1024
-"""How many keys may be remembered, beside one for each kept tuple, before those out of use are forgotten."""
+"""How many keys may be kept, besides one for each kept tuple, before unused ones are removed."""
 
 
 class Keys:
@@ -39,7 +39,7 @@ class Keys:
         return int(known.num_rows) if self._fields else 1
 
     def encode(self, known: pa.Table, port: int, batch: pa.Table) -> GroupCodes:
-        """The codes of a batch of one side, and the keys with the new ones behind those that were known."""
+        """The codes of a batch of one side, and the keys including new ones."""
         arrays = [column(batch, name) for name in self._names[port]]
         if not arrays:
             return GroupCodes(np.zeros(batch.num_rows, np.int64), known, 1)
@@ -50,7 +50,7 @@ class Keys:
         return GroupCodes(np.where(missing, NO_KEY, found.codes), found.keys, found.count)
 
     def asked(self, port: int, batch: pa.Table) -> pa.Table:
-        """The distinct keys of a batch of the other side without NULLs, under the names that a port has.
+        """The distinct keys of a batch of the other side, without NULLs, under the names at a port.
 
         An attribute that equals two others has the values of the first one.
         """
@@ -60,10 +60,10 @@ class Keys:
         return found.drop_null().select(once).rename_columns([names[place] for place in once])
 
     def passed(self, known: pa.Table, port: int, codes: Indexes, side: Side, state: State) -> Passed | None:
-        """What the other side has passed for tuples of a port with these key codes; None if nothing tells.
+        """What the other side has passed for tuples of a port with these key codes; None if it is unknown.
 
-        Where the other side's order has groups, a key must say in which of them its partners are. Where it
-        has none, one value stands for all tuples.
+        If the other side's order has groups, a key must determine which group its partners are in. If it has
+        none, one value applies to all tuples.
         """
         names = self._names[1 - port]
         if not set(side.order.group_by) <= set(names):
@@ -82,7 +82,7 @@ class Keys:
         return Numbered(table, names, partitioned_by, dict.fromkeys(kept, KEY))
 
     def _place(self, left: str, right: str) -> int:
-        """Which equality is that of two attributes."""
+        """The index of the equality of two attributes."""
         pairs = list(zip(*self._names, strict=True))
         if (left, right) in pairs:
             return pairs.index((left, right))
@@ -90,7 +90,7 @@ class Keys:
         raise KernelError(Problem("predicate", what, "attributes that the predicate equates"))
 
     def compact(self, known: pa.Table, *tables: pa.Table) -> tuple[pa.Table, ...]:
-        """The keys without those that no table uses, once these are many; and the tables with their codes."""
+        """The keys without unused ones, once these are many; and the tables with their new codes."""
         if known.num_rows <= SPARE_KEYS + sum(table.num_rows for table in tables):
             return (known, *tables)
         used = np.zeros(known.num_rows, np.bool_)
@@ -101,7 +101,7 @@ class Keys:
 
 
 def _by_group(passed: Passed, groups: Indexes) -> Passed:
-    """What some groups have passed; those behind the last one are not known."""
+    """What some groups have passed; groups after the last one are unknown."""
     count = len(passed.values)
     values, is_open = grown(passed.values, count + 1), grown(passed.open, count + 1, True)
     groups = np.minimum(groups, count)

@@ -17,7 +17,7 @@ from australis.kernels.expressions import arrow, evaluate, truths
 from australis.kernels.kernel import empty_output
 
 CANDIDATES_MOST = 1 << 20
-"""How many candidate pairs a predicate is evaluated on at once, so that memory stays bounded."""
+"""How many candidate pairs a predicate is evaluated on at once, which bounds memory."""
 SIDES = ("left", "right")
 
 
@@ -28,7 +28,7 @@ class Meeting:
     port: int
     batch: pa.Table
     causes: Indexes
-    """The row of each tuple of the batch in the batch as it came."""
+    """The row of each tuple in the original batch."""
     partners: pa.Table
     layout: Indexes
     lows: Indexes
@@ -36,7 +36,7 @@ class Meeting:
 
 
 class Pairing:
-    """Makes pairs of meetings, by the part of a predicate that the keys do not decide."""
+    """Makes pairs from meetings, using the part of a predicate that the keys do not decide."""
 
     def __init__(self, predicate: Expr, output: Schema, timezone: str) -> None:
         self._residual = residual(predicate)
@@ -56,14 +56,14 @@ class Pairing:
         return owners, partners
 
     def table(self, meeting: Meeting, owners: Indexes, partners: Indexes) -> pa.Table:
-        """The pairs that some rows make."""
+        """The table of the pairs that some rows form."""
         arrived, kept = _columns(meeting.batch, owners), _columns(meeting.partners, partners)
         ts = _oldest(meeting, owners, partners)
         both = arrived + kept if meeting.port == 0 else kept + arrived
         return pa.Table.from_arrays([*both, ts, pa.array(meeting.causes[owners])], schema=self._output)
 
     def _satisfying(self, meeting: Meeting) -> Iterator[tuple[Indexes, Indexes]]:
-        """Rows of the batch and of its partners that make pairs."""
+        """Rows of the batch and of its partners that form pairs."""
         ends = np.cumsum(meeting.highs - meeting.lows)
         total = int(ends[-1]) if len(ends) else 0
         step = CANDIDATES_MOST if self._residual is not None else max(total, 1)
@@ -83,13 +83,13 @@ class Pairing:
             side, _, attribute = name.partition(".")
             at = SIDES.index(side)
             read[name] = column(tables[at], attribute).take(rows[at])
-        # A predicate without attributes still needs to know for how many pairs.
+        # A predicate without attributes still needs to know the number of pairs.
         table = pa.table(read) if read else pa.table({"": rows[0]})
         return truths(evaluate(predicate, table, self._timezone))
 
 
 def residual(predicate: Expr) -> Expr | None:
-    """What is left of a predicate without the equalities of attributes; None if nothing is."""
+    """The rest of a predicate without the equalities of attributes; None if there is none."""
     conjuncts = [each for each in _conjuncts(predicate) if not equalities(each)]
     if not conjuncts:
         return None
@@ -109,7 +109,7 @@ def _columns(table: pa.Table, rows: Indexes) -> list[pa.Array]:
 
 
 def _oldest(meeting: Meeting, owners: Indexes, partners: Indexes) -> pa.Array:
-    """The lesser ts of each pair; rows of a stored table have none."""
+    """The lesser ts of each pair; rows of a stored table have no ts."""
     arrived = numbers(column(meeting.batch, TS))[owners]
     if TS in meeting.partners.column_names:
         arrived = np.minimum(arrived, numbers(column(meeting.partners, TS))[partners])

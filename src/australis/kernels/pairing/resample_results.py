@@ -15,7 +15,7 @@ from australis.kernels.arrays import (
     Indexes,
     Numbers,
     column,
-    first_behind,
+    first_beyond,
     lower_to_least,
     members,
     numbers,
@@ -29,7 +29,7 @@ from australis.kernels.pairing.interpolation import INTERPOLATIONS, Points, inte
 from australis.kernels.pairing.resample_windows import Windows
 
 MEMBERS_MOST = 1 << 20
-"""How many tuples of windows are accumulated at once, so that memory stays bounded."""
+"""How many tuples of windows are accumulated at once, which bounds memory."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Rights:
 
 
 def argument_name(call: int, argument: int) -> str:
-    """The column with an argument of a function, both by their numbers."""
+    """The column with an argument of a function, each given by its number."""
     return f"{call}.{argument}"
 
 
@@ -104,7 +104,7 @@ class ResampleResults:
 
 
 def _parts(found: Windows) -> Iterator[Windows]:
-    """The windows, so many at once that they have at most MEMBERS_MOST tuples, but at least one window."""
+    """The windows in parts of at most MEMBERS_MOST tuples, but at least one window."""
     ends = np.cumsum(found.highs - found.lows)
     begin, before = 0, 0
     while begin < len(ends):
@@ -115,5 +115,5 @@ def _parts(found: Windows) -> Iterator[Windows]:
 
 def _points(found: Windows, lefts: Lefts, rights: Rights) -> Points:
     positions = lefts.values[found.lefts]
-    splits = first_behind(found.groups, positions, rights.starts, rights.values, rights.values.dtype.type(0))
+    splits = first_beyond(found.groups, positions, rights.starts, rights.values, rights.values.dtype.type(0))
     return Points(rights.rows, rights.values, found.lows, found.highs, splits, positions)

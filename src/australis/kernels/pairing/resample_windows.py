@@ -1,7 +1,7 @@
-"""The windows of a Resample: for each left tuple and right group, the right ones around it (Aurora 5.2.2.4).
+"""The windows of a Resample: for each left tuple and right group, the right tuples near it (Aurora 5.2.2.4).
 
-Left values lie in ascending order, right ones by group and in each group in ascending order. What a group has
-passed is then a number of left tuples that it is done with, so that no list of open windows is needed.
+Left values are sorted; right values are sorted within each group. What a group has passed is then the number
+of left tuples that it is done with, so that no list of open windows is needed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from australis.kernels.arrays import Indexes, Numbers, seek_behind, seek_near
+from australis.kernels.arrays import Indexes, Numbers, seek_beyond, seek_near
 from australis.kernels.compiled import njit
 from australis.kernels.ordering import Passed
 
@@ -31,7 +31,7 @@ class Windows:
 
 
 def lefts_done(lefts: Numbers, passed: Passed, size: int | float) -> Indexes:
-    """How many of the ascending left values each group is done with: what it has passed - value > size."""
+    """How many of the ascending left values each group is done with: those with passed - value > size."""
     return np.where(passed.open, 0, _done(lefts, passed.values, size))
 
 
@@ -53,7 +53,7 @@ def _done(lefts: Any, passed: Any, size: Any) -> Any:
 
 @njit(nogil=True)
 def _windows(lefts: Any, begins: Any, ends: Any, starts: Any, laid_out: Any, size: Any) -> Any:
-    """The left tuple, group, low and high of windows. Empty ones are leapt over: they cost nearly nothing."""
+    """The left tuple, group, low and high of windows. Empty ones are skipped, at almost no cost."""
     room, count = len(laid_out) + 1024, 0
     at, of = np.empty(room, np.int64), np.empty(room, np.int64)
     lows, highs = np.empty(room, np.int64), np.empty(room, np.int64)
@@ -69,7 +69,7 @@ def _windows(lefts: Any, begins: Any, ends: Any, starts: Any, laid_out: Any, siz
             if laid_out[low] - value > size:
                 left = seek_near(lefts, begins[group], end, left, laid_out[low], size)
                 continue
-            high = seek_behind(laid_out, low, last, max(low, high), value, size)
+            high = seek_beyond(laid_out, low, last, max(low, high), value, size)
             if count == len(at):
                 at, of = np.concatenate((at, at)), np.concatenate((of, of))
                 lows, highs = np.concatenate((lows, lows)), np.concatenate((highs, highs))
@@ -83,11 +83,12 @@ def _windows(lefts: Any, begins: Any, ends: Any, starts: Any, laid_out: Any, siz
 def passed_by_all(
     codes: Any, movers: Any, moved: Any, passed: Any, is_open: Any, known: int
 ) -> tuple[Any, Any]:
-    """The most that all groups then known had passed together: before each new group came, and in the end.
+    """The greatest value that all groups known at a time have passed: before each new group, and at the end.
 
-    `codes` are the groups of arriving tuples, of which `movers` move what their group has passed, to `moved`.
-    `passed` and `is_open` say what each group had passed before; the first `known` of them were known then.
-    The first result has a value for each new group and one for the end; the second says where there is none.
+    `codes` are the groups of arriving tuples, of which `movers` advance what their group has passed, to
+    `moved`. `passed` and `is_open` say what each group had passed before; the first `known` of them were
+    known then. The first result has a value for each new group and one for the end; the second marks where
+    there is none.
     """
     passed, is_open = passed.copy(), is_open.copy()
     most = np.zeros(len(passed) - known + 1, passed.dtype)
@@ -98,7 +99,7 @@ def passed_by_all(
             at = count - known
             if at:
                 most[at], none[at] = most[at - 1], none[at - 1]
-            # While the group that had passed least has not moved on, the others need not be asked.
+            # Until the group that has passed least moves on, the others need not be checked.
             if count and not still_open and (none[at] or passed[least] > most[at]):
                 least = int(np.argmin(passed[:count]))
                 if none[at] or passed[least] > most[at]:

@@ -1,4 +1,4 @@
-"""The sequence of the pairs of batches on both ports of a Join, as if their tuples had come one by one."""
+"""The sequence of the pairs of batches on both ports of a Join, as if their tuples had arrived one by one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class New:
 
 @dataclass(frozen=True)
 class Departures:
-    """When each pair leaves: with its later tuple, and there by the partner's order, then by its arrival."""
+    """When each pair is emitted: with its later tuple, then by the partner's order, then by its arrival."""
 
     cause: Indexes
     port: Indexes
@@ -31,7 +31,7 @@ class Departures:
     rank: Indexes
 
     def sequence(self) -> Indexes:
-        """The pairs in the order in which they leave."""
+        """The pairs in the order in which they are emitted."""
         return np.lexsort((self.rank, self.order, self.row, self.port, self.cause))
 
 
@@ -66,7 +66,7 @@ def _with_kept(port: int, owners: Indexes, partners: Indexes, new: New, kept: Nu
 def _with_new(
     rights: Indexes, lefts: Indexes, left: New, right: New, kept_left: int, kept_right: int
 ) -> Departures:
-    """Pairs of two new tuples: the later has the later cause; for one cause it is the right one."""
+    """Pairs of two new tuples: the later has the later cause; for one cause it is the right tuple."""
     left_cause, right_cause = left.causes[lefts], right.causes[rights]
     is_left = left_cause > right_cause
     return Departures(

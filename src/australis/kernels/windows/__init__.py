@@ -1,6 +1,6 @@
 """Windows of an Aggregate or Tumble: which are open, what they hold, when they close.
 
-Released tuples come in; closed windows and the tables that hold the open ones go out.
+In: released tuples. Out: closed windows, and the tables that hold the open ones.
 """
 
 from australis.kernels.windows.layout import ARRIVED, BEGAN, GROUP, OLDEST, PASSED, TIMED_OUT, VALUE, Layout

@@ -1,4 +1,4 @@
-"""Layouts: what a box says about its windows, and how they and the tuples that wait are kept in its state."""
+"""Layouts: the windows of a box, and how they and the waiting tuples are stored in its state."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class Layout:
 
     @cached_property
     def number_type(self) -> pa.DataType:
-        """The type in which order values are kept."""
+        """The type in which order values are stored."""
         return pa.float64() if isinstance(self.windows.size, float) else pa.int64()
 
     @cached_property
     def args(self) -> tuple[Expr, ...]:
-        """The arguments of all calls, each once."""
+        """The arguments of all calls, without repetition."""
         return tuple(dict.fromkeys(arg for call in self.calls for arg in call.args))
 
     def groups_schema(self, keys: pa.Schema) -> pa.Schema:
-        """Of the groups, by first arrival: their keys, what each has passed, where its windows begin."""
+        """The groups by first arrival: their keys, what each has passed, where its windows begin."""
         marks: Fields = [
             (PASSED, self.number_type),
             (FIRST_START, self.number_type),
@@ -49,7 +49,7 @@ class Layout:
 
     @cached_property
     def windows_schema(self) -> pa.Schema:
-        """Of the open windows, by group and start: who they are, their oldest ts, and what is accumulated."""
+        """The open windows by group and start: their identity, their oldest ts, and what is accumulated."""
         fields: Fields = [(GROUP, pa.int64()), (NUMBER, pa.int64()), (START, self.number_type)]
         fields += [(OLDEST, pa.int64()), (BEGAN, pa.int64()), (TIMED_OUT, pa.bool_())]
         for index, call in enumerate(self.calls):
@@ -58,7 +58,7 @@ class Layout:
 
     @cached_property
     def rows_schema(self) -> pa.Schema:
-        """Of the tuples that wait for their slack, in order of arrival, with the values of the arguments."""
+        """The tuples that wait for their slack, in order of arrival, with the values of the arguments."""
         fields: Fields = [(GROUP, pa.int64()), (VALUE, self.number_type), (OLDEST, pa.int64())]
         if isinstance(self.windows, Openings):
             fields.append((OPENS, pa.bool_()))
@@ -67,7 +67,7 @@ class Layout:
         return pa.schema(fields + [(f"#arg{index}", arg.type.arrow) for index, arg in enumerate(self.args)])
 
     def stored(self, windows: pa.Table, index: int) -> list[pa.Array]:
-        """The columns of a table of windows that keep the accumulations of one call."""
+        """The columns of a table of windows that store the accumulations of one call."""
         parts = range(len(stored_types(self.calls[index])))
         return [column(windows, f"#{index}.{part}") for part in parts]
 

@@ -1,4 +1,4 @@
-"""The windows that are open during one event: who they are, when they began, what they have accumulated."""
+"""The windows that are open during one event: their identity, when they began, what they have accumulated."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ from australis.kernels.windows.windows import (
 )
 
 PAIRS_MOST = 1 << 22
-"""Pairs of a window and a row that are laid at one time, so that memory stays bounded."""
+"""Pairs of a window and a row that are processed at once, which bounds memory."""
 WIDE_LEAST = 1 << 12
-"""Where a value may be in this many windows, it is worth finding out in how many it can be."""
+"""If a value may be in this many windows, it is worth computing how many it can be in."""
 NEVER = 2**63 - 1
 """Later than any time: the oldest ts and the begin of a window without tuples."""
 _NO_FLAGS = np.empty(0, np.bool_)
@@ -61,14 +61,14 @@ _NO_FLAGS = np.empty(0, np.bool_)
 
 @dataclass(frozen=True)
 class Chunk:
-    """What was laid at one time."""
+    """What was processed at once."""
 
     releases: int
-    """How many of the released rows were laid."""
+    """How many of the released rows were added to windows."""
     slots: Indexes
     rows: Indexes
     closed: Indexes
-    """The slots that were closed, those that have timed out included."""
+    """The slots that were closed, including those that have timed out."""
     closers: Indexes
     """For each of them, the release that closed it."""
     ignored: int
@@ -76,7 +76,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class WindowResults:
-    """Windows that leave: group, start, oldest ts, the functions' results, the release that closed each."""
+    """Closed windows: group, start, oldest ts, the functions' results, the release that closed each."""
 
     group: Indexes
     start: Numbers
@@ -94,7 +94,7 @@ class WindowResults:
 
 
 def joined_results(parts: Sequence[WindowResults]) -> WindowResults:
-    """Results one behind the other."""
+    """Results, concatenated."""
     if len(parts) == 1:
         return parts[0]
     values = [joined(*arrays) for arrays in zip(*(part.values for part in parts), strict=True)]
@@ -123,13 +123,13 @@ def groups_of(groups: pa.Table, count: int) -> Groups:
 
 
 def group_marks(groups: Groups, settled: Mask, number_type: pa.DataType) -> list[pa.Array]:
-    """The first starts of groups for the state, and when they were known; those not settled are NULL."""
+    """The first starts of groups for the state, and when they became known; NULL where unknown."""
     first_start = arrow(groups.first_start, number_type, ~settled)
     return [first_start, arrow(groups.first_known, pa.int64(), ~settled)]
 
 
 class OpenWindows:
-    """The open windows of an event, and the rows that are laid into them: first those that waited."""
+    """The open windows of an event, and the rows added to them: first those that waited."""
 
     def __init__(self, layout: Layout, windows: pa.Table, rows: pa.Table, groups: Groups) -> None:
         self._layout = layout
@@ -148,11 +148,11 @@ class OpenWindows:
         self._chain()
 
     def run(self, released: Releases) -> tuple[WindowResults, int]:
-        """Lay released rows and forget the windows that close; gives their results and the rows ignored."""
+        """Add released rows and remove the windows that close; returns their results and the rows ignored."""
         parts: list[WindowResults] = []
         laid = ignored = 0
         while not parts or laid < len(released.row):
-            chunk = self.lay(behind(released, laid))
+            chunk = self.lay(rest_of(released, laid))
             lives = self.lives(chunk.closed)
             parts.append(self.results(chunk.closed[lives], chunk.closers[lives] + laid))
             self.keep(self.all_but(chunk.closed))
@@ -160,9 +160,9 @@ class OpenWindows:
         return joined_results(parts), ignored
 
     def lay(self, released: Releases, blanks: int = 0) -> Chunk:
-        """Lay as many released rows into windows as there is room for, and accumulate them.
+        """Add as many released rows to windows as there is room for, and accumulate them.
 
-        Behind the windows that this makes are `blanks` more, without tuples.
+        The windows that this opens are followed by `blanks` more, without tuples.
         """
         found, laid = self._pass(released)
         slots, rows = found.slot[: laid.pairs], found.row[: laid.pairs]
@@ -177,11 +177,11 @@ class OpenWindows:
         return Chunk(laid.releases, slots, rows, closed, closers, laid.ignored)
 
     def _note_begin(self, slots: Indexes, rows: Indexes, arrived: Indexes) -> None:
-        """Note when the windows of some pairs began, and when first starts were known."""
+        """Record when the windows of some pairs began, and when first starts became known."""
         if isinstance(self._layout.windows, Steps):
             lower_to_least(self.began, slots, rows, arrived)
         else:
-            # A window that was opened begins with the tuple that opened it, which is the first of its pairs.
+            # An opened window begins with the tuple that opened it, which is the first of its pairs.
             new = self.began[slots] == NEVER
             self.began[slots[new][::-1]] = arrived[rows[new][::-1]]
         first_row = self.groups.first_row
@@ -189,7 +189,7 @@ class OpenWindows:
         self.groups.first_known[began] = arrived[first_row[began]]
 
     def begin(self, slots: Indexes) -> Indexes:
-        """When the computation of some windows began: not before the tuple came that gives their start."""
+        """When the computation of some windows began: not before the tuple that gives their start arrived."""
         windows, began = self._layout.windows, self.began[slots]
         if isinstance(windows, Openings) or windows.aligned:
             return began
@@ -237,7 +237,7 @@ class OpenWindows:
         return slots[np.lexsort((self.slots.start[slots], self.slots.group[slots]))]
 
     def keep(self, slots: Indexes) -> None:
-        """Forget all other windows; `slots` are by group and start."""
+        """Remove all other windows; `slots` are by group and start."""
         self.slots = _each(self.slots, lambda values: values[slots])
         self.oldest, self.began, self.count = self.oldest[slots], self.began[slots], len(slots)
         for accumulator in self._accumulators:
@@ -265,7 +265,7 @@ class OpenWindows:
 
 
 def blank_window(layout: Layout, rows: pa.Table, groups: Groups) -> pa.Table:
-    """A table of one window without tuples; whose it is, is arbitrary."""
+    """A table of one window without tuples; its group is arbitrary."""
     windows = OpenWindows(layout, layout.windows_schema.empty_table(), rows, groups)
     windows.lay(in_order(rows.slice(0, 0)), blanks=1)
     return windows.table()
@@ -278,7 +278,7 @@ def in_order(rows: pa.Table) -> Releases:
     return Releases(frozen(order), frozen(numbers(column(rows, GROUP))[order]), frozen(values[order]))
 
 
-def behind(released: Releases, count: int) -> Releases:
+def rest_of(released: Releases, count: int) -> Releases:
     """What was released after the first `count`."""
     return Releases(*(values[count:] for values in released))
 
@@ -304,7 +304,7 @@ def _slots(windows: pa.Table, laid: Steps | Openings, groups: Groups) -> Slots:
 
 
 def _with_room(values: Numbers, used: int, room: int) -> Numbers:
-    """A copy with room for more values, which is not touched: only what is used takes memory."""
+    """A copy with room for more values; the room is not touched, so only the used part takes memory."""
     copy = np.empty(room, values.dtype)
     copy[:used] = values[:used]
     return copy

@@ -1,7 +1,7 @@
-"""Timeouts of an Aggregate: windows that are emitted early, over all their tuples that have arrived.
+"""Timeouts of an Aggregate: windows that are emitted early, with all their tuples that have arrived.
 
-A window begins when the first of its tuples arrives, though that still waits for its slack. Which windows the
-waiting tuples belong to is decided as if they were released now; all this is tried on copies of the state.
+A window begins when the first of its tuples arrives, even if that tuple still waits for its slack. The
+windows of the waiting tuples are determined as if they were released now, on copies of the state.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from australis.kernels.windows.layout import (
 from australis.kernels.windows.open_windows import (
     OpenWindows,
     WindowResults,
-    behind,
     blank_window,
     group_marks,
     groups_of,
     in_order,
+    rest_of,
 )
 
 
 @dataclass(frozen=True)
 class Preview:
-    """The windows as they would be if all that waits were released now, and the pairs that this would add."""
+    """The windows as if all waiting tuples were released now, and the pairs that this would add."""
 
     windows: OpenWindows
     slots: Indexes
@@ -53,7 +53,7 @@ class Preview:
 
 @dataclass(frozen=True)
 class Fired:
-    """What timeouts did: the state after them, and the windows emitted."""
+    """The result of timeouts: the next state, and the windows emitted."""
 
     state: State
     results: WindowResults
@@ -82,7 +82,7 @@ def fire(layout: Layout, state: State, now: int) -> Fired | None:
 
 
 def _may_be_due(state: State, latest: int) -> bool:
-    """Whether anything began before `latest`; cheap, since it is asked at every event."""
+    """Whether anything began before `latest`; cheap, since it is checked at every event."""
     windows, waiting = state["windows"], state["waiting"]
     began = numbers(column(windows, BEGAN))[~truths(column(windows, TIMED_OUT))]
     arrived = numbers(column(waiting, ARRIVED))
@@ -95,7 +95,7 @@ def _preview(layout: Layout, state: State) -> Preview:
     released = in_order(state["waiting"])
     slots, rows, laid = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
     while laid < len(released.row):
-        chunk = windows.lay(behind(released, laid))
+        chunk = windows.lay(rest_of(released, laid))
         slots.append(chunk.slots)
         rows.append(chunk.rows)
         laid += chunk.releases
@@ -115,7 +115,7 @@ def _after(layout: Layout, state: State, preview: Preview, due: Indexes) -> Stat
 
 
 def _begun(groups: pa.Table, preview: Preview, due: Indexes) -> pa.Table:
-    """The groups; the first starts of those with a window that is due are settled."""
+    """The groups, with the first starts of those that have a due window settled."""
     before, after = groups_of(groups, groups.num_rows), preview.windows.groups
     settled = before.begun.copy()
     settled[preview.windows.slots.group[due]] = True
@@ -126,7 +126,7 @@ def _begun(groups: pa.Table, preview: Preview, due: Indexes) -> pa.Table:
 
 
 def _timed_out(layout: Layout, state: State, preview: Preview, is_due: Mask) -> pa.Table:
-    """The windows of the state and those that are due, which are known as timed out and hold nothing more."""
+    """The windows of the state, with those that are due marked as timed out and emptied."""
     known, slots = state["windows"].num_rows, preview.windows.slots
     kept = np.flatnonzero(is_due | (np.arange(len(is_due)) < known))
     kept = kept[np.lexsort((slots.start[kept], slots.group[kept]))]

@@ -1,8 +1,8 @@
 """Windows: which of them a released tuple closes, opens and belongs to (Aurora 5.2.2.2).
 
-In come released rows in order; out go pairs (slot, row), one for each window that a row belongs to, and the
-slots that were closed, each with the release that closed it. A slot is a window that this event has touched;
-those that were open before come first. The open windows of a group are a chain of slots by their starts.
+In: released rows in order. Out: pairs (slot, row), one for each window that a row belongs to, and the slots
+that were closed, each with the release that closed it. A slot is a window that this event has touched;
+windows that were already open come first. The open windows of a group are a chain of slots by their starts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Flags(NamedTuple):
     opens: Mask
     """Whether `advance_when` holds; empty with a numeric advance."""
     taken: Mask
-    """Whether a window that timed out has emitted the row while it waited; empty without a timeout."""
+    """Whether a window that timed out has already emitted the row while it waited; empty without a timeout.
+    """
 
 
 class Groups(NamedTuple):
@@ -43,9 +44,10 @@ class Groups(NamedTuple):
     first_row: Indexes
     """The row whose value became the first start in this event, -1 for none."""
     first_known: Indexes
-    """The local time when the tuple came whose value is the first start; arbitrary without a timeout."""
+    """The local time at which the tuple whose value is the first start arrived; arbitrary without a timeout.
+    """
     until: Numbers
-    """No window starts between the last one in the chain that has been reached and this value, exclusive."""
+    """No window starts between the last reached one of the chain and this value, exclusive."""
 
 
 class Slots(NamedTuple):
@@ -71,7 +73,7 @@ class Pairs(NamedTuple):
 
 
 class Laid(NamedTuple):
-    """How far a pass came before it ran out of room, and how much it has found."""
+    """How far a pass got before it ran out of room, and how much it found."""
 
     releases: int
     pairs: int
@@ -86,15 +88,15 @@ class Steps(NamedTuple):
     size: int | float
     advance: int | float
     whole: int
-    """Whole advances in the size: window k ends `rest` behind the start of window k + `whole`."""
+    """Whole advances in the size: window k ends `rest` after the start of window k + `whole`."""
     rest: int | float
     aligned: bool
     least_number: int
-    """The number of the first window that there can be."""
+    """The number of the first possible window."""
     lead: int
-    """1 where a window is closed by its last value already, as with `Tup#`, else 0."""
+    """1 if a window is closed by its last value, as with `Tup#`, else 0."""
     widest: int
-    """The most windows that a value can ever be in."""
+    """The most windows that a value can be in."""
 
 
 class Openings(NamedTuple):
@@ -116,9 +118,9 @@ def lay_steps(
     count: int,
     found: Pairs,
 ) -> Laid:
-    """Lay released rows into windows at first start + k * advance, each into `widest` at most.
+    """Add released rows to windows at first start + k * advance, each to at most `widest` of them.
 
-    The first `count` slots are taken already.
+    The first `count` slots are already taken.
     """
     pairs = closed = ignored = 0
     for release in range(released.row.shape[0]):
@@ -152,7 +154,7 @@ def lay_openings(
     count: int,
     found: Pairs,
 ) -> Laid:
-    """Lay released rows into windows that open at a group's first row and where `opens` holds."""
+    """Add released rows to windows that open at a group's first row and where `opens` holds."""
     pairs = closed = ignored = 0
     for release in range(released.row.shape[0]):
         row, group, value = released.row[release], released.group[release], released.value[release]
@@ -194,7 +196,7 @@ def _close(
     found: Pairs,
     closed: int,
 ) -> int:
-    """Take the windows that end at or before a value from the front of their chain."""
+    """Remove the windows that end at or before a value from the front of their chain."""
     slot = groups.head[np.uint64(group)]
     while slot >= 0 and slots.end[np.uint64(slot)] <= value:
         found.closed[closed] = slot
@@ -209,7 +211,7 @@ def _close(
 def _add(
     group: int, row: int, value: int | float, groups: Groups, slots: Slots, found: Pairs, pairs: int
 ) -> tuple[int, bool]:
-    """Pair a row with the windows in the chain that it lies in, except those that have timed out."""
+    """Pair a row with the windows of the chain that contain it, except those that have timed out."""
     slot = groups.head[np.uint64(group)]
     lies_in = False
     while slot >= 0 and slots.start[np.uint64(slot)] <= value:
@@ -237,7 +239,7 @@ def _length(group: int, groups: Groups, slots: Slots) -> int:
 def _open_steps(
     steps: Steps, group: int, value: int | float, groups: Groups, slots: Slots, count: int
 ) -> int:
-    """Put all windows that a value lies in into the chain, where they are not yet."""
+    """Add all windows that contain a value to the chain, unless they are already in it."""
     first = groups.first_start[group]
     last = _last_number(value, first, 0, steps.advance, steps.least_number)
     ended = _last_number(value, first, steps.rest, steps.advance, steps.least_number + steps.whole)
@@ -259,7 +261,7 @@ def _open_steps(
 def _open_at(
     start: int | float, end: int | float, group: int, groups: Groups, slots: Slots, count: int
 ) -> int:
-    """Put a window into the chain, unless it has one with this start."""
+    """Add a window to the chain, unless it has one with this start."""
     before, slot = -1, groups.head[group]
     while slot >= 0 and slots.start[slot] <= start:
         before, slot = slot, slots.following[slot]
@@ -276,7 +278,7 @@ def _link(
     start: int | float,
     end: int | float,
     before: int,
-    behind: int,
+    after: int,
     groups: Groups,
     slots: Slots,
     slot: int,
@@ -287,7 +289,7 @@ def _link(
     slots.start[slot] = start
     slots.end[slot] = end
     slots.timed_out[slot] = False
-    slots.following[slot] = behind
+    slots.following[slot] = after
     if before < 0:
         groups.head[group] = slot
     else:
@@ -301,7 +303,7 @@ def _last_number(
 ) -> int:
     """The greatest k with first + k * advance + rest <= value, or `least` - 1 if that is less.
 
-    With doubles the quotient is only near it, since it is rounded otherwise than the starts are.
+    With doubles the quotient is only an estimate, since it is rounded differently from the starts.
     """
     quotient = (value - first - rest) // advance
     if quotient < least - 2:

@@ -29,18 +29,18 @@ def constructed(choice: Choice, situation: Situation) -> Choice:
     """
     everything = tuple(_reached(choice.stage, situation))
     if _is_in_time(choice, everything, situation):
-        return replace(choice, behind=everything)
+        return replace(choice, downstream=everything)
     goals = [goal for goal in situation.goals.values() if choice.stage in goal.way]
     if not goals:
         return choice
     best = max(goals, key=lambda goal: (goal.quality.weight, -delta(goal.quality.delay)))
-    behind = tuple(_along(choice.stage, best, everything))
-    return replace(choice, behind=behind, most=_length(choice, behind, situation))
+    downstream = tuple(_along(choice.stage, best, everything))
+    return replace(choice, downstream=downstream, most=_length(choice, downstream, situation))
 
 
-def _length(choice: Choice, behind: tuple[str, ...], situation: Situation) -> int:
+def _length(choice: Choice, downstream: tuple[str, ...], situation: Situation) -> int:
     """The tuples of a train that goes through several stages: their costs add up."""
-    stages = [situation.stages[name] for name in (choice.stage, *behind)]
+    stages = [situation.stages[name] for name in (choice.stage, *downstream)]
     costs = {what: sum(getattr(each, what) for each in stages) for what in ("tuple_us", "train_us")}
     return train_length(replace(stages[0], **costs), situation, choice.most)
 
@@ -61,9 +61,9 @@ def _is_free(stage: Stage, first: Stage, situation: Situation) -> bool:
     return stage.joins and abreast and stage.id not in situation.busy
 
 
-def _is_in_time(choice: Choice, behind: tuple[str, ...], situation: Situation) -> bool:
+def _is_in_time(choice: Choice, downstream: tuple[str, ...], situation: Situation) -> bool:
     """Whether all that waits at the first stage can go through all stages while outputs are well."""
-    stages = [situation.stages[name] for name in (choice.stage, *behind)]
+    stages = [situation.stages[name] for name in (choice.stage, *downstream)]
     first = stages[0]
     work_s = sum(work_us(stage, first.waiting) for stage in stages) / 1e6
     goals = (goal for goal in situation.goals.values() if first.id in goal.way)

@@ -19,16 +19,16 @@ from australis.qos.graphs import delta
 class Choice:
     """A stage to run, and the most tuples that the train may take.
 
-    `behind` are the stages that the train goes on to without being queued, as one superbox with the first.
+    `downstream` are the stages to which the train continues without a queue, as one superbox with the first.
     """
 
     stage: str
     most: int
-    behind: tuple[str, ...] = ()
+    downstream: tuple[str, ...] = ()
 
     @property
     def stages(self) -> tuple[str, ...]:
-        return (self.stage, *self.behind)
+        return (self.stage, *self.downstream)
 
 
 class Schedule(Protocol):

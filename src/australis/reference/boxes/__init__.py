@@ -1,6 +1,6 @@
 """The meaning of each box, one tuple at a time.
 
-A bound box and one event come in; what it emits goes out. One file per family of boxes, named as in
+In: a bound box and one event. Out: what the box emits. One file per family of boxes, named as in
 `algebra.boxes` and `kernels.boxes`.
 """
 

@@ -33,7 +33,7 @@ class Arrived:
     number: int
     tuple: Tuple = field(compare=False)
     arrival: int = field(compare=False)
-    """The local time when it came."""
+    """The local time of its arrival."""
 
 
 @dataclass
@@ -42,13 +42,13 @@ class Window:
 
     extent: Extent
     known: int | None
-    """The local time when the tuple came that its start is taken from; None with `align`."""
+    """The local time at which the tuple that gives its start arrived; None with `align`."""
     held: list[Arrived] = field(default_factory=list)
     timed_out: bool = False
 
     @property
     def begin(self) -> int:
-        """The local time when its computation began: when it had a tuple, and its start was known."""
+        """The local time at which its computation began: when it had a tuple and its start was known."""
         first = min(each.arrival for each in self.held)
         return first if self.known is None else max(first, self.known)
 
@@ -64,9 +64,9 @@ class Group:
     waiting: list[Arrived] = field(default_factory=list)
     windows: dict[Number, Window] = field(default_factory=dict)
     first_start: Number | None = None
-    """The start of the first window; with `align` it stays None, since windows go on to both sides."""
+    """The start of the first window; with `align` it stays None, since windows extend in both directions."""
     first_known: int | None = None
-    """The local time when the tuple came whose value is the first start."""
+    """The local time at which the tuple whose value is the first start arrived."""
     count: int = 0
 
     def preview(self) -> Group:
@@ -77,7 +77,7 @@ class Group:
 
 @dataclass(order=True)
 class Result:
-    """An emitted window; those of one moment go by start, then by the first arrival of their group."""
+    """An emitted window; those emitted together are sorted by start, then by their group's first arrival."""
 
     start: Number
     group_number: int
@@ -140,7 +140,7 @@ class AggregateMachine(Machine):
         return self._release(group, min(group.waiting))
 
     def _release(self, group: Group, arrived: Arrived) -> list[Result]:
-        """The least waiting tuple goes on: it closes windows, then it is put into those that contain it."""
+        """Release the least waiting tuple: it closes windows, then it is put into those that contain it."""
         group.waiting.remove(arrived)
         results = self._close_up_to(group, arrived.value)
         self._place(group, arrived)
@@ -153,7 +153,7 @@ class AggregateMachine(Machine):
     # --- windows
 
     def _place(self, group: Group, arrived: Arrived) -> None:
-        """Put a tuple into every window that contains it, those included that it opens."""
+        """Put a tuple into every window that contains it, including those that it opens."""
         if group.first_start is None and not self._box.align:
             group.first_start, group.first_known = arrived.value, arrived.arrival
         if self._is_before_first_start(group, arrived):
@@ -165,7 +165,7 @@ class AggregateMachine(Machine):
                 window.held.append(arrived)
 
     def _opened(self, group: Group, arrived: Arrived) -> list[Window]:
-        """The windows that there must be now that a tuple is released."""
+        """The windows that must exist once a tuple is released."""
         size, advance, order_type = self._bound.size, self._bound.advance, self._bound.order_type
         if advance is not None:
             extents = Steps(group.first_start, size, advance).containing(arrived.value)
@@ -182,7 +182,7 @@ class AggregateMachine(Machine):
         return group.first_start is not None and arrived.value < group.first_start
 
     def _is_ignored(self, group: Group, arrived: Arrived) -> bool:
-        """Whether no window holds a released tuple, because the one that would have has timed out."""
+        """Whether no window holds a released tuple, because the window that contains it has timed out."""
         containing = [window for window in group.windows.values() if arrived.value in window.extent]
         held = any(arrived in window.held for window in containing)
         timed_out = any(window.timed_out for window in containing)
@@ -192,13 +192,13 @@ class AggregateMachine(Machine):
         return self._close(group, [window for window in group.windows.values() if window.extent.end <= value])
 
     def _close(self, group: Group, windows: list[Window]) -> list[Result]:
-        """Forget windows, and emit those that have not timed out."""
+        """Remove windows, and emit those that have not timed out."""
         for window in windows:
             del group.windows[window.extent.start]
         return sorted(self._result(group, w) for w in windows if w.held and not w.timed_out)
 
     def _time_out(self, group: Group, now: int) -> list[Result]:
-        """Emit the windows that are due, over all their tuples that have arrived, waiting ones included."""
+        """Emit the windows that are due, with all their tuples that have arrived, including waiting ones."""
         if self._bound.timeout is None:
             return []
         preview = group.preview()

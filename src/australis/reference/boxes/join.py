@@ -14,7 +14,7 @@ from australis.reference.sides import Kept, Side, is_beyond
 
 
 class JoinMachine(Machine):
-    """Matches each arriving tuple with the tuples that are kept of the other side."""
+    """Matches each arriving tuple with the tuples kept of the other side."""
 
     def __init__(self, box: Join, schemas: tuple[Schema, ...], timezone: str) -> None:
         self._bound = box.bind(*schemas)
@@ -26,12 +26,12 @@ class JoinMachine(Machine):
         super().__init__()
 
     def start(self) -> None:
-        # The stored table stays: it is no stream, and does not end.
+        # The stored table stays: it is not a stream, and does not end.
         self._sides = [_side(*each) for each in zip(self._orders, self._schemas, strict=True)]
 
     @property
     def kept(self) -> tuple[int, int]:
-        """How many tuples are remembered of the left and of the right stream."""
+        """How many tuples of the left and of the right stream are kept."""
         left, right = self._sides
         return (len(left.kept) if left else 0, len(right.kept) if right else 0)
 
@@ -77,10 +77,10 @@ class JoinMachine(Machine):
         values |= {pair_name(name, "right", self._schemas[0]): value for name, value in right.values.items()}
         return Tuple(values, min(left.ts, right.ts))
 
-    # --- what is forgotten
+    # --- what is dropped
 
     def _forget(self, port: int, size: int | float) -> None:
-        """Prune the tuples that cannot join with any that is yet to come from the other side."""
+        """Drop the tuples that cannot join with any future tuple of the other side."""
         side = self._sides[port]
         assert side is not None
         side.kept = [each for each in side.kept if not self._is_useless(port, each, size)]

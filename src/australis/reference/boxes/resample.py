@@ -41,7 +41,7 @@ class ResampleMachine(Machine):
 
     @property
     def kept(self) -> tuple[int, int]:
-        """How many left and right tuples are remembered."""
+        """How many left and right tuples are kept."""
         return (len(self._waiting), len(self._right.kept))
 
     def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:
@@ -100,10 +100,10 @@ class ResampleMachine(Machine):
                 values[name] = window_value(call, [each.values for each in tuples], self._timezone)
         return [(0, Tuple(values, oldest([left.tuple, *tuples])))]
 
-    # --- what is forgotten
+    # --- what is dropped
 
     def _forget(self) -> None:
-        """Forget left tuples that all known groups have answered, and right tuples that no window needs."""
+        """Drop left tuples that all known groups have answered, and right tuples that no window needs."""
         if self._right.groups:
             self._waiting = [waiting for waiting in self._waiting if self._unanswered(waiting)]
         self._right.kept = [each for each in self._right.kept if not self._is_useless(each)]

@@ -25,7 +25,7 @@ class Buffered:
 
 
 class BSortMachine(Machine):
-    """Keeps a buffer for each group; whenever it holds slack + 1 tuples, the least leaves."""
+    """Keeps a buffer for each group; when it holds slack + 1 tuples, the least is emitted."""
 
     def __init__(self, box: BSort, schemas: tuple[Schema, ...], timezone: str) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class BSortMachine(Machine):
         return [(0, least.tuple)]
 
     def _count_if_late(self, key: Key, value: Number) -> None:
-        """A late tuple is less than all that is buffered, and so leaves at once: BSort discards nothing."""
+        """Count a late tuple: it is less than all buffered ones, so BSort emits it at once."""
         slack = self._slacks.setdefault(key, Slack(self._order.slack))
         if slack.is_late(value):
             self.late += 1
@@ -66,7 +66,7 @@ class BSortMachine(Machine):
 
 
 class WSortMachine(Machine):
-    """Holds tuples back; one that has waited too long leaves, behind all that sort before it."""
+    """Holds tuples back; one that has waited too long is emitted, after all that sort before it."""
 
     def __init__(self, box: WSort, schemas: tuple[Schema, ...], timezone: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The meaning of expressions: the typed tree and one tuple come in, one plain Python value goes out.
+"""The meaning of expressions: from the typed tree and one tuple to one plain Python value.
 
 One file per noun; each has a table FUNCTIONS from the names of the typed tree to functions of plain values.
 The meaning is Spark SQL's with ANSI mode off.

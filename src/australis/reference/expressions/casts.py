@@ -79,7 +79,7 @@ def _to_decimal(value: Number, target: DataType) -> Value:
 
 
 def _to_timestamp(value: Number) -> Value:
-    """Seconds since 1970: whole ones are held within 64 bits, of decimals the low 64 bits remain."""
+    """Seconds since 1970: whole numbers are clamped to 64 bits, of decimals the low 64 bits remain."""
     if isinstance(value, float):
         return times.from_seconds(value)
     if isinstance(value, Decimal):
@@ -107,7 +107,7 @@ def _from_timestamp(site: CallSite, value: Number) -> Value:
 
 
 def _timestamp_text(micros: int, timezone: str) -> str:
-    """What the clocks show, with as many parts of seconds as there are; years may have a sign."""
+    """The local time as text, with as many digits of the fraction as needed; years may have a sign."""
     moment = times.shown(micros, timezone)
     sign = "-" if moment.year < 0 else "+" if moment.year > 9999 else ""
     day = f"{sign}{abs(moment.year):04}-{moment.month:02}-{moment.day:02}"
@@ -130,7 +130,7 @@ def _from_text(site: CallSite, text: str) -> Value:
 
 
 def _whole(text: str, type_: DataType) -> int | None:
-    """A whole number with an optional sign and a fraction, which is cut off."""
+    """A whole number with an optional sign and a fraction, which is truncated."""
     found = _WHOLE.fullmatch(text)
     if not found or not re.search(r"[\d.]", text, re.ASCII):
         return None
@@ -162,14 +162,14 @@ def _decimal(text: str, type_: DataType) -> Decimal | None:
     if not _DECIMAL.fullmatch(text):
         return None
     mantissa, _, exponent = text.lower().partition("e")
-    behind = len(mantissa.partition(".")[2])
-    if abs(int(exponent or 0) - behind) >= 2**31:
+    decimals = len(mantissa.partition(".")[2])
+    if abs(int(exponent or 0) - decimals) >= 2**31:
         return None
     return _moved(Decimal(mantissa), int(exponent or 0), type_)
 
 
 def _moved(mantissa: Decimal, exponent: int, type_: DataType) -> Decimal | None:
-    """A number times a power of ten, where powers beyond all digits need not be written out."""
+    """A number times a power of ten; powers beyond all digits need not be written out."""
     if mantissa == 0 or mantissa.adjusted() + exponent < -100:
         return exact.fitted(Decimal(0), type_)
     if mantissa.adjusted() + exponent > 100:
@@ -178,7 +178,7 @@ def _moved(mantissa: Decimal, exponent: int, type_: DataType) -> Decimal | None:
 
 
 def _moment(text: str, timezone: str) -> int | None:
-    """The instant that a text means; the parts that it leaves out are the first ones."""
+    """The instant that a text means; omitted parts default to their first value."""
     found = _MOMENT.fullmatch(text)
     if not found:
         return None

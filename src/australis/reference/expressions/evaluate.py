@@ -22,7 +22,7 @@ FUNCTIONS: dict[str, Function] = {
 SEES_NULLS = frozenset(
     {"and", "or", "is_null", "isnan", "<=>", "in", "coalesce", "greatest", "least", "nanvl"}
 )
-"""The functions that are not simply NULL as soon as an argument is."""
+"""The functions that are not simply NULL when an argument is."""
 
 
 def evaluate(expr: Expr, row: Mapping[str, Value], timezone: str = "UTC") -> Value:

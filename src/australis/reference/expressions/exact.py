@@ -1,4 +1,4 @@
-"""Whole numbers that wrap and decimals that round, in Python's numbers without a largest one."""
+"""Whole numbers that wrap and decimals that round, in Python's unbounded numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def wrapped(value: int, type_: DataType) -> int:
 
 
 def saturated(value: float, type_: DataType) -> int:
-    """A double without its fraction, held within the range of whole numbers; NaN is 0."""
+    """A double without its fraction, clamped to the range of whole numbers; NaN is 0."""
     if math.isnan(value):
         return 0
     limit = 1 << (BITS[type_.name] - 1)
@@ -46,15 +46,15 @@ def fitted(value: Decimal, type_: DataType) -> Decimal | None:
 
 
 def places(value: Decimal, digits: int) -> Decimal:
-    """A decimal rounded half up to some digits behind the point, or before it if they are negative."""
+    """A decimal rounded half up to some digits after the point, or before it if they are negative."""
     rounded = value.quantize(Decimal(1).scaleb(-digits, _EXACT), context=_EXACT)
-    return rounded or rounded.copy_abs()  # There is no negative zero among decimals.
+    return rounded or rounded.copy_abs()  # Decimals have no negative zero.
 
 
 def of_double(value: float) -> Decimal:
-    """The shortest decimal that reads back as a finite double, or from 2^53 on the whole number that it is.
+    """The shortest decimal that reads back as a finite double, or from 2^53 on its exact value.
 
-    There the digits that Spark would take depend on the version of Java.
+    From there on, Spark's digits depend on the version of Java.
     """
     return Decimal(int(value)) if abs(value) >= 2**53 else Decimal(repr(value))
 
@@ -78,14 +78,14 @@ def product(first: Decimal, second: Decimal) -> Decimal:
 
 
 def quotient(first: Decimal, second: Decimal, digits: int) -> Decimal:
-    """A quotient rounded half up to some digits behind the point."""
+    """A quotient rounded half up to some digits after the point."""
     value = Fraction(first) / Fraction(second)
     whole = math.floor(abs(value) * 10**digits + Fraction(1, 2))
     return moved(Decimal(whole if value >= 0 else -whole), -digits)
 
 
 def remainder(first: Decimal, second: Decimal) -> Decimal:
-    """What a division that rounds towards zero leaves."""
+    """The remainder of a division that rounds towards zero."""
     return _EXACT.remainder(first, second)
 
 

@@ -91,7 +91,7 @@ def power(_: CallSite, base: float, exponent: float) -> Value:
     try:
         return math.pow(base, exponent)
     except OverflowError:
-        # As in Java, what is too large is infinite.
+        # As in Java, a result that is too large is infinite.
         odd = exponent == math.trunc(exponent) and exponent % 2 == 1
         return -math.inf if base < 0 and odd else math.inf
     except ValueError:
@@ -111,10 +111,10 @@ def _of_double(function: Callable[[float], float]) -> Function:
         try:
             return function(value)
         except ValueError:
-            # As in Java, what is undefined is not a number.
+            # As in Java, an undefined result is NaN.
             return math.nan
         except OverflowError:
-            # As in Java, what is too large is infinite.
+            # As in Java, a result that is too large is infinite.
             return math.inf
 
     return total

@@ -1,4 +1,4 @@
-"""What a function knows beside the values it is given."""
+"""What a function knows besides its arguments."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ Function = Callable[..., Value]
 """A function of a site and plain values."""
 
 Number = Any
-"""An int, a float or a Decimal: which one, the site's types say."""
+"""An int, a float or a Decimal, depending on the site's types."""

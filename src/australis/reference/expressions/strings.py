@@ -1,4 +1,4 @@
-"""Functions of strings, which Python too sees as code points."""
+"""Functions of strings, which Python also treats as code points."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _INT_MAX = 2**31 - 1
 
 
 def substring(_: CallSite, value: str, position: int, size: int = _INT_MAX) -> Value:
-    """From a position, counted from 1, or from the end if it is negative; 0 is as 1."""
+    """From a position, counted from 1, or from the end if it is negative; 0 counts as 1."""
     start = position - 1 if position > 0 else len(value) + position if position < 0 else 0
     return value[max(start, 0) : max(start + size, 0)]
 
@@ -55,7 +55,7 @@ def split_part(_: CallSite, value: str, delimiter: str, number: int) -> Value:
 
 
 def like(_: CallSite, value: str, pattern: str) -> Value:
-    """Whether a text fits a pattern: % is any text, _ one code point, and a backslash takes that away."""
+    """Whether a text matches a pattern: % is any text, _ one code point, and a backslash escapes either."""
     wild = {"%": ".*", "_": "."}
     tokens = re.findall(r"\\.|[^\\]", pattern, re.DOTALL)
     body = "".join(wild.get(token) or re.escape(token.removeprefix("\\") or token) for token in tokens)

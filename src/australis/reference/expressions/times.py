@@ -1,4 +1,4 @@
-"""Timestamps: microseconds since 1970 in UTC, and what the clocks of a time zone show then."""
+"""Timestamps: microseconds since 1970 in UTC, and their local time in a time zone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Zone = str | int
 
 
 class Moment(NamedTuple):
-    """What a clock shows, and the days since 1970."""
+    """A local time, and the days since 1970."""
 
     year: int
     month: int
@@ -41,7 +41,7 @@ class Moment(NamedTuple):
 
 
 def offset_at(second: int, zone: Zone) -> int:
-    """How many seconds the clocks of a zone are before UTC at a second since 1970.
+    """How many seconds a zone's local time is ahead of UTC at a second since 1970.
 
     >>> offset_at(1_720_000_000, "Europe/Helsinki")
     10800
@@ -58,9 +58,9 @@ def offset_at(second: int, zone: Zone) -> int:
 
 
 def instant_of(clock: int, zone: Zone) -> int:
-    """The second since 1970 at which the clocks show a time, given in seconds as if they were those of UTC.
+    """The second since 1970 at which a zone's clocks show a local time, given in seconds as if it were UTC.
 
-    A time that is shown twice is the first of the two; one that is skipped is read with the offset before.
+    A time that occurs twice means the first of the two; one that is skipped is read with the earlier offset.
     """
     before, after = offset_at(clock - DAY_S, zone), offset_at(clock + DAY_S, zone)
     for offset in (before, after):
@@ -82,26 +82,26 @@ def days_of(year: int, month: int, day: int) -> int | None:
     try:
         found = date(1970 + rest, month, day)
     except ValueError:
-        # There is no such day.
+        # The day does not exist.
         return None
     return found.toordinal() - _EPOCH_DAY + cycles * _CYCLE_DAYS
 
 
 def shown(micros: int, zone: Zone) -> Moment:
-    """What the clocks of a zone show at an instant."""
+    """The local time of a zone at an instant."""
     clock = clock_of(micros, zone)
     days, second = divmod(clock, DAY_S)
     return Moment(*date_of(days), second // 3600, second // 60 % 60, second % 60, days)
 
 
 def clock_of(micros: int, zone: Zone) -> int:
-    """The seconds that the clocks of a zone show, since 1970-01-01 00:00 on the clock."""
+    """The local time of a zone in seconds since 1970-01-01 00:00 on its clock."""
     second = micros // SECOND_US
     return second + offset_at(second, zone)
 
 
 def shifted(micros: int, interval: int, zone: Zone) -> int | None:
-    """An instant so many days later on the calendar, and then the rest of an interval."""
+    """An instant moved by a number of days on the calendar, and then by the rest of an interval."""
     if abs(micros) > INSTANT_MAX_US:
         return None
     days = int(Decimal(interval) / DAY_US)
@@ -112,12 +112,12 @@ def shifted(micros: int, interval: int, zone: Zone) -> int | None:
 
 
 def held(micros: int) -> int | None:
-    """A timestamp, or None if 64 bits do not hold it."""
+    """A timestamp, or None if it does not fit 64 bits."""
     return micros if -LONG_MAX - 1 <= micros <= LONG_MAX else None
 
 
 def truncate(site: CallSite, unit: str, micros: int) -> Value:
-    """The beginning of the unit of time in which an instant lies."""
+    """The beginning of the unit of time that contains an instant."""
     if abs(micros) > INSTANT_MAX_US:
         return None
     if unit in ("MICROSECOND", "MILLISECOND", "SECOND"):
@@ -131,7 +131,7 @@ def truncate(site: CallSite, unit: str, micros: int) -> Value:
 
 
 def difference(site: CallSite, unit: str, start: int, end: int) -> Value:
-    """How many whole units lie between what the clock shows at two instants."""
+    """How many whole units lie between the local times of two instants."""
     if max(abs(start), abs(end)) > INSTANT_MAX_US:
         return None
     first, second = (clock_of(t, site.timezone) * SECOND_US + t % SECOND_US for t in (start, end))
@@ -151,14 +151,14 @@ def from_millis(_: CallSite, value: int) -> Value:
 
 
 def from_seconds(value: float) -> int | None:
-    """Seconds since 1970 in a double, cut to microseconds."""
+    """Seconds since 1970 in a double, truncated to microseconds."""
     if not math.isfinite(value):
         return None
     return exact.saturated(value * SECOND_US, LONG)
 
 
 def _moved(micros: int, seconds: int, zone: Zone) -> int:
-    """The second at which the clock shows so much more; of two such, the one with the offset of now."""
+    """The second at which the clock shows so much more; if there are two, the one with the current offset."""
     clock, offset = clock_of(micros, zone) + seconds, offset_at(micros // SECOND_US, zone)
     if offset_at(clock - offset, zone) == offset:
         return clock - offset

@@ -1,7 +1,7 @@
-"""The rules of the optimiser: each finds one way to make a network cheaper, in a file of its name.
+"""The rules of the optimiser: each finds one way to make a network cheaper, in a file named after it.
 
-Comes in: a network and what was measured of it. Goes out: a rewrite, or None where a rule finds nothing to
-do. The order in which they are tried is in `improve.RULES`.
+In: a network and its measurements. Out: the rewrites that a rule finds. The order in which they are tried is
+in `improve.RULES`.
 """
 
 from australis.rewrite.rules.combine_filters import combine_filters

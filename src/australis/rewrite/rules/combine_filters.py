@@ -1,4 +1,4 @@
-"""Combine filters: two in a row become one box, which copies the tuples it lets through once."""
+"""Combine filters: two in a row become one box, which copies the tuples that pass only once."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from australis.rewrite.statistics import Measure, Statistics, read_ports
 from australis.rewrite.streams import at_point, is_filter, is_private, is_projection, only_port
 
 LETS_MOST_THROUGH = 0.75
-"""From this selectivity of the first filter on, a costly second predicate may as well see every tuple."""
+"""From this selectivity of the first filter on, a costly second predicate may be evaluated on every tuple."""
 _LIGHT = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "and", "or", "not", "is_null", "+", "-", "*"})
-"""Functions that cost less than copying a tuple that the first filter lets through."""
+"""Functions that cost less than copying a tuple that passes the first filter."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A filter, the filter that alone reads a stream of it, and perhaps a projection in between."""
+    """A filter, a filter that is the only reader of one of its streams, and perhaps a projection between."""
 
     first: str
     port: int
@@ -31,7 +31,7 @@ class Pair:
 
 
 def combine_filters(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
-    """Each pair of filters: predicates joined by AND, or the second's behind all those of the first."""
+    """Each pair of filters: predicates joined by AND, or the second's appended to the first's."""
     for pair in _pairs(network):
         box = network.boxes[pair.first].box
         assert isinstance(box, Filter)
@@ -56,11 +56,11 @@ def _is_free_filter(network: Network, box_id: str) -> bool:
     return is_filter(network, box_id) and is_pure(network, box_id) and not at_point(network, box_id)
 
 
-# --- the rest of a filter, filtered on: Filter(P) -> rest -> Filter(Q) is Filter(P, Q)
+# --- the rest of a filter, filtered again: Filter(P) -> rest -> Filter(Q) is Filter(P, Q)
 
 
 def _chained(network: Network, statistics: Statistics, pair: Pair) -> Rewrite:
-    """The second's predicates behind the first's: a tuple gets to them if it satisfied none before."""
+    """The second's predicates after the first's: a tuple reaches them if it satisfied none before."""
     first, second = network.boxes[pair.first], network.boxes[pair.second]
     assert isinstance(first.box, Filter)
     assert isinstance(second.box, Filter)
@@ -73,7 +73,7 @@ def _chained(network: Network, statistics: Statistics, pair: Pair) -> Rewrite:
     shares = (*one.selectivity[: pair.port], *(rest * share for share in two.selectivity))
     return Rewrite(
         "combine_filters",
-        f"{pair.second} filters what is left by {pair.first}: one box routes all of it, and copies it once",
+        f"{pair.second} filters the rest of {pair.first}: one box routes all tuples, and copies each once",
         put={
             pair.second: replace(
                 second, box=Filter(first.box.predicates + second.box.predicates), sources=first.sources
@@ -89,7 +89,7 @@ def _chained(network: Network, statistics: Statistics, pair: Pair) -> Rewrite:
 
 
 def _is_simple(network: Network, pair: Pair) -> bool:
-    """Whether each filter has one predicate, and only what satisfies it is read."""
+    """Whether each filter has one predicate, and only the tuples that satisfy it are read."""
     boxes = [network.boxes[box_id].box for box_id in (pair.first, pair.second)]
     one_each = all(isinstance(box, Filter) and len(box.predicates) == 1 for box in boxes)
     ports = [read_ports(network, box_id) for box_id in (pair.first, pair.second)]
@@ -97,7 +97,7 @@ def _is_simple(network: Network, pair: Pair) -> bool:
 
 
 def _pays(network: Network, statistics: Statistics, pair: Pair) -> bool:
-    """Whether the second predicate is cheap enough to be evaluated on what the first does not let through."""
+    """Whether the second predicate is cheap enough to evaluate on tuples that the first rejects."""
     if statistics.knows(pair.first) and statistics.passed(network, pair.first) >= LETS_MOST_THROUGH:
         return True
     return all(_is_light(part) for part in walk(_predicate(network, pair.second)))
@@ -119,7 +119,7 @@ def _predicate(network: Network, box_id: str) -> Expr:
 
 
 def _joined(network: Network, statistics: Statistics, pair: Pair) -> Iterator[Rewrite]:
-    """Both by AND, in the place of the first; a projection between them stays behind them."""
+    """Both joined by AND, in the place of the first; a projection between them comes after them."""
     first, second = network.boxes[pair.first], network.boxes[pair.second]
     one, two = _predicate(network, pair.first), _over_first(network, pair)
     both = Call("and", (one, two), BOOLEAN, one.nullable or two.nullable)
@@ -135,7 +135,7 @@ def _joined(network: Network, statistics: Statistics, pair: Pair) -> Iterator[Re
     share = passed[0] * passed[1]
     yield Rewrite(
         "combine_filters",
-        f"{pair.first} and {pair.second} become one: what the first lets through is no longer copied",
+        f"{pair.first} and {pair.second} become one filter: tuples that pass the first are no longer copied",
         put=put,
         removed=(pair.first,),
         moved=moved,
@@ -154,5 +154,5 @@ def _over_first(network: Network, pair: Pair) -> Expr:
 
 
 def _expected(statistics: Statistics, pair: Pair, measure: Measure) -> dict[str, Measure | None]:
-    """What is expected of the combined box, if both were measured."""
+    """The expected cost of the combined box, if both were measured."""
     return {pair.second: measure if statistics.knows(pair.first, pair.second) else None}

@@ -1,4 +1,4 @@
-"""Combine maps: a Map behind a Map becomes one that computes the same from what the first reads."""
+"""Combine maps: a Map after a Map becomes one that computes the same from the input of the first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from australis.rewrite.streams import is_private
 
 
 def combine_maps(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
-    """Each Map that alone reads a Map, unless something would then be computed twice."""
+    """Each Map that is the only reader of a Map, unless something would then be computed twice."""
     for second in network.order:
         source = network.boxes[second].sources[0]
         if not is_private(network, source) or not (_is_map(network, second) and _is_map(network, source.id)):
@@ -54,7 +54,7 @@ def _combined(
     known = statistics.knows(first, second)
     return Rewrite(
         "combine_maps",
-        f"{second} computes from what {first} reads: a box is saved, and what {first} makes is not kept",
+        f"{second} computes from the input of {first}: one box less, and the result of {first} is not stored",
         put={
             second: replace(
                 node,

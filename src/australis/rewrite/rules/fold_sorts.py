@@ -1,7 +1,7 @@
-"""Fold sorts: Aggregates take over the slack of the BSort that they read, which then is not needed.
+"""Fold sorts: Aggregates take over the slack of the BSort that they read, which is then removed.
 
-Aggregate with slack n is Aggregate with slack 0 behind BSort with slack n (Aurora 5.2.2.2), here from right
-to left: an Aggregate sorts only what it reads, a BSort copies whole tuples.
+Aggregate with slack n equals BSort with slack n followed by Aggregate with slack 0 (Aurora 5.2.2.2), applied
+here from right to left: an Aggregate sorts only the attributes it reads, a BSort copies whole tuples.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from australis.rewrite.streams import is_end
 
 
 def fold_sorts(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
-    """Each BSort all of whose readers are Aggregates with its order, if neither it nor they run yet."""
+    """Each BSort whose readers are all Aggregates with its order, if neither it nor they run yet."""
     for box_id in network.order:
         readers = sorted({reader for reader, _ in network.consumers[Ref(box_id)]})
         if readers and folds(network, statistics, box_id):
@@ -26,7 +26,7 @@ def fold_sorts(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
 
 
 def folds(network: Network, statistics: Statistics, box_id: str) -> bool:
-    """Whether a box is a BSort that could go, because Aggregates that could do its work alone read it."""
+    """Whether a box is a BSort that can be removed, because only Aggregates that can do its work read it."""
     if is_end(network, Ref(box_id)) or not is_open_sort(network, statistics, box_id):
         return False
     box = network.boxes[box_id].box
@@ -43,16 +43,17 @@ def is_open_sort(network: Network, statistics: Statistics, box_id: str) -> bool:
     """Whether a box is a BSort to which the identity applies exactly.
 
     At a flush an Aggregate emits by the starts of windows, across all groups, a BSort by order values: with
-    groups the sequence would be another. That nothing is rejected is asked of the Aggregates.
+    groups the sequence would differ. `takes_slack` checks that the Aggregates reject nothing.
     """
     box = network.boxes[box_id].box
     return isinstance(box, BSort) and not box.order.group_by and box_id not in statistics.running
 
 
 def takes_slack(network: Network, statistics: Statistics, box_id: str) -> bool:
-    """Whether a box is an Aggregate whose slack can be changed for a BSort before it.
+    """Whether a box is an Aggregate whose slack can be exchanged for a BSort before it.
 
-    A timeout begins when a tuple arrives: for that it matters whether it waits in the Aggregate or before.
+    A timeout starts when a tuple arrives, so it matters whether the tuple waits in the Aggregate or before
+    it.
     """
     core = network.boxes[box_id].box.core
     if not isinstance(core, Aggregate) or core.timeout is not None or box_id in statistics.running:
@@ -61,7 +62,7 @@ def takes_slack(network: Network, statistics: Statistics, box_id: str) -> bool:
 
 
 def order_of(box: Box) -> object:
-    """The order of an Aggregate, or of a box that is composed of one."""
+    """The order of an Aggregate, or of a box composed of one."""
     core = box.core
     return core.order if isinstance(core, Aggregate) else None
 
@@ -76,8 +77,8 @@ def with_slack(box: Box, slack: int) -> Box:
 
 def _themselves(readers: list[str], slack: int) -> str:
     if len(readers) == 1:
-        return f"sorts with slack {slack} itself, only what it reads"
-    return f"sort with slack {slack} themselves, only what they read"
+        return f"sorts with slack {slack} itself, only the attributes it reads"
+    return f"sort with slack {slack} themselves, only the attributes they read"
 
 
 def _folded(network: Network, sort_id: str, readers: list[str]) -> Rewrite:
@@ -86,7 +87,7 @@ def _folded(network: Network, sort_id: str, readers: list[str]) -> Rewrite:
     slack, nodes = node.box.order.slack, {reader: network.boxes[reader] for reader in readers}
     return Rewrite(
         "fold_sorts",
-        f"{', '.join(readers)} {_themselves(readers, slack)}: {sort_id}, which copies whole tuples, is saved",
+        f"{', '.join(readers)} {_themselves(readers, slack)}: {sort_id}, which copies tuples, is removed",
         put={
             reader: replace(each, box=with_slack(each.box, slack), sources=node.sources)
             for reader, each in nodes.items()

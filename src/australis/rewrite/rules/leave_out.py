@@ -1,4 +1,4 @@
-"""Leave out: a Map that hands on every attribute as it is does nothing."""
+"""Leave out: a Map that passes on every attribute unchanged does nothing."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from australis.rewrite.streams import at_point
 
 
 def leave_out(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
-    """Each such Map that is at no connection point; one that runs and delivers has a past, and stays."""
+    """Each such Map that is not at a connection point; one that runs and has unread output stays."""
     for box_id in network.order:
         has_past = box_id in statistics.running
         if _does_nothing(network, box_id) and not at_point(network, box_id) and not has_past:
             source = network.boxes[box_id].sources[0]
             yield Rewrite(
                 "leave_out",
-                f"{box_id} hands on all attributes as they are: a box is saved",
+                f"{box_id} passes on all attributes unchanged: one box less",
                 removed=(box_id,),
                 moved={Ref(box_id): source},
             )

@@ -1,4 +1,4 @@
-"""Project: attributes that nobody needs any more are left behind before boxes that would copy them.
+"""Project: attributes that nothing needs any more are dropped before boxes that would copy them.
 
 "Insert such map operations to the earliest possible points in the network, thereby shrinking the size of the
 tuples that must be subsequently processed" (Aurora 3.1).
@@ -19,11 +19,11 @@ from australis.rewrite.statistics import Measure, Statistics
 from australis.rewrite.streams import is_end, new_id
 
 PROJECTION = Measure(0.002)
-"""A Map that only picks attributes hands on their columns as they are."""
+"""A Map that only picks attributes passes on their columns unchanged."""
 
 
 def project(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
-    """Each stream with attributes that only get copied, and each Union that could merge narrower ones."""
+    """Each stream with attributes that are only copied, and each Union that could merge narrower streams."""
     needed = needs(network, statistics)
     for ref in network.schemas:
         if _is_narrowable(network, ref, needed[ref]):
@@ -36,7 +36,7 @@ def project(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
 
 
 def _is_narrowable(network: Network, ref: Ref, needed: Names) -> bool:
-    """Whether a projection gains something: boxes that do not copy tuples read only what they need."""
+    """Whether a projection gains anything: boxes that do not copy tuples read only what they need."""
     if len(_picked(network, ref, needed)) == len(network.schemas[ref]) or _is_table(network, ref):
         return False
     return not _can_prune(network, ref) and any(
@@ -49,7 +49,7 @@ def _is_table(network: Network, ref: Ref) -> bool:
 
 
 def _can_prune(network: Network, ref: Ref) -> bool:
-    """Whether the stream comes from a Map that can leave attributes out itself."""
+    """Whether the stream comes from a Map that can omit the attributes itself."""
     is_map = ref.id in network.boxes and isinstance(network.boxes[ref.id].box, Map)
     return is_map and is_pure(network, ref.id) and not is_end(network, ref)
 
@@ -83,7 +83,7 @@ def _projection(network: Network, ref: Ref, picked: tuple[str, ...]) -> Node:
 
 
 def _merged_narrow(network: Network, box_id: str, needed: Names) -> Iterator[Rewrite]:
-    """A projection before every port of a Union, since its inputs must stay of one shape."""
+    """A projection before every port of a Union, since its inputs must keep one schema."""
     node, put = network.boxes[box_id], dict[str, Node]()
     picked = _picked(network, Ref(box_id), needed)
     if len(picked) == len(network.schemas[Ref(box_id)]):

@@ -1,4 +1,4 @@
-"""Prune: a Map no longer computes what nobody reads (the paper's projections, where a Map is already)."""
+"""Prune: a Map no longer computes what nothing reads (the paper's projections, if there is already a Map)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from australis.rewrite.streams import is_end
 
 
 def prune(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
-    """Each Map with attributes that no box behind it needs."""
+    """Each Map with attributes that no box downstream needs."""
     needed = needs(network, statistics)
     for box_id in network.order:
         node = network.boxes[box_id]
@@ -27,6 +27,6 @@ def prune(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
         if left_out:
             yield Rewrite(
                 "prune",
-                f"{box_id} leaves out {', '.join(left_out)}, which nobody reads: less to compute and to copy",
+                f"{box_id} no longer computes {', '.join(left_out)}, which nothing reads: less work",
                 put={box_id: replace(node, box=Map(kept))},
             )

@@ -1,8 +1,8 @@
 """Reorder: of two boxes that commute, the one with the greater (1 - s(b)) / c(b) goes first (Aurora 3.1).
 
-What moves is a Filter, of which one stream is read: before a Filter, before a Map that hands on what it
-reads, and, where its predicate is one of whole groups, before a box that keeps each group to itself. A
-projection between the two stays behind both.
+A Filter of which one stream is read moves: before a Filter, before a Map that passes on what it reads, and,
+if its predicate is the same for whole groups, before a box that keeps its groups apart. A projection between
+the two comes after both.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from australis.rewrite.statistics import Statistics
 from australis.rewrite.streams import is_filter, is_private, is_projection, only_port
 
 MARGIN = 1.1
-"""How much better a rank must be: measurements waver, and a network should not waver with them."""
+"""How much better a rank must be, so that noise in the measurements does not reorder the network."""
 COPY_US = 0.01
-"""About what a filter takes to copy one attribute of a tuple that it lets through."""
+"""About what a filter takes to copy one attribute of a tuple that passes."""
 
 Place = tuple[int, Mapping[str, Expr]]
-"""The port of a box before which a filter can go, and what its attributes are there."""
+"""The port of a box before which a filter can go, and the expressions of its attributes there."""
 
 
 def reorder(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
-    """Each Filter that would better be before the box that it reads."""
+    """Each Filter that should be before the box that it reads."""
     for filter_id in network.order:
         if not is_filter(network, filter_id) or not is_pure(network, filter_id):
             continue
-        source, stream = behind(network, filter_id), only_port(network, filter_id)
+        source, stream = filtered_stream(network, filter_id), only_port(network, filter_id)
         if stream is None or not is_private(network, source) or not is_pure(network, source.id):
             continue
         place = _place(network, statistics, source, filter_id)
@@ -41,17 +41,17 @@ def reorder(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
             yield from _swapped(network, statistics, source, stream, place)
 
 
-def behind(network: Network, filter_id: str) -> Ref:
-    """The stream that a Filter filters, a projection that only it reads left aside."""
+def filtered_stream(network: Network, filter_id: str) -> Ref:
+    """The stream that a Filter filters, skipping a projection that only it reads."""
     source = network.boxes[filter_id].sources[0]
     if is_private(network, source) and is_projection(network, source.id):
         return network.boxes[source.id].sources[0]
     return source
 
 
-def goes_first(network: Network, statistics: Statistics, before: str, behind: str) -> bool:
-    """Whether a box should be before one that is before it now."""
-    ranks = [statistics.rank(network, box_id) for box_id in (before, behind)]
+def goes_first(network: Network, statistics: Statistics, earlier: str, later: str) -> bool:
+    """Whether the later of two boxes should come first."""
+    ranks = [statistics.rank(network, box_id) for box_id in (earlier, later)]
     return ranks[1] > max(ranks[0], 0.0) * MARGIN
 
 
@@ -72,11 +72,11 @@ def _place(network: Network, statistics: Statistics, source: Ref, filter_id: str
 
 
 def _predicates(network: Network, filter_id: str) -> tuple[Expr, ...]:
-    """The predicates of a Filter over the tuples that it is behind."""
+    """The predicates of a Filter over the tuples of the box that it follows."""
     node, source = network.boxes[filter_id], network.boxes[filter_id].sources[0]
     assert isinstance(node.box, Filter)
     bound = node.box.bind(network.input_schemas(filter_id)[0])
-    if source == behind(network, filter_id):
+    if source == filtered_stream(network, filter_id):
         return bound
     between = network.boxes[source.id].box
     assert isinstance(between, Map)
@@ -99,7 +99,7 @@ def _before_map(
 
 
 def _saves_more_than_copies(network: Network, statistics: Statistics, map_id: str, filter_id: str) -> bool:
-    """Whether what a Map need not compute is worth more than what the filter copies for it."""
+    """Whether the Map's saved work is worth more than the filter's additional copying."""
     box, schema = network.boxes[map_id].box, network.input_schemas(map_id)[0]
     assert isinstance(box, Map)
     read = frozenset[str]().union(*map(attributes, box.bind(schema).values()))
@@ -110,11 +110,12 @@ def _saves_more_than_copies(network: Network, statistics: Statistics, map_id: st
 def _before_groups(
     network: Network, statistics: Statistics, source: Ref, read: frozenset[str]
 ) -> Place | None:
-    """Before a box with groups, at a port where the predicate is the same for all tuples of one.
+    """Before a box with groups, at a port where the predicate is the same for all tuples of a group.
 
-    Slack, windows and lateness are each group's own, so that without some groups the others are as before.
-    Not so without some tuples of a group; and the quarantine has those of all groups. A box that runs has
-    groups in its state already that the filter would still have to take out behind it.
+    Slack, windows and lateness are per group, so removing whole groups does not affect the others; removing
+    some tuples of a group would. The box must reject nothing, since the quarantine shows tuples of all
+    groups, and must not run yet, since its state may hold groups that the filter would have to remove after
+    it.
     """
     box, schemas = network.boxes[source.id].box, network.input_schemas(source.id)
     has_past = source.id in statistics.running or rejects(network, source.id)
@@ -129,14 +130,14 @@ def _before_groups(
 
 
 def _keys(names: Iterable[str], schema: Schema) -> set[str]:
-    """The attributes that are the same in a whole group; 0.0 and -0.0 are in one, but are not the same."""
+    """The attributes that are the same in a whole group. Not doubles: 0.0 and -0.0 share a group."""
     return {name for name in names if schema[name].type.name != "double"}
 
 
 def _swapped(
     network: Network, statistics: Statistics, source: Ref, stream: Ref, place: Place
 ) -> Iterator[Rewrite]:
-    """The filter before the box; the box's stream is then what the filter's was."""
+    """The filter before the box; the box's stream then replaces the filter's."""
     port, computed = place
     filter_node, box_node = network.boxes[stream.id], network.boxes[source.id]
     predicates = [substituted(expr, computed) for expr in _predicates(network, stream.id)]
@@ -160,7 +161,7 @@ def _swapped(
 
 
 def _texts(network: Network, filter_id: str, box: Filter, predicates: list[Expr]) -> tuple[str, ...]:
-    """The predicates as they were written, if no attribute is called otherwise now."""
+    """The predicates as they were written, if no attribute has another name now."""
     was, now = map(_names, (box.bind(network.input_schemas(filter_id)[0]), predicates))
     return box.predicates if was == now else tuple(map(text_of, predicates))
 
@@ -169,10 +170,10 @@ def _names(predicates: Iterable[Expr]) -> list[str]:
     return [part.column for expr in predicates for part in walk(expr) if isinstance(part, Attribute)]
 
 
-def _reason(network: Network, statistics: Statistics, before: str, behind: str) -> str:
-    passed, price = statistics.passed(network, behind), statistics.of(network, before).tuple_us
-    guess = "" if statistics.knows(before, behind) else ", as is usual"
+def _reason(network: Network, statistics: Statistics, earlier: str, later: str) -> str:
+    passed, price = statistics.passed(network, later), statistics.of(network, earlier).tuple_us
+    guess = "" if statistics.knows(earlier, later) else " (estimated)"
     return (
-        f"{behind} goes before {before}: it lets {100 * passed:.3g} % through, and {before} "
-        f"takes {price:.3g} us for each tuple{guess}"
+        f"{later} moves before {earlier}: it passes {100 * passed:.3g} % of its tuples, and {earlier} "
+        f"takes {price:.3g} us per tuple{guess}"
     )

@@ -14,7 +14,7 @@ from australis.rewrite.streams import at_point
 
 
 def share(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
-    """Each box that does what one before it does already; one that runs has its own past, and stays."""
+    """Each box that repeats an earlier one; a running box has its own past, and stays."""
     first: dict[Hashable, str] = {}
     for box_id in network.order:
         if not _is_sharable(network, statistics, box_id):
@@ -24,14 +24,14 @@ def share(network: Network, statistics: Statistics) -> Iterator[Rewrite]:
             ports = range(network.boxes[box_id].box.outputs)
             yield Rewrite(
                 "share",
-                f"{box_id} does what {same} does already, so its readers read {same}: a box is saved",
+                f"{box_id} does the same as {same}, so its readers read {same}: one box less",
                 removed=(box_id,),
                 moved={Ref(box_id, port): Ref(same, port) for port in ports},
             )
 
 
 def _is_sharable(network: Network, statistics: Statistics, box_id: str) -> bool:
-    """Whether a box has neither a past nor a quarantine of its own, and is at no connection point."""
+    """Whether a box has neither a past nor a quarantine of its own, and is not at a connection point."""
     box = network.boxes[box_id].box
     if box.system or rejects(network, box_id) or (box.ordered and box_id in statistics.running):
         return False
@@ -39,7 +39,7 @@ def _is_sharable(network: Network, statistics: Statistics, box_id: str) -> bool:
 
 
 def _meaning(network: Network, box_id: str) -> Hashable:
-    """What a box does, however its expressions are written."""
+    """What a box does, independent of how its expressions are written."""
     node = network.boxes[box_id]
     return node.sources, _typed(node.box, network.input_schemas(box_id)[0])
 

@@ -1,7 +1,8 @@
-"""Share sorts: Aggregates read what a BSort with their order sorts anyway, instead of sorting it again.
+"""Share sorts: Aggregates read from an existing BSort with their order instead of sorting again.
 
-Aggregate with slack n is Aggregate with slack 0 behind BSort with slack n (Aurora 5.2.2.2), from left to
-right. No BSort is put in for this: two sorts inside Aggregates cost less than a box that copies whole tuples.
+Aggregate with slack n equals BSort with slack n followed by Aggregate with slack 0 (Aurora 5.2.2.2), applied
+from left to right. No BSort is added for this: two sorts inside Aggregates cost less than a box that copies
+whole tuples.
 """
 
 from __future__ import annotations
@@ -36,6 +37,6 @@ def _shared(network: Network, sort_id: str, box_id: str) -> Rewrite:
     node = network.boxes[box_id]
     return Rewrite(
         "share_sorts",
-        f"{box_id} reads what {sort_id} sorts already, with slack 0: a sort is saved",
+        f"{box_id} reads the sorted output of {sort_id}, with slack 0: one sort less",
         put={box_id: replace(node, box=with_slack(node.box, 0), sources=(Ref(sort_id),))},
     )

@@ -1,7 +1,7 @@
 """The rules by which `bind` turns syntax into the typed tree.
 
-A call and its typed arguments come in; a signature with the type of the result goes out (`signatures`,
-`arithmetic`), with the casts that Spark SQL would insert (`coerce`), or the reason why there is none.
+In: a call and its typed arguments. Out: a signature with the type of the result (`signatures`, `arithmetic`)
+and the casts that Spark SQL would insert (`coerce`), or the reason why the call does not fit.
 """
 
 from australis.algebra.expr.binding.arithmetic import (

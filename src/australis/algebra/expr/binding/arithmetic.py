@@ -24,7 +24,7 @@ from australis.algebra.types import DOUBLE, INT, INTERVAL, LONG, NULL, TIMESTAMP
 
 
 def operation(sign: str) -> Rule:
-    """Two numbers of one type; decimals keep their own types and make the result's."""
+    """Two numbers of one type; decimals keep their own types, which determine the result's."""
 
     def rule(args: Args) -> Signature:
         counted(args, 2, 2)
@@ -78,7 +78,7 @@ def whole_division(args: Args) -> Signature:
 
 
 def check_quotient(one: DataType, other: DataType) -> None:
-    """Refuse a whole division whose quotient can be so long that Spark stops the job."""
+    """Refuse a whole division whose quotient can have so many digits that Spark fails the job."""
     digits = one.precision - one.scale + other.scale
     if digits > DECIMAL_MAX:
         what = f"{one} by {other} can have a quotient of {digits} digits"
@@ -86,7 +86,7 @@ def check_quotient(one: DataType, other: DataType) -> None:
 
 
 def numbers(args: Args) -> DataType:
-    """The type in which numbers meet; a NULL alone counts as a double, as in Spark."""
+    """The common type of some numbers; a NULL alone counts as a double, as in Spark."""
     for index, arg in enumerate(args):
         if arg.type != NULL and not arg.type.is_numeric:
             raise Mismatch(
@@ -97,14 +97,14 @@ def numbers(args: Args) -> DataType:
 
 
 def same(args: Args) -> Signature:
-    """One number, and a number of its type comes out."""
+    """One number; the result has its type."""
     counted(args, 1, 1)
     fitted = (convert(args[0], numbers(args)),)
     return Signature(fitted, fitted[0].type, any_nullable(fitted))
 
 
 def whole(args: Args) -> Signature:
-    """CEIL and FLOOR: a long, or a decimal without digits behind the point."""
+    """CEIL and FLOOR: a long, or a decimal without digits after the point."""
     counted(args, 1, 1)
     found = numbers(args)
     arg = convert(args[0], LONG if found == INT else found)
@@ -135,7 +135,7 @@ def instant(args: Args) -> Signature:
     found = numbers(args)
     if found.scale > 6:
         raise Mismatch(
-            0, f"{found} seconds", "no more than 6 digits behind the point; write CAST(... AS decimal(p,6))"
+            0, f"{found} seconds", "no more than 6 digits after the point; write CAST(... AS decimal(p,6))"
         )
     arg = convert(args[0], LONG if found == INT else found)
     return Signature((arg,), TIMESTAMP, True)

@@ -17,7 +17,7 @@ _TARGETS = {
 
 
 def cast_refused(source: DataType, target: DataType) -> str:
-    """What to do instead of a cast that there is not, or nothing if there is one.
+    """What to write instead of a cast that does not exist; empty if it exists.
 
     >>> from australis.algebra.types import BOOLEAN, DOUBLE, LONG, STRING
     >>> cast_refused(LONG, STRING)

@@ -1,7 +1,7 @@
-"""How types meet: which type holds two others, which decimals an operator makes, and the casts put in.
+"""Coercion: which type holds two others, which decimals an operator makes, and which casts are inserted.
 
-The rules are Spark's, with two of its guesses left out: a string never becomes a number by itself, and
-nothing becomes a string by itself.
+The rules are Spark's, with two of its guesses left out: a string is never converted to a number implicitly,
+and nothing is converted to a string implicitly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def wider(one: DataType, other: DataType) -> DataType | None:
-    """The type that values of both types are brought to where they meet, or None.
+    """The common type to which values of both types are converted, or None.
 
     >>> str(wider(INT, decimal(5, 2)))
     'decimal(12,2)'
@@ -52,7 +52,7 @@ def as_decimal(type_: DataType) -> DataType:
 
 
 def wider_decimal(one: DataType, other: DataType) -> DataType:
-    """The decimal type that holds two others; digits before the point come first if 38 are not enough."""
+    """The decimal type that holds two others; with too many digits, those before the point are kept first."""
     scale = max(one.scale, other.scale)
     whole = max(one.precision - one.scale, other.precision - other.scale)
     if whole + scale <= DECIMAL_MAX:
@@ -82,7 +82,7 @@ def decimal_result(sign: str, one: DataType, other: DataType) -> DataType:
 
 
 def _adjusted(precision: int, scale: int) -> DataType:
-    """A decimal type cut to 38 digits, first behind the point, down to 6 of them there."""
+    """A decimal type cut to 38 digits: first after the point, where at least 6 stay."""
     if precision <= DECIMAL_MAX:
         return decimal(precision, scale)
     whole = precision - scale
@@ -95,7 +95,7 @@ def bounded(precision: int, scale: int) -> DataType:
 
 
 def convert(expr: Expr, type_: DataType) -> Expr:
-    """The expression in another type: a cast, or for a literal that fits exactly the literal itself."""
+    """The expression in another type: a cast, or the literal itself if it fits exactly."""
     if expr.type == type_:
         return expr
     if isinstance(expr, Literal):
@@ -115,7 +115,7 @@ def literal_as_decimal(expr: Expr) -> Expr:
 
 
 def _literal(value: Value, source: DataType, target: DataType) -> Value:
-    """A literal's value in a type that holds it exactly (a double: as near as a double is), or None."""
+    """A literal's value in a type that holds it exactly (the nearest double for a double), or None."""
     if target == DOUBLE and source == STRING:
         return _NOT_FINITE.get(str(value))
     if not (source.is_integral or source.is_decimal) or isinstance(value, (str, float)) or value is None:
@@ -134,7 +134,7 @@ def _fitting(value: Decimal, target: DataType) -> Decimal | None:
     try:
         exact = value.quantize(Decimal(1).scaleb(-target.scale), context=_EXACT)
     except (Inexact, InvalidOperation):
-        # The answer, not an error: the value has more digits than the type.
+        # An answer, not an error: the value has more digits than the type.
         return None
     return exact if len(exact.as_tuple().digits) <= target.precision else None
 

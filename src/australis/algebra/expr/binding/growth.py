@@ -1,4 +1,4 @@
-"""How long a text can become: an expression that few characters write must not order gigabytes."""
+"""Bounds on the length of texts: a short expression must not produce gigabytes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from australis.algebra.expr.tree import Attribute, Call, Expr, Literal, UserCall
 from australis.algebra.types import STRING
 
 ATTRIBUTE_LENGTH = 100
-"""The characters that an attribute is taken to have; a longer one makes its results longer in proportion."""
+"""The characters that an attribute is assumed to have; a longer one makes its results longer in proportion.
+"""
 RESULT_LENGTH_MAX = 100_000
 """The characters that a text made of such attributes may have."""
 GROWING = frozenset({"concat", "repeat", "replace"})
-"""The functions whose result can be longer than their arguments; that of `lpad` and `rpad` has its length."""
+"""The functions that can lengthen their arguments; `lpad` and `rpad` return the length they are given."""
 
 
 def longest(expr: Expr) -> int:
@@ -28,5 +29,5 @@ def longest(expr: Expr) -> int:
             return length
         case Attribute() | UserCall():
             return ATTRIBUTE_LENGTH
-    # What is no string is written in fewer characters than an attribute may have.
+    # A value that is not a string is written in fewer characters than an attribute may have.
     return max((longest(e) for e in children(expr) if e.type == STRING), default=ATTRIBUTE_LENGTH)

@@ -1,4 +1,4 @@
-"""Signature rules: from the types of a call's arguments to the casts put in and the result's type."""
+"""Signature rules: from the types of a call's arguments to the casts inserted and the result's type."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Mismatch(Exception):
 
 
 def takes(*types: DataType, returns: DataType, optional: int = 0, may_be_null: bool = False) -> Rule:
-    """A function of fixed types, the last `optional` of which may be left out."""
+    """A function of fixed argument types, the last `optional` of which may be omitted."""
 
     def rule(args: Args) -> Signature:
         counted(args, len(types) - optional, len(types))
@@ -71,7 +71,7 @@ def nan_test(args: Args) -> Signature:
 
 
 def fitting(args: Args, index: int, type_: DataType) -> Expr:
-    """An argument in the type that a function takes there, if nothing is lost on the way."""
+    """An argument in the type that a function takes there, if the conversion loses nothing."""
     found = args[index].type
     if found != NULL and (wider(found, type_) != type_ and not (type_ == DOUBLE and found.is_numeric)):
         raise Mismatch(index, f"{found} instead of {type_}", f"{type_}; {cast_hint(found, type_)}")
@@ -79,7 +79,7 @@ def fitting(args: Args, index: int, type_: DataType) -> Expr:
 
 
 def cast_hint(found: DataType, wanted: DataType) -> str:
-    """What to write where two types do not meet."""
+    """What to write where two types have no common type."""
     if wanted == TIMESTAMP and found == STRING:
         return "write TIMESTAMP '...' or CAST(... AS timestamp)"
     return f"write CAST(... AS {wanted})"
@@ -112,19 +112,21 @@ def comparison(never_null: bool = False) -> Rule:
 
 
 def meeting_of(args: Args, compares: bool = False) -> Args:
-    """The arguments in the one type in which they all meet."""
+    """The arguments converted to their common type."""
     types = [arg.type for arg in args]
     for index, type_ in enumerate(types):
         if type_ == INTERVAL:
-            raise Mismatch(index, "an interval", "an interval only added to or taken from a timestamp")
+            raise Mismatch(
+                index, "an interval", "an interval only where it is added to or subtracted from a timestamp"
+            )
         if widest(types[: index + 1]) is None:
             before = widest(types[:index]) or types[0]
             raise Mismatch(
-                index, f"{before} and {type_} do not meet", f"one type; {cast_hint(type_, before)}"
+                index, f"{before} and {type_} have no common type", f"one type; {cast_hint(type_, before)}"
             )
     if compares and any(type_.is_decimal for type_ in types) and DOUBLE not in types:
         types = [literal_as_decimal(arg).type for arg in args]
-    # Two NULLs meet as booleans: every type has a NULL, so any would do.
+    # Two NULLs become booleans: every type has a NULL, so any would do.
     meeting = widest(types)
     return tuple(convert(arg, BOOLEAN if meeting in (NULL, None) else meeting) for arg in args)
 
@@ -155,7 +157,9 @@ def literal_int(args: Args, index: int, allowed: range) -> int:
     arg = args[index]
     if isinstance(arg, Literal) and arg.type == INT and isinstance(arg.value, int) and arg.value in allowed:
         return arg.value
-    raise Mismatch(index, "no literal in its range", f"an integer literal from {allowed[0]} to {allowed[-1]}")
+    raise Mismatch(
+        index, "not a literal in the allowed range", f"an integer literal from {allowed[0]} to {allowed[-1]}"
+    )
 
 
 def with_literal_int(rule: Rule, index: int, allowed: range) -> Rule:
@@ -177,18 +181,18 @@ def with_unit(rule: Rule, units: tuple[str, ...]) -> Rule:
         unit = args[0]
         name = str(unit.value).upper() if isinstance(unit, Literal) else ""
         if name not in units:
-            raise Mismatch(0, f"no unit {name!r}" if name else "no literal", f"one of {', '.join(units)}")
+            raise Mismatch(0, f"no unit {name!r}" if name else "not a literal", f"one of {', '.join(units)}")
         return Signature((Literal(name, STRING), *signature.args[1:]), signature.type, signature.nullable)
 
     return checked
 
 
 def like(args: Args) -> Signature:
-    r"""LIKE: a string and a literal pattern, in which a backslash stands only before %, _ or itself."""
+    r"""LIKE: a string and a literal pattern, in which a backslash may only precede %, _ or itself."""
     signature = takes(STRING, STRING, returns=BOOLEAN)(args)
     pattern = args[1]
     if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
-        raise Mismatch(1, "a pattern that is no literal", "a string literal")
+        raise Mismatch(1, "the pattern is not a literal", "a string literal")
     rest = pattern.value.replace("\\\\", "").replace("\\%", "").replace("\\_", "")
     if "\\" in rest:
         raise Mismatch(1, "a backslash that escapes nothing", r"\%, \_ or \\ in the pattern")

@@ -1,7 +1,7 @@
 """From the text of an expression to its syntax tree.
 
-Text comes in; `tokens` cuts it into words and signs, `grammar` and `operands` build the tree of `syntax` that
-goes out. Nothing here knows a schema.
+In: text. `tokens` cuts it into words and signs, `grammar` and `operands` build the tree. Out: the tree of
+`syntax`. Nothing here knows a schema.
 """
 
 from australis.algebra.expr.parsing.grammar import Grammar

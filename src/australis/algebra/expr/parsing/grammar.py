@@ -1,7 +1,7 @@
 """The grammar of expressions: tokens in, syntax out.
 
 Precedence is Spark SQL's, loosest first: OR; AND; NOT; one of BETWEEN, IN, LIKE, IS; comparisons; + - ||;
-* / % DIV; unary minus. What the subset does not have has no rule here, so it cannot get through.
+* / % DIV; unary minus. There is no rule here for anything outside the subset, so it cannot get through.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _NAMES = {"==": "=", "!=": "<>"}
 
 
 class Grammar(Operands):
-    """Reads one text from left to right; every method reads one construct and gives its syntax.
+    """Reads one text from left to right; every method reads one construct and returns its syntax.
 
     >>> Grammar("a + b > 3").whole().function
     '>'
     """
 
     def whole(self) -> Syntax:
-        """The expression that the whole text is."""
+        """The expression that the whole text forms."""
         node = self.expression()
         self.end()
         return node
@@ -41,7 +41,7 @@ class Grammar(Operands):
         return self._operators(_OR)
 
     def _operators(self, loosest: int) -> Syntax:
-        """An expression whose operators bind as tightly as a level, or tighter."""
+        """An expression whose operators bind at least as tightly as a level."""
         self.enter()
         node = self._negation() if loosest <= _NOT and self.at("NOT", "!") else self._signed()
         tightest = _TIGHTEST
@@ -131,7 +131,7 @@ class Grammar(Operands):
         negations = []
         while token := self.take("-", "+"):
             if token.value == "-" and self.here.kind is Kind.NUMBER:
-                # The sign belongs to the literal, as in Spark: -2147483648 is an int, 2147483648 is none.
+                # The sign belongs to the literal, as in Spark: -2147483648 is an int, 2147483648 is not.
                 node = self.number("-", token.position)
                 break
             negations += [token.position] * (token.value == "-")

@@ -26,14 +26,14 @@ _OPERATOR_WORDS = ("AND", "OR", "NOT", "IN", "IS", "LIKE", "BETWEEN", "DIV")
 RESERVED = frozenset(
     (*_OPERATOR_WORDS, "CASE", "WHEN", "THEN", "ELSE", "END", "NULL", "TRUE", "FALSE", "SELECT")
 )
-"""Words that name an attribute only in backticks."""
+"""Words that can name an attribute only in backticks."""
 
 
 class Operands(Reader):
-    """Reads what stands between operators."""
+    """Reads the operands between operators."""
 
     def expression(self) -> Syntax:
-        """Any expression; the operators are above this class."""
+        """Any expression; the operators are handled above this class."""
         raise NotImplementedError
 
     def primary(self) -> Syntax:
@@ -68,7 +68,7 @@ class Operands(Reader):
         return Constant(*found, position=position)
 
     def _strings(self) -> str:
-        """Strings that follow each other are one."""
+        """Adjacent strings are one string."""
         value = self.advance().value
         while self.here.kind is Kind.STRING:
             value += self.advance().value
@@ -158,7 +158,7 @@ class Operands(Reader):
         return Constant(total, INTERVAL, position=position)
 
     def _amount_follows(self) -> bool:
-        """Whether a number comes next; behind a minus only with a unit, for else the minus is an operator."""
+        """Whether a number comes next; after a minus only with a unit, otherwise the minus is an operator."""
         if not self.at("-"):
             return self.here.kind in (Kind.STRING, Kind.NUMBER)
         amount, unit = (*self._tokens[self._index + 1 : self._index + 3], self.here, self.here)[:2]
@@ -251,10 +251,8 @@ class Operands(Reader):
         if name in LEFT_OUT:
             refuse(self.text, token.position, f"no function {name!r} in expressions", LEFT_OUT[name])
         near = nearest(name, _CALLABLE)
-        hint = f"{near!r} perhaps, or another" if near else "a"
-        refuse(
-            self.text, token.position, f"unknown function {name!r}", f"{hint} function of docs/expressions.md"
-        )
+        hint = "a function of docs/expressions.md" + (f" (perhaps {near!r})" if near else "")
+        refuse(self.text, token.position, f"unknown function {name!r}", hint)
 
 
 def _if(position: int, condition: Syntax, then: Syntax, otherwise: Syntax) -> Syntax:

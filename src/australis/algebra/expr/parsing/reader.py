@@ -1,4 +1,4 @@
-"""Reading tokens from left to right, and refusing the one that has no place."""
+"""Reading tokens from left to right, and refusing those that do not belong."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REASONS = {
 
 
 class Reader:
-    """A place in the tokens of a text."""
+    """A position in the tokens of a text."""
 
     def __init__(self, text: str) -> None:
         if len(text) > LENGTH_MAX:
@@ -42,7 +42,7 @@ class Reader:
         self._open = 0
 
     def enter(self) -> None:
-        """Open a construct; all recursion comes through here, so the stack is never exhausted."""
+        """Open a construct; all recursion goes through here, so the stack is never exhausted."""
         self._open += 1
         if self._open > OPEN_MAX:
             self.refuse_depth(self.here.position)
@@ -57,7 +57,7 @@ class Reader:
         return self._tokens[self._index]
 
     def advance(self) -> Token:
-        """Read a token; the end stays."""
+        """Read a token; the end token stays."""
         token = self.here
         self._index = min(self._index + 1, len(self._tokens) - 1)
         return token
@@ -76,20 +76,19 @@ class Reader:
             self.refuse_here(repr(value))
 
     def end(self) -> None:
-        """Nothing more may follow."""
+        """Refuse anything that follows."""
         if self.here.kind is not Kind.END:
             self.refuse_here("an operator or the end of the text")
 
     def refuse_here(self, expected: str) -> NoReturn:
-        """The next token has no place here."""
+        """Refuse the next token."""
         token = self.here
         reason = _REASONS.get(token.value) if token.kind in (Kind.WORD, Kind.SIGN) else None
-        refuse(
-            self.text, token.position, f"unexpected {token}", f"{expected} ({reason})" if reason else expected
-        )
+        what = f"unexpected {str(token).removeprefix('the ')}"
+        refuse(self.text, token.position, what, f"{expected} ({reason})" if reason else expected)
 
     def apply(self, position: int, function: str, *args: Syntax) -> Syntax:
-        """A call, if it keeps the limits."""
+        """A call, if it is within the limits."""
         return self.limited(Apply(function, args, position=position))
 
     def limited(self, node: Syntax) -> Syntax:
@@ -105,5 +104,5 @@ class Reader:
         return node
 
     def refuse_depth(self, position: int) -> NoReturn:
-        """Something at a position is nested too deep."""
+        """Refuse something at a position that is nested too deep."""
         refuse(self.text, position, "an expression that is nested too deep", f"at most {DEPTH_MAX} levels")

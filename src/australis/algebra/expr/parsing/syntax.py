@@ -1,8 +1,9 @@
-"""The tree of an expression's text before its schema is known: names without types, sugar already gone.
+"""The syntax tree of an expression, before its schema is known: names without types, sugar expanded.
 
-Every node knows its position in the text, and how deep, high and large it is. All are limited: a text of a
-stranger must not exhaust the stack, nor grow without bounds where sugar writes a part twice (BETWEEN, NULLIF,
-CASE x WHEN). Casts do not count: binding puts more of them in, and the text of what is bound must parse.
+Every node knows its position in the text, and how deep, high and large it is. All three are limited: an
+untrusted text must not exhaust the stack, nor grow without bounds where sugar repeats a part (BETWEEN,
+NULLIF, CASE x WHEN). Casts do not count: binding inserts more of them, and the text of the bound tree must
+parse.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class UserApply(Syntax):
 
 @dataclass(frozen=True)
 class Choice(Syntax):
-    """CASE: the value behind the first condition that is true, else `otherwise`."""
+    """CASE: the value of the first condition that is true, else `otherwise`."""
 
     branches: tuple[tuple[Syntax, Syntax], ...]
     otherwise: Syntax
@@ -122,7 +123,7 @@ class Convert(Syntax):
 
 
 def is_chain(node: Syntax) -> bool:
-    """Whether a node is an operation that a chain can go on from."""
+    """Whether a node is an operation that a chain can continue from."""
     while isinstance(node, Convert):
         node = node.arg
     return isinstance(node, Apply) and node.function in CHAINED

@@ -15,7 +15,7 @@ from australis.algebra.expr.failure import refuse
 
 
 class Kind(Enum):
-    """What sort of token it is."""
+    """The kind of a token."""
 
     NUMBER = "a number"
     STRING = "a string"
@@ -98,14 +98,14 @@ def _value(text: str, kind: Kind, found: str, position: int) -> str:
 def _unquoted(text: str, found: str, position: int) -> str:
     def unescaped(match: re.Match[str]) -> str:
         if match["twice"]:
-            # A quote of the other sort is not special inside this one, even doubled.
+            # A quote of the other kind is not special inside this one, even doubled.
             return found[0] if match[0][0] == found[0] else match[0]
         if match["one"]:
             return _ESCAPED.get(match["one"], match["one"])
         code = int(match["octal"], 8) if match["octal"] else int(match["u4"] or match["u8"], 16)
         if code > 0x10FFFF or 0xD800 <= code < 0xE000:
             at = position + 1 + match.start()
-            refuse(text, at, f"{match[0]} is no character", r"a code point, such as \u00e9 or \U0001F600")
+            refuse(text, at, f"{match[0]} is not a character", r"a code point, such as \u00e9 or \U0001F600")
         return chr(code)
 
     return _ESCAPE.sub(unescaped, found[1:-1])

@@ -19,7 +19,15 @@ from australis.engine.ledger.counts.drops import (
     note_insertion,
     note_withdrawals,
 )
-from australis.engine.ledger.counts.recent_counts import GateCount, Recent, all_so_far, note_recent, recent
+from australis.engine.ledger.counts.recent_counts import (
+    DiscardCount,
+    GateCount,
+    Recent,
+    all_so_far,
+    note_discards,
+    note_recent,
+    recent,
+)
 from australis.engine.ledger.counts.totals import (
     box_costs,
     box_counts,
@@ -31,6 +39,7 @@ from australis.engine.ledger.counts.totals import (
 
 __all__ = [
     "BUCKETS_PER_OCTAVE",
+    "DiscardCount",
     "Entry",
     "GateCount",
     "Recent",
@@ -46,6 +55,7 @@ __all__ = [
     "last_trains",
     "middle_us",
     "note_all_withdrawn",
+    "note_discards",
     "note_insertion",
     "note_recent",
     "note_withdrawals",

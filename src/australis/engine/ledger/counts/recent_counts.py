@@ -16,6 +16,8 @@ from australis.qos.histograms import Counts
 
 KEPT_S = 600
 """How many seconds are kept."""
+_NO_STREAM = ""
+"""Stands in the place of a stream where a row of `recent_mouth` is about a box or an input."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,28 @@ class GateCount:
 
 
 @dataclass(frozen=True)
+class DiscardCount:
+    """What came to a box or an input, and what of it was late or quarantined there."""
+
+    received: int = 0
+    discarded: int = 0
+
+    def __add__(self, other: DiscardCount) -> DiscardCount:
+        return DiscardCount(self.received + other.received, self.discarded + other.discarded)
+
+    def __sub__(self, other: DiscardCount) -> DiscardCount:
+        return DiscardCount(self.received - other.received, self.discarded - other.discarded)
+
+    @property
+    def kept(self) -> float:
+        """The fraction that was not discarded; 1 where nothing came.
+
+        Tuples that came in one second may be discarded in the next, so of a short time no fraction is exact.
+        """
+        return max(0.0, 1.0 - self.discarded / self.received) if self.received else 1.0
+
+
+@dataclass(frozen=True)
 class Recent:
     """What happened in some time."""
 
@@ -47,6 +71,8 @@ class Recent:
     """Tuples of each output by the bin of its value graph."""
     gates: dict[tuple[str, str], GateCount] = field(default_factory=dict)
     """By superbox and stream."""
+    discards: dict[str, DiscardCount] = field(default_factory=dict)
+    """By box, and by input."""
 
     def counts(self, output: str, bins: int) -> Counts:
         """The value histogram of an output."""
@@ -58,12 +84,18 @@ class Recent:
     def since(self, before: Recent) -> Recent:
         """What has happened since less had happened."""
         gates = {key: each - before.gates.get(key, GateCount()) for key, each in self.gates.items()}
-        return Recent(_less(self.delays, before.delays), _less(self.values, before.values), gates)
+        discards = {
+            name: each - before.discards.get(name, DiscardCount()) for name, each in self.discards.items()
+        }
+        return Recent(_less(self.delays, before.delays), _less(self.values, before.values), gates, discards)
 
 
 def all_so_far(catalog: Catalog) -> Recent:
     """All that ever happened on a root."""
-    return _read(catalog, "", "")
+    found = _read(catalog, "", "")
+    query = "select id, received, late + ignored + rejected from box"
+    found.discards.update({name: DiscardCount(*counted) for name, *counted in catalog.rows(query)})
+    return found
 
 
 def recent(catalog: Catalog, since: int, until: int) -> Recent:
@@ -82,14 +114,18 @@ def _read(catalog: Catalog, kind: str, where: str, *values: int) -> Recent:
         found.values.setdefault(output, {})[index] = tuples
     query = f"select superbox, stream, sum(arrived), sum(shed) from {kind}mouth {tail}"
     for superbox, stream, arrived, shed in catalog.rows(query, *values):
-        found.gates[superbox, stream] = GateCount(arrived, shed)
+        if stream == _NO_STREAM:
+            found.discards[superbox] = DiscardCount(arrived, shed)
+        else:
+            found.gates[superbox, stream] = GateCount(arrived, shed)
     return found
 
 
 def note_recent(transaction: Transaction, now: int, seen: Recent) -> None:
     """Add what a train did to the sums and to the second that it was committed in; forget old seconds.
 
-    The sum of delays is not kept here: outputs that no train writes have delays, too.
+    The sum of delays is not kept here: outputs that no train writes have delays, too. Nor is the sum of what
+    was discarded, which the counters of boxes have.
     """
     second = now // 1_000_000
     gates = [(*key, each.arrived, each.shed) for key, each in seen.gates.items()]
@@ -100,6 +136,14 @@ def note_recent(transaction: Transaction, now: int, seen: Recent) -> None:
     for table, found in rows.items():
         _add(transaction, f"recent_{table}", f"second, {_KEYS[table]}", [(second, *row) for row in found])
         transaction.execute(f"delete from recent_{table} where second < ?", [(second - KEPT_S,)])
+    note_discards(transaction, now, seen.discards)
+
+
+def note_discards(transaction: Transaction, now: int, discards: Mapping[str, DiscardCount]) -> None:
+    """Add what boxes and inputs discarded to the second that it is committed in."""
+    found = discards.items()
+    rows = [(now // 1_000_000, name, _NO_STREAM, each.received, each.discarded) for name, each in found]
+    _add(transaction, "recent_mouth", f"second, {_KEYS['mouth']}", rows)
 
 
 def _rows(found: Mapping[str, Mapping[int, int]]) -> list[tuple[str, int, int]]:

@@ -1,0 +1,73 @@
+"""What a run would be refused for, found before Spark or any worker is started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from australis.app.options import NodeOptions, is_endless
+from australis.app.running.in_process import RunRequest
+from australis.engine import NodeSettings
+from australis.engine.change import check_deployable
+from australis.engine.files import STANDARD_STREAM, open_reader
+from australis.engine.ledger import Catalog, view_of
+from australis.engine.sinks import parse_sink
+from australis.engine.sources import FileSource, Source
+from australis.engine.store import CATALOG, Root, catalog_folder
+from australis.engine.tables import check_stores
+from australis.errors import EngineError, Problem
+from australis.plan.superboxes import Discipline
+
+
+def check_run(job: RunRequest, options: NodeOptions, sources: Sequence[Source]) -> None:
+    """Refuse a run that cannot work: by its files, its stores and its root."""
+    _check_ends(job, options, sources)
+    _check_folders(job)
+    for source in sources:
+        if isinstance(source, FileSource) and not source.is_stream:
+            open_reader(source.path, source.schema, timezone=job.network.timezone).close()
+    with _catalog(options) as catalog:
+        if catalog is not None:
+            discipline = None if options.discipline is None else Discipline(options.discipline)
+            check_deployable(catalog, job.network, NodeSettings(discipline=discipline))
+        if options.root is not None:
+            _check_sinks(job, catalog)
+        check_stores(job.network, catalog)
+
+
+def _check_ends(job: RunRequest, options: NodeOptions, sources: Sequence[Source]) -> None:
+    """Refuse outputs that appear at the end of a run that has none."""
+    files = [path for path in job.targets.values() if path != STANDARD_STREAM]
+    endless = [source.input for source in sources if is_endless(source)]
+    if options.root is None and endless and files:
+        what = f"the input {endless[0]} has no end, so {files[0]} would never appear whole"
+        raise click.UsageError(f"{what}: add --root DIR, or write to '-'")
+
+
+def _check_folders(job: RunRequest) -> None:
+    """Refuse files in folders that are not there."""
+    for path in (path for path in job.targets.values() if path != STANDARD_STREAM):
+        if not Path(path).resolve().parent.is_dir():
+            raise EngineError(Problem(path, "cannot be written", "a folder that is there"))
+
+
+@contextmanager
+def _catalog(options: NodeOptions) -> Iterator[Catalog | None]:
+    """The catalogue of the root as it is now, if there is one."""
+    folder = None if options.root is None else catalog_folder(Root.of(options.root), options.catalog)
+    if folder is None or not (folder / CATALOG).is_file():
+        yield None
+        return
+    with view_of(folder) as view:
+        yield view
+
+
+def _check_sinks(job: RunRequest, catalog: Catalog | None) -> None:
+    """Refuse outputs that cannot be written; without a root they are opened before anything starts."""
+    for name, path in job.targets.items():
+        sink = parse_sink(name, path, job.network.output_schema(name), stream_format=job.stream_format)
+        known = catalog.consumer(sink.consumer, name) if catalog is not None else None
+        sink.check(known[1] if known else None)

@@ -1,0 +1,82 @@
+"""What was discarded upstream of each output: tuples that came too late, and those that were quarantined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from australis.algebra.network import Network
+from australis.engine.ledger import DiscardCount
+
+
+class BoxCounters(Protocol):
+    """The counters of a box that say what it did not use."""
+
+    @property
+    def received(self) -> int: ...
+    @property
+    def late(self) -> int: ...
+    @property
+    def ignored(self) -> int: ...
+    @property
+    def rejected(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class InputStatistics:
+    """What came to an input, the rows that did not become tuples included."""
+
+    received: int = 0
+    rejected: int = 0
+    """Of these, the rows and tuples that did not fit, and were quarantined."""
+
+
+@dataclass(frozen=True)
+class Discards:
+    """What boxes and inputs upstream of an output discarded."""
+
+    late: int = 0
+    """Tuples that came later than an order admits, or only for windows that had timed out."""
+    quarantined: int = 0
+    fraction: float = 1.0
+    """Of the tuples, those that were not discarded; at boxes one after the other these fractions multiply."""
+
+
+def upstream(network: Network) -> dict[str, frozenset[str]]:
+    """The boxes and inputs that lead to each output."""
+    found: dict[str, frozenset[str]] = {name: frozenset({name}) for name in network.inputs}
+    for box in network.order:
+        found[box] = frozenset({box}).union(*(found[source.id] for source in network.boxes[box].sources))
+    return {name: found[output.source.id] for name, output in network.outputs.items()}
+
+
+def discards_upstream(
+    network: Network, boxes: Mapping[str, BoxCounters], inputs: Mapping[str, InputStatistics]
+) -> dict[str, Discards]:
+    """What was discarded upstream of each output, from the counters of boxes and inputs."""
+    counts = {name: DiscardCount(each.received, each.rejected) for name, each in inputs.items()}
+    for name, box in boxes.items():
+        counts[name] = DiscardCount(box.received, box.late + box.ignored + box.rejected)
+    fractions = fractions_used(network, counts)
+    return {
+        output: Discards(
+            sum(boxes[each].late + boxes[each].ignored for each in names if each in boxes),
+            sum(boxes[each].rejected for each in names if each in boxes)
+            + sum(inputs[each].rejected for each in names if each in inputs),
+            fractions[output],
+        )
+        for output, names in upstream(network).items()
+    }
+
+
+def fractions_used(network: Network, counts: Mapping[str, DiscardCount]) -> dict[str, float]:
+    """For each output the fraction that the boxes and streams upstream of it did not discard."""
+    return {output: math.prod(_kept(network, names, counts)) for output, names in upstream(network).items()}
+
+
+def _kept(network: Network, names: Iterable[str], counts: Mapping[str, DiscardCount]) -> list[float]:
+    """The fraction that each box or stream kept; a row of a stored table is no tuple of a stream."""
+    tables = {name for name, given in network.inputs.items() if given.table}
+    return [counts.get(name, DiscardCount()).kept for name in names if name not in tables]
