@@ -12,14 +12,15 @@ from australis.app.cli import main
 
 LARGE = ("simulate", "market", "--prices", "fixed", "--contracts", "10", "--runs", "1", "--nodes")
 """Beyond the paper: what a market of many participants comes to."""
+WHOLE = ("--full", "--progress", "--plot", "docs/pictures")
 EXPERIMENTS: dict[str, tuple[str, ...]] = {
-    "eddies": ("simulate", "eddies", "--table", "all", "--plans", "100", "--plot", "docs/pictures"),
-    "market": ("simulate", "market", "--plot", "docs/pictures"),
+    "eddies": ("simulate", "eddies", *WHOLE),
+    "market": ("simulate", "market", *WHOLE),
     "market-10000": (*LARGE, "10000"),
     "market-100000": (*LARGE, "100000"),
-    "hotspots": ("simulate", "hotspots", "--seeds", "10000", "--plot", "docs/pictures"),
-    "placement": ("simulate", "placement", "--plot", "docs/pictures"),
-    "recovery": ("simulate", "recovery", "--seeds", "10000", "--plot", "docs/pictures"),
+    "hotspots": ("simulate", "hotspots", *WHOLE),
+    "placement": ("simulate", "placement", *WHOLE),
+    "recovery": ("simulate", "recovery", *WHOLE),
 }
 """The arguments of `australis`, by the names of experiments."""
 

@@ -7,7 +7,7 @@ import os
 import click
 
 from australis.app.commands import COMMANDS, load_command
-from australis.app.exit_codes import FAILED, REFUSED
+from australis.app.exit_codes import FAILED, INTERRUPTED, REFUSED
 from australis.errors import AlgebraError, AustralisError
 
 TRACEBACK = "AUSTRALIS_TRACEBACK"
@@ -34,6 +34,9 @@ class LazyGroup(click.Group):
         except AustralisError as error:
             click.echo(f"australis: {error}", err=True)
             ctx.exit(REFUSED if isinstance(error, AlgebraError) else FAILED)
+        except KeyboardInterrupt:
+            click.echo("australis: interrupted", err=True)
+            ctx.exit(INTERRUPTED)
         except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise
         except Exception as error:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         node_options,
         refuse_elsewhere,
     )
+    from australis.app.options.progress import progress_option
     from australis.app.options.queries import QueryOptions, expressions, point_schema
     from australis.app.options.roots import RootOptions, root_options
 else:
@@ -49,6 +50,7 @@ else:
                 "node_options",
                 "refuse_elsewhere",
             ),
+            "progress": ("progress_option",),
             "queries": (
                 "QueryOptions",
                 "expressions",
@@ -78,6 +80,7 @@ __all__ = [
     "network_arguments",
     "node_options",
     "point_schema",
+    "progress_option",
     "refuse_elsewhere",
     "root_options",
 ]
