@@ -49,7 +49,7 @@ def mapper(processes: int, master: str | None = None) -> Mapper:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Start processes that hear no Ctrl-C, which a terminal sends to all: the one that starts them ends them."""
+    """Start processes that hear no Ctrl-C, which a terminal sends to all: they are ended by this one."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
