@@ -26,7 +26,7 @@ def input_rates(network: Network, texts: tuple[str, ...]) -> dict[str, float]:
         try:
             found[name] = parse_rate(rate)
         except EngineError as error:
-            raise click.UsageError(f"--rate {name}={rate}: {error}") from None
+            raise click.UsageError(f"--rate {rate}: {error}") from None
     missing = [name for name, given in network.inputs.items() if not given.table and name not in found]
     if missing:
         more = " ".join(f"--rate {name}=1000/s" for name in missing)
