@@ -54,7 +54,7 @@ test-sim: $(READY) ## play the engine on a virtual machine, seed by seed (ARGS='
 
 .PHONY: test-soak
 test-soak: $(READY) ## thousands of trains in a row: do time or memory grow? (ARGS='--trains 1000 --plot soak.svg')
-	$(PY) benchmarks/soak.py $(ARGS)
+	$(PY) -m benchmarks.soak $(ARGS)
 
 .PHONY: test-engine-deep
 test-engine-deep: $(READY) ## search far longer for a difference between the reference and a node
@@ -78,7 +78,7 @@ imports: $(READY) ## who may import whom (the layers of ARCHITECTURE.md)
 
 .PHONY: bench-kernels
 bench-kernels: $(READY) ## measure the kernels, in tuples per second
-	$(PY) benchmarks/kernels.py $(ARGS)
+	$(PY) -m benchmarks.kernels $(ARGS)
 
 .PHONY: bench-engine
 bench-engine: $(READY) ## measure the engine beside Structured Streaming (ARGS='--case b' for some cases)

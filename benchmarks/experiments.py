@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 import time
 
+from benchmarks.saying import run
+
 from australis.app.cli import main
 
 LARGE = ("simulate", "market", "--prices", "fixed", "--contracts", "10", "--runs", "1", "--nodes")
@@ -25,7 +27,7 @@ EXPERIMENTS: dict[str, tuple[str, ...]] = {
 """The arguments of `australis`, by the names of experiments."""
 
 
-def run(names: list[str]) -> None:
+def run_all(names: list[str]) -> None:
     """Run some experiments, or all."""
     unknown = set(names) - set(EXPERIMENTS)
     if unknown:
@@ -33,9 +35,10 @@ def run(names: list[str]) -> None:
     for name in names or EXPERIMENTS:
         print(f"\n=== {name}: australis {' '.join(EXPERIMENTS[name])}\n", flush=True)
         begun = time.monotonic()
-        main(list(EXPERIMENTS[name]), standalone_mode=False)
+        if code := main(list(EXPERIMENTS[name]), standalone_mode=False):
+            raise SystemExit(code)
         print(f"\n{name} took {time.monotonic() - begun:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
-    run(sys.argv[1:])
+    run(lambda: run_all(sys.argv[1:]))

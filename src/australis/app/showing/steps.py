@@ -12,6 +12,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -37,11 +38,20 @@ def show_steps(what: str, total: int | None = None, *, wanted: bool | None = Non
     elif console.is_terminal:
         counts = [BarColumn(), MofNCompleteColumn()] if total is not None else []
         columns = [SpinnerColumn(), TextColumn("{task.description}"), *counts, TimeElapsedColumn()]
-        with Progress(*columns, console=console, transient=True) as progress:
+        with _Bar(*columns, console=console) as progress:
             task = progress.add_task(what, total=total)
             yield lambda count: progress.advance(task, count)
     else:
         yield _Lines(what, total).advance
+
+
+class _Bar(Progress):
+    """A bar that is gone at the end, and leaves what others write to standard output alone."""
+
+    def __init__(self, *columns: ProgressColumn, console: Console) -> None:
+        super().__init__(
+            *columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False
+        )
 
 
 class _Lines:
