@@ -112,7 +112,7 @@ format: $(READY) ## put the code into shape: import order, safe fixes, formattin
 	$(VENV)/bin/ruff format .
 
 .PHONY: docs
-docs: $(READY) ## make the generated pages and pictures anew, and check the rest
+docs: $(READY) ## regenerate pages and pictures, and check the rest
 	$(PY) scripts/docs.py $(ARGS)
 
 .PHONY: lock

@@ -1,6 +1,6 @@
-"""All experiments of the papers, one after the other: `python -m benchmarks.experiments [NAME ...]`.
+"""All experiments of the papers, one by one: `python -m benchmarks.experiments [NAME ...]`.
 
-Each is a command that prints the paper's numbers beside ours; some write pictures into docs/pictures.
+Each is a command that prints the paper's numbers and ours; some write pictures into docs/pictures.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from benchmarks.saying import run
 from australis.app.cli import main
 
 LARGE = ("simulate", "market", "--prices", "fixed", "--contracts", "10", "--runs", "1", "--nodes")
-"""Beyond the paper: what a market of many participants comes to."""
+"""Beyond the paper: a market of many participants."""
 WHOLE = ("--full", "--progress", "--plot", "docs/pictures")
 EXPERIMENTS: dict[str, tuple[str, ...]] = {
     "eddies": ("simulate", "eddies", *WHOLE),

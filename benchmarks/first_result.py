@@ -1,6 +1,6 @@
-"""A program as a newcomer writes it: a node, a small network with an aggregate, some tuples, the result.
+"""A first program: a node, a small network with an aggregate, some tuples, the result.
 
-`python benchmarks/first_result.py RUNNER` prints when it has the first result, by the wall clock.
+`python benchmarks/first_result.py RUNNER` prints the wall-clock time of the first result.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """How many tuples per second the kernels take, on one core: `python -m benchmarks.kernels [--quick]`.
 
-Each kernel takes Arrow batches of 1 M tuples in 1,000 groups, nearly in order; it gives Arrow batches and its
-next state. Beside it, in the same run, runs something plain that does a similar job without state, slack or
-order: a baseline that shows how fast this machine is. Then many tuples go through each kernel: memory and
-state must stay flat. The last line is JSON; its speeds are those of the median train.
+Each kernel takes Arrow batches of 1 M tuples in 1,000 groups, nearly in order, and returns Arrow batches and
+its next state. In the same run, a plain baseline does a similar job without state, slack or order, to show
+how fast this machine is. Then many tuples go through each kernel: memory and state must stay flat. The last
+line is JSON; its speeds are those of the median train.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from australis.kernels.state import pack
 
 GROUPS = 1_000
 STEP_US = 1_000
-"""Tuples come every millisecond of their own time."""
+"""Tuples come every millisecond of event time."""
 DISORDER_US = 1_000_000
-"""And up to a second too early or too late; a group has a tuple every second."""
+"""Up to a second too early or too late; a group has a tuple every second."""
 SECOND_US = 1_000_000
 TRADES = parse_schema("sid int, time timestamp, price double")
 HEARTBEATS = parse_schema("time timestamp")
@@ -61,7 +61,7 @@ class Measured:
     name: str
     mtps: float
     best_mtps: float
-    """Of the median train, and of the fastest one: others may use the machine too."""
+    """For the median train, and for the fastest one: others may use the machine too."""
     baseline: str
     baseline_mtps: float
     emitted: int
@@ -71,7 +71,7 @@ class Measured:
 
 
 def trades(number: int, size: int, seed: int = 0) -> pa.Table:
-    """Batch `number` of a stream of trades; the same whenever it is made."""
+    """Batch `number` of a stream of trades, always the same."""
     random = np.random.default_rng((seed, number))
     times = np.arange(number * size, (number + 1) * size) * STEP_US + random.integers(0, DISORDER_US, size)
     sids = random.integers(0, GROUPS, size).astype(np.int32)
@@ -79,7 +79,7 @@ def trades(number: int, size: int, seed: int = 0) -> pa.Table:
 
 
 def heartbeats(number: int, size: int) -> pa.Table:
-    """One tuple a second, over the same time as a batch of trades."""
+    """One tuple per second, over the same time as a batch of trades."""
     span = size * STEP_US
     return table(HEARTBEATS, np.arange(number * span, (number + 1) * span, SECOND_US))
 
@@ -106,21 +106,21 @@ def seconds_of(run: Callable[[], int], rounds: int) -> list[float]:
 
 
 def fed(kernel: Kernel, trains: list[list[pa.Table]], rounds: int) -> tuple[list[float], int]:
-    """Feed a kernel with trains, each a batch for each port, several times over: times, tuples emitted."""
+    """Feed a kernel with trains, each a batch for each port, several times: times, tuples emitted."""
     times, emitted = [], 0
     for _ in range(rounds):
         state = kernel.start()
         for number, train in enumerate(trains):
             begin = time.perf_counter()
             state, emitted = taken(kernel, state, train, number)
-            # The first train of a stream fills the buffers and finds all groups new.
+            # The first train of a stream fills the buffers, and all groups are new.
             if number:
                 times.append(time.perf_counter() - begin)
     return times, emitted
 
 
 def taken(kernel: Kernel, state: State, train: list[pa.Table], now: int) -> tuple[State, int]:
-    """The state after a train, and how many tuples it made the kernel emit."""
+    """The state after a train, and how many tuples the kernel emitted."""
     emitted = 0
     for port, batch in enumerate(train):
         step = kernel.step(state, port, batch, now)
@@ -146,7 +146,7 @@ def measured(
 
 @dataclass(frozen=True)
 class Baseline:
-    """Something plain that does a similar job over one train; gives the number of rows it made."""
+    """A plain function that does a similar job over one train; returns the number of rows it made."""
 
     name: str
     run: Callable[..., int]
@@ -188,7 +188,7 @@ def search_sorted(left: pa.Table, right: pa.Table) -> int:
 
 
 def _by_group(side: pa.Table) -> np.ndarray:
-    """Numbers in the order of group and time; groups lie 2^48 us, nine years, apart."""
+    """Numbers in the order of group and time; groups are 2^48 us, nine years, apart."""
     times = side["time"].combine_chunks().view(pa.int64()).to_numpy()
     return side["sid"].to_numpy().astype(np.int64) * 2**48 + times
 
@@ -205,7 +205,7 @@ def group_by_second(beats: pa.Table, batch: pa.Table) -> int:
 
 
 def all_measured(sizes: Sizes) -> Iterator[Measured]:
-    """Every kernel, one after the other."""
+    """Every kernel, one by one."""
     numbers = range(sizes.batches)
     one = [[trades(number, sizes.batch)] for number in numbers]
     two = [[trades(n, sizes.batch), trades(n, sizes.batch, seed=1)] for n in numbers]
@@ -225,7 +225,7 @@ def all_measured(sizes: Sizes) -> Iterator[Measured]:
 
 @dataclass(frozen=True)
 class LongRun:
-    """What many batches did to memory and state: both after the second batch and at the end."""
+    """The effect of many batches on memory and state: both after the second batch and at the end."""
 
     name: str
     tuples: int
@@ -253,7 +253,7 @@ def long_run(name: str, kernel: Kernel, make: Callable[[int], list[pa.Table]], t
 
 
 def all_long_runs(sizes: Sizes) -> Iterator[LongRun]:
-    """Every kernel for a long time, one after the other."""
+    """Every kernel for a long time, one by one."""
     size = sizes.batch
 
     def one(number: int) -> list[pa.Table]:
@@ -272,17 +272,17 @@ def all_long_runs(sizes: Sizes) -> Iterator[LongRun]:
 
 
 def rss_mb() -> float:
-    """The memory of this process that is in use, in MB; it is read where Linux shows it."""
+    """The resident memory of this process, in MB, where Linux shows it."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-# --- what is shown
+# --- printing
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a small run, to see that everything works")
+    parser.add_argument("--quick", action="store_true", help="a small run, to check that everything works")
     sizes = QUICK if parser.parse_args().quick else FULL
     print(f"Million tuples per second; batches of {sizes.batch:,}, {GROUPS:,} groups, slack {BY_TIME.slack}")
     found = {**shown_speeds(sizes), **shown_long_runs(sizes)}
@@ -290,7 +290,7 @@ def main() -> None:
 
 
 def shown_speeds(sizes: Sizes) -> dict[str, object]:
-    """Print the speeds of all kernels; gives them for the last line."""
+    """Print the speeds of all kernels; returns them for the last line."""
     found: dict[str, object] = {}
     print(f"{'':<12}{'kernel':>9}{'best':>9}{'baseline':>10}  {'which':<26}{'emitted per train':>18}")
     for each in steps("Measuring kernels", all_measured(sizes)):
@@ -305,7 +305,7 @@ def shown_speeds(sizes: Sizes) -> dict[str, object]:
 
 
 def shown_long_runs(sizes: Sizes) -> dict[str, object]:
-    """Print what long runs do to memory and state; gives that for the last line."""
+    """Print the effects of long runs on memory and state; returns them for the last line."""
     found: dict[str, object] = {}
     print(f"\n{'long run':<12}{'tuples':>12}{'M/s':>8}{'RSS, MB':>18}{'state, bytes':>26}")
     for ran in steps("Measuring long runs", all_long_runs(sizes)):

@@ -1,7 +1,7 @@
-"""Cost grows linearly: 1 M, 10 M and 100 M tuples through a keyed average, time per tuple and memory.
+"""Linear cost: 1 M, 10 M and 100 M tuples through a keyed average, time per tuple and memory.
 
-The tuples are in Parquet files of 1 M each, written before the clock starts and adopted as segments; timed is
-from the moment when the node is let go until the last commit. Memory is that of the driver, of the JVM and of
+The tuples are in Parquet files of 1 M each, written before the clock starts and adopted as segments; the time
+is measured from the start of the node until the last commit. Memory is that of the driver, of the JVM and of
 the Python workers, sampled while it runs.
 """
 
@@ -30,7 +30,7 @@ FILE_TUPLES = 1_000_000
 KEYS = 1_000
 STEP_US = 1_000
 TRIES = 9
-"""A single million is one train: the median of so many counts."""
+"""A single million is one train: the median of this many counts."""
 
 
 def network() -> Network:
@@ -43,7 +43,7 @@ def network() -> Network:
 
 
 def write_file(path: Path, number: int) -> None:
-    """The events number `number` million and following."""
+    """The events from million `number` on."""
     rng = np.random.default_rng(number)
     first = number * FILE_TUPLES
     at = np.arange(first, first + FILE_TUPLES) * STEP_US
@@ -57,7 +57,7 @@ def write_file(path: Path, number: int) -> None:
 
 @contextmanager
 def memory_sampled(peaks: dict[str, float]) -> Iterator[None]:
-    """Note the most memory, in MB, that each kind of process has while inside."""
+    """Record the most memory, in MB, that each kind of process uses inside the block."""
     ended = threading.Event()
 
     def sample() -> None:
@@ -91,7 +91,7 @@ def _is_java(pid: int) -> bool:
 
 
 def measure(directory: Path, millions: int) -> dict[str, object]:
-    """Let that many million tuples through a node that is warm; of a single million, the median of some."""
+    """Run that many million tuples through a warm node; for a single million, the median of several runs."""
     tries = TRIES if millions == 1 else 1
     peaks: dict[str, float] = {}
     with Node(train=FILE_TUPLES) as node:
@@ -114,7 +114,7 @@ def _cost(run: dict[str, object]) -> float:
 
 
 def _timed(node: Node, directory: Path, files: range) -> float:
-    """The seconds that the tuples of some files take from the moment when the node is let go."""
+    """The seconds that the tuples of some files take from the start of the node."""
     node.pause()
     for number in files:
         node.adopt("events", directory / f"{number}.parquet")
@@ -127,7 +127,9 @@ def _timed(node: Node, directory: Path, files: range) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--millions", type=int, nargs="*", default=[1, 10, 100])
-    parser.add_argument("--rounds", type=int, default=3, help="all sizes so often in turn; medians count")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="how often all sizes run in turn; medians count"
+    )
     arguments = parser.parse_args()
     sizes, rounds = arguments.millions, arguments.rounds
     with tempfile.TemporaryDirectory(prefix="australis-linear-") as place:

@@ -1,8 +1,8 @@
-"""The light runner beside Spark, in turn in one run: small trains, a million tuples, and the first result.
+"""The light runner against Spark, in turns: small trains, a million tuples, and the first result.
 
-Both nodes are open at the same time and warm, and take trains in turns of some each, so that neighbours on
-the machine hurt both alike. CPU seconds are those of all processes. The first result is that of a fresh
-process, from its start to a tuple that is read; bytecode and numba's cache are warm, but for one cold run.
+Both nodes are open at the same time and warm, and take turns of several trains each, so that other programs
+on the machine affect both alike. CPU seconds are those of all processes. The first result is that of a fresh
+process, from its start to the first tuple read; bytecode and numba's cache are warm, except for one cold run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from australis import Node
 RUNNERS = {"spark": "spark", "light": "light[2]"}
 SMALL, LARGE = 10, 1_000_000
 WARM_UP, TURN = 30, 10
-"""Trains before those that count, and how many each runner takes when it is its turn."""
+"""Warm-up trains, and how many trains each runner takes in a turn."""
 MEMORY = Path("/dev/shm")
 PROGRAM = Path(__file__).with_name("first_result.py")
 
@@ -52,13 +52,13 @@ class Measured:
 
 
 class Stream:
-    """The tuples of one node, one train after the other."""
+    """The tuples of one node, train by train."""
 
     def __init__(self, node: Node) -> None:
         self._node, self._sent = node, 0
 
     def train(self, tuples: int) -> float:
-        """Push so many tuples; gives the seconds until they are through, and committed."""
+        """Push a number of tuples; returns the seconds until they are committed."""
         batch = tuples_of(self._sent, self._sent + tuples, seed=0)
         self._sent += tuples
         began = time.perf_counter()
@@ -80,7 +80,7 @@ def nodes(scratch: Path) -> Iterator[dict[str, Stream]]:
 
 
 def in_turns(streams: Mapping[str, Stream], tuples: int, trains: int, turn: int) -> dict[str, Measured]:
-    """Trains of both runners, some of one and some of the other."""
+    """Trains of both runners, in turns."""
     found = {name: Measured() for name in streams}
     for _ in range(0, trains, turn):
         for name, stream in streams.items():
@@ -105,7 +105,7 @@ def first_result_s(runner: str, environment: Mapping[str, str]) -> float:
 
 
 def first_results(scratch: Path, starts: int) -> dict[str, object]:
-    """The first results of both, in turn; that of the light one also where numba has to compile."""
+    """The first results of both, in turn; for the light runner also with numba compiling."""
     warm = {**os.environ, "PYTHONPYCACHEPREFIX": str(scratch / "bytecode")}
     warm.pop("PYTHONDONTWRITEBYTECODE", None)
     for runner in RUNNERS:
@@ -125,7 +125,7 @@ def first_results(scratch: Path, starts: int) -> dict[str, object]:
 
 
 def small_trains(scratch: Path, count: int, place: str) -> dict[str, Measured]:
-    """Trains of a few tuples, which cost what a train costs in any case."""
+    """Trains of a few tuples, which show the fixed cost of a train."""
     say(f"Measuring trains of {SMALL} tuples, root {place} ...")
     with nodes(scratch) as streams:
         in_turns(streams, SMALL, WARM_UP, TURN)
@@ -143,7 +143,7 @@ def large_trains(scratch: Path) -> dict[str, Measured]:
 
 
 def floors(found: Mapping[str, Measured], place: str = "") -> dict[str, object]:
-    """What a small train takes on both, by the clock and of all cores."""
+    """The cost of a small train on both, in wall time and CPU time."""
     spark, light = found["spark"], found["light"]
     return {
         f"spark_floor{place}_ms": round(spark.ms, 1),
@@ -158,7 +158,7 @@ def trains(scratch: Path, count: int) -> dict[str, object]:
     """Small trains and large ones."""
     found = floors(small_trains(scratch / "small", count, "on disk"))
     if MEMORY.is_dir():
-        # Without the disk, for which both wait as long, and others with them.
+        # Without the disk, which both wait for equally, and where other programs interfere.
         with tempfile.TemporaryDirectory(prefix="australis-runners-", dir=MEMORY) as memory:
             found |= floors(small_trains(Path(memory), count, "in memory"), "_in_memory")
     large = large_trains(scratch / "large")

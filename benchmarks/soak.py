@@ -1,9 +1,9 @@
-"""Whether a node stays as it was: thousands of small trains in a row, `python -m benchmarks.soak`.
+"""Whether a node's speed and memory stay constant: thousands of small trains, `python -m benchmarks.soak`.
 
-Each train is a push of some tuples through a keyed aggregate and ends with its commit; a consumer takes what
-comes out, so that the root stays small. Behind a warm-up, the last fifth of the trains must take no longer
-than the first, and driver, JVM and Python workers must need no more memory. `--plot FILE.svg` draws both. The
-last line is JSON; the exit code is 1 if something grew.
+Each train is a push of some tuples through a keyed aggregate and ends with its commit; a consumer reads the
+output, so that the root stays small. After a warm-up, the last fifth of the trains must take no longer than
+the first, and driver, JVM and Python workers must need no more memory. `--plot FILE.svg` draws both. The last
+line is JSON; the exit code is 1 if something grew.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from australis.algebra.order import Order
 GROUPS = 1_000
 MEGABYTE = 1 << 20
 WARM_UP = 0.1
-"""The share of the trains that is left out: code is compiled and caches are filled in them."""
+"""The share of the trains that is left out, while code is compiled and caches are filled."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Bound:
 
 
 BOUNDS = {
-    # The quick trains say what one takes; the others wait for whatever else the machine does.
+    # The quick trains show what a train takes; the others wait for whatever else the machine does.
     "quick_train_ms": Bound(1.25, 5.0),
     "driver_mb": Bound(1.05, 15.0),
     "workers_mb": Bound(1.05, 30.0),
-    # A JVM takes what it may before it cleans up; what is alive behind a collection must not grow.
+    # A JVM uses what it may before it collects; what is alive after a collection must not grow.
     "jvm_mb": Bound(1.25, 100.0),
     "jvm_live_mb": Bound(1.10, 10.0),
     "files": Bound(1.0, 20.0),
@@ -60,7 +60,7 @@ BOUNDS = {
 
 @dataclass(frozen=True)
 class Sample:
-    """What a node takes behind some trains."""
+    """The state of a node after some trains."""
 
     train: int
     train_ms: float
@@ -72,14 +72,14 @@ class Sample:
     workers_mb: float
     jvm_live_mb: float
     java_objects: int
-    """Those that the driver holds on to."""
+    """Those that the driver keeps."""
     files: int
     catalog_kb: float
 
 
 @dataclass
 class Soak:
-    """A node, and what was seen of it."""
+    """A node, and its samples."""
 
     node: Node
     root: Path
@@ -89,7 +89,7 @@ class Soak:
     given_out: int = 0
 
     def run(self, trains: int, every: int) -> None:
-        """Run the trains, and look at the node now and then."""
+        """Run the trains, and sample the node now and then."""
         self.node.consumer("soak", "averages")
         for number, batch in enumerate(_batches(trains, self.tuples), start=1):
             began = time.perf_counter()
@@ -148,7 +148,7 @@ def _batches(trains: int, tuples: int) -> Iterator[pa.Table]:
 
 
 def resident_mb(pid: int | str) -> float:
-    """The memory of a process: its own, and its share of what it has with others; 0 if it has ended."""
+    """The memory of a process: its own, and its share of shared memory; 0 if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
@@ -157,13 +157,13 @@ def resident_mb(pid: int | str) -> float:
 
 
 def below(pid: int) -> list[int]:
-    """The processes that a process started, and those that they did."""
+    """The descendants of a process."""
     children = Path(f"/proc/{pid}/task").glob("*/children")
     found = [int(child) for each in children for child in each.read_text().split()]
     return found + [lower for child in found for lower in below(child)]
 
 
-# --- what it shows
+# --- printing
 
 
 def fifths(samples: Sequence[Sample], name: str) -> tuple[float, float]:

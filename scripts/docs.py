@@ -1,4 +1,4 @@
-"""Write what the documentation shows anew: outputs and pictures of its examples, and the JSON Schema.
+"""Regenerate what the documentation shows: outputs and pictures of its examples, and the JSON Schema.
 
 `python scripts/docs.py` writes; with `--check` it only says what is out of date, and exits 1 if anything is.
 """
@@ -87,7 +87,7 @@ def _run(example: Example, engine: str, *, flush: bool) -> dict[str, str]:
 
 
 def with_outputs(page: str) -> str:
-    """A page with the outputs of its examples written anew."""
+    """A page with the outputs of its examples regenerated."""
     fresh = iter([outputs(e, "reference")[place] for e in examples(page) for place in e.shown])
 
     def renew(fence: re.Match[str]) -> str:

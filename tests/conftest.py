@@ -101,14 +101,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def lock_rules() -> Iterator[list[str]]:
-    """Refuse whatever takes long while the lock of a ledger is held; gives where that happened."""
+    """Refuse slow work while the lock of a ledger is held; returns where that happened."""
     with enforced() as broken:
         yield broken
 
 
 @pytest.fixture(autouse=True)
 def _no_lock_rule_is_broken(lock_rules: list[str]) -> Iterator[None]:
-    """Tell of it also where the error was caught, or raised in another thread."""
+    """Report it even if the error was caught, or raised in another thread."""
     yield
     told = "\n".join(lock_rules)
     lock_rules.clear()

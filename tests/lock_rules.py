@@ -1,7 +1,7 @@
 """The rule of the ledger's lock: no file, network, kernel or planning work is done while it is held.
 
-Here are the ways into such work, and what refuses it in tests. Whoever holds the lock keeps everybody else
-from committing and from choosing trains, so all that takes long has to be done before or after.
+This module lists the entry points of such work, and refuses them in tests. While a thread holds the lock, no
+other can commit or choose trains, so slow work has to be done before or after.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KINDS = (FILES, NETWORKS, KERNELS, PLANNING)
 
 @dataclass(frozen=True)
 class Way:
-    """A way into work that takes long: a function of a module, or a method of a class."""
+    """An entry point of slow work: a function of a module, or a method of a class."""
 
     kind: str
     owner: Any
@@ -54,9 +54,13 @@ def _all(kind: str, owner: Any, names: str) -> list[Way]:
 
 
 WAYS = (
-    *_all(FILES, Root, "prepare identity write write_all open delete move exists names"),
-    *_all(FILES, ArrowDisk, "create sync open delete move exists names make_folder"),
-    *_all(FILES, LocalDisk, "create sync open"),
+    *_all(
+        FILES,
+        Root,
+        "prepare identity write write_all open delete delete_folder move claim sync exists size names",
+    ),
+    *_all(FILES, ArrowDisk, "create sync open delete delete_folder move claim exists size names make_folder"),
+    *_all(FILES, LocalDisk, "create sync open claim"),
     *_all(FILES, segments, "read_segment read_metadata check_segment encode adopt"),
     *_all(FILES, states, "encode_state read_state"),
     *_all(FILES, pq, "write_table"),
@@ -74,12 +78,12 @@ WAYS = (
     *_all(PLANNING, rewrite, "kept"),
     *_all(PLANNING, Record, "to_json"),
 )
-"""All that are refused. What SQLite does to the catalogue is not among them: the lock is for that."""
+"""All entry points that are refused; not SQLite's work on the catalogue, which the lock is for."""
 
 
 @contextmanager
 def enforced() -> Iterator[list[str]]:
-    """Refuse all that breaks the rule; gives what did, also where the error that said so was caught."""
+    """Refuse everything that breaks the rule; returns what did, even if the error was caught."""
     broken: list[str] = []
     with ExitStack() as stack:
         for way in WAYS:
@@ -100,7 +104,7 @@ def _guarded(way: Way, broken: list[str]) -> Iterator[None]:
 
 
 def _places_of(function: object) -> list[tuple[ModuleType, str]]:
-    """Where else modules that are loaded already know a function, by whatever name."""
+    """Other modules that have already imported a function, under any name."""
     ours = [module for name, module in sys.modules.items() if name.startswith(("australis.", "tests."))]
     return [
         (module, name) for module in ours for name, each in list(vars(module).items()) if each is function

@@ -1,4 +1,4 @@
-"""The documentation is true: examples give what it shows, on every engine; what is generated is current."""
+"""The documentation is correct: examples print what it shows, on every engine; files are current."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_the_commands_of_the_readme_print_what_it_shows() -> None:
 
 
 def printed(block: str, folder: Path) -> str:
-    """A console block as it is when its commands are run in a folder."""
+    """A console block with the output of its commands, run in a folder."""
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     found = ""
     for command in re.findall(r"^\$ (.*)$", block, re.MULTILINE):
@@ -119,7 +119,7 @@ def printed(block: str, folder: Path) -> str:
 
 @pytest.mark.parametrize(("page", "blocks"), [("tutorial", 3), ("expressions", 1)])
 def test_a_page_prints_what_it_shows(tmp_path: Path, page: str, blocks: int) -> None:
-    """Its files, and the commands of its console blocks; what goes on in two terminals is tried by hand."""
+    """Its files, and the commands of its console blocks; what needs two terminals is tried by hand."""
     fences = list(docs._FENCE.finditer((ROOT / "docs" / f"{page}.md").read_text()))
     for fence in fences:
         if name := re.fullmatch(r"(?:csv|yaml|python) file=(\S+)", fence["info"]):

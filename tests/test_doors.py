@@ -39,7 +39,7 @@ class Import(NamedTuple):
 
     @property
     def entered(self) -> str | None:
-        """The outermost sub-room that the target is in and the importer is not."""
+        """The outermost sub-room that contains the target and not the importer."""
         parts = self.target.split(".")
         around = (".".join(parts[:length]) for length in range(3, len(parts) + 1))
         return next((room for room in around if room in SUB_ROOMS and not is_in(self.importer, room)), None)
@@ -118,7 +118,7 @@ def test_a_front_door_has_what_it_lists(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", LAZY)
-def test_a_lazy_door_opens_to_what_it_tells_mypy(package: str) -> None:
+def test_a_lazy_door_opens_to_what_mypy_sees(package: str) -> None:
     (typed,) = (node for node in tree(package).body if isinstance(node, ast.If))
     told = {each.name: each for block in typed.body for each in imports(package, block)}
     at_once = {each.name for block in tree(package).body for each in imports(package, block)}

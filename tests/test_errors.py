@@ -12,7 +12,7 @@ def test_a_long_line_is_cut_around_the_position() -> None:
     assert line[sign.index("^")] == "?"
 
 
-def test_a_long_line_is_cut_behind_its_start_and_before_its_end() -> None:
+def test_a_long_line_is_cut_at_both_ends() -> None:
     text = "a" * 200
     assert str(Problem("", "bad", text=text, position=0)).split("\n")[1:] == [
         "    " + "a" * 100 + "...",

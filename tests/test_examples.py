@@ -1,7 +1,7 @@
 """Every example, on every engine, against its recorded output.
 
-`examples/NAME.yaml` or `NAME.py:network` reads `NAME/in/INPUT.*` and writes `NAME/out/OUTPUT.*`.
-With AUSTRALIS_RECORD=1 the reference records them anew: look at what changed before you commit it.
+`examples/NAME.yaml` or `NAME.py:network` reads `NAME/in/INPUT.*` and writes `NAME/out/OUTPUT.*`. With
+AUSTRALIS_RECORD=1 the reference records them again: check what changed before you commit it.
 """
 
 from __future__ import annotations

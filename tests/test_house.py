@@ -1,4 +1,4 @@
-"""The house is as its rules say, and the pages that describe it describe the one that stands."""
+"""The house follows its rules, and the pages that describe it are current."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILES_MOST = 13
 FILES_OF_ONE_KIND = {
     "kernels/expressions": "a family of functions in each, and what they compute with",
 }
-"""Rooms with more files, and why it is no crowd."""
+"""Rooms with more files, and why that is no crowd."""
 
 
 def test_architecture_names_the_rooms_that_are_here() -> None:

@@ -1,4 +1,4 @@
-"""The rule of the ledger's lock is enforced in all tests: whatever breaks it is refused, and told of."""
+"""The rule of the ledger's lock is enforced in all tests: whatever breaks it is refused and reported."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_work_that_takes_long_is_refused_while_the_lock_is_held(
     lock_rules.clear()
 
 
-def test_what_was_caught_is_told_all_the_same(ledger: Ledger, lock_rules: list[str]) -> None:
+def test_a_caught_error_is_reported_all_the_same(ledger: Ledger, lock_rules: list[str]) -> None:
     with ledger.guard:
         for kind in KINDS:
             with pytest.raises(AssertionError):

@@ -1,4 +1,4 @@
-"""A seed draws the same examples again, whatever else runs; without one, every run draws others."""
+"""A seed repeats the same examples, whatever else runs; without one, every run draws others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No error is swallowed: each is raised, logged or passed on, or a comment says why it is no error."""
+"""No error is swallowed: each is raised, logged or passed on, or a comment says why it is not an error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOGS = re.compile(r"\b(_log|logger)\.\w+\(|traceback\.print_exc\(")
 
 
 def swallowed(text: str) -> Iterator[str]:
-    """The handlers of a module that let an error vanish, by line."""
+    """The handlers of a module that hide an error, by line."""
     comments = {token.start[0] for token in _tokens(text) if token.type == tokenize.COMMENT}
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ExceptHandler):

@@ -2,9 +2,9 @@
 
 Throughput, cases (a) to (d): the tuples of all input files per second, from the start of the query (ours:
 from the first file's adoption) until the last result is committed to a Parquet output. Each side of each case
-runs in a fresh process; its first pass warms compilers up, the fastest of the timed ones counts. The delay is
-that of (b) at 1,000 tuples a second (see `delay`); the floor a small train's time from push to commit. Case
-(e) is the paper's 40-box network (see `forty`). The last line is JSON.
+runs in a fresh process; its first pass warms up compilers, and the fastest of the timed passes counts. The
+delay is that of (b) at 1,000 tuples per second (see `delay`); the floor is a small train's time from push to
+commit. Case (e) is the paper's 40-box network (see `forty`). The last line is JSON.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DELAY_WANTED, FLOOR_WANTED_MS = 0.25, 100.0
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table, and what it adds to the JSON."""
+    """A line of the table, and its part of the JSON."""
 
     what: str
     ours: str
@@ -61,10 +61,12 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.engine", description=__doc__.split("\n")[0])
     parser.add_argument("--case", action="append", choices=CHOICES, help="only this one; may be repeated")
     parser.add_argument("--tuples", type=int, default=10_000_000, help="of a stream; slow cases take a part")
-    parser.add_argument("--passes", type=int, default=2, help="timed, behind the warm-up; the best counts")
+    parser.add_argument(
+        "--passes", type=int, default=2, help="timed passes after the warm-up; the best counts"
+    )
     parser.add_argument("--delay-seconds", type=float, default=45.0, help="how long the delay is measured")
     parser.add_argument("--sweep", action="store_true", help="try every tuning of Structured Streaming")
-    parser.add_argument("--scratch", help="where files go that are removed at the end")
+    parser.add_argument("--scratch", help="a folder for temporary files")
     return parser.parse_args()
 
 
@@ -98,7 +100,7 @@ def _throughput(case: Case, arguments: argparse.Namespace, scratch: Path) -> Row
 
 
 def _check_equal(case: Case, ours: list[Pass], theirs: list[Pass]) -> None:
-    """No ratio of different results."""
+    """Refuse to compare different results."""
     for made in (*ours, *theirs):
         for output, digest in made.digests.items():
             first = ours[0].digests[output]
@@ -116,7 +118,7 @@ def _compared(case: Case, tuples: int, ours: list[Pass], theirs: list[Pass]) -> 
         _speed(tuples, other, theirs[0]),
         ratio,
         f"{case.wanted:g}x",
-        f"{other.how}; {cores:.1f}x of the cores' time",
+        f"{other.how}; {cores:.1f}x of the CPU time",
         {case.ratio_name: ratio},
     )
 
@@ -153,7 +155,7 @@ def _forty() -> Row:
     return Row("(e) 40 boxes", text, "3,200 boxes/s (paper)", None, "0.48, 0.43 (paper)", factors, figures)
 
 
-# --- saying it
+# --- printing
 
 
 def _say(text: str) -> None:

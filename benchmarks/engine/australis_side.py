@@ -15,12 +15,12 @@ from australis.engine.spark import local_session
 
 
 def session() -> SparkSession:
-    """The session that a node starts by itself, begun before it, so that every pass finds it warm."""
+    """The session that a node would start itself, started earlier so that every pass finds it warm."""
     return local_session(light=True)
 
 
 def run(case: Case, inputs: Path, root: Path) -> tuple[float, dict[str, Digest]]:
-    """Seconds from the first file's adoption until all tuples are through, and what the outputs keep."""
+    """Seconds from the first file's adoption until all tuples are through, and the outputs' contents."""
     with Node(root) as node:
         node.deploy(network_of(case.name))
         files = [sorted((inputs / stream).glob("*.parquet")) for stream in case.streams]

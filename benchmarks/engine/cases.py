@@ -1,4 +1,4 @@
-"""The cases: what is computed, of how many streams, and the ratio that is wanted."""
+"""The cases: what is computed, over how many streams, and the ratio that is wanted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Case:
     wanted: float
     streams: tuple[str, ...] = ("events",)
     share: float = 1.0
-    """Of the tuples asked for, how many each stream has: the slow cases take fewer."""
+    """The fraction of the requested tuples that each stream has: slow cases take fewer."""
     outputs: tuple[str, ...] = ("out",)
 
 
@@ -50,5 +50,5 @@ def case_named(name: str) -> Case:
 
 
 def threshold(number: int) -> int:
-    """Which averages output `number` of the fan-out gets: greater ones; from nearly all to one in ten."""
+    """The averages that output `number` of the fan-out gets are greater: from nearly all to one in ten."""
     return 40 + 2 * number

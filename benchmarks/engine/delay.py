@@ -2,16 +2,16 @@
 
 Every 100 ms a batch of 100 tuples arrives: a Parquet file renamed into the folder that Structured Streaming
 watches, a table pushed to the node. Event time runs five times as fast as the clock, so a window of 10 s ends
-every 2 s. A batch arrives when it is due, also where the feeder comes late; to write a file before it is
-renamed is not in the delay, to store a pushed table is.
+every 2 s. A batch arrives when it is due, even if the feeder is late; writing a file before it is renamed is
+not part of the delay, storing a pushed table is.
 
 The delay of a result lasts from the arrival of the tuple that closed its window until the result can be read.
-Which tuple closes a window is as each side defines it: in Structured Streaming the first one of any key at or
-behind the window's end, which moves the watermark; in Australis the first one of the window's key, by `#seq`.
-A result can be read in Structured Streaming when the sink's log in `_spark_metadata` has its batch, which
-every reader of the output obeys; in Australis when a subscriber has got it. Structured Streaming runs each
+Each side defines which tuple closes a window: in Structured Streaming the first one of any key at or after
+the window's end, which moves the watermark; in Australis the first one of the window's key, by `#seq`. A
+result can be read in Structured Streaming when the sink's log in `_spark_metadata` has its batch, which every
+reader of the output obeys; in Australis when a subscriber has received it. Structured Streaming runs each
 batch as soon as it can (no trigger interval). Both sides run for the warm-up first; then every result counts.
-Beside the delay stands the lag: the time since the first tuple of any key at or behind the window's end, for
+The lag is printed with the delay: the time since the first tuple of any key at or after the window's end, for
 both alike.
 """
 
@@ -38,18 +38,18 @@ PERIOD_S, BATCH = 0.1, 100
 STEP_US = 5_000
 WINDOW_US = 10_000_000
 WARM_UP_S, END_S = 15.0, 3.0
-"""What arrives in the first and the last seconds does not count: compilers warm up, the end is cut off."""
+"""Arrivals in the first and the last seconds do not count: compilers warm up, the end is cut off."""
 
 
 @dataclass(frozen=True)
 class Delays:
-    """Of all results that count, in seconds."""
+    """For all results that count, in seconds."""
 
     delays: np.ndarray
     lags: np.ndarray
 
     def summary(self) -> dict[str, float]:
-        """The figures of it, in milliseconds."""
+        """Its figures, in milliseconds."""
         p95 = np.percentile(self.delays, 95)
         made = {"delay_ms": np.median(self.delays), "p95_ms": p95, "lag_ms": np.median(self.lags)}
         return {**{name: float(value) * 1e3 for name, value in made.items()}, "results": len(self.delays)}
@@ -57,7 +57,7 @@ class Delays:
 
 @dataclass(frozen=True)
 class Feed:
-    """Batches that are due at a fixed pace from a moment on."""
+    """Batches that are due at a fixed pace from a starting time."""
 
     begin: float
     batches: int
@@ -67,7 +67,7 @@ class Feed:
         return self.begin + batch * PERIOD_S
 
     def run(self, arrive: Callable[[int], object]) -> None:
-        """Let every batch arrive when it is due, or at once where it is late."""
+        """Let every batch arrive when it is due, or at once if it is late."""
         for number in range(self.batches):
             time.sleep(max(0.0, self.due(number) - time.time()))
             arrive(number)
@@ -81,7 +81,7 @@ class Feed:
 
 
 def batch_at(times: np.ndarray) -> np.ndarray:
-    """Which batch has the first tuple at or behind some event times."""
+    """Which batch has the first tuple at or after some event times."""
     return -(-(times - START_US) // STEP_US) // BATCH
 
 
@@ -118,7 +118,7 @@ def ours(root: Path, batches: int) -> Delays:
 
 
 def _subscribed(node: Node, batches: int) -> Iterator[tuple[float, pa.Table]]:
-    """What a subscriber gets, and when; up to the last windows, which the closing tuples close."""
+    """What a subscriber receives, and when; up to the last windows, which the closing tuples close."""
     last = START_US + batches * BATCH * STEP_US - WINDOW_US
     for table in node.subscribe("out"):
         yield time.time(), table
@@ -152,7 +152,7 @@ def _written(path: Path, table: pa.Table) -> Path:
 
 
 def _committed(output: Path) -> Iterator[tuple[float, pa.Table]]:
-    """When each batch was committed to the sink's log, and what it has."""
+    """When each batch was committed to the sink's log, and its contents."""
     logs = {int(path.name.split(".")[0]): path for path in (output / "_spark_metadata").glob("[0-9]*")}
     seen: set[str] = set()
     for _, log in sorted(logs.items()):

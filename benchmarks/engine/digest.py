@@ -1,4 +1,4 @@
-"""What came out, in a few numbers that do not depend on the order of rows."""
+"""The results in a few numbers that do not depend on the order of rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Digest:
     weighed: float
 
     def agrees(self, other: Digest) -> bool:
-        """Equal; sums of doubles but for what another order of adding changes."""
+        """Whether they are equal, up to the rounding of sums of doubles in another order."""
         exact = (self.rows, self.times, self.keys) == (other.rows, other.times, other.keys)
         sums = ((self.values, other.values), (self.weighed, other.weighed))
         return exact and all(math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-3) for ours, theirs in sums)
@@ -35,7 +35,7 @@ def digest(tables: Iterable[pa.Table]) -> Digest:
     values = weighed = 0.0
     for table in tables:
         rows += table.num_rows
-        # From the year 2026 on, in milliseconds, so that the sum of many stays within 64 bits.
+        # In milliseconds since 2026, so that the sum of many fits 64 bits.
         milliseconds = pc.divide(table["time"].cast(pa.timestamp("us", "UTC")).cast(pa.int64()), 1_000)
         times += pc.sum(pc.subtract(milliseconds, 1_767_225_600_000)).as_py() or 0
         keys += pc.sum(table["key"]).as_py() or 0
@@ -57,5 +57,5 @@ def as_json(digests: Mapping[str, Digest]) -> dict[str, dict[str, float]]:
 
 
 def from_json(document: Mapping[str, Mapping[str, float]]) -> dict[str, Digest]:
-    """The digests that another process wrote down."""
+    """The digests that another process wrote."""
     return {output: Digest(**value) for output, value in document.items()}  # type: ignore[arg-type]

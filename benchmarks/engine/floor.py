@@ -18,7 +18,7 @@ FEWEST, MOST = 100, 1_000
 
 
 def run(job: dict[str, Any]) -> dict[str, float]:
-    """Pushes of 100 to 1,000 tuples, one after the other; each waits until its train has been committed."""
+    """Pushes of 100 to 1,000 tuples, one by one; each waits until its train has been committed."""
     sizes = np.random.default_rng(0).integers(FEWEST, MOST + 1, WARM_UP + TRAINS).tolist()
     with Node(Path(job["scratch"]) / "floor") as node:
         node.deploy(network_of("keyed_average"))

@@ -1,13 +1,13 @@
-"""The paper's 40-box network under each discipline: what scheduling costs, and what comes out (Aurora 4.3).
+"""The paper's 40-box network under each discipline: the cost of scheduling, and the output (Aurora 4.3).
 
 The paper: about 40 boxes, a depth of about four, 50,000 position reports of units, several consumers; about
 3,200 boxes and 830 output tuples a second with superboxes and trains; and time in the scheduler cut by a
 factor of 0.48 from box-at-a-time to trains, and by a further 0.43 with superboxes. The network itself is not
 in the paper; this is one of that shape.
 
-What is measured: all reports are queued, then the node is let go; from then until the last commit. A box call
-is one box over the tuples of one train. Overhead is the time that no box computes: choosing, Spark's jobs,
-files between boxes, commits.
+Measured: all reports are queued, then the node is started; from then until the last commit. A box call is one
+box over the tuples of one train. Overhead is the time in which no box computes: choosing, Spark's jobs, files
+between boxes, commits.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from australis import Network, NetworkBuilder, Node, Order
 REPORTS = 50_000
 CONSUMERS = 9
 QUANTUM = 1_000
-"""The tuples of a train of box-at-a-time, and of the short trains of superboxes."""
+"""The tuples of a box-at-a-time train, and of the short trains of superboxes."""
 
 
 def network() -> Network:
@@ -106,7 +106,7 @@ class Measured:
 
 
 def run(discipline: str, train: int, reports: pa.Table) -> Measured:
-    """Let the reports through under a discipline; one train goes before, so that all is warm."""
+    """Run the reports under a discipline, after one train to warm up."""
     with Node(discipline=discipline, train=train, in_flight=1) as node:
         node.deploy(network())
         node.push("reports", reports.slice(0, 500))
@@ -127,7 +127,7 @@ def run(discipline: str, train: int, reports: pa.Table) -> Measured:
 
 
 def measure() -> dict[str, Any]:
-    """All disciplines, side by side; what they emit must be the same."""
+    """All disciplines, side by side; their outputs must be the same."""
     reports = position_reports()
     runs = {
         "box": run("box", QUANTUM, reports),

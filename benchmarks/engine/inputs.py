@@ -25,7 +25,7 @@ AFTER_US = 60_000_000
 
 
 def write_stream(directory: Path, tuples: int, seed: int) -> list[Path]:
-    """A stream of so many tuples in `FILES` files and the closing one, in order of name and age."""
+    """A stream of some tuples in `FILES` files and the closing one, in order of name and age."""
     directory.mkdir(parents=True, exist_ok=True)
     bounds = [tuples * number // FILES for number in range(FILES + 1)]
     tables = [tuples_of(begin, end, seed) for begin, end in pairwise(bounds)]
@@ -33,14 +33,14 @@ def write_stream(directory: Path, tuples: int, seed: int) -> list[Path]:
 
 
 def tuples_of(begin: int, end: int, seed: int, step_us: int = STEP_US) -> pa.Table:
-    """The tuples numbered from `begin` up to `end`; the same whenever they are made."""
+    """The tuples numbered from `begin` up to `end`, always the same."""
     random = np.random.default_rng((seed, begin))
     times = START_US + np.arange(begin, end) * step_us
     return _table(times, random.integers(0, KEYS, end - begin), random.random(end - begin) * 100)
 
 
 def closing(tuples: int, step_us: int = STEP_US) -> pa.Table:
-    """One tuple of each key, behind all others."""
+    """One tuple of each key, after all others."""
     times = np.full(KEYS, START_US + tuples * step_us + AFTER_US)
     return _table(times, np.arange(KEYS), np.zeros(KEYS))
 
@@ -56,6 +56,6 @@ def _table(times: np.ndarray, keys: np.ndarray, values: np.ndarray) -> pa.Table:
 def _write(directory: Path, number: int, table: pa.Table) -> Path:
     path = directory / f"{number:03d}.parquet"
     pq.write_table(table, path, compression="snappy", row_group_size=ROW_GROUP)
-    # The file source takes files by age, which the clock of a file system may not tell apart.
+    # The file source takes files by age, which a file system's clock may not distinguish.
     os.utime(path, (1_000_000 + number, 1_000_000 + number))
     return path

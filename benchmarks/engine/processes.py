@@ -1,4 +1,4 @@
-"""What a process and everything it has started have used of the machine's cores."""
+"""The CPU time that a process and all its descendants have used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds() -> float:
-    """Seconds on a core, of this process, its descendants and those of them that have ended; Linux only."""
+    """CPU seconds of this process and its descendants, including those that have ended; Linux only."""
     stats = dict(_stats())
     family = {os.getpid()}
     grown = True
@@ -22,7 +22,7 @@ def cpu_seconds() -> float:
 
 
 def _stats() -> Iterator[tuple[int, tuple[int, int]]]:
-    """Of each process: its number, its parent's and its ticks."""
+    """For each process: its id, its parent's and its ticks."""
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = entry.read_text().rpartition(")")[2].split()

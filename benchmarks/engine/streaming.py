@@ -82,7 +82,7 @@ def _pairs(left: DataFrame, right: DataFrame, also: str) -> DataFrame:
 
 
 def bucketed_band_join(left: DataFrame, right: DataFrame) -> DataFrame:
-    """The same, with the time in the equality too: else every pair of a key in a batch is looked at."""
+    """The same, with the time in the equality too: otherwise every pair of a key in a batch is compared."""
     bucket = f"floor(unix_millis({{}}) / {BAND_MS})"
     ours = left.withColumn("bucket", F.expr(bucket.format("time")))
     near = F.expr(f"explode(sequence({bucket.format('time')} - 1, {bucket.format('time')} + 1))")
@@ -104,12 +104,12 @@ QUERIES: Mapping[str, Callable[..., DataFrame]] = {
 
 
 def to_sink(result: DataFrame, root: Path) -> list[StreamingQuery]:
-    """By Spark's own exactly-once file sink."""
+    """With Spark's own exactly-once file sink."""
     return [_sink(result, root / "out", root / "checkpoint")]
 
 
 def to_queries(result: DataFrame, root: Path) -> list[StreamingQuery]:
-    """A query for each output, each with an average of its own."""
+    """A query for each output, each with its own average."""
     return [
         _sink(_above(result, number), root / f"out{number}", root / f"checkpoint{number}")
         for number in range(FAN_OUT)
@@ -124,12 +124,12 @@ def to_partitioned(result: DataFrame, root: Path) -> list[StreamingQuery]:
 
 
 def to_persisted(result: DataFrame, root: Path) -> list[StreamingQuery]:
-    """A batch is kept in memory and written once for each output, one after the other."""
+    """A batch is kept in memory and written once for each output, one by one."""
     return [_foreach(result, root, threads=1)]
 
 
 def to_persisted_by_threads(result: DataFrame, root: Path) -> list[StreamingQuery]:
-    """A batch is kept in memory and written once for each output, some at a time."""
+    """A batch is kept in memory and written once for each output, several in parallel."""
     return [_foreach(result, root, threads=4)]
 
 

@@ -1,6 +1,6 @@
-"""The configuration of Structured Streaming: what it shares with ours, and what was found best for each case.
+"""The configuration of Structured Streaming: what it shares with ours, and the best found for each case.
 
-`python -m benchmarks.engine --sweep` tries every candidate and takes the best of them.
+`python -m benchmarks.engine --sweep` tries every candidate and uses the best of them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 STATE = "spark.sql.streaming.stateStore"
 
-# Of its own guide to performance: state in RocksDB, its changes rather than copies of it at each commit, and
-# no count of its rows, which would cost a read for each write.
+# From its own performance guide: state in RocksDB, changelogs rather than copies of it at each commit, and no
+# count of its rows, which would cost a read for each write.
 OPTIONS: Mapping[str, str] = {
     f"{STATE}.providerClass": ROCKSDB,
     f"{STATE}.rocksdb.changelogCheckpointing.enabled": "true",
@@ -26,7 +26,7 @@ OPTIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Tuning:
-    """How one query is run: how many files a batch takes (None: all), and by which way it writes."""
+    """How one query is run: how many files a batch takes (None: all), and how it writes."""
 
     files_per_batch: int | None
     way: str = "sink"

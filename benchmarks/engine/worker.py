@@ -1,6 +1,6 @@
-"""One side of one case, in a process of its own: `python -m benchmarks.engine.worker JOB`, a JSON text.
+"""One side of one case, in its own process: `python -m benchmarks.engine.worker JOB`, a JSON text.
 
-Its last line is JSON too: a list of what each pass took and gave.
+Its last line is JSON too: a list of the time and result of each pass.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ OURS, THEIRS = "australis", "streaming"
 
 @dataclass(frozen=True)
 class Pass:
-    """All tuples once through a case."""
+    """One pass of all tuples through a case."""
 
     seconds: float
     cpu_seconds: float
-    """On all cores, JVM and Python workers included: it tells less of what else the machine does."""
+    """CPU time, including the JVM and Python workers: it depends less on what else the machine does."""
     how: str
     digests: dict[str, Digest]
 
@@ -40,7 +40,7 @@ class Pass:
 def passes(
     side: str, case: Case, inputs: Path, scratch: Path, *, tunings: list[Tuning], timed: int
 ) -> list[Pass]:
-    """A fresh process's passes over a case: the first warms up, then come the timed ones, of each tuning."""
+    """A fresh process's passes over a case: first the warm-up, then the timed ones, for each tuning."""
     job = {
         "side": side,
         "case": case.name,
@@ -53,7 +53,7 @@ def passes(
 
 
 def in_process(job: dict[str, Any]) -> Any:
-    """What a job gives, run in a fresh process."""
+    """The result of a job, run in a fresh process."""
     command = [sys.executable, "-m", "benchmarks.engine.worker", json.dumps(job)]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=None, text=True, check=False)
     if done.returncode:
@@ -76,7 +76,7 @@ Run = Callable[[Path], tuple[float, dict[str, Digest]]]
 
 
 def _runs(job: dict[str, Any], case: Case, inputs: Path) -> list[tuple[str, Run]]:
-    """What is run, the warm-up first."""
+    """The runs, the warm-up first."""
     if job["side"] == OURS:
         australis_side.session()
         return [("node", lambda root: australis_side.run(case, inputs, root))] * (job["timed"] + 1)
@@ -88,7 +88,7 @@ def _runs(job: dict[str, Any], case: Case, inputs: Path) -> list[tuple[str, Run]
 
 def _measured(how: str, run: Run, root: Path) -> dict[str, Any]:
     used = cpu_seconds()
-    # The digests are made outside of the time, but the cores' time has them: they cost both sides the same.
+    # The digests are computed outside of the wall time, but count as CPU time, equally for both sides.
     seconds, digests = run(root)
     return {"seconds": seconds, "cpu_seconds": cpu_seconds() - used, "how": how, "digests": as_json(digests)}
 
@@ -98,7 +98,7 @@ JOBS: dict[str, Job] = {"delay": delay.run, "floor": floor.run}
 
 
 def main() -> None:
-    """Run a job and print what it gave."""
+    """Run a job and print its result."""
     locks.watch_here()
     job: dict[str, Any] = json.loads(sys.argv[1])
     begin = time.perf_counter()

@@ -1,6 +1,5 @@
-"""What a network that lives is good for, in figures: queries on a running stream and its past, and rewriting.
+"""Live networks in figures: queries on a running stream and its history, and rewriting.
 
-`python -m benchmarks.live [--part attach] [--quick]`. The parts are attaching (nothing lost or doubled, equal
-to a query that was there from the start), looking up by key against a scan, the run-time optimiser, and
-expiry.
+`python -m benchmarks.live [--part attach] [--quick]`. The parts are attaching (nothing lost or duplicated,
+equal to a query that ran from the start), lookups by key against a scan, the run-time optimiser, and expiry.
 """

@@ -19,7 +19,7 @@ HISTORY, ROUNDS = 10_000_000, 100
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.live", description="A network that lives.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.live", description="Live networks.")
     parser.add_argument("--part", action="append", choices=PARTS, help="only this one; may be repeated")
     parser.add_argument("--quick", action="store_true", help="less history, fewer rounds")
     arguments = parser.parse_args()
@@ -48,7 +48,7 @@ def _measure(parts: Sequence[str], quick: bool) -> dict[str, float]:
 def _attach(quick: bool) -> dict[str, float]:
     found = attaching.measure(HISTORY // 20 if quick else HISTORY, ROUNDS // 10 if quick else ROUNDS)
     Console(width=None if sys.stdout.isatty() else 140).print(attaching.table(found))
-    say(f"delay of what runs, p95 in ms: {found.delays_ms}")
+    say(f"delay of the running queries, p95 in ms: {found.delays_ms}")
     return {
         "attach_lost": found.lost,
         "attach_duplicated": found.duplicated,

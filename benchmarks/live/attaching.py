@@ -1,4 +1,4 @@
-"""Attaching to a running stream: equal to what was there from the start, and nothing lost or doubled."""
+"""Attaching to a running stream: equal to a query from the start, with nothing lost or duplicated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CARS_ASKED = range(4711, 4716)
 
 @dataclass
 class Attaching:
-    """What was found."""
+    """The results."""
 
     history: int
     equal: dict[str, bool] = field(default_factory=dict)
@@ -37,11 +37,11 @@ class Attaching:
     lookups_s: list[float] = field(default_factory=list)
     scan_s: float = 0.0
     delays_ms: dict[str, float] = field(default_factory=dict)
-    """The delay of what runs, at the 95th percentile: before, and while queries come and go."""
+    """The delay of the running queries, at the 95th percentile: before, and while others come and go."""
 
 
 def measure(tuples: int, rounds: int, seed: int = 1) -> Attaching:
-    """All of it on one node."""
+    """Measure everything on one node."""
     found, chance = Attaching(tuples), random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="bench-live-") as root, node_with_history(root, tuples) as node:
         with Feed(node, tuples, PER_SECOND) as feed:
@@ -55,7 +55,7 @@ def measure(tuples: int, rounds: int, seed: int = 1) -> Attaching:
             for _ in range(rounds):
                 _come_and_go(node, feed, chance, found)
             report = node.quality_since(began, 1).outputs["fast"]
-            found.delays_ms["while queries come and go"] = report.delay_ms_p95 or 0.0
+            found.delays_ms["while queries attach and detach"] = report.delay_ms_p95 or 0.0
         node.drain()
         _compare(node, found)
     return found
@@ -67,19 +67,19 @@ def _delay_ms(node: Node, seconds: float) -> float:
     return node.quality_since(before, seconds).outputs["fast"].delay_ms_p95 or 0.0
 
 
-# --- equal to what was there from the start
+# --- equal to a query that ran from the start
 
 
 def _attach(node: Node, name: str, found: Attaching) -> None:
-    """Attach a query that runs from the start as well, and wait until it is abreast of the stream."""
+    """Attach a query that also runs from the start, and wait until it has caught up with the stream."""
     began = time.monotonic()
     node.attach(query(name), name=f"late_{name}")
-    while _behind(node, f"late_{name}") > 2 * PER_SECOND:
+    while _waiting(node, f"late_{name}") > 2 * PER_SECOND:
         time.sleep(0.05)
     found.caught_up_s[name] = time.monotonic() - began
 
 
-def _behind(node: Node, name: str) -> int:
+def _waiting(node: Node, name: str) -> int:
     """How many tuples wait for a query."""
     superboxes = node.statistics().superboxes
     return sum(each.queue for superbox, each in superboxes.items() if superbox.startswith(f"{name}."))
@@ -97,7 +97,7 @@ def _rows(table: pa.Table) -> pa.Table:
     return table.sort_by(keys).combine_chunks()
 
 
-# --- nothing lost or doubled
+# --- nothing lost or duplicated
 
 
 def everything() -> Network:
@@ -107,7 +107,7 @@ def everything() -> Network:
 
 
 def _come_and_go(node: Node, feed: Feed, chance: random.Random, found: Attaching) -> None:
-    """Attach for a moment, and count what came of the tuples of that time."""
+    """Attach briefly, and count the results for the tuples of that time."""
     time.sleep(chance.random() * 0.1)
     name = f"q{found.rounds}"
     began = time.perf_counter()
@@ -126,7 +126,7 @@ def _come_and_go(node: Node, feed: Feed, chance: random.Random, found: Attaching
 
 
 def _count(numbers: npt.NDArray[np.int64], feed: Feed, found: Attaching) -> None:
-    """Between the first and the last number there must be every tuple that was pushed, once."""
+    """Check that every tuple that was pushed between the first and the last number is there, once."""
     pushed = np.concatenate([np.arange(begin, end) for begin, end in list(feed.pushed)])
     due = pushed[(pushed >= numbers[0]) & (pushed <= numbers[-1])]
     own = np.unique(numbers[numbers >= pushed[0]])
@@ -148,7 +148,7 @@ def _first_answer(node: Node, condition: str, name: str) -> float:
 
 
 def _lookups(node: Node, found: Attaching) -> None:
-    """The first answers for some cars by key; and how long a query by a note takes for the same past."""
+    """The first answers for some cars by key; and how long a query by note takes over the same history."""
     found.lookups_s = [_first_answer(node, f"car = {car}", f"lookup_{car}") for car in CARS_ASKED]
     net = NetworkBuilder("scan")
     net.input("reports", SCHEMA).filter("note LIKE '%report 4711'", as_="asked").output("found")
@@ -160,9 +160,9 @@ def _lookups(node: Node, found: Attaching) -> None:
 
 
 def table(found: Attaching) -> Table:
-    """For people."""
+    """The results as a table."""
     shown = Table(title=f"attaching to {PER_SECOND:,} tuples/s with {found.history:,} tuples of history")
-    for column in ("query", "tuples", "abreast after", "equal to the one from the start"):
+    for column in ("query", "tuples", "abreast after", "equal to the one that ran from the start"):
         shown.add_column(column, justify="left" if column == "query" else "right")
     for name, equal in found.equal.items():
         shown.add_row(

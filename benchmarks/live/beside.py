@@ -1,4 +1,4 @@
-"""What a train that takes long costs those beside it: another query is attached while it runs."""
+"""The cost of a long train to others: another query is attached while it runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PUSHES_PER_S, TUPLES = 10, 100
 
 
 def _slow(values: pa.Array) -> pa.Array:
-    """True for all, after a while."""
+    """True for all, after a delay."""
     time.sleep(SLOW_S)
     return pc.is_valid(values)
 
@@ -29,9 +29,9 @@ register_function("bench:slow", _slow, takes=("long",), returns="boolean")
 
 
 def measure(quick: bool, say: Callable[[str], None]) -> dict[str, float]:
-    """Attach a query beside a train of 15 s, and see how late the main output is.
+    """Attach a query during a train of 15 s, and measure the delay of the main output.
 
-    Alone, beside the slow train, in the second of the attach, and beside both queries after it.
+    Alone, during the slow train, in the second of the attach, and with both queries after it.
     """
     seconds = SLOW_S + (3 if quick else 15)
     with tempfile.TemporaryDirectory(prefix="bench-live-") as root, Node(root, in_flight=2) as node:
@@ -66,7 +66,7 @@ def measure(quick: bool, say: Callable[[str], None]) -> dict[str, float]:
         delays = [1e3 * delay for at, delay in late if begin <= at < end]
         figures[f"beside_{phase}_ms_p50"], figures[f"beside_{phase}_ms_max"] = median(delays), max(delays)
     figures["beside_train_ms_max"] = max(trains)
-    say(f"beside a train of {SLOW_S:g} s: {figures}")
+    say(f"during a train of {SLOW_S:g} s: {figures}")
     return figures
 
 
@@ -100,7 +100,7 @@ def _push_for(node: Node, seconds: float, then: Callable[[], None] = lambda: Non
 
 
 def _read(node: Node, late: list[tuple[float, float]]) -> None:
-    """Note how late each window is: since the push that closed it, which is the next one."""
+    """Note how late each window is: since the next push, which closed it."""
     for table in node.subscribe("main"):
         now = time.time_ns() // 1_000
         late += [(time.perf_counter(), (now - at) / 1e6) for at in table["at"].to_pylist()]

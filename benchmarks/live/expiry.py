@@ -1,4 +1,4 @@
-"""Expiry: an hour of a stream in compressed time, and what is on the disk of its last ten minutes."""
+"""Expiry: an hour of a stream in compressed time, and what the disk keeps of its last ten minutes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def levels(number: int, rows: int) -> pa.Table:
 
 
 class Clock:
-    """Goes when it is told to."""
+    """A clock that is set by hand."""
 
     def __init__(self) -> None:
         self.us = MINUTE_US
@@ -48,7 +48,7 @@ class Clock:
 
 
 def measure(quick: bool, say: Callable[[str], None]) -> dict[str, float]:
-    """The most that was on the disk, for what the specified minutes take; once they have passed."""
+    """The most disk space used, relative to what the specified minutes take, once they have passed."""
     rows, clock, most, least = 1_000 if quick else 10_000, Clock(), 0, 1 << 62
     wanted = KEPT_MINUTES * PUSHES_A_MINUTE * rows
     local_session(light=True)
@@ -69,13 +69,13 @@ def measure(quick: bool, say: Callable[[str], None]) -> dict[str, float]:
 
 
 def _on_disk(root: str) -> int:
-    """All files of the root but the catalogue."""
+    """All files of the root except the catalogue."""
     folders = [Path(root) / name for name in ("segments", "history")]
     return sum(_size(file) for folder in folders for file in folder.rglob("*.parquet"))
 
 
 def _size(file: Path) -> int:
-    """The bytes of a file; one may go while they are counted."""
+    """The bytes of a file; it may be deleted meanwhile."""
     try:
         return file.stat().st_size
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The run-time optimiser: throughput with it and without, on one network that needs it and on random ones."""
+"""The run-time optimiser: throughput with and without it, on one network that needs it and on random ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROUNDS = 5
 
 
 def bad_order() -> Network:
-    """Dear boxes first, the filter that lets one of twenty through last, and nobody needs most attributes."""
+    """Expensive boxes first, the filter that passes one of twenty last, and most attributes unread."""
     net = NetworkBuilder("bad_order")
     wide = net.input("wide", SCHEMA)
     long = wide.filter("length(upper(t0 || t1)) > 100", as_="long")
@@ -51,7 +51,7 @@ def bad_order() -> Network:
 
 
 def random_network(chance: random.Random) -> Network:
-    """Filters and maps in any order, with a window behind half of them."""
+    """Filters and maps in any order, with a window after half of them."""
     net = NetworkBuilder("chance")
     stream, known = net.input("wide", SCHEMA), [*NUMBERS[:4], *TEXTS[:4]]
     for number in range(chance.randint(2, 6)):
@@ -100,7 +100,7 @@ def write_files(folder: Path, count: int, rows: int) -> list[Path]:
 
 
 def _seconds(network: Network, files: list[Path], *, optimise: bool, before: int) -> float:
-    """The time for files that are there, behind others from which the optimiser has learned."""
+    """The time for files that are there, after others from which the optimiser has learned."""
     with (
         tempfile.TemporaryDirectory(prefix="bench-live-") as root,
         Node(root, optimise=optimise, train=TRAIN) as node,
@@ -140,7 +140,7 @@ def measure(quick: bool, say: Callable[[str], None]) -> dict[str, float]:
     local_session(light=True)
     with tempfile.TemporaryDirectory(prefix="bench-live-") as folder:
         files = write_files(Path(folder), 15, 100_000)
-        ratio(bad_order(), files[:6], rounds=1)  # The first of all loads code.
+        ratio(bad_order(), files[:6], rounds=1)  # The first one loads code.
         shown = ratio(bad_order(), files)
         say(f"bad order, wide tuples: {shown:.2f} x")
         found = []

@@ -1,4 +1,4 @@
-"""The scene: reports of cars, of which a connection point keeps the past by car, and a few accidents."""
+"""The scene: reports of cars, whose history a connection point keeps by car, and a few accidents."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ SCHEMA = (
 PLACES = "at timestamp not null, car long not null, km double not null"
 ACCIDENTS = "at timestamp not null, car long not null, cost double not null"
 STEP_US = 50
-"""Between two reports, in event time: 20,000 come in a second."""
+"""Between two reports, in event time: 20,000 per second."""
 ORDER = Order("at", slack=2)
 
 
 def fast(net: NetworkBuilder, reports: str, accidents: str) -> None:
-    """A filter that lets one of thousand through."""
+    """A filter that passes one of a thousand."""
     net.input(reports, SCHEMA).filter("speed > 199.8", as_="fast").output("fast")
 
 
@@ -65,7 +65,7 @@ def query(name: str) -> Network:
 
 
 def network() -> Network:
-    """What runs all the time: the connection points, and the queries from the start, to compare with."""
+    """The running network: the connection points, and the queries from the start, for comparison."""
     net = NetworkBuilder("cars")
     reports, accidents = net.input("pos", SCHEMA), net.input("crash", ACCIDENTS)
     reports.point("reports", history="forever", key="car")
@@ -84,7 +84,7 @@ def network() -> Network:
 
 
 def reports(first: int, count: int) -> pa.Table:
-    """The reports number `first` and following."""
+    """The reports from number `first` on."""
     rng = np.random.default_rng(first)
     at = np.arange(first, first + count) * STEP_US
     cars = rng.integers(0, CARS, count)
@@ -117,7 +117,7 @@ def accidents(first: int) -> pa.Table:
 
 @dataclass
 class Feed:
-    """Pushes reports at a pace, in a thread, and remembers their numbers in the log."""
+    """Pushes reports at a pace, in a thread, and keeps their numbers in the log."""
 
     node: Node
     first: int
@@ -163,7 +163,7 @@ class Feed:
 
 @contextmanager
 def node_with_history(root: str, tuples: int) -> Iterator[Node]:
-    """A node that has seen so many reports already."""
+    """A node that has already received a number of reports."""
     with Node(root) as node:
         node.deploy(network())
         for output in ("fast", "average", "pairs"):

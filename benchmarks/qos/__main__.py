@@ -1,8 +1,8 @@
-"""`python -m benchmarks.qos [--part loads] [--quick]`: what quality of service is good for, in figures.
+"""`python -m benchmarks.qos [--part loads] [--quick]`: the benefit of quality of service, in figures.
 
-The parts are utility over offered load, a burst with shedding and without, values against chance, what
-windows tell of a part of their tuples, and the open of a stock market. Capacity is measured first, by a
-backlog that goes through the scene in turns. The last line is JSON.
+The parts are utility over offered load, a burst with and without shedding, semantic against random shedding,
+windows over a part of their tuples, and the opening of a stock market. Capacity is measured first, with a
+backlog that runs through the scene in turns. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Figures = dict[str, float | None]
 
 
 class Report:
-    """What was found: tables are printed at the end, pictures go to a folder, figures to the last line."""
+    """The results: tables are printed at the end, pictures go to a folder, figures to the last line."""
 
     def __init__(self, pictures: Path | None) -> None:
         self._pictures = pictures
@@ -63,7 +63,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="fewer loads and shorter runs, and no pictures")
     parser.add_argument("--pictures", type=Path, help=f"where pictures go; {PICTURES} unless quick")
-    parser.add_argument("--scratch", help="where files go that are removed at the end")
+    parser.add_argument("--scratch", help="a folder for temporary files")
     return parser.parse_args()
 
 
@@ -85,7 +85,7 @@ def _loads(shop: Workshop, report: Report) -> None:
     _capacity(shop)
     say(f"Structured Streaming: {_range(shop.measured('FIFO'))}")
     points = loads.measure(shop)
-    say(f"capacity behind it: {_range(shop.measured(OURS))}")
+    say(f"capacity after it: {_range(shop.measured(OURS))}")
     report.tables += loads.tables(points)
     report.draw("qos-loads", loads.picture(points))
     report.figures |= {f"utility_x_{load:.0f}": loads.ratio(points, load / 100) for load in (150, 200)}
@@ -101,23 +101,23 @@ def _burst(shop: Workshop, report: Report) -> None:
 
 
 def _semantic(shop: Workshop, report: Report) -> None:
-    say("values against chance")
+    say("semantic against random shedding")
     found = shop.do(OURS, "semantic")
     report.tables.append(semantic.table(found))
     report.figures["semantic_x"] = semantic.ratio(found)
 
 
 def _approximation(shop: Workshop, report: Report) -> None:
-    say("windows of a part of their tuples")
+    say("windows over a part of their tuples")
     report.tables.append(approximation.table(shop.do(OURS, "approximation")))
 
 
 def _stocks(shop: Workshop, report: Report) -> None:
     data = stocks.folder()
     if data is None:
-        say("the open of a stock market is left out: AUSTRALIS_DATA names no folder with `stocks` in it")
+        say("the opening of a stock market is left out: AUSTRALIS_DATA names no folder with `stocks` in it")
         return
-    say("the open of a stock market")
+    say("the opening of a stock market")
     seconds = stocks.QUICK_SECONDS if shop.quick else stocks.SECONDS
     told = shop.do(OURS, "stocks", data=str(data), seconds=seconds)
     report.tables.append(stocks.table(told))

@@ -1,7 +1,7 @@
-"""What windows tell of a part of their tuples: count, sum and average behind a drop box that goes by chance.
+"""Windows over a part of their tuples: count, sum and average after a random drop box.
 
 Counts and sums fall by what was shed, which the ledger knows: divided by the fraction delivered they are
-estimates. An average is one as it is.
+estimates. An average needs no correction.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from australis import Network, NetworkBuilder, Order, Quality
 
 RATES = (0.1, 0.3, 0.5, 0.7)
 FILES, TUPLES, KEYS, WINDOWS = 5, 200_000, 100, 10
-"""All windows but the last one, which no tuple closes, come out."""
+"""All windows are emitted but the last one, which no tuple closes."""
 PER_WINDOW = FILES * TUPLES // (KEYS * WINDOWS)
 
 
@@ -33,7 +33,7 @@ def network() -> Network:
 
 
 def run(job: dict[str, Any]) -> list[dict[str, float]]:
-    """The mean relative error of the functions by each rate."""
+    """The mean relative error of the functions at each rate."""
     scratch = Path(job["scratch"])
     files = _files(scratch)
     exact = _sorted(run_shedding(network(), files, 0.0, scratch).output)
@@ -44,7 +44,7 @@ def _errors(files: list[Path], exact: pa.Table, rate: float, scratch: Path) -> d
     outcome = run_shedding(network(), files, rate, scratch)
     found, delivered = _sorted(outcome.output), outcome.delivered
     if not found.select(["key", "time"]).equals(exact.select(["key", "time"])):
-        raise SystemExit(f"some windows did not come out when {rate:.0%} was shed")
+        raise SystemExit(f"some windows were not emitted when {rate:.0%} was shed")
     told = {"rate": rate, "delivered": delivered}
     for name in ("count", "sum", "average"):
         told[name] = _error(found[name], exact[name], 1.0)
@@ -63,7 +63,7 @@ def _sorted(output: pa.Table) -> pa.Table:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Values that are spread widely: a few are many times the median."""
+    """Widely spread values: a few are many times the median."""
     chance = np.random.default_rng(11)
     paths = [folder / f"events-{number}.parquet" for number in range(FILES)]
     for number, path in enumerate(paths):

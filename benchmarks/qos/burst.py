@@ -1,9 +1,9 @@
-"""A burst: three times the load for a minute, with drop boxes and without.
+"""A burst: three times the load for a minute, with and without drop boxes.
 
-Seconds are judged by what could be read in them: an output is in its good zone if no more than one tuple in
-twenty was later than its delta, or, where nothing came, if nothing has waited for longer than that. The
-outputs are back in their good zones when they do not leave them again for more than two seconds on end until
-the stream ends; single seconds outside of them that come later are counted.
+Each second is rated by what could be read in it: an output is in its good zone if at most one tuple in twenty
+was later than its delta, or, if nothing arrived, if nothing has waited for longer than that. The outputs have
+recovered when they do not leave their good zones again for more than two consecutive seconds until the stream
+ends; later single seconds outside are counted.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from rich.table import Table
 from australis.qos.graphs import delta
 
 BASE, FACTOR = 0.6, 3.0
-BEFORE_S, BURST_S, BEHIND_S = 10, 60, 20
+BEFORE_S, BURST_S, AFTER_S = 10, 60, 20
 QUICK = (6, 20, 14)
 SHORT_S = 2
-"""For how long outputs may be outside of their good zones, once they are back in them."""
+"""How long outputs may be outside of their good zones, once they have recovered."""
 WITH, WITHOUT = "with shedding", "without"
 
 
@@ -42,7 +42,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Burst:
-    """What became of a burst."""
+    """The results of a burst."""
 
     outputs: dict[str, Pieces]
     entries: list[dict[str, Any]]
@@ -56,7 +56,7 @@ class Burst:
         return self._waited(pieces, second + 1) if found is None else found
 
     def _waited(self, pieces: Pieces, moment: float) -> float:
-        """How long the oldest tuple has waited at a moment."""
+        """How long the oldest tuple has waited at a time."""
         waiting = pieces.where((pieces.arrived < moment) & (pieces.delivered >= moment))
         return float(moment - waiting.arrived.min()) if len(waiting.arrived) else 0.0
 
@@ -66,7 +66,7 @@ class Burst:
 
     @property
     def recovery_s(self) -> float | None:
-        """Seconds from the burst's start until the end of the last time outside; None if it has no end."""
+        """Seconds from the burst's start until the end of the last time outside; None if it does not end."""
         begin, last = self.times.begin, self.times.last
         seconds = groupby(range(begin, last), key=self.is_good)
         outside = [list(stretch) for is_good, stretch in seconds if not is_good]
@@ -76,13 +76,13 @@ class Burst:
 
     @property
     def bad_later(self) -> int:
-        """Seconds outside of good zones that come later."""
+        """Later seconds outside of good zones."""
         first = self.times.last if self.recovery_s is None else self.times.begin + int(self.recovery_s)
         return sum(not self.is_good(second) for second in range(first, self.times.last))
 
     @property
     def left_standing(self) -> int:
-        """Drop boxes that still stood when the stream ended."""
+        """Drop boxes that were left when the stream ended."""
         return sum(entry["until"] is None for entry in self.entries)
 
     def fractions(self, begin: float, end: float) -> dict[str, float]:
@@ -93,11 +93,11 @@ class Burst:
 
 
 def measure(shop: Workshop) -> dict[str, Burst]:
-    """The same burst with drop boxes and without."""
-    before, during, behind = QUICK if shop.quick else (BEFORE_S, BURST_S, BEHIND_S)
+    """The same burst with and without drop boxes."""
+    before, during, after = QUICK if shop.quick else (BEFORE_S, BURST_S, AFTER_S)
     batches = round(1 / PERIOD_S)
-    loads = [BASE] * (before * batches) + [BASE * FACTOR] * (during * batches) + [BASE] * (behind * batches)
-    times = Times(before, before + during, before + during + behind)
+    loads = [BASE] * (before * batches) + [BASE * FACTOR] * (during * batches) + [BASE] * (after * batches)
+    times = Times(before, before + during, before + during + after)
     found = {}
     with shop.stream(loads) as (folder, _):
         for name, shed in ((WITH, True), (WITHOUT, False)):
@@ -157,6 +157,6 @@ def _fractions(burst: Burst, name: str) -> Iterator[tuple[float, float]]:
 
 
 def _utilities(burst: Burst) -> Iterator[tuple[float, float]]:
-    # The last seconds cannot be judged: not all of their tuples could come in time.
+    # The last seconds cannot be rated: some of their tuples could not arrive in time.
     for second in np.arange(0, burst.times.last - LATEST_S):
         yield float(second) + 0.5, burst.utility(float(second), float(second) + 1)

@@ -1,4 +1,4 @@
-"""Drop boxes by hand: at a chosen rate, on a node that does not shed by itself."""
+"""Manual drop boxes: at a chosen rate, on a node that does not shed by itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from australis.policy.shed import DropBox, Insert
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an output got behind a drop box, and the fraction of the input that the ledger says was let in."""
+    """What an output received after a drop box, and the fraction of the input that was admitted."""
 
     output: pa.Table
     delivered: float
@@ -26,7 +26,7 @@ class Outcome:
 def run_shedding(
     network: Network, files: Sequence[Path], rate: float, scratch: Path, *, by_value: bool = False
 ) -> Outcome:
-    """All files through a network of one input, one superbox and one output, behind a drop box."""
+    """All files through a network of one input, one superbox and one output, with a drop box."""
     root = scratch / "by-hand"
     try:
         with Node(root, shed=False) as node:
@@ -47,12 +47,14 @@ def run_shedding(
 
 
 def _place(node: Node, rate: float, by_value: bool) -> DropBox:
-    """Put a drop box at the gate, chosen as the shedder would."""
+    """Place a drop box at the gate, chosen as the shedder would."""
     deployed = node._deployed
     steering = deployed.steering
     (stage,) = deployed.ledger.plan.superboxes
     found = steering.by_value(stage, rate) if by_value else DropBox.random(rate)
     if found is None:
-        raise SystemExit(f"{deployed.ledger.plan.network.name}: values cannot tell which tuples matter least")
+        raise SystemExit(
+            f"{deployed.ledger.plan.network.name}: the values do not show which tuples matter least"
+        )
     steering.dropboxes.obey([Insert(stage, found)], int(time.time() * 1e6))
     return found

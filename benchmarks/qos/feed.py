@@ -1,4 +1,4 @@
-"""A feed: batches that arrive at a fixed pace by the clock, whoever takes them and however late."""
+"""A feed: batches that arrive at a fixed pace by the clock, regardless of their readers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.qos.streams import PERIOD_S, Stream
 
 @dataclass(frozen=True)
 class Feed:
-    """A stream that begins at a moment."""
+    """A stream that begins at a given time."""
 
     stream: Stream
     begin: float
@@ -22,11 +22,11 @@ class Feed:
         return cls(stream, time.time() + 0.2)
 
     def due(self, batch: int) -> float:
-        """When a batch arrives; if it is handed over later than that, its delay has begun."""
+        """When a batch is due; if it is delivered later than that, its delay has already begun."""
         return self.begin + batch * PERIOD_S
 
     def run(self, arrive: Callable[[Path, float], object]) -> float:
-        """Hand over every batch when it is due; gives the seconds that the latest one was late."""
+        """Deliver every batch when it is due; returns by how many seconds the latest one was late."""
         latest = 0.0
         for number, path in enumerate(self.stream.files):
             time.sleep(max(0.0, self.due(number) - time.time()))

@@ -1,10 +1,10 @@
-"""Judging: what outputs got of a run, and what that is worth by their graphs, by one formula for all sides.
+"""Rating: what outputs received in a run, and its utility by their graphs, with one formula for all sides.
 
-An output's part of a run is in pieces: tuples that were due together, when the oldest tuple that they were
-made of arrived, and when they could be read. Utility is that of `australis.qos`: the mean over all tuples due
-of the utility of their delay, times the utility of the fraction that was not shed, times the weight. A tuple
-that came too late for the run is judged by its delay so far. Streams go on behind the time that is judged for
-as long as any delay graph reaches, so such a tuple is worth nothing.
+An output's part of a run consists of pieces: tuples that were due together, when the oldest tuple that
+contributes to them arrived, and when they could be read. Utility is that of `australis.qos`: the mean over
+all tuples due of the utility of their delay, times the utility of the fraction that was not shed, times the
+weight. A tuple that was too late for the run is rated by its delay so far. Streams continue after the rated
+time for as long as any delay graph reaches, so such a tuple has no utility.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROUND_S = 0.001
 
 @dataclass(frozen=True)
 class Pieces:
-    """What was due to an output, in seconds since the stream began; infinity where it never came."""
+    """What was due to an output, in seconds since the stream began; infinity if it never arrived."""
 
     arrived: np.ndarray
     delivered: np.ndarray
@@ -32,7 +32,7 @@ class Pieces:
     """The fraction of each piece that was not shed."""
 
     def between(self, begin: float, end: float) -> Pieces:
-        """Those that arrived in a time."""
+        """The pieces that arrived in a period."""
         return self.where((self.arrived >= begin) & (self.arrived < end))
 
     def where(self, chosen: np.ndarray) -> Pieces:
@@ -50,7 +50,7 @@ class Pieces:
         return found
 
     def delivery(self, until: float) -> Delivery:
-        """As `australis.qos` takes it."""
+        """In the form that `australis.qos` takes."""
         rounded = np.round(self.delays(until) / _ROUND_S).astype(np.int64)
         keys, places = np.unique(rounded, return_inverse=True)
         tuples = np.bincount(places, self.tuples * self.kept, max(1, len(keys)))
@@ -63,10 +63,10 @@ class Pieces:
             return None
         delays = self.delays(until)
         order = np.argsort(delays)
-        behind = np.cumsum((self.tuples * self.kept)[order])
-        if not behind[-1]:
+        cumulated = np.cumsum((self.tuples * self.kept)[order])
+        if not cumulated[-1]:
             return None
-        return float(delays[order][np.searchsorted(behind, 0.95 * behind[-1])])
+        return float(delays[order][np.searchsorted(cumulated, 0.95 * cumulated[-1])])
 
     def to_json(self) -> dict[str, Any]:
         never = [None if np.isinf(each) else round(float(each), 4) for each in self.delivered]
@@ -84,13 +84,13 @@ def _columns(given: Mapping[str, Any], delivered: list[float]) -> tuple[list[flo
 
 
 Run = Mapping[str, Pieces]
-"""What every output got."""
+"""What every output received."""
 
 
 def judged(
     run: Run, qualities: Mapping[str, Quality], begin: float, end: float, until: float
 ) -> dict[str, float]:
-    """The utility of each output, with its weight, by the tuples that arrived in a time."""
+    """The weighted utility of each output, for the tuples that arrived in a period."""
     found = {
         name: worth(quality, run[name].between(begin, end).delivery(until))
         for name, quality in qualities.items()

@@ -1,7 +1,7 @@
-"""Utility over offered load: QoS schedules against those that know no graphs, and against Spark's schedulers.
+"""Utility over offered load: QoS schedules against those without graphs, and against Spark's schedulers.
 
-At every load all contenders run one after the other over the same files. Of each run the tuples are judged
-that arrive behind the first seconds; the stream goes on behind them until no delay graph has anything left.
+At every load all contenders run one by one over the same files. Each run is rated by the tuples that arrive
+after the first seconds; the stream continues until all delay graphs have reached their ends.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Contender:
     side: str
     job: dict[str, Any]
     rival: bool
-    """Whether it is one of those to be beaten."""
+    """Whether it is one of the rivals."""
 
 
 STATE = Contender("QoS, state", OURS, ours("state"), False)
@@ -49,7 +49,7 @@ CONTENDERS = (
 
 @dataclass(frozen=True)
 class Point:
-    """What a contender made of a load."""
+    """The result of a contender at a load."""
 
     contender: Contender
     load: float
@@ -94,7 +94,7 @@ def _told(point: Point) -> str:
 
 
 def ratio(points: list[Point], load: float) -> float | None:
-    """How many times the utility of the best rival QoS scheduling has at a load."""
+    """The utility of QoS scheduling relative to the best rival at a load."""
     here = [point for point in points if point.load == load]
     if not here:
         return None

@@ -1,7 +1,8 @@
-"""Our side: a stream through the scene on a node, by one schedule or another, with drop boxes or without.
+"""Our side: a stream through the scene on a node, with a given schedule, with or without drop boxes.
 
-A tuple can be read when its train is committed; a train tells which part of the log it took. So what each
-output got of every batch is known to the tuple, and of a train with drop boxes which fraction they let in.
+A tuple can be read when its train is committed; a train reports which part of the log it took. So what each
+output received of every batch is known to the tuple, and for a train with drop boxes the fraction they
+admitted.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from australis.engine.spark import local_session
 from australis.engine.train import Train
 
 TRAIN = 250_000
-"""The most tuples of a train, for all schedules: in longer ones a tuple of this scene takes more time."""
+"""The most tuples of a train, for all schedules: in longer trains a tuple of this scene takes more time."""
 BATCHES_PER_WINDOW = round(WINDOW_S / PERIOD_S)
 
 
 @dataclass
 class Log:
-    """What was heard of a node: the trains with the time of each, and where each batch is in its log."""
+    """What a node reported: the trains with the time of each, and the position of each batch in its log."""
 
     trains: list[tuple[float, Train]] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
@@ -45,12 +46,12 @@ class Log:
 
 
 def begin() -> None:
-    """The session that nodes find, so that they share it."""
+    """The session that nodes share."""
     local_session(light=True)
 
 
 def capacity(job: dict[str, Any]) -> dict[str, float]:
-    """Tuples a second through the whole scene: a backlog in long trains, all boxes at once or in turns."""
+    """Tuples per second through the whole scene: a backlog in long trains, all boxes at once or in turns."""
     found = [_drained(job, discipline) for discipline in ("superbox", "branch")]
     return max(found, key=lambda each: each["capacity"])
 
@@ -69,14 +70,14 @@ def _drained(job: dict[str, Any], discipline: str) -> dict[str, float]:
             node.drain()
             rates.append(stream.tuples / (time.perf_counter() - began))
         shutil.rmtree(root, ignore_errors=True)
-    # Whatever else runs on the machine only ever takes away from it.
+    # Other programs on the machine can only reduce it.
     return {"capacity": max(rates), "least": min(rates), "most": max(rates)}
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
     """A stream at its pace; what was not through at its end is late for ever."""
     stream, log = read_stream(Path(job["stream"])), Log()
-    # Tasks that were given up may still write; they find another root than the next run.
+    # Abandoned tasks may still write; they have another root than the next run.
     root = Path(tempfile.mkdtemp(dir=job["scratch"]))
     node = _node(root, job["discipline"], job["schedule"], shed=job["shed"])
     try:
@@ -141,7 +142,7 @@ def _pieces(output: str, branch: str, log: Log, feed: Feed) -> Pieces:
 
 
 def _steps(branch: str, log: Log, feed: Feed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The places in the log where trains ended, when they were committed, and what they let in.
+    """The positions in the log where trains ended, when they were committed, and what they admitted.
 
     The last step is for what no train has taken.
     """
@@ -150,8 +151,8 @@ def _steps(branch: str, log: Log, feed: Feed) -> tuple[np.ndarray, np.ndarray, n
     starts = np.array([train.lo for _, train in trains])
     passing = _passing(ends, log, feed.stream) - _passing(starts, log, feed.stream)
     received = np.array([train.received for _, train in trains])
-    # Drop boxes stand before branches, and a train does not go on past one. How many tuples of a part of a
-    # batch pass the filter is known but nearly.
+    # Drop boxes are before branches, and a train does not continue past one. How many tuples of a part of a
+    # batch pass the filter is known only approximately.
     alone = np.array([train.superbox == branch for _, train in trains])
     kept = np.where(alone & (received < 0.99 * passing), received / np.maximum(passing, 1), 1.0)
     delivered = np.array([at - feed.begin for at, _ in trains])
@@ -159,7 +160,7 @@ def _steps(branch: str, log: Log, feed: Feed) -> tuple[np.ndarray, np.ndarray, n
 
 
 def _passing(places: np.ndarray, log: Log, stream: Stream) -> np.ndarray:
-    """How many tuples before some places of the log pass the filter."""
+    """How many tuples before some positions of the log pass the filter."""
     sizes, passing = stream.due[: len(log.ends), 0], stream.due[: len(log.ends), 1]
     ends = np.array(log.ends, float)
     xs = np.concatenate([[ends[0] - sizes[0] - 1], ends])
@@ -186,7 +187,7 @@ def _batches(
 
 
 def _windows(edges: np.ndarray, delivered: np.ndarray, kept: np.ndarray, log: Log, feed: Feed) -> Pieces:
-    """Each window: it began with its first batch, and is closed by the first tuples behind its last one."""
+    """Each window: it began with its first batch, and is closed by the first tuples after its last one."""
     closing = np.arange(BATCHES_PER_WINDOW, len(log.ends), BATCHES_PER_WINDOW)
     causes = np.array(log.ends)[closing - 1] + feed.stream.due[closing, 3]
     steps = np.searchsorted(edges, causes, side="right")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 COLOURS = ("#1f6f8b", "#588157", "#0b3c49", "#c8553d", "#e09f3e", "#6d597a", "#b56576")
 WIDTH, LEFT, RIGHT, PANEL, GAP = 760, 56, 150, 170, 60
 TICKS = 4
-"""About so many steps along an axis, of a round size."""
+"""The approximate number of steps along an axis, of a round size."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """Lines over one axis; `marks` are places along it, from and to, that are shaded."""
+    """Lines over one axis; `marks` are ranges along it, from and to, that are shaded."""
 
     title: str
     lines: tuple[Line, ...]

@@ -1,4 +1,4 @@
-"""The scene: requests of a shop, and four outputs of different importance, in a hurry or not.
+"""The scene: requests of a shop, and four outputs of different importance and urgency.
 
 All expressions are texts that both sides evaluate: a network here, `selectExpr` of Spark there.
 """
@@ -18,7 +18,7 @@ WINDOW = f"{WINDOW_S} second"
 
 # A line: host-007 GET /shop/item/4711?user=u815&session=00ab12cd34 200 1532
 SHOP = "contains(line, ' /shop/')"
-"""What all outputs want; the rest asks whether the machine is alive."""
+"""What all outputs want; the rest are health checks."""
 _PATH, _QUERY = "split_part(line, ' ', 3)", "split_part(line, '?', 2)"
 _STATUS = "CAST(split_part(line, ' ', 4) AS int)"
 
@@ -65,12 +65,12 @@ QUALITIES: Mapping[str, Quality] = {
 }
 WINDOWED = "averages"
 LATEST_S = max(quality.delay[-1][0] for quality in QUALITIES.values())
-"""Behind so many seconds a tuple is worth nothing to any output."""
+"""After this many seconds a tuple has no utility for any output."""
 MOST = sum(quality.weight for quality in QUALITIES.values())
 
 
 def network() -> Network:
-    """One filter that all share, and a branch for each output."""
+    """One shared filter, and a branch for each output."""
     net = NetworkBuilder("shop")
     shop = net.input(INPUT, SCHEMA).filter(SHOP, as_="shop")
     shop.map(ALARMS, as_="parse").filter(FAILED, as_="failed").output("alarms", QUALITIES["alarms"])

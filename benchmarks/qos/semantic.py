@@ -1,7 +1,7 @@
-"""Values against chance: the same part of a stream shed by what its values are worth, and at random.
+"""Semantic against random shedding: the same fraction of a stream shed by value, and at random.
 
-A gauge reports levels, of which high ones matter; the output has a risk that is computed of them, and the
-drop box stands before that. What counts is the utility of all values that were delivered.
+A gauge reports levels, of which high ones matter; the output has a risk computed from them, and the drop box
+is before that. What counts is the utility of all values that were delivered.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from australis.qos.graphs import value_utilities
 
 RATES = (0.3, 0.5, 0.7)
 TOLD = 0.5
-"""The rate whose ratio stands for all."""
+"""The rate whose ratio represents all."""
 FILES, TUPLES = 8, 50_000
 RISKS = ValueGraph("risk", points=((0, 0), (50, 0.2), (100, 1)))
 
@@ -36,7 +36,7 @@ def network() -> Network:
 
 
 def run(job: dict[str, Any]) -> list[dict[str, float]]:
-    """The utility delivered by each rate, by chance and by value."""
+    """The utility delivered at each rate, with random and semantic shedding."""
     scratch = Path(job["scratch"])
     files = _files(scratch)
     whole = _utility(run_shedding(network(), files, 0.0, scratch).output)
@@ -67,7 +67,7 @@ def _utility(output: pa.Table) -> float:
 
 
 def ratio(found: list[dict[str, float]]) -> float:
-    """How many times the utility of chance values deliver, of the same number of tuples."""
+    """The utility of semantic relative to random shedding, for the same number of tuples."""
     told = next(each for each in found if each["rate"] == TOLD)
     each = {kind: told[f"{kind}_utility"] / told[f"{kind}_delivered"] for kind in ("random", "semantic")}
     return each["semantic"] / each["random"]

@@ -1,8 +1,9 @@
-"""Real bursts: the open of a stock market, where `AUSTRALIS_DATA` names a folder with `stocks` in it.
+"""Real bursts: the opening of a stock market, if `AUSTRALIS_DATA` names a folder with `stocks` in it.
 
-Trades and quotes of two symbols on one day, from 09:28 on, at a fixed speed. At the open they come a hundred
-times as fast as before it, but two symbols are not much for a node: so every tick comes for as many symbols
-as it takes to ask for a fixed multiple of the capacity behind the open. Nothing else is chosen by the data.
+Trades and quotes of two symbols on one day, from 09:28 on, at a fixed speed. At the opening they arrive a
+hundred times as fast as before it, but two symbols are little load for a node: so every tick is copied to as
+many symbols as it takes to need a fixed multiple of the capacity after the opening. Nothing else depends on
+the data.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ from australis.qos.graphs import delta
 DAY = "20131008"
 FROM_S, OPEN_S = 9 * 3600 + 28 * 60, 9 * 3600 + 30 * 60
 SPEED = 20
-"""Seconds of the market in a second."""
+"""Seconds of the market per second."""
 SECONDS, QUICK_SECONDS = 50, 25
 OVERLOAD = 1.6
-"""The load behind the open, in capacities."""
+"""The load after the opening, in capacities."""
 WARM_UP = 24
 MIDNIGHT_US = 1_381_190_400_000_000
 SCHEMA = (
@@ -88,7 +89,7 @@ def network() -> Network:
 
 
 def folder() -> Path | None:
-    """Where the data are; None where there are none."""
+    """The folder of the data; None if there is none."""
     named = os.environ.get("AUSTRALIS_DATA")
     found = Path(named) / "stocks" if named else None
     return found if found is not None and found.is_dir() else None
@@ -117,7 +118,7 @@ def _read(data: Path, symbol: str, kind: str) -> Iterator[tuple[Any, ...]]:
 
 
 def _write(ticks: pa.Table, folder: Path, copies: int, seconds: int) -> Stream:
-    """A file for each tenth of a second; every tick for so many symbols."""
+    """A file for each tenth of a second; every tick for a number of symbols."""
     folder.mkdir(parents=True)
     times = ticks["ms"].to_numpy() / 1000
     edges = FROM_S + np.arange(round(seconds / PERIOD_S) + 1) * PERIOD_S * SPEED
@@ -132,7 +133,7 @@ def _write(ticks: pa.Table, folder: Path, copies: int, seconds: int) -> Stream:
 
 
 def _copied(part: pa.Table, copies: int) -> pa.Table:
-    """Each tick for so many symbols that behave alike."""
+    """Each tick for a number of symbols that behave alike."""
     many = part.take(np.repeat(np.arange(part.num_rows), copies))
     numbers = np.tile(np.arange(copies), part.num_rows)
     symbols = [
@@ -148,11 +149,11 @@ def _copied(part: pa.Table, copies: int) -> pa.Table:
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
-    """Replay the open on a node that may shed; what its monitor tells, second by second."""
+    """Replay the opening on a node that may shed; returns its monitor's figures, second by second."""
     data, scratch = Path(job["data"]), Path(job["scratch"])
     ticks = _ticks(data)
-    behind = np.searchsorted(ticks["ms"].to_numpy() / 1000, [OPEN_S, FROM_S + job["seconds"] * SPEED])
-    rate = float(behind[1] - behind[0]) / (job["seconds"] - (OPEN_S - FROM_S) / SPEED)
+    bounds = np.searchsorted(ticks["ms"].to_numpy() / 1000, [OPEN_S, FROM_S + job["seconds"] * SPEED])
+    rate = float(bounds[1] - bounds[0]) / (job["seconds"] - (OPEN_S - FROM_S) / SPEED)
     capacity = _capacity(_write(ticks, scratch / "ticks", 20, job["seconds"]), scratch)
     shutil.rmtree(scratch / "ticks")
     copies = max(1, round(OVERLOAD * capacity / rate))
@@ -163,7 +164,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _capacity(stream: Stream, scratch: Path) -> float:
-    """Tuples a second from a backlog, in turns."""
+    """Tuples per second from a backlog, in turns."""
     with Node(scratch / "market", schedule="round-robin", shed=False) as node:
         node.deploy(network())
         files = [path for path, size in zip(stream.files, stream.due[:, 0], strict=True) if size]
@@ -202,7 +203,7 @@ def _replayed(stream: Stream, scratch: Path) -> dict[str, Any]:
 
 
 def _looked(node: Node) -> dict[str, Any]:
-    """What the monitor tells of the last second."""
+    """The monitor's figures for the last second."""
     report = node.quality(1)
     outputs = {
         name: {"p95": _late(each), "fraction": each.fraction, "utility": each.utility}
@@ -212,11 +213,11 @@ def _looked(node: Node) -> dict[str, Any]:
 
 
 def _late(output: OutputQuality) -> float:
-    """How late an output was; where nothing came, how long what is on its way has waited."""
+    """How late an output was; if nothing arrived, how long what is in transit has waited."""
     return output.waiting_s or 0.0 if output.delay_ms_p95 is None else output.delay_ms_p95 / 1000
 
 
-# --- what it shows
+# --- printing
 
 
 def table(told: dict[str, Any]) -> Table:
@@ -233,7 +234,7 @@ def table(told: dict[str, Any]) -> Table:
 
 
 def picture(told: dict[str, Any]) -> str:
-    """Delays and fractions by the second; the time behind the open is shaded."""
+    """Delays and fractions by the second; the time after the opening is shaded."""
     begin = (OPEN_S - FROM_S) / SPEED
     marks = ((begin, float(told["seen"][-1]["second"])),)
     return chart(

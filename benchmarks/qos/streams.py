@@ -1,7 +1,7 @@
-"""Streams that both sides read: a Parquet file for each tenth of a second, as long as its rate asks.
+"""Streams that both sides read: a Parquet file for each tenth of a second, sized by the rate.
 
-Lines are drawn from a fixed pool, times go with the clock; all files are there before anything is measured.
-Beside them stands what is due to the outputs of each batch.
+Lines are drawn from a fixed pool, times follow the clock; all files are written before anything is measured,
+along with what is due to the outputs for each batch.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ DUE = "due.npy"
 
 @dataclass(frozen=True)
 class Stream:
-    """The files of a stream, batch by batch, and what is due of each."""
+    """The files of a stream, batch by batch, and what is due for each."""
 
     files: tuple[Path, ...]
     due: np.ndarray
-    """For each batch: its tuples, those that pass the filter, failed ones, and the place of the last host's
-    first tuple, behind which all windows before the batch are closed."""
+    """For each batch: its tuples, those that pass the filter, failed ones, and the place of the last
+    host's first tuple, after which all windows before the batch are closed."""
 
     @property
     def seconds(self) -> float:
@@ -44,7 +44,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class _Pool:
-    """Lines to draw from: dictionary codes, hosts, and what each is good for."""
+    """Lines to draw from: dictionary codes, hosts, and the outputs that want each."""
 
     lines: pa.Array
     codes: np.ndarray
@@ -74,7 +74,7 @@ def _line(chance: np.random.Generator, host: int, status: int, shop: bool) -> st
 
 
 def write_stream(folder: Path, sizes: Sequence[int], begin_s: int) -> Stream:
-    """A stream whose batches have so many tuples, from a whole second of event time on."""
+    """A stream whose batches have some numbers of tuples, from a whole second of event time on."""
     folder.mkdir(parents=True)
     chance = np.random.default_rng(begin_s)
     due = np.array([_write(folder, number, size, begin_s, chance) for number, size in enumerate(sizes)])
@@ -99,7 +99,7 @@ def _write(folder: Path, number: int, size: int, begin_s: int, chance: np.random
     table = table.set_column(2, "line", table["line"].cast(pa.string()))
     path = folder / f"{number:05d}.parquet"
     pq.write_table(table, path, compression="snappy")
-    # Spark's file source takes files by age, which the clock of a file system may not tell apart.
+    # Spark's file source takes files by age, which a file system's clock may not distinguish.
     os.utime(path, (1_000_000 + begin_s * 10 + number, 1_000_000 + begin_s * 10 + number))
     shop = pool.shop[places]
     return [size, int(shop.sum()), int(pool.failed[places].sum()), _all_hosts(pool.hosts[places], shop)]

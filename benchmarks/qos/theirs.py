@@ -1,9 +1,9 @@
 """The other side: a hand-written Structured Streaming query for each output, over a folder of files.
 
 Native operators, RocksDB with changelog checkpoints, unix domain sockets, the same cores and partitions; each
-batch begins as soon as the last one has ended. All queries are in one application, which shares its cores
-among them by Spark's scheduler: FIFO, or FAIR with a pool for each query, whose weight is the output's.
-A tuple can be read when the sink's log has its batch.
+batch begins as soon as the last one has ended. All queries are in one application, whose cores Spark's
+scheduler shares among them: FIFO, or FAIR with a pool for each query, weighted like its output. A tuple can
+be read when the sink's log has its batch.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ from australis.engine.spark import local_session
 COLUMNS = "time timestamp, host long, line string"
 POOL = "spark.scheduler.pool"
 FILES_LISTED = {"spark.sql.sources.parallelPartitionDiscovery.threshold": "100000"}
-"""A batch of more than 32 files would begin with a job that looks at each of them in a task of its own."""
+"""A batch of more than 32 files would begin with a job that inspects each of them in its own task."""
 
 
 def begin(mode: str, scratch: Path) -> SparkSession:
-    """A session of which Spark's scheduler shares the cores among queries by FIFO or FAIR."""
+    """A session in which Spark's scheduler shares the cores among queries by FIFO or FAIR."""
     pools = scratch / "pools.xml"
     pools.write_text(_pools())
     sharing = {"spark.scheduler.mode": mode, "spark.scheduler.allocation.file": pools.as_uri()}
     spark = local_session("structured-streaming", options={**OPTIONS, **FILES_LISTED, **sharing})
-    # Queries are stopped in the middle of a batch, and say so at length.
+    # Queries are stopped in the middle of a batch, and log that at length.
     spark.sparkContext.setLogLevel("OFF")
     return spark
 
@@ -108,7 +108,7 @@ QUERIES: Mapping[str, Callable[[DataFrame], DataFrame]] = {
 
 
 def capacity(job: dict[str, Any], spark: SparkSession) -> dict[str, float]:
-    """Tuples a second through all queries, over a backlog."""
+    """Tuples per second through all queries, over a backlog."""
     stream, rates = read_stream(Path(job["stream"])), []
     for attempt in range(job["attempts"]):
         root = Path(job["scratch"]) / f"capacity-{attempt}"
@@ -121,7 +121,7 @@ def capacity(job: dict[str, Any], spark: SparkSession) -> dict[str, float]:
         rates.append(stream.tuples / (time.perf_counter() - began))
         _stop(queries)
         shutil.rmtree(root, ignore_errors=True)
-    # Whatever else runs on the machine only ever takes away from it.
+    # Other programs on the machine can only reduce it.
     return {"capacity": max(rates), "least": min(rates), "most": max(rates)}
 
 
@@ -142,12 +142,12 @@ def run(job: dict[str, Any], spark: SparkSession) -> dict[str, Any]:
 
 
 def _appear(path: Path, folder: Path) -> None:
-    """Let a file appear in a folder, whole and at once."""
+    """Let a file appear in a folder atomically."""
     os.link(path, folder / f"{path.parent.name}-{path.name}")
 
 
 def _start(spark: SparkSession, root: Path, warm_up: Stream) -> list[StreamingQuery]:
-    """All queries, warm: they have taken some files already."""
+    """All queries, warm: they have already taken some files."""
     folder = root / "in"
     folder.mkdir(parents=True)
     queries = [_query(spark, name, root) for name in QUERIES]
@@ -160,7 +160,7 @@ def _start(spark: SparkSession, root: Path, warm_up: Stream) -> list[StreamingQu
 
 
 def _query(spark: SparkSession, name: str, root: Path) -> StreamingQuery:
-    # The thread of a query takes over the local properties of the one that starts it.
+    # The thread of a query inherits the local properties of the one that starts it.
     spark.sparkContext.setLocalProperty(POOL, name)
     shop = spark.readStream.schema(COLUMNS).parquet(str(root / "in")).filter(SHOP)
     writer = QUERIES[name](shop).writeStream.format("parquet")

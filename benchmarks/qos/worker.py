@@ -1,4 +1,4 @@
-"""One side in a process of its own that stays warm: jobs come in as lines of JSON, results go out as such.
+"""One side in its own process, which stays warm: jobs and results are lines of JSON.
 
 `python -m benchmarks.qos.worker australis`, or `FIFO SCRATCH` and `FAIR SCRATCH` for Structured Streaming.
 """
@@ -21,7 +21,7 @@ Job = dict[str, Any]
 
 
 class Worker:
-    """A process that does one job after the other."""
+    """A process that does one job after another."""
 
     def __init__(self, side: str, scratch: Path) -> None:
         self._side = side
@@ -39,7 +39,7 @@ class Worker:
         self._process.wait()
 
     def do(self, what: str, **job: Any) -> Any:
-        """What a job gives."""
+        """The result of a job."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps({"what": what, **job}) + "\n")
@@ -51,7 +51,7 @@ class Worker:
 
 
 def _jobs(side: str, scratch: Path) -> dict[str, Callable[[Job], Any]]:
-    """What a side can do; to import it is to decide for its Spark."""
+    """The jobs that a side can do; importing it determines its Spark."""
     if side == OURS:
         from benchmarks.qos import approximation, ours, semantic, stocks  # noqa: PLC0415
 

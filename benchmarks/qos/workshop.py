@@ -1,4 +1,4 @@
-"""The workshop: where streams lie, which workers are warm, and what the node can take."""
+"""Shared parts of the benchmark: the folder of streams, the warm workers, and the node's capacity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GUESS = 20_000
 BACKLOG_FILES = 60
 WARM_UP_FILES = 24
 BEGIN_S = 60
-"""The second of event time at which streams begin; what warms up comes before."""
+"""The second of event time at which streams begin; the warm-up comes before."""
 
 
 @dataclass
@@ -32,10 +32,10 @@ class Workshop:
     workers: dict[str, Worker] = field(default_factory=dict)
     capacity: float = 0.0
     loads: tuple[float, ...] = ()
-    """The loads that were asked for, as fractions of the capacity; none for the usual ones."""
+    """The requested loads, as fractions of the capacity; none for the default ones."""
 
     def worker(self, side: str) -> Worker:
-        """A side's process, begun when it is first needed."""
+        """A side's process, started when first needed."""
         if side not in self.workers:
             folder = self.scratch / side
             folder.mkdir()
@@ -46,7 +46,7 @@ class Workshop:
         return self.worker(side).do(what, scratch=str(self.scratch / side), warm_up=self._warm_up(), **job)
 
     def measured(self, side: str) -> dict[str, float]:
-        """What a side can take, in tuples a second, from a backlog."""
+        """The capacity of a side, in tuples per second, from a backlog."""
         folder = self.scratch / "backlog"
         if not folder.exists():
             write_stream(folder, [GUESS] * BACKLOG_FILES, BEGIN_S)
@@ -63,7 +63,7 @@ class Workshop:
 
     @contextmanager
     def stream(self, loads: Sequence[float]) -> Iterator[tuple[Path, Stream]]:
-        """A stream that has, batch by batch, some fraction of the capacity."""
+        """A stream with a given fraction of the capacity in each batch."""
         folder = self.scratch / "stream"
         sizes = [max(1, round(load * self.capacity * PERIOD_S)) for load in loads]
         try:
@@ -72,13 +72,13 @@ class Workshop:
             shutil.rmtree(folder, ignore_errors=True)
 
     def run(self, side: str, folder: Path, **job: Any) -> tuple[dict[str, Pieces], dict[str, Any]]:
-        """What the outputs got of a stream, and what else is told of the run."""
+        """What the outputs received of a stream, and the other figures of the run."""
         told = self.do(side, "run", stream=str(folder), **job)
         return run_from_json(told.pop("outputs")), told
 
 
 def ours(schedule: str, *, shed: bool = False, discipline: str = "branch") -> dict[str, Any]:
-    """How a node is to run."""
+    """How a node should run."""
     return {"schedule": schedule, "shed": shed, "discipline": discipline}
 
 

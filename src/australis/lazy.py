@@ -14,7 +14,8 @@ def lazy_exports(
     """The `__getattr__` of a package that exports names of its modules, and some whole modules.
 
     A name is looked up once and then cached in the package. No exported name may equal that of a module of
-    the package: importing the module would overwrite it.
+    the package: importing the module would overwrite it. `dir` lists what is exported, loaded
+    or not.
 
     >>> load = lazy_exports("australis", {"errors": ("AustralisError", "Problem")}, modules=("lazy",))
     >>> load("Problem").__module__, load("lazy").__name__
@@ -34,4 +35,6 @@ def lazy_exports(
         setattr(sys.modules[package], name, found)
         return found
 
+    module = sys.modules[package]
+    module.__dict__["__dir__"] = lambda: sorted({*vars(module), *vars(module).get("__all__", ())})
     return load

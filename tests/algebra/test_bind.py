@@ -1,4 +1,4 @@
-"""How expressions are typed: results, the casts put in, nullability, and the words of a refusal."""
+"""How expressions are typed: results, the casts inserted, nullability, and the texts of refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every box must say of itself: nothing is assumed of one that does not."""
+"""What every box must declare about itself: nothing is assumed of a box that does not."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def test_all_problems_of_a_document_come_at_once() -> None:
     assert [p.path for p in caught.value.problems] == ["n.a.box", "n.b.predicates[0]", "n.outputs.o.oops"]
 
 
-def test_text_that_is_no_json_or_yaml() -> None:
+def test_text_that_is_not_json_or_yaml() -> None:
     with pytest.raises(FormError, match="is not valid JSON: Expecting ',' delimiter at line 2, column 1"):
         loads('{"a": 1\n"b": 2}')
     with pytest.raises(FormError, match=r"is not valid YAML: .* at line 2, column"):

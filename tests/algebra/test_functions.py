@@ -1,4 +1,4 @@
-"""Functions of the user that raise or break their promise are named, whoever calls them."""
+"""User functions that raise or break their contract are named in the error, whoever calls them."""
 
 from __future__ import annotations
 

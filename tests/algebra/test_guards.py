@@ -1,4 +1,4 @@
-"""What is of the wrong kind is refused by the name of its field, never by an accident inside."""
+"""A value of the wrong kind is refused by the name of its field, never by an accidental error inside."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ A: Any = Order("a")
 
 
 def stream() -> Any:
-    """A stream of one attribute, as someone sees it who reads no types."""
+    """A stream of one attribute, as an untyped caller would use it."""
     return NetworkBuilder("n").input("s", "a int, t timestamp")
 
 

@@ -1,4 +1,4 @@
-"""Networks: each thing that can be wrong with one has its message, and all of them come at once."""
+"""Networks: every possible mistake has its message, and all of them are reported at once."""
 
 import copy
 import pickle
@@ -69,7 +69,7 @@ def test_a_loop_is_named_in_the_direction_of_its_arcs() -> None:
         Network("n", {"pos": Input(parse_schema(POS))}, boxes, {"out": Output(Ref("c"))})
 
 
-def test_a_deep_network_is_no_problem() -> None:
+def test_a_deep_network_is_accepted() -> None:
     net = NetworkBuilder("deep")
     stream = net.input("pos", POS)
     for _ in range(3000):
@@ -125,7 +125,7 @@ def test_stored_tables_are_for_joins_alone() -> None:
     assert "n.j.right: has no order, but other is a stream" in problems(net)[0]
 
 
-def test_a_stored_table_is_no_stream_to_listen_to() -> None:
+def test_a_stored_table_cannot_be_an_output() -> None:
     net = NetworkBuilder("n")
     names = net.table("names", "sid int, name string")
     names.point("kept", history="1 h").output("out")
@@ -135,7 +135,7 @@ def test_a_stored_table_is_no_stream_to_listen_to() -> None:
     ]
 
 
-def test_boxes_behind_a_fault_that_leaves_the_attributes_as_they_are_are_checked() -> None:
+def test_boxes_after_a_faulty_box_that_keeps_the_attributes_are_checked() -> None:
     net = NetworkBuilder("n")
     pos, other = net.input("pos", POS), net.input("other", "sid int")
     _, rest = pos.route("poz >= 30", as_="a")
@@ -204,7 +204,7 @@ def test_a_join_that_can_never_forget_is_warned_about() -> None:
     ]
 
 
-def test_what_nobody_reads_is_warned_about() -> None:
+def test_unread_streams_are_warned_about() -> None:
     net = soldiers()
     net.input("unused", POS)
     net.build()

@@ -41,10 +41,10 @@ def refusal(text: str) -> Problem:
         ("pos /* and", "/* and", "a quote or comment that does not end"),
         ("pos > é", "é", "unexpected character 'é'"),
         ("'\\ud83d'", "\\ud83d", "\\ud83d is not a character"),
-        ("1.5f + pos", "1.5f", "'1.5f' is no number of a known type"),
-        ("1e999", "1e999", "'1e999' is no number of a known type"),
-        ("9" * 39, "9" * 39, f"'{'9' * 39}' is no number of a known type"),
-        ("1_000", "1_000", "'1_000' is no number of a known type"),
+        ("1.5f + pos", "1.5f", "'1.5f' is not a number of a known type"),
+        ("1e999", "1e999", "'1e999' is not a number of a known type"),
+        ("9" * 39, "9" * 39, f"'{'9' * 39}' is not a number of a known type"),
+        ("1_000", "1_000", "'1_000' is not a number of a known type"),
         ("pos = not sid", "not", "unexpected 'not'"),
         ("pos IS 3", "3", "unexpected '3'"),
         ("pos NOT 3", "3", "unexpected '3'"),
@@ -55,17 +55,17 @@ def refusal(text: str) -> Problem:
         ("INTERVAL 3 FORTNIGHTS", "INTERVAL", "no interval 3 FORTNIGHTS"),
         ("INTERVAL 1.5 DAYS", "INTERVAL", "no interval 1.5 DAYS"),
         ("INTERVAL 40000000 DAYS 40000000 DAYS", "INTERVAL", "no interval 40000000 DAYS"),
-        ("TIMESTAMP 'soon'", "'soon'", "'soon' is no timestamp"),
-        ("TIMESTAMP '2023-02-29 00:00:00Z'", "'2023", "'2023-02-29 00:00:00Z' is no timestamp"),
-        ("TIMESTAMP '2023-02-28 24:00:00'", "'2023", "'2023-02-28 24:00:00' is no timestamp"),
-        ("TIMESTAMP '2023-02-28 00:00:00 soon'", "'2023", "'2023-02-28 00:00:00 soon' is no timestamp"),
+        ("TIMESTAMP 'soon'", "'soon'", "'soon' is not a timestamp"),
+        ("TIMESTAMP '2023-02-29 00:00:00Z'", "'2023", "'2023-02-29 00:00:00Z' is not a timestamp"),
+        ("TIMESTAMP '2023-02-28 24:00:00'", "'2023", "'2023-02-28 24:00:00' is not a timestamp"),
+        ("TIMESTAMP '2023-02-28 00:00:00 soon'", "'2023", "'2023-02-28 00:00:00 soon' is not a timestamp"),
         ("if(a, b)", "if", "if with 2 arguments"),
         ("a.b", "a.b", "unknown qualifier 'a'"),
         ("left.pos.x", ".x", "unexpected '.'"),
         ("left.3", ".3", "unexpected '.3'"),
     ],
 )
-def test_a_text_that_is_no_expression(text: str, at: str, what: str) -> None:
+def test_a_text_that_is_not_an_expression(text: str, at: str, what: str) -> None:
     problem = refusal(text)
     assert problem.what == what
     assert text[problem.position :].startswith(at)

@@ -1,4 +1,4 @@
-"""QoS graphs: what is refused with which reason, and where greedy decisions are only nearly right."""
+"""QoS graphs: what is refused for which reason, and where greedy decisions are only nearly optimal."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def network(
         ("postgres://host/db", StoreKind.POSTGRESQL),
     ],
 )
-def test_the_place_tells_the_kind(at: str, kind: StoreKind) -> None:
+def test_the_place_determines_the_kind(at: str, kind: StoreKind) -> None:
     assert Store(at, "" if kind is StoreKind.FILE else "cars").kind is kind
 
 
@@ -90,6 +90,17 @@ def test_a_variable_may_stand_for_a_password() -> None:
             False,
             "store.ascending: 'n' is int; expected int, long, timestamp not",
         ),
+        (Store("cars.csv", overlap=5), False, "store.overlap: is 5, but nothing ascends; expected ascending"),
+        (
+            Store("cars.csv", ascending="id", overlap="1 min"),
+            False,
+            "store.overlap: '1 min' is no size along a int; expected a number, 0 or greater",
+        ),
+        (
+            Store("cars.csv", ascending="id", overlap=-1),
+            False,
+            "store.overlap: -1 is no size along a int; expected a number, 0 or greater",
+        ),
     ],
 )
 def test_a_store_must_suit_its_input(store: Store, table: bool, said: str) -> None:
@@ -112,7 +123,7 @@ def test_a_lookup_needs_an_equality() -> None:
 
 def test_networks_with_stores_are_written_and_read_again() -> None:
     whole = Store("postgresql://host/db", "cars", Pull.LOOKUP, "10 min")
-    made = network(whole, Store("cars.parquet", ascending="id"))
+    made = network(whole, Store("cars.parquet", ascending="id", overlap=50))
     for suffix in (".json", ".yaml"):
         assert loads(dumps(made, suffix), suffix) == made
     written = to_json(made)["inputs"]

@@ -59,5 +59,5 @@ def write(path: Path, content: str | bytes) -> Path:
 
 
 def listing() -> list[str]:
-    """What the working folder holds, apart from the bytecode that Python may write beside a module."""
+    """The contents of the working folder, without the bytecode that Python may write there."""
     return sorted(name for name in os.listdir() if name != "__pycache__")

@@ -82,7 +82,7 @@ def client(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def rest_of(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """What a process says to its end, behind the lines that were read."""
+    """What a process says to its end, after the lines that were read."""
     assert process.stdout is not None
     assert process.stderr is not None
     return process.stdout.read(), process.stderr.read()

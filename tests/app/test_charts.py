@@ -1,4 +1,4 @@
-"""The graphs of outputs in pictures: every graph is there, inside its chart, and marks do not touch."""
+"""The graphs of outputs in pictures: every graph is there, inside its chart, and ticks do not overlap."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_warnings(net: Path) -> None:
         ("net.py", "x = 1", "net.py: is not a network file"),
     ],
 )
-def test_files_that_are_no_networks(tmp_path: Path, name: str, content: str, message: str) -> None:
+def test_files_that_are_not_networks(tmp_path: Path, name: str, content: str, message: str) -> None:
     answer = australis("check", write(tmp_path / name, content))
     assert answer.exit_code == 2
     assert message in answer.stderr
@@ -143,7 +143,7 @@ def test_a_file_takes_no_modules_place(tmp_path: Path, monkeypatch: pytest.Monke
         ("wrong", "wrong.filter1.predicates[0]: unknown attribute 'y'; expected one of x"),
     ],
 )
-def test_names_that_are_no_networks(tmp_path: Path, name: str, message: str) -> None:
+def test_names_that_are_not_networks(tmp_path: Path, name: str, message: str) -> None:
     path = write(tmp_path / "built_networks.py", PYTHON)
     answer = australis("check", f"{path}:{name}")
     assert answer.exit_code == 2

@@ -116,7 +116,7 @@ def test_rates(text: str, rate: float) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--rate=poz=5/s"], "--rate poz=5/s: there is no input 'poz'; there is reports"),
+        (["--rate=poz=5/s"], "--rate poz=5/s: there is no input 'poz'; the inputs are reports"),
         (["--rate=names=5/s"], "--rate names=5/s: 'names' is a stored table, which has no rate"),
         (["--rate=reports=many"], "'many' is no rate; expected tuples per time"),
         (["--rate=reports"], "'reports' is no rate; expected tuples per time"),
@@ -126,14 +126,14 @@ def test_rates(text: str, rate: float) -> None:
         (["--train-ms=2"], "--train-ms is for the analysis of a load"),
         (["--rate=reports=5/s", "--headroom=2"], "Invalid value for '--headroom'"),
         (["--rate=reports=5/s", "--capacity=0"], "Invalid value for '--capacity'"),
-        (["--rate=reports=5/s", "--capacity=nan"], "Invalid value for '--capacity': nan is no number"),
-        (["--rate=reports=5/s", "--train-ms=inf"], "Invalid value for '--train-ms': inf is no number"),
+        (["--rate=reports=5/s", "--capacity=nan"], "'--capacity': nan is not a finite number"),
+        (["--rate=reports=5/s", "--train-ms=inf"], "'--train-ms': inf is not a finite number"),
         (["--rate=reports=5/s", "--costs=none.json"], "--costs none.json: No such file"),
-        (["--rate=reports=5/s", "--costs=net.yaml"], "--costs net.yaml: is no file of costs"),
+        (["--rate=reports=5/s", "--costs=net.yaml"], "--costs net.yaml: is not a file of costs"),
         (["--rate=reports=5/s", "--costs=costs.json", "--root=x"], "--root and --costs both tell the costs"),
         (
             ["--rate=reports=5/s", "--calibrate=x=y"],
-            "there is no input 'x'; there is reports, names",
+            "there is no input 'x'; the inputs are reports, names",
         ),
     ],
 )
@@ -155,12 +155,12 @@ def test_every_input_needs_a_rate() -> None:
     ("change", "message"),
     [
         ({"boxes": {"across": COSTS["boxes"]["across"]}}, "has no box 'count'; it has across"),  # type: ignore[index]
-        ({"boxes": {"across": {"tuple_us": -1, "selectivity": [1, 1]}}}, "-1 is no cost and no selectivity"),
+        ({"boxes": {"across": {"tuple_us": -1, "selectivity": [1, 1]}}}, "-1 is not a cost or a selectivity"),
         ({"boxes": {"across": {"tuple_us": 1, "selectivity": [1]}}}, "2 output ports, and 1 selectivities"),
-        ({"boxes": {"across": {}}}, "is no file of costs (KeyError: 'tuple_us')"),
+        ({"boxes": {"across": {}}}, "is not a file of costs (KeyError: 'tuple_us')"),
     ],
 )
-def test_files_that_are_no_costs(change: dict[str, Any], message: str) -> None:
+def test_files_that_are_not_costs(change: dict[str, Any], message: str) -> None:
     write(Path("bad.json"), json.dumps(COSTS | change))
     answer = australis("check", "net.yaml", "--rate=reports=5/s", "--costs=bad.json")
     assert answer.exit_code == 2

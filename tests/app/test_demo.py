@@ -1,4 +1,4 @@
-"""`australis demo`: what was hidden is found, whatever the seed, and a difference would be told."""
+"""`australis demo`: what was hidden is found, whatever the seed, and a difference is reported."""
 
 from __future__ import annotations
 

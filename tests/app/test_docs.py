@@ -1,6 +1,6 @@
 """The commands in docs/cli.md print what the page says.
 
-With AUSTRALIS_RECORD=1 the page is written anew: look at what changed before you commit it.
+With AUSTRALIS_RECORD=1 the page is rewritten: check what changed before you commit it.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ TIMES = {
     r"in [0-9.]+ s on": "in 0.01 s on",
     r"started in [0-9.]+ s": "started in 3.0 s",
     r"delay p50 [0-9,]+ ms, p95 [0-9,]+ ms": "delay p50 80 ms, p95 80 ms",
+    r"(?m)(?<=%) +[0-9.,]+ m?s\b": "      80 ms",
     r'"seconds": [0-9.]+': '"seconds": 0.01',
     r'"start_seconds": [0-9.]+': '"start_seconds": 3.0',
     r'"delay_ms_p(50|95)": [0-9.]+': r'"delay_ms_p\1": 80.0',
@@ -44,7 +45,7 @@ TIMES = {
     r", after [0-9,]+ ms": ", after 50 ms",
     r"file://\S+/(?=logged\b)": "file:///home/me/",
 }
-"""How long something takes is none of the page's business."""
+"""Durations are not part of the page."""
 
 
 def session(text: str) -> str:

@@ -106,7 +106,7 @@ soldiers
     )
 
 
-def test_a_join_with_a_table_stands_behind_its_stream(tmp_path: Path) -> None:
+def test_a_join_with_a_table_is_shown_below_its_stream(tmp_path: Path) -> None:
     lines = NETWORK.splitlines(keepends=True)
     swapped = write(tmp_path / "swapped.yaml", "".join([*lines[:3], lines[4], lines[3], *lines[5:]]))
     tree = australis("explain", swapped).stdout

@@ -11,8 +11,10 @@ from pathlib import Path
 import pyarrow.csv as pc
 import pytest
 from tests.app.files import NAMES, NETWORK, australis, write
+from tests.crash.processes import below, left_of
 
 from australis import loads
+from australis.engine.crash_points import LOG_VARIABLE
 from australis.engine.sources import Options, parse_generator
 
 DRAWN = "generator:seed=3,sid=key(5),time=serial(),pos=uniform(0,60)"
@@ -87,3 +89,35 @@ def test_a_run_that_was_ended_twice_ends_as_if_undisturbed(tmp_path: Path) -> No
         said = last.stderr.read()
     assert last.returncode == 0, said
     assert written.read_text() == expected(tmp_path)
+
+
+def until_spark(process: subprocess.Popen[str]) -> None:
+    """Wait until a process has started the JVM of Spark."""
+    deadline = time.monotonic() + 100
+    while not any("org.apache.spark.deploy.SparkSubmit" in each.command for each in below(process.pid)):
+        assert process.poll() is None, process.stderr.read() if process.stderr else ""
+        assert time.monotonic() < deadline, "no JVM was started"
+        time.sleep(0.02)
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("heeding_signals")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("later_s", [0.0, 2.0], ids=["JVM", "Spark"])
+def test_a_signal_while_spark_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, code: int, later_s: float
+) -> None:
+    """It ends at once, with the exit code of the signal, and nothing is left running."""
+    write(tmp_path / "net.yaml", NETWORK)
+    write(tmp_path / "names.csv", NAMES)
+    monkeypatch.setenv(LOG_VARIABLE, f"{tmp_path}/reached")
+    with run(tmp_path, DRAWN, "--rate=2000/s") as process:
+        until_spark(process)
+        time.sleep(later_s)
+        process.send_signal(number)
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert process.returncode == code, said
+    assert "Py4J" not in said
+    assert "Traceback" not in said
+    assert left_of(tmp_path, 30.0) == []

@@ -66,7 +66,7 @@ def test_a_run_says_what_happens(folder: Path) -> None:
     assert all(LINE.fullmatch(line) for line in lines), done.stderr
     opened, deployed, stopped = (line.split(" ", 1)[1] for line in lines)
     assert opened.startswith("INFO ledger.open_root: file:///")
-    assert opened.endswith("/root is open: 0 runs published, 0 orphans deleted")
+    assert opened.endswith("/root is open: 0 runs published, 0 orphans moved to the trash, 0 deleted there")
     assert deployed.startswith("INFO node: soldiers runs: 3 boxes in 1 superboxes, after ")
     assert stopped.startswith("INFO node: the node on file:///")
 

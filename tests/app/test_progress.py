@@ -22,8 +22,9 @@ def sample(seconds: float) -> ProgressSample:
         tuples,
         {"across": BoxStatistics(tuples, tuples // 4, 7, 0, 2, 0, 5000 * tuples, 3)},
         {"alarms": OutputStatistics(tuples // 4, 85.2, 1234.5, None, {})},
-        {"across": SuperboxStatistics(("across",), 17, 0, 3, 10.0, 84.0)},
+        {"across": SuperboxStatistics(("across",), 34, 0, 3, 10.0, 84.0)},
         {},
+        waiting=17,
     )
     return ProgressSample(seconds, {"reports": tuples}, statistics)
 
@@ -41,7 +42,7 @@ def test_the_picture() -> None:
     lines = drawn(picture)
     assert lines[0] == ["soldiers", "2", "s", "in", "1,000/s", "out", "250/s", "waiting", "17"]
     assert ["reports", "2,000", "1,000"] in lines
-    assert ["alarms", "500", "250", "85", "ms", "1.2", "s", "-"] in lines
+    assert ["alarms", "500", "250", "0", "85", "ms", "1.2", "s"] in lines
     assert ["across", "2,000", "500", "0.250", "5.00", "µs", "7", "2"] in lines
 
 

@@ -132,7 +132,8 @@ def test_what_is_quarantined_is_said_if_nobody_asks(folder: Path) -> None:
     write(folder / "reports.csv", BAD_REPORTS)
     answer = run("--output=counts=counts.csv", "--flush")
     assert answer.exit_code == 0
-    assert "  4 rows were quarantined (--output quarantine=FILE keeps them):\n" in answer.stderr
+    assert "  3 quarantined at reports: --output quarantine=FILE keeps them\n" in answer.stderr
+    assert "  1 quarantined at count: --output quarantine=FILE keeps them\n" in answer.stderr
     assert "\n".join(f"    {reason}" for reason in REASONS[:3]) + "\n    ... and 1 more\n" in answer.stderr
 
 
@@ -160,17 +161,43 @@ def test_the_summary_as_json(engine: str, folder: Path) -> None:
         "reports": {"tuples": 10, "rejected": 3},
         "names": {"tuples": 2, "rejected": 0},
     }
-    assert found["outputs"]["counts"] == {"tuples": 3, "file": "counts.csv"}
-    assert found["outputs"]["near"] == {"tuples": 2, "file": None}
+    lost = {"late": 1, "shed": 0, "quarantined": 4}
+    delivered = round(10 / 13 * 6 / 8, 6)
+    assert found["outputs"]["counts"] == {"tuples": 3, "file": "counts.csv", **lost, "fraction": delivered}
+    near = {"late": 0, "shed": 0, "quarantined": 3, "fraction": round(10 / 13, 6)}
+    assert found["outputs"]["near"] == {"tuples": 2, "file": None, **near}
     counted = {"received": 8, "emitted": 3, "late": 1, "ignored": 0, "rejected": 1}
     assert found["boxes"]["count"] == counted
+    assert found["lost"] == {"late": {"count": 1}, "shed": {}, "quarantined": {"reports": 3, "count": 1}}
     assert (found["quarantined"], found["reasons"]) == (4, REASONS[:3])
-    assert answer.stderr == ""
+    assert answer.stderr.startswith(
+        "\nWARNING: this run lost tuples, so its results are incomplete: 1 late, "
+    )
 
 
 def test_late_tuples_are_counted(folder: Path) -> None:
     write(folder / "reports.csv", REPORTS + "7,1,40\n")
-    assert "late  count    1  too late for the order" in run("--flush").stderr
+    answer = run("--flush")
+    assert answer.exit_code == 0
+    said = answer.stderr.splitlines()
+    assert said[-7:] == [
+        "  output  tuples  late  quarantined  delivered",
+        "  counts       3     1            0      85.7%",
+        "  near         2     0            0     100.0%",
+        "",
+        "WARNING: this run lost tuples, so its results are incomplete: 1 late",
+        "  output counts: 85.7% delivered, 1 late",
+        "  1 late at count: it came later than its order admits: raise its slack, or sort before it",
+    ]
+
+
+def test_strict_also_for_late_tuples(folder: Path) -> None:
+    write(folder / "reports.csv", REPORTS + "7,1,40\n")
+    message = refused("--output=counts=counts.csv", "--flush", "--strict", code=1)
+    assert message.startswith(
+        "australis: this run lost tuples, so its results are incomplete: 1 late (--strict)\n"
+    )
+    assert "  1 late at count: it came later than its order admits" in message
 
 
 def test_columns_that_nobody_asked_for_are_a_note(folder: Path) -> None:

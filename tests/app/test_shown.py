@@ -35,10 +35,13 @@ def statistics(**given: object) -> Statistics:
         {"summary": BoxStatistics(2_808_000, 2_000, 0, 0, 0, 0, 10**9, 9)},
         {
             "guard": OutputStatistics(1_000, 80.0, 120.0, 150.0, {}),
-            "report": OutputStatistics(2_000, 80.0, 1_500.0, 1_900.0, {}, 0.702),
+            "report": OutputStatistics(
+                2_000, 80.0, 1_500.0, 1_900.0, {}, 0.702, 7, 1_192_100, 3, 17, utility=0.35, weight=1.0
+            ),
         },
-        {"summary": SuperboxStatistics(("summary",), 17, 0, 9, 25.0, 84.0, ("report",), {})},
+        {"summary": SuperboxStatistics(("summary",), 34, 0, 9, 25.0, 84.0, ("report",), {})},
         {},
+        waiting=17,
     )
     return Statistics(**{**vars(known), **given})
 
@@ -70,7 +73,11 @@ def test_stats_with_graphs(width: int) -> None:
     assert "guard 5.00 of 5 1.00 1.00 1.00 100.0% 120 ms 50 ms" in words
     assert "report 0.35 of 1 0.70 0.75 0.67 70.2% 1.5 s 12.0 s" in words
     assert "idle - - - - 100.0% - -" in words
-    assert "report 2,000 1,192,100 70.2% 80 ms 1.5 s 1.9 s" in words
+    if width == 120:
+        assert "output tuples late shed quarantined waiting delivered delay p50 p95 utility" in words
+        assert "report 2,000 7 1,192,100 3 17 70.2% 80 ms 1.5 s 0.35 of 1" in words
+        assert "guard 1,000 0 0 0 0 100.0% 80 ms 120 ms -" in words
+    assert "summary summary 34 9 25 84 ms" in words, "by superbox, each counts what waits for it"
     (row,) = [line for line in found if line.startswith("2 ")]
     for part in ("summary (arc_0)", "09:30:00", "4,000,000", "1,192,000"):
         assert part in row

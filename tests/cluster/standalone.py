@@ -28,37 +28,40 @@ class Cluster:
     def __init__(self, folder: Path, workers: int = 2) -> None:
         self.url = f"spark://{HOST}:{_free_port()}"
         self._folder = folder
-        self._started: list[subprocess.Popen[str]] = []
+        self.started: list[subprocess.Popen[str]] = []
+        """Its processes, each the leader of a group."""
         port = self.url.rpartition(":")[2]
         master = self._start(MASTER, "--host", HOST, "--port", port, "--webui-port", "0")
         _read_until(master, "I have been elected leader")
         for _ in range(workers):
-            self._start_worker()
+            self.start_worker()
         for _ in range(workers):
             _read_until(master, "Registering worker")
 
-    def _start_worker(self) -> None:
-        work = self._folder / f"worker-{len(self._started)}"
+    def start_worker(self, *wrapper: str) -> None:
+        """Start a worker, by a command that starts another one if there is a wrapper."""
+        work = self._folder / f"worker-{len(self.started)}"
         room = ("--cores", "1", "--memory", MEMORY, "--work-dir", str(work))
-        self._start(WORKER, "--host", HOST, "--port", "0", "--webui-port", "0", *room, self.url)
+        where = ("--host", HOST, "--port", "0", "--webui-port", "0")
+        self._start(WORKER, *where, *room, self.url, wrapper=wrapper)
 
-    def _start(self, name: str, *arguments: str) -> subprocess.Popen[str]:
-        log = self._folder / f"{name.rpartition('.')[2]}-{len(self._started)}.log"
+    def _start(self, name: str, *arguments: str, wrapper: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+        log = self._folder / f"{name.rpartition('.')[2]}-{len(self.started)}.log"
         with open(log, "w") as errors:
             process = subprocess.Popen(
-                [SPARK / "bin" / "spark-class", name, *arguments],
+                [*wrapper, SPARK / "bin" / "spark-class", name, *arguments],
                 env=_environment(),
                 stdout=errors,
                 stderr=subprocess.PIPE if name == MASTER else errors,
                 text=True,
                 start_new_session=True,
             )
-        self._started.append(process)
+        self.started.append(process)
         return process
 
     def executors(self) -> dict[str, int]:
         """The processes that run tasks, by application and number: `app-20261116013000-0000/1`."""
-        groups = {process.pid for process in self._started}
+        groups = {process.pid for process in self.started}
         return {_name(command): pid for pid, command in _commands(groups) if EXECUTOR in command}
 
     def kill_executor(self, name: str | None = None) -> None:
@@ -70,7 +73,7 @@ class Cluster:
         return self
 
     def __exit__(self, *error: object) -> None:
-        for process in reversed(self._started):
+        for process in reversed(self.started):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()

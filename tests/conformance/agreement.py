@@ -95,7 +95,7 @@ def plain(array: pa.Array | pa.ChunkedArray, expr: Expr) -> list[Value]:
 
 
 def equal(one: Value, other: Value, inexact: bool) -> bool:
-    """Whether two values are the same one; NaN is itself, and no type passes for another."""
+    """Whether two values are identical; NaN equals NaN, and types must match."""
     if type(one) is not type(other):
         return False
     if isinstance(one, float) and isinstance(other, float):
@@ -160,7 +160,7 @@ class Bench:
         return []
 
     def innermost(self, disagreement: Disagreement) -> list[Disagreement]:
-        """The disagreements inside an expression none of whose parts disagree: where the fault is."""
+        """The disagreements inside an expression whose parts all agree: where the fault is."""
         parts = [
             part
             for part in dict.fromkeys(walk(disagreement.expr))

@@ -1,4 +1,4 @@
-"""What a box says of itself, held to what its meaning does with random tuples.
+"""What a box declares about itself, checked against the reference with random tuples.
 
 `check_answers` draws a box by a maker of `random_networks.py` and raises where the reference contradicts it.
 """
@@ -41,7 +41,7 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Case:
-    """A network of one box, whose input ports read different inputs, and what comes to it."""
+    """A network of one box, whose input ports read different inputs, and its events."""
 
     network: Network
     stored: Rows
@@ -60,13 +60,13 @@ class Case:
         return [source.id for source in self.network.boxes[NAME].sources]
 
     def rows(self, port: int) -> Rows:
-        """All that a port gets."""
+        """Everything that a port gets."""
         name = self.inputs()[port]
         given = [row for event in self.events if event.input_name == name for row, _ in event.rows]
         return self.stored if self.network.inputs[name].table else given
 
     def run(self) -> Ran:
-        """What the meaning does with it."""
+        """What the reference does with it."""
         run = ReferenceRun(self.network)
         if "stored" in self.network.inputs:
             run.load("stored", self.stored)
@@ -74,7 +74,7 @@ class Case:
         return Ran([[e for e in each if e.output != QUARANTINE] for each in emitted], run.counters()[NAME])
 
     def with_rows(self, port: int, changed: Callable[[dict[str, Any]], dict[str, Any] | None]) -> Case:
-        """The case with other rows at a port; None takes one out."""
+        """The case with other rows at a port; None removes one."""
         name = self.inputs()[port]
         if self.network.inputs[name].table:
             return replace(self, stored=[row for row in map(changed, self.stored) if row is not None])
@@ -148,7 +148,7 @@ def drawn(random: Random, maker: Callable[[Draft], Made]) -> Case | None:
 
 
 def _fitting(network: Network, event: Event) -> tuple[tuple[dict[str, Any], int], ...]:
-    """The tuples of an event without a NULL where none may be: those are no matter of the box."""
+    """The tuples of an event without forbidden NULLs, which the box never sees."""
     if event.input_name is None:
         return ()
     needed = [f.name for f in network.inputs[event.input_name].schema if not f.nullable]
@@ -156,7 +156,7 @@ def _fitting(network: Network, event: Event) -> tuple[tuple[dict[str, Any], int]
 
 
 def check_answers(random: Random, maker: Callable[[Draft], Made]) -> None:
-    """Draw a box and hold each of its answers to what it does."""
+    """Draw a box and check each of its declarations against what it does."""
     case = drawn(random, maker)
     if case is None:
         return
@@ -182,7 +182,7 @@ def check_timeout(case: Case) -> None:
 
 
 def check_ordered(case: Case, ran: Ran) -> None:
-    """A box that is not order-sensitive makes the same of a tuple that comes alone."""
+    """A box that is not order-sensitive treats a tuple the same if it comes alone."""
     if case.box.ordered:
         return
     names = _all_names(case)
@@ -205,7 +205,7 @@ def _some_names(random: Random, case: Case) -> list[frozenset[str]]:
 
 
 def check_reads(random: Random, case: Case, ran: Ran) -> None:
-    """What it does not need may be anything, or not be there: it emits the same where it is wanted."""
+    """What it does not need may be anything, or missing: it emits the same wanted attributes."""
     wanted = _some_names(random, case)
     needed = case.box.reads(*case.schemas, wanted=wanted)
     changed = case
@@ -225,7 +225,7 @@ def check_reads(random: Random, case: Case, ran: Ran) -> None:
 
 
 def _scrambled(random: Random, schema: Schema, but: frozenset[str], row: dict[str, Any]) -> dict[str, Any]:
-    """A row with other values, but for some attributes."""
+    """A row with other values, except for some attributes."""
     values = {f.name: [v for v in VALUES[f.type.name] if f.nullable or v is not None] for f in schema}
     return {name: row[name] if name in but else random.choice(values[name]) for name in values}
 
@@ -235,7 +235,7 @@ def _narrowed(schema: Schema, names: frozenset[str]) -> Schema:
 
 
 def check_keeps_tuples(random: Random, case: Case, ran: Ran) -> None:
-    """The state of a box that keeps no tuples whole goes on where attributes go that it does not need."""
+    """The state of a box without whole tuples continues when attributes that it does not need go."""
     if case.box.keeps_tuples or not case.box.ordered:
         return
     wanted = _some_names(random, case)
@@ -271,7 +271,7 @@ def _on_kernels(run: PipelineRun, network: Network, event: Event, wanted: list[f
 
 
 def check_origins(case: Case, ran: Ran) -> None:
-    """Attributes that come from an input are of its type, and have values that came there."""
+    """Attributes that come from an input have its type, and values that arrived there."""
     emitted = [emission for each in ran.emitted for emission in each]
     origins = case.box.origins(*case.schemas)
     assert len(origins) == len(case.schemas)
@@ -290,7 +290,7 @@ def check_origins(case: Case, ran: Ran) -> None:
 
 
 def check_partition_keys(random: Random, case: Case, ran: Ran) -> None:
-    """Without some groups it emits the same for the others; and its kernel can keep its state by them."""
+    """Without some groups it emits the same for the others; and its kernel can keep its state by group."""
     for port, names in enumerate(case.box.origins(*case.schemas)):
         keys = tuple(case.box.partition_keys(port))
         shown = {of: name for name, of in names.items()}

@@ -1,4 +1,4 @@
-"""What the tests of this folder share: samples that the seed of the run draws again."""
+"""What the tests of this folder share: samples that the seed of the run repeats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A network on a node, and what the reference says must come of it: tuple by tuple, by sequence number."""
+"""A network on a node, compared with the reference: tuple by tuple, by sequence number."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from australis.policy.schedule.schedules import Scheduling
 from australis.reference.network import Emission, ReferenceRun
 
 MEMORY = Path("/dev/shm")
-"""A file system in memory, where there is one: a node waits for its disk several times in each train."""
+"""A file system in memory, if there is one: a node waits for its disk several times in each train."""
 LONG_AGO = -(10**15)
-"""What a clock says that makes no timeout due: time passes only as events tell."""
+"""A clock value that makes no timeout due: time passes only by events."""
 IN_PROCESS = InProcess()
 COUNTED = ("received", "emitted", "late", "ignored", "rejected")
 
@@ -41,7 +41,7 @@ Numbered = list[tuple[int, str]]
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of a run: the tuples of every output with their numbers, and the counters of the boxes."""
+    """The result of a run: the tuples of every output with their numbers, and the counters of the boxes."""
 
     outputs: dict[str, Numbered]
     counters: dict[str, dict[str, int]]
@@ -49,7 +49,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Setting:
-    """How a node is to run; the same network gives the same outputs in all of them."""
+    """How a node runs; the same network gives the same outputs with any of these."""
 
     discipline: str = "superbox"
     partitions: int = 2
@@ -109,7 +109,7 @@ class Expectation:
         return Seen(self.comparable(self._found), counted)
 
     def comparable(self, outputs: dict[str, Numbered]) -> dict[str, Numbered]:
-        """Outputs with those tuples sorted that have no sequence among them."""
+        """Outputs, with tuples that have no defined sequence sorted."""
         return {name: sorted(tuples, key=self._key(name)) for name, tuples in outputs.items()}
 
     def _key(self, name: str) -> Any:
@@ -134,7 +134,7 @@ def opened(
     stored: Stored,
     runner: str | Runner | SparkSession = IN_PROCESS,
 ) -> Node:
-    """A node that runs a network, and has no clock of its own."""
+    """A node that runs a network, without its own clock."""
     node = Node(
         root,
         runner=runner,
@@ -187,7 +187,7 @@ def seen_of(node: Node, network: Network) -> Seen:
 
 @dataclass
 class Journey:
-    """A network, its events, and how nodes run them, one behind the other on one root."""
+    """A network, its events, and the nodes that run them, one after another on one root."""
 
     network: Network
     stored: Stored
@@ -195,7 +195,7 @@ class Journey:
     setting: Setting
     restarts: list[Restart] = field(default_factory=list)
     held: bool = False
-    """Whether the nodes wait with their trains until all is pushed, so that these are few."""
+    """Whether the nodes hold back their trains until everything is pushed, so that there are few trains."""
     runner: str | Runner | SparkSession = IN_PROCESS
 
     def check(self) -> None:
@@ -246,7 +246,7 @@ class Journey:
 
 
 def difference(name: str, found: Numbered, expected: Numbered) -> str:
-    """Which tuples of an output are missing, and which are too many."""
+    """Which tuples of an output are missing, and which are unexpected."""
     missing = [each for each in expected if each not in found]
     extra = [each for each in found if each not in expected]
     return f"{name}: {len(found)} tuples, {len(expected)} expected; missing {missing[:3]}, extra {extra[:3]}"
@@ -267,7 +267,7 @@ def random_setting(random: Random, ways: tuple[str, ...] = (Way.FUSED,)) -> Sett
 
 
 def random_restarts(random: Random, setting: Setting, events: int) -> list[Restart]:
-    """Some restarts, each with other settings; another discipline only where the node was drained."""
+    """Some restarts, each with other settings; another discipline only if the node was drained."""
     found = []
     for before in sorted(random.sample(range(events), min(events, random.choice([0, 1, 2])))):
         drained = random.random() < 0.5
@@ -278,7 +278,7 @@ def random_restarts(random: Random, setting: Setting, events: int) -> list[Resta
 
 
 def recut(random: Random, events: list[Event]) -> list[Event]:
-    """The same tuples at the same times, with other pushes, and with ends in between."""
+    """The same tuples at the same times, with other pushes, and with ends between them."""
     found: list[Event] = []
     for event in events:
         at = random.randint(0, len(event.rows)) if random.random() < 0.5 else 0

@@ -36,7 +36,7 @@ class Batch:
 
 @dataclass
 class Seen:
-    """What came out of a box: texts, so that NaN equals NaN and -0.0 is not 0.0."""
+    """The output of a box as texts, so that NaN equals NaN and -0.0 is not 0.0."""
 
     emitted: list[str]
     rejected: list[str]
@@ -45,7 +45,7 @@ class Seen:
 
 
 def reference(box: Box, schema: Schema, events: Sequence[Batch], end: int) -> Seen:
-    """What the reference makes of events and of the end of the stream."""
+    """What the reference emits for events and at the end of the stream."""
     machine = machine_of(box, (schema,))
     seen = Seen([], [])
     for number, event in enumerate(events):
@@ -67,7 +67,7 @@ def _collect(seen: Seen, items: list[Item], where: tuple[int, int]) -> None:
 
 
 def kernels(box: Box, schema: Schema, events: Sequence[Batch], end: int) -> tuple[Seen, list[str]]:
-    """What the kernel makes of them, and its states; each state is packed and unpacked before it is used."""
+    """What the kernel emits for them, and its states; each state is packed and unpacked before it is used."""
     kernel = kernel_for(box, (schema,))
     seen, states = Seen([], []), []
     state = kernel.start()

@@ -37,7 +37,7 @@ INEXACT = (
     *("exp", "ln", "log10", "log2", "sin", "cos", "tan", "asin", "acos", "atan", "degrees", "radians"),
     *("pow", "atan2"),
 )
-"""Functions that the JVM and the C library may compute with different last digits; drawn at the root only."""
+"""Functions for which the JVM and the C library may differ in the last digits; drawn at the root only."""
 _PATTERNS = [
     "%",
     "_",
@@ -119,7 +119,7 @@ class Texts:
         return st.tuples(*args).map(lambda parts: form.format(*parts))
 
     def _general(self, kind: str, depth: int) -> list[Text]:
-        """What there is of every kind."""
+        """The attributes of every kind."""
         own, condition = self.of(kind, depth), self.of("boolean", depth)
         maybe_null = own | st.just("NULL")
         same = own if kind == "decimal" else self.of(kind, 0)

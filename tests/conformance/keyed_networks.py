@@ -43,7 +43,7 @@ def keyed_network(random: Random, boxes_most: int = 5) -> Network:
 
 
 def make_keyed(draft: Draft) -> Made:
-    """A box that keeps an order, by the key and what else it likes."""
+    """A box that keeps an order, by the key and perhaps more."""
     made = draft.random.choice(ORDERED)(draft)
     if made is None:
         return None
@@ -56,7 +56,7 @@ def make_keyed(draft: Draft) -> Made:
 
 
 def many_keys(random: Random, events: list[Event]) -> list[Event]:
-    """The events with so many keys that all partitions have some."""
+    """The events with enough keys for all partitions."""
     return [replace(event, rows=tuple(_with_key(random, *row) for row in event.rows)) for event in events]
 
 

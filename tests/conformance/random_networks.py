@@ -1,6 +1,6 @@
 """Random networks: loop-free graphs of random boxes over random schemas, with random events for them.
 
-All chance comes from one `random.Random`; hypothesis hands in one whose choices it can shrink.
+All random choices come from one `random.Random`; hypothesis passes in one whose choices it can shrink.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ INTERPOLATIONS = ("nearest({})", "last_value({})")
 
 @dataclass
 class Draft:
-    """A network that is being made up: its streams by reference, each with its schema."""
+    """A network under construction: its streams by reference, each with its schema."""
 
     random: Random
     order_type: str
@@ -81,7 +81,7 @@ class Draft:
 
 
 def random_network(random: Random, boxes_most: int = 6, makers: Makers | None = None) -> Network:
-    """A network of up to `boxes_most` boxes all of whose streams are outputs."""
+    """A network of up to `boxes_most` boxes, whose streams are all outputs."""
     draft = Draft(random, random.choice(ORDER_TYPES))
     for number in range(random.randint(1, 2)):
         schema = parse_schema(f"at {draft.order_type}, g string, k int, x double, b boolean")
@@ -96,7 +96,7 @@ def random_network(random: Random, boxes_most: int = 6, makers: Makers | None = 
 
 
 def add_box(draft: Draft, box_id: str, makers: Makers | None = None) -> None:
-    """Put a random box behind random streams; none if the box does not fit them."""
+    """Add a random box to random streams; none if the box does not fit them."""
     made = draft.random.choice(makers or MAKERS)(draft)
     if made is None:
         return
@@ -244,7 +244,7 @@ def make_join(draft: Draft) -> Made:
 
 
 def _alike(random: Random, left: Schema, right: Schema) -> list[tuple[str, str]]:
-    """Some attributes of two schemas that have one type."""
+    """Some attributes of two schemas that have the same type."""
     found = [(f.name, g.name) for f in left for g in right if f.type == g.type]
     return random.sample(found, min(len(found), random.choice([0, 1, 1, 2])))
 
@@ -301,7 +301,7 @@ MAKERS: Makers = (
 
 @dataclass(frozen=True)
 class Event:
-    """Tuples with their ts on an input, or only time where there is no input, or the end."""
+    """Tuples with their ts on an input, or only time without an input, or the end."""
 
     now: int
     input_name: str | None = None
@@ -310,7 +310,7 @@ class Event:
 
 
 def random_rows(random: Random, schema: Schema, count: int) -> list[dict[str, Any]]:
-    """Rows that come nearly in order of `at`, with ties, duplicates, NULLs and now and then nonsense."""
+    """Rows that arrive nearly in order of `at`, with ties, duplicates, NULLs and occasional nonsense."""
     rows: list[dict[str, Any]] = []
     at = 0
     for _ in range(count):
@@ -353,7 +353,7 @@ def random_events(random: Random, network: Network, tuples_most: int = 24) -> li
 
 
 def with_ends(random: Random, events: list[Event]) -> list[Event]:
-    """The events with some more ends of all streams in between, behind which they begin anew."""
+    """The events with some more ends of all streams between them, after which the streams start again."""
     found: list[Event] = []
     for event in events:
         found.append(event)

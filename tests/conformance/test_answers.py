@@ -1,4 +1,4 @@
-"""What every box says of itself is true: of what it rejects, reads, hands on, keeps apart, and waits for."""
+"""What every box declares about itself is true: what it rejects, reads, passes on and keeps apart."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def united(left: Stream, right: Stream) -> Stream:
 
 
 def check(meet: Meet, rows: list[tuple[int, int]]) -> None:
-    """Two branches, of which one lets only some tuples through and the other keeps some back."""
+    """Two branches: one passes only some tuples, and the other delays some."""
     net = NetworkBuilder("diamond")
     stream = net.input("s", "k int, t int")
     some, sorted_ = stream.filter("k <> 1"), stream.bsort(Order("t", slack=1))

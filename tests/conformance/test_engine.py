@@ -40,7 +40,7 @@ few = settings(max_examples=200 if IS_DEEP else 2)
 
 
 def stricter(random: Random, network: Network) -> Network:
-    """The network with inputs some of whose attributes must not be NULL: what is goes to the quarantine."""
+    """The network with inputs whose attributes must sometimes not be NULL: others go to the quarantine."""
     inputs = {
         name: replace(given, schema=_stricter(random, given.schema)) for name, given in network.inputs.items()
     }

@@ -1,4 +1,4 @@
-"""docs/expressions.md tells the truth: every example is evaluated, and every function has one."""
+"""docs/expressions.md is correct: every example is evaluated, and every function has one."""
 
 from __future__ import annotations
 

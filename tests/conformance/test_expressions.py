@@ -51,7 +51,7 @@ def bench(spark: SparkSession) -> MakeBench:
 
 
 def bound(texts: Sequence[str], schema: Schema) -> list[Expr]:
-    """The typed trees of some texts, but for quotients and strings that may become too long."""
+    """The typed trees of some texts, except quotients and strings that may become too long."""
     return [parse(text).bind(schema) for text in texts if not is_too_long(text, schema)]
 
 

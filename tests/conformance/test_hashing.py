@@ -1,4 +1,4 @@
-"""The hash that chooses partitions is Spark's own: random values of every type, alone and in rows."""
+"""The hash that chooses partitions equals Spark's: random values of every type, alone and in rows."""
 
 from __future__ import annotations
 

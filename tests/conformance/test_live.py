@@ -1,7 +1,7 @@
-"""Queries that come and go, and networks that change while they run: what is left alone does not notice.
+"""Queries that attach and detach, and networks that change while they run: unchanged parts are not affected.
 
 A random network is taken apart: some outputs run from the beginning, others are attached late as queries, or
-come and go with changes. What has to come of each output is what the reference says of the whole network.
+added and removed by changes. Each output must be what the reference computes for the whole network.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from australis import Node
 from australis.algebra.network import ConnectionPoint, Network, Ref
 
 RANDOM = st.integers(0, 1 << 32).map(Random)
-"""Networks of a kind are drawn until one fits, so chance is by a seed: there is nothing to shrink."""
+"""Networks are drawn until one fits, so random choices use a seed: there is nothing to shrink."""
 IS_DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 some = settings(max_examples=400 if IS_DEEP else 10)
 
@@ -42,7 +42,7 @@ some = settings(max_examples=400 if IS_DEEP else 10)
 
 
 def streams_only(random: Random) -> Network:
-    """A random network without stored tables, in which an output is behind every end."""
+    """A random network without stored tables, in which every end leads to an output."""
     while True:
         network = random_network(random)
         if not any(given.table for given in network.inputs.values()):

@@ -100,7 +100,7 @@ STEPS, DISORDER = [0, 0, 1, 2], [0, 0, 0, 1, 2, 4, 7]
 
 
 def row_of(order_type: str, at: int, choices: int, oddity: int) -> tuple[int, dict[str, Any]]:
-    """The tuple that a whole number describes, behind one with the order number `at`, and its own."""
+    """The tuple that a whole number describes, after one with the order number `at`, and its own."""
 
     def choose(options: list[Any]) -> Any:
         nonlocal choices
@@ -238,8 +238,8 @@ def test_drop(data: st.DataObject) -> None:
 
 
 @given(st.data())
-def test_aggregate_with_slack_is_aggregate_behind_bsort(data: st.DataObject) -> None:
-    """The identity of Aurora 5.2.2.2: slack n = slack 0 behind a BSort with slack n."""
+def test_aggregate_with_slack_is_aggregate_after_bsort(data: st.DataObject) -> None:
+    """The identity of Aurora 5.2.2.2: slack n = slack 0 after a BSort with slack n."""
     kind = data.draw(ORDER_TYPE)
     schema, history = schema_with(kind), data.draw(histories(kind, oddity=1000))
     size, advance = data.draw(st.sampled_from(SIZES[kind]))
@@ -253,8 +253,8 @@ def test_aggregate_with_slack_is_aggregate_behind_bsort(data: st.DataObject) -> 
         sorted_batches.append(step.outputs[0].drop_columns([CAUSE]))
         state = step.state
     rest = sort.flush(state, 0).outputs[0].drop_columns([CAUSE])
-    behind = Aggregate(functions, Order("at", 0, groups), size, advance)
-    assert sorted(all_rows(behind, schema, [*sorted_batches, rest])) == sorted(expected)
+    after_sort = Aggregate(functions, Order("at", 0, groups), size, advance)
+    assert sorted(all_rows(after_sort, schema, [*sorted_batches, rest])) == sorted(expected)
 
 
 def all_rows(box: Box, schema: Schema, batches: list[Any]) -> list[str]:

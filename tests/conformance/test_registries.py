@@ -1,4 +1,4 @@
-"""Every box has all that it needs: a meaning, a kernel, and a place among the random networks."""
+"""Every box has all that it needs: a reference, a kernel, and a place among the random networks."""
 
 from __future__ import annotations
 

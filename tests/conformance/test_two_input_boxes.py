@@ -75,7 +75,7 @@ def drawn_orders(data: st.DataObject, least_slack: int = 0) -> list[Order]:
 
 
 def pairs(box: Join, kind: str, events: list[Event]) -> list[str]:
-    """The pairs of a join, in a sequence that does not depend on when they left."""
+    """The pairs of a join, in a sequence that does not depend on when they were emitted."""
     schema = schema_with(kind)
     return sorted(map(repr, all_rows(kernel_for(box, (schema, schema)), schema, events)))
 
@@ -99,19 +99,19 @@ def test_the_pairs_of_a_join_do_not_depend_on_the_interleaving(data: st.DataObje
 
 
 @given(st.data())
-def test_a_join_with_slack_is_a_join_behind_bsort(data: st.DataObject) -> None:
-    """The identity of Aurora 5.2.2.3: slack n = slack 0 behind BSorts with slack n."""
+def test_a_join_with_slack_is_a_join_after_bsort(data: st.DataObject) -> None:
+    """The identity of Aurora 5.2.2.3: slack n = slack 0 after BSorts with slack n."""
     kind, orders = data.draw(ORDER_TYPE), drawn_orders(data, least_slack=1)
     predicate, size = data.draw(st.sampled_from(PREDICATES)), data.draw(st.sampled_from(SIZES[kind]))
     left, right = data.draw(streams(kind, oddity=0)), data.draw(streams(kind, oddity=0))
     in_order = [sorted_by(order, tuples, kind) for order, tuples in zip(orders, (left, right), strict=True)]
-    behind = Join(predicate, size, *(Order("at", 0, order.group_by) for order in orders))
-    expected = pairs(behind, kind, data.draw(interleavings(*in_order)))
+    after_sorts = Join(predicate, size, *(Order("at", 0, order.group_by) for order in orders))
+    expected = pairs(after_sorts, kind, data.draw(interleavings(*in_order)))
     assert pairs(Join(predicate, size, *orders), kind, data.draw(interleavings(left, right))) == expected
 
 
 def sorted_by(order: Order, tuples: list[Tuple], kind: str) -> list[Tuple]:
-    """The tuples behind a BSort."""
+    """The tuples after a BSort."""
     schema = schema_with(kind)
     rows = all_rows(kernel_for(BSort(order), (schema,)), schema, [(0, tuples)])
     return [Tuple(row, row.pop(TS)) for row in rows]

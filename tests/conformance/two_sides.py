@@ -111,14 +111,14 @@ def recuts(draw: st.DrawFn, events: list[Event]) -> list[Event]:
 
 @dataclass
 class Seen:
-    """What came out of a box, as texts: NaN equals NaN and -0.0 is not 0.0."""
+    """The output of a box as texts: NaN equals NaN and -0.0 is not 0.0."""
 
     emitted: list[str] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
     late: int = 0
 
     def reference(self, items: list[Item], event: int, row: int) -> None:
-        """Take note of what a tuple made the reference emit."""
+        """Note what a tuple made the reference emit."""
         for item in items:
             if isinstance(item, Rejected):
                 values = sorted(item.tuple.values.items())
@@ -127,7 +127,7 @@ class Seen:
                 self.emitted.append(repr((event, row, sorted(item[1].values.items()), item[1].ts)))
 
     def kernel(self, step: Step, event: int) -> None:
-        """Take note of what a batch made a kernel emit."""
+        """Note what a batch made a kernel emit."""
         for values in rows_of(step.outputs[0]):
             ts, cause = values.pop(TS), values.pop(CAUSE)
             self.emitted.append(repr((event, cause, sorted(values.items()), ts)))
@@ -146,7 +146,7 @@ def table_of(tuples: Sequence[Tuple], schema: Schema) -> pa.Table:
 
 
 def by_reference(box: Box, schema: Schema, events: Sequence[Event]) -> tuple[Seen, list[Any]]:
-    """What the reference makes of events and of the end, and how many tuples of each side it keeps."""
+    """What the reference emits for events and at the end, and how many tuples of each side it keeps."""
     machine = machine_of(box, (schema, schema))
     assert isinstance(machine, JoinMachine | ResampleMachine)
     seen, kept = Seen(), []
@@ -176,7 +176,7 @@ def by_kernel(box: Box, schema: Schema, events: Sequence[Event]) -> tuple[Seen, 
 
 
 def all_rows(kernel: Kernel, schema: Schema, events: Sequence[Event]) -> list[dict[str, Any]]:
-    """All that a kernel emits for events and at the end, without when."""
+    """Everything that a kernel emits for events and at the end, without times."""
     state, found = kernel.start(), []
     for port, tuples in events:
         step = kernel.step(state, port, table_of(tuples, schema), 0)

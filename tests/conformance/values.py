@@ -294,7 +294,7 @@ def types(kind: str) -> st.SearchStrategy[DataType]:
 
 @st.composite
 def decimal_types(draw: st.DrawFn) -> DataType:
-    """Decimal types, often at the limits of 38 digits and of none behind the point."""
+    """Decimal types, often at the limits of 38 digits and of none after the point."""
     precision = draw(st.sampled_from([1, 5, 9, 10, 18, 19, 20, 37, 38]) | st.integers(1, 38))
     return decimal(
         precision, draw(st.sampled_from([0, min(2, precision), precision]) | st.integers(0, precision))

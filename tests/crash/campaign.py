@@ -2,9 +2,10 @@
 
 `python -m tests.crash.campaign --kills 200 --seed 1 --runner light`. The seed decides on the events, the
 kills, and the scenario and the crash point that come first, so that short campaigns with many seeds meet all
-of them. It plans the same kills again; when exactly a process ends is up to the machine. The last line is
-JSON; the exit code is 1 if a tuple was lost, duplicated or wrong, or if a child hung or failed where nobody
-had killed it.
+of them. It plans the same kills again; when exactly a process ends is up to the machine. After each child the
+root is verified, as by `australis verify`. The last line is JSON; the exit code is 1 if a tuple was lost,
+duplicated or wrong, if something was found wrong with a root, or if a child hung or failed where nobody had
+killed it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ from tests.crash.processes import kill_all, left_of
 from tests.crash.scenarios import ON_SPARK, SCENARIOS, UNORDERED
 
 from australis.engine.crash_points import POINTS
+from australis.engine.observe import verify
 from australis.engine.runner import LIGHT, SPARK
+from australis.engine.store import CATALOG
 
 
 @dataclass
@@ -50,6 +53,9 @@ class Campaign:
     """Kills towards those that are wanted: of one child only some, lest those of workers be most of them."""
     difference: Difference = field(default_factory=Difference)
     failures: list[str] = field(default_factory=list)
+    findings: int = 0
+    """What was found wrong with roots; orphans of a crash are no findings."""
+    orphans: int = 0
     roots: int = 0
     changes: int = 0
     """Networks that were changed, and queries that came or went."""
@@ -89,6 +95,7 @@ class Campaign:
             kill = None if self._is_enough else pending.pop() if pending else next(planned)
             ended = Child(name, self.seed, self.events, folder, self.runner).run(kill)
             self._count(name, kill, ended)
+            self._verify(name, kill, folder)
             if ended.is_done:
                 break
             if len(self.failures) > FAILURES_MOST:
@@ -104,6 +111,16 @@ class Campaign:
         if ended.hung or not (ended.is_done or ended.kills):
             self.failures.append(f"{name}, {kill}: {'hung' if ended.hung else 'failed'}")
             self._say(f"{self.failures[-1]}\n{ended.last_words}")
+
+    def _verify(self, name: str, kill: Kill | None, folder: Path) -> None:
+        """Look through the root before the next child opens it, if a child lived long enough to make one."""
+        if not (folder / "root" / CATALOG).exists():
+            return
+        found = verify(folder / "root")
+        self.orphans += len(found.orphans)
+        self.findings += len(found.findings)
+        for each in found.findings:
+            self._say(f"{name}, {kill}: found {each}")
 
     def _compare(self, name: str, expected: Path, folder: Path) -> None:
         found = compare(expected, folder, is_ordered=name not in UNORDERED)
@@ -134,6 +151,8 @@ class Campaign:
             "points": dict(sorted(self.kills.items())),
             "missed": [point for point in POINTS if not self.kills[point]],
             **asdict(self.difference),
+            "findings": self.findings,
+            "orphans": self.orphans,
             "roots": self.roots,
             "changes": self.changes,
             "children": self.children,
@@ -183,7 +202,7 @@ def main() -> int:
         campaign.run(given.scenario or names)
     finally:
         campaign.clean()
-    good = not campaign.difference and not campaign.failures
+    good = not (campaign.difference or campaign.failures or campaign.findings)
     if not good:
         print(again(given))  # noqa: T201
     elif given.folder is None:

@@ -23,7 +23,7 @@ from tests.crash.scenarios import CAME, FLUSH, TICK, Scenario, scenario
 
 from australis import Node
 from australis.engine.history import organisation as keeping
-from australis.engine.maintain import compaction
+from australis.engine.maintain import compaction, upkeep
 from australis.engine.runner import SPARK
 from australis.engine.sinks import TextFileSink, write_out
 
@@ -41,6 +41,8 @@ SEGMENTS_OF_A_RUN = 6
 """So few small segments are compacted, that it happens to a child that does not live long."""
 TUPLES_OF_A_RUN = 60
 """So few tuples are a run of history."""
+SECONDS_BETWEEN_LOOKS = 0.2
+"""So often the files of the root are looked through for orphans."""
 # Most of these JVMs live for seconds, so compiling well does not pay.
 JAVA = {"spark.driver.extraJavaOptions": "-Xss8m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 HISTORY = "history.kept"
@@ -50,6 +52,7 @@ CHANGES = "changes"
 def main(name: str, seed: int, events: int, folder: Path, runner: str) -> None:
     given = scenario(name, seed, events)
     compaction.RUN_LEAST, keeping.RUN_ROWS_MOST = SEGMENTS_OF_A_RUN, TUPLES_OF_A_RUN
+    upkeep.TIDY_EVERY_S = SECONDS_BETWEEN_LOOKS
     with _node(folder, given, runner) as node:
         node.deploy(node.recorded() or given.network, tables=given.tables)
         with Consumers(node, given, folder) as consumers:

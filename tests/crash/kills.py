@@ -74,6 +74,8 @@ def _at_point(point: str, chance: random.Random) -> Kill:
         # Every worker ends at this time. Not too soon: a train must get through when it is tried again in
         # another worker, and most kills are to be those of drivers.
         return Kill(point, chance.randint(6, 20), driver_after=_later(chance))
+    if point.startswith("root."):
+        return Kill(point)
     return Kill(point, chance.randint(1, 2 if point.startswith(("compaction.", "history.")) else 6))
 
 

@@ -1,4 +1,4 @@
-"""Networks for the real data: what other systems computed, said in boxes and arrows."""
+"""Networks for the real data: what other systems computed, as boxes and arrows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def nexmark_stateless() -> Network:
 
 
 def nexmark_q3() -> Network:
-    """Who sells in certain states: a join of auctions and people, within a day of each other."""
+    """Sellers in certain states: a join of auctions and people, within a day of each other."""
     net = NetworkBuilder("nexmark_q3")
     auctions = net.input("auction", AUCTIONS).filter("category = 10")
     people = net.input("person", PEOPLE).filter("state IN ('or', 'id', 'ca')")

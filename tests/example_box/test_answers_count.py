@@ -1,4 +1,4 @@
-"""Each answer of a box decides something, and no decision assumes what the box does not say."""
+"""Each declaration of a box decides something, and nothing is assumed that the box does not declare."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KNOWN = Statistics({"box": Measure(5.0), "some": Measure(0.1, (0.1, 0.9))})
 
 @dataclass(frozen=True)
 class Told(Box):
-    """A box of which nothing is known but what is told here: the best, unless something else is said."""
+    """A box of which only what is given here is known: the best case by default."""
 
     ordered: bool = True
     keeps_tuples: bool = False
@@ -76,7 +76,7 @@ def _user_function() -> None:
 
 
 def told(**said: Any) -> Network:
-    """A network with the box, a filter of its groups behind it, and a map that leaves an attribute out."""
+    """A network with the box, a filter of its groups after it, and a map that drops an attribute."""
     net = NetworkBuilder("n")
     stream = net.add(Told(**said), net.input("x", "k int, v int, w int"), as_="box")
     stream.filter("k > 1", as_="some").map({"k": "k", "v": "v"}, as_="m").output("y")

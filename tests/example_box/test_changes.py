@@ -1,4 +1,4 @@
-"""The box that CONTRIBUTING adds as an example, through all that a box meets."""
+"""The example box of CONTRIBUTING, in every role of a box."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs the papers' examples: every engine with one shape, so that one text of a test serves all."""
+"""What runs the papers' examples: every engine with one interface, so that one test serves all."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def test_the_result_does_not_depend_on_the_interleaving(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("slack", [1, 2])
-def test_join_with_slack_is_join_without_behind_bsort(engine: Engine, slack: int) -> None:
+def test_join_with_slack_is_join_without_after_bsort(engine: Engine, slack: int) -> None:
     """The identity of section 5.2.2.3, on streams in which one tuple is late by one."""
     net = NetworkBuilder("identity")
     schema = "Sid int, Time timestamp, Pos int"

@@ -98,7 +98,7 @@ def test_any_slack_of_1_or_more_gives_the_output_of_figure_9(
 
 
 @pytest.mark.parametrize("slack", [0, 1, 2])
-def test_aggregate_with_slack_is_aggregate_without_behind_bsort(engine: Engine, slack: int) -> None:
+def test_aggregate_with_slack_is_aggregate_without_after_bsort(engine: Engine, slack: int) -> None:
     """The identity of section 5.2.2.2."""
     net = NetworkBuilder("identity")
     quotes = net.input("quotes", "Sid string, Time timestamp, Price int")

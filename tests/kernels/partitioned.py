@@ -1,4 +1,4 @@
-"""A box run in partitions by key, beside the same box run whole: both must emit the same."""
+"""A box run in partitions by key, and the same box run whole: both must emit the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from australis.kernels.state import pack, unpack
 
 
 class Partitions:
-    """The partitions of a box, and all that they have emitted, rejected and left out."""
+    """The partitions of a box, and all that they have emitted, rejected and dropped."""
 
     def __init__(self, box: Box, schemas: tuple[Schema, ...], keys: PortKeys, count: int) -> None:
         self.kernel: Kernel = kernel_for(box, schemas)

@@ -1,7 +1,7 @@
 """Expressions and what Spark makes of them, in `tests/fixtures/expressions.json`.
 
-Each group has a schema, rows and texts; for every text Spark's value in every row is recorded beside it. To
-add a case put a row or a text there and record again: `python -m tests.kernels.recorded_expressions`.
+Each group has a schema, rows and texts; for every text Spark's value in every row is recorded. To add a case
+put a row or a text there and record again: `python -m tests.kernels.recorded_expressions`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def at(*values: int | None, g: str = "g") -> list[tuple[int | None, str, float, 
     return [(value, g, float(value or 0), False) for value in values]
 
 
-def test_a_window_is_emitted_by_the_first_tuple_behind_it() -> None:
+def test_a_window_is_emitted_by_the_first_tuple_after_it() -> None:
     running = Running(Aggregate({"total": "sum(x)"}, Order("a"), 10), SCHEMA)
     step = running.step(batch(SCHEMA, *at(3, 5, 12, 13, 40)))
     assert rows(step.outputs[0]) == [(3, 20.0), (13, 13.0)]

@@ -1,4 +1,4 @@
-"""Hashes that Spark has given, and what partitions promise: equal keys are together."""
+"""Hashes recorded from Spark, and the contract of partitions: equal keys are together."""
 
 from __future__ import annotations
 

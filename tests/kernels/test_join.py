@@ -33,7 +33,7 @@ def test_pairs_leave_by_the_arriving_tuple_then_by_order_then_by_arrival() -> No
     assert run.ts == [2, 1, 3, 4]
 
 
-def test_the_left_tuple_comes_first_whoever_arrives() -> None:
+def test_the_left_tuple_comes_first_whichever_arrives() -> None:
     run = Run(band(), LEFT, RIGHT)
     run.push(1, (1, "a", 10))
     assert run.push(0, (2, "a", 1)) == [(2, "a", 1, 1, "a", 10)]
@@ -191,7 +191,7 @@ class TestTable:
         assert run.causes == [0, 0, 3]
         assert run.ts == [5, 5, 8], "the table's rows have no ts"
 
-    def test_the_stream_is_not_kept_and_its_order_decides_only_who_is_late(self) -> None:
+    def test_the_stream_is_not_kept_and_its_order_decides_only_lateness(self) -> None:
         run = Run(self.BOX, LEFT, self.TABLE)
         run.push(1, ("a", 3))
         assert len(run.push(0, (5, "a", 1), (4, "a", 2), (900, "a", 3))) == 2

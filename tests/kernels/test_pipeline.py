@@ -105,7 +105,7 @@ def test_timeouts_fire_in_boxes_that_receive_nothing() -> None:
     assert run.tick(due)["counts"]["n"].to_pylist() == [2]
 
 
-def test_a_run_goes_on_from_a_snapshot() -> None:
+def test_a_run_continues_from_a_snapshot() -> None:
     first, second = PipelineRun(soldiers()), PipelineRun(soldiers())
     first.push("pos", reports((1, 1, 30)), 0)
     second.restore(first.snapshot())

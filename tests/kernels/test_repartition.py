@@ -76,9 +76,9 @@ class Both:
         """Tuples arrive nearly in order, after some time."""
         self._now += passing
         placed = []
-        for step, behind, *values in rows:
+        for step, lag, *values in rows:
             self._at += step
-            placed.append((self._at - behind, *values))
+            placed.append((self._at - lag, *values))
         stamps = [self._number + at for at in range(len(rows))]
         self._number += len(rows)
         for each in (self.whole, self.parts):
@@ -218,7 +218,7 @@ def test_a_group_in_two_states_is_refused() -> None:
         repartition(both.parts.kernel, both.parts.states * 2, (("g",),), 2)
 
 
-def test_groups_of_one_partition_come_behind_those_of_another() -> None:
+def test_groups_of_one_partition_come_after_those_of_another() -> None:
     both = Both(BSort(Order("at", 1, ("g",))), (("g",),), 1, (SCHEMA,))
     both.push(0, [(0, 0, letter, 0.0, 0, True) for letter in "abcdef"], 0)
     both.parts.repartition(3)

@@ -50,7 +50,7 @@ def test_wsort_lets_go_what_waited_too_long_and_all_before_it() -> None:
     assert rows(running.flush(12).outputs[0]) == [(9, "z")]
 
 
-def test_wsort_ties_behind_the_tuple_that_is_due_stay() -> None:
+def test_wsort_ties_after_the_tuple_that_is_due_stay() -> None:
     running = Running(WSort(("a",), "10 us"), SCHEMA)
     running.step(batch(SCHEMA, (5, "x")), now=0)
     running.step(batch(SCHEMA, (5, "y"), (4, "y")), now=1)
@@ -68,7 +68,7 @@ def test_wsort_order_of_doubles_and_texts() -> None:
 
 
 @pytest.mark.parametrize(("rate", "kept"), [(0.0, [0, 1, 2, 3]), (1.0, []), (0.5, [0, 3])])
-def test_drop_numbers_go_on_over_batches(rate: float, kept: list[int]) -> None:
+def test_drop_numbers_continue_over_batches(rate: float, kept: list[int]) -> None:
     """SplitMix64 of seed 0 makes 0.88, 0.43, 0.03, 0.97 of the numbers 0 to 3."""
     whole = Running(Drop(rate), SCHEMA).step(batch(SCHEMA, (0, ""), (1, ""), (2, ""), (3, "")))
     assert rows(whole.outputs[0], CAUSE) == kept

@@ -16,7 +16,7 @@ SCHEMA = parse_schema("a long, s string")
 BOX = Aggregate({"m": "median(a)", "top": "max(s)"}, Order("a", slack=1), 10, timeout="1 s")
 
 
-def test_a_kernel_goes_on_from_the_bytes_of_its_state() -> None:
+def test_a_kernel_continues_from_the_bytes_of_its_state() -> None:
     running = Running(BOX, SCHEMA)
     running.step(batch(SCHEMA, (1, "b"), (4, "a"), (7, None)))
     data = pack(running.state)

@@ -1,4 +1,4 @@
-"""By what tuples may be spread: keys are traced from what boxes group by to the inputs, or there are none."""
+"""How tuples may be spread: keys are traced from what boxes group by to the inputs, or there are none."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_keys_are_renamed_by_a_map() -> None:
     assert (found.keys[Ref("s")], found.keys[Ref("renamed")]) == (("k",), ("who",))
 
 
-def test_a_computed_attribute_is_no_key() -> None:
+def test_a_computed_attribute_is_not_a_key() -> None:
     net, stream = start()
     count(stream.map({"k": "k + 1", "t": "t"}), "k").output("out")
     assert spread(net) == Spread(SpreadKind.ONE)
@@ -84,7 +84,7 @@ def test_a_box_without_groups_takes_the_keys_from_all() -> None:
     assert spread(net) == Spread(SpreadKind.ONE)
 
 
-def test_an_aggregate_behind_another_keeps_its_key() -> None:
+def test_an_aggregate_after_another_keeps_its_key() -> None:
     net, stream = start()
     first = stream.aggregate({"n": "count(*)"}, Order("t", group_by=("k", "g")), size=10, as_="first")
     first.aggregate({"m": "max(n)"}, Order("t", group_by=("g",)), size=100, as_="second").output("out")
@@ -92,7 +92,7 @@ def test_an_aggregate_behind_another_keeps_its_key() -> None:
     assert (found.keys[Ref("s")], found.keys[Ref("first")], found.keys[Ref("second")]) == (("g",),) * 3
 
 
-def test_what_an_aggregate_computes_is_no_key() -> None:
+def test_what_an_aggregate_computes_is_not_a_key() -> None:
     net, stream = start()
     second = Order("t", group_by=("n",))
     count(stream, "k", as_="first").aggregate({"m": "count(*)"}, second, size=10).output("out")

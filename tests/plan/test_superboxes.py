@@ -1,4 +1,4 @@
-"""From a network to superboxes: each box in one, and every stream that somebody reads elsewhere is an arc."""
+"""From a network to superboxes: each box in one, and every stream that is read elsewhere is an arc."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_arcs_connect_what_the_network_connects(random: Random, discipline: Disc
 
 
 def check_arcs(found: Plan) -> None:
-    """Readers and writers of arcs and superboxes say the same, and writers come before readers."""
+    """Readers and writers of arcs and superboxes agree, and writers come before readers."""
     numbers = {name: number for number, name in enumerate(found.superboxes)}
     for arc in found.arcs.values():
         writers = [each.id for each in found.superboxes.values() if arc.id in each.writes.values()]
@@ -97,7 +97,7 @@ def test_an_output_that_reads_an_input_has_a_passage() -> None:
     passage = found.superboxes["=all"]
     assert (passage.reads, passage.writes) == ({"s": "s"}, {"out_0": "=all"})
     assert found.outputs["all"] == "=all"
-    assert passage.admits == frozenset(), "the boxes behind the input have checked its tuples"
+    assert passage.admits == frozenset(), "the boxes after the input have checked its tuples"
 
 
 def test_a_component_with_an_input_of_its_own_admits_it() -> None:
@@ -125,7 +125,7 @@ def test_names_of_inner_streams_meet_no_other_name() -> None:
     assert found.reads["arc_0"] == "arc_0"
 
 
-def test_stored_tables_are_no_streams() -> None:
+def test_stored_tables_are_not_streams() -> None:
     net = NetworkBuilder("n")
     names = net.table("names", "k int, name string")
     net.input("s", "k int, t long").join(names, "left.k = right.k", left=Order("t"), as_="join").output("out")

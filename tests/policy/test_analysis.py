@@ -1,4 +1,4 @@
-"""Static analysis: the paper's iteration by hand, verdicts, feasible delays, and the laws behind them."""
+"""Static analysis: the paper's iteration by hand, verdicts, feasible delays, and their laws."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_what_is_left_after_shedding_fits(
 
 
 @given(RATE, RATE, st.floats(0.1, 64))
-def test_what_is_possible_is_no_more_than_what_is_demanded(a: float, b: float, capacity: float) -> None:
+def test_possible_rates_do_not_exceed_the_demanded_ones(a: float, b: float, capacity: float) -> None:
     for load in analysed(Hardware(capacity), a, b).boxes.values():
         assert load.received_possible <= load.received * (1 + 1e-12)
         assert load.emitted_possible <= load.emitted * (1 + 1e-12)

@@ -1,4 +1,4 @@
-"""Axes: values one after the other, and where on them something begins to hold."""
+"""Axes: numbered values, and where on them a condition begins to hold."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_where_something_begins_to_hold(type_: DataType, edge: float) -> None:
         assert along(axis.value(found - 1), type_) < edge
 
 
-def test_what_never_holds_begins_behind_the_end() -> None:
+def test_a_condition_that_never_holds_begins_past_the_end() -> None:
     axis = Axis(INT)
     assert axis.where(lambda _: False) == axis.last + 1
     assert axis.where(lambda _: True) == axis.first

@@ -1,4 +1,4 @@
-"""The utility of a delivery: the product of its graphs and its weight, and what is due but does not come."""
+"""The utility of a delivery: the product of its graphs and its weight, and what is due but missing."""
 
 from __future__ import annotations
 

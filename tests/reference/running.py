@@ -1,4 +1,4 @@
-"""One box of the reference, run by hand: what comes out is told as plain rows."""
+"""One box of the reference, run by hand: its output as plain rows."""
 
 from __future__ import annotations
 

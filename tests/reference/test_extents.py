@@ -32,7 +32,7 @@ def test_a_quotient_that_is_rounded_down_does_not_leave_a_value_in_the_window_be
     assert starts(Steps(origin, advance, advance), value) == [value]
 
 
-def test_a_size_that_is_no_multiple_adds_the_rest() -> None:
+def test_a_size_that_is_not_a_multiple_adds_the_rest() -> None:
     found = [(extent.start, extent.end) for extent in Steps(0.5, 1.25, 0.5).containing(2.0)]
     assert found == [(1.0, 2.25), (1.5, 2.75), (2.0, 3.25)]
 

@@ -1,4 +1,4 @@
-"""A flush in mid-stream: all that is open ends, and behind it every box begins anew; counters go on."""
+"""A flush in mid-stream: all that is open ends, and after it every box starts again; counters continue."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ def emitted(run: Run, box: Box, steps: list[Step], now: int) -> list[list[Row]]:
 
 
 @pytest.mark.parametrize("box", BOXES.values(), ids=list(BOXES))
-@given(before=STEPS, behind=STEPS)
-def test_behind_a_flush_a_box_does_what_a_new_one_does(
-    box: Box, before: list[Step], behind: list[Step]
+@given(before=STEPS, after=STEPS)
+def test_after_a_flush_a_box_does_what_a_new_one_does(
+    box: Box, before: list[Step], after: list[Step]
 ) -> None:
     used, new = (Run(box, *[SCHEMA] * box.arity[0]) for _ in range(2))
     emitted(used, box, before, 0)
     counted = used.counts
-    assert emitted(used, box, behind, 100) == emitted(new, box, behind, 100)
+    assert emitted(used, box, after, 100) == emitted(new, box, after, 100)
     assert used.counts == tuple(one + other for one, other in zip(counted, new.counts, strict=True))
 
 
-def test_what_was_emitted_before_a_flush_makes_nothing_late_behind_it() -> None:
+def test_what_was_emitted_before_a_flush_makes_nothing_late_after_it() -> None:
     run = Run(WSort(("a",), "10 s"), "a int")
     run.push(a=9)
     assert run.flush() == [{"a": 9}]
@@ -78,7 +78,7 @@ def test_what_was_emitted_before_a_flush_makes_nothing_late_behind_it() -> None:
     assert run.counts == (0, 0, 0)
 
 
-def test_windows_begin_at_the_first_tuple_behind_a_flush() -> None:
+def test_windows_begin_at_the_first_tuple_after_a_flush() -> None:
     run = Run(Aggregate({"n": "count(*)"}, Order("a"), 10), "a int")
     run.push(a=3)
     assert run.flush() == [{"a": 3, "n": 1}]
@@ -86,7 +86,7 @@ def test_windows_begin_at_the_first_tuple_behind_a_flush() -> None:
     assert run.flush() == [{"a": 5, "n": 1}]
 
 
-def test_tuples_before_a_flush_do_not_pair_with_those_behind_it() -> None:
+def test_tuples_before_a_flush_do_not_pair_with_those_after_it() -> None:
     run = Run(Join("TRUE", 5, Order("a"), Order("b")), "a int", "b int")
     run.push(0, a=1)
     assert run.flush() == []

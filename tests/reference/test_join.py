@@ -1,4 +1,4 @@
-"""Join: pairs, what is forgotten, and stored tables."""
+"""Join: pairs, what is dropped, and stored tables."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_group_that_is_not_equated_forbids_forgetting() -> None:
     for h in range(5):
         right(run, 50, h=h)
     assert run.machine.kept[LEFT] == 1
-    assert right(run, 1, h=9, y="u") == [("", "u")]  # a group that starts anew
+    assert right(run, 1, h=9, y="u") == [("", "u")]  # a group that starts again
 
 
 def test_a_null_in_an_equated_attribute_is_not_kept() -> None:
@@ -135,7 +135,7 @@ def test_a_null_in_an_equated_attribute_is_not_kept() -> None:
 
 
 def test_distances_of_doubles_are_differences() -> None:
-    """Here 0.1 + 0.2 > 0.3, but 0.3 - 0.1 < 0.2: forgetting goes by the same rounded number as matching."""
+    """Here 0.1 + 0.2 > 0.3, but 0.3 - 0.1 < 0.2: dropping uses the same rounded number as matching."""
     run = Run(Join("TRUE", 0.2, Order("a"), Order("b")), "a double", "b double")
     run.push(LEFT, a=0.1)
     assert len(run.push(RIGHT, b=0.3)) == 1

@@ -1,4 +1,4 @@
-"""Laws of the boxes on streams that nobody thought of: definitions counted out, the papers' identities."""
+"""Laws of the boxes on random streams: definitions counted out, the papers' identities."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def grouped(slack: int) -> Order:
 
 
 @given(STREAMS, SLACKS, st.integers(1, 6), st.integers(1, 6), st.booleans())
-def test_aggregate_is_aggregate_without_slack_behind_bsort(
+def test_aggregate_is_aggregate_without_slack_after_bsort(
     stream: list[tuple[int, int]], slack: int, size: int, advance: int, align: bool
 ) -> None:
     functions = {"n": "count(*)", "first": "first(i)", "last": "last(i)", "sum": "sum(a)"}
     direct = Run(Aggregate(functions, grouped(slack), size, advance, align=align), "g int, a int, i int")
     sort = Run(BSort(grouped(slack)), "g int, a int, i int")
-    behind = Run(Aggregate(functions, grouped(0), size, advance, align=align), "g int, a int, i int")
+    after_sort = Run(Aggregate(functions, grouped(0), size, advance, align=align), "g int, a int, i int")
 
     for i, (g, a) in enumerate(stream):
-        composed = [row for each in sort.push(g=g, a=a, i=i) for row in behind.push(**each)]
+        composed = [row for each in sort.push(g=g, a=a, i=i) for row in after_sort.push(**each)]
         assert direct.push(g=g, a=a, i=i) == composed
-    rest = [row for each in sort.flush() for row in behind.push(**each)] + behind.flush()
+    rest = [row for each in sort.flush() for row in after_sort.push(**each)] + after_sort.flush()
     assert Counter(map(str, direct.flush())) == Counter(map(str, rest))
-    assert direct.counts[0] == sort.counts[0] == behind.counts[0]
+    assert direct.counts[0] == sort.counts[0] == after_sort.counts[0]
 
 
 @given(STREAMS, SLACKS, st.integers(1, 6), st.integers(1, 6))
@@ -102,7 +102,7 @@ def test_the_pairs_of_join_counted_out_whatever_the_interleaving(
     order: list[bool],
     by_group: bool,
 ) -> None:
-    """With `by_group` both orders are grouped and P equates the groups: each group forgets on its own."""
+    """With `by_group` both orders are grouped and P equates the groups: each group drops on its own."""
     orders = [Order("a", slack, ("g",) if by_group else ()) for slack in (left_slack, right_slack)]
     predicate = "left.g = right.g" if by_group else "left.g <= right.g"
     run = Run(Join(predicate, size, *orders), "g int, a int, i int", "g int, a int, i int")
@@ -153,7 +153,7 @@ def test_the_windows_of_resample_counted_out(
     size: int,
     order: list[bool],
 ) -> None:
-    """Every group has a first tuple at -100 before all else, so no left tuple is forgotten for want of it."""
+    """Every group has a first tuple at -100 before all else, so no left tuple is dropped for lack of it."""
     box = Resample({"n": "count(*)", "first": "first(i)"}, size, Order("t", left_slack), grouped(right_slack))
     run = Run(box, "t int", "g int, a int, i int")
     for g in range(3):
@@ -184,7 +184,7 @@ def test_the_windows_of_resample_counted_out(
 def test_no_tuple_makes_a_window_due_at_the_moment_of_its_arrival(
     stream: list[tuple[int, int, bool]], slack: int, size: int, windows: dict[str, Any]
 ) -> None:
-    """So that it does not matter how the tuples of one moment are cut into batches."""
+    """So that it does not matter how the tuples of one time are cut into batches."""
     box = Aggregate({"n": "count(*)"}, Order("a", slack), size, timeout="2 us", **windows)
     run, now = Run(box, "a int, b boolean"), 0
     for i, (wait, a, b) in enumerate(stream):

@@ -113,7 +113,7 @@ def test_counters() -> None:
 # --- quarantine
 
 
-def test_the_quarantine_tells_the_path_the_reason_and_the_tuple() -> None:
+def test_the_quarantine_has_the_path_the_reason_and_the_tuple() -> None:
     net = NetworkBuilder("soldiers")
     stream = net.input("reports", "sid int not null, time timestamp")
     with net.group("detect"):
@@ -144,7 +144,7 @@ def test_the_quarantine_tells_the_path_the_reason_and_the_tuple() -> None:
     ]
 
 
-def test_a_rejected_tuple_of_a_join_is_told_with_the_schema_of_its_side() -> None:
+def test_a_rejected_tuple_of_a_join_is_shown_with_the_schema_of_its_side() -> None:
     net = NetworkBuilder("pairs")
     left, right = net.input("l", "a double, x int"), net.input("r", "b double, y int")
     left.join(right, "TRUE", size=1.0, left=Order("a"), right=Order("b"), as_="join").output("out")

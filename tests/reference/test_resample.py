@@ -1,4 +1,4 @@
-"""Resample: when windows are complete, what they hold, what is forgotten; and interpolation."""
+"""Resample: when windows are complete, what they hold, what is dropped; and interpolation."""
 
 from __future__ import annotations
 

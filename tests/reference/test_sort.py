@@ -74,7 +74,7 @@ def test_all_that_sort_before_a_due_tuple_leave_with_it() -> None:
     run.push(now=9 * SECOND, a=3)
     run.push(now=9 * SECOND, a=7)
     run.push(now=9 * SECOND, a=4)
-    run.push(now=9 * SECOND, a=5)  # behind the first 5: it arrived later
+    run.push(now=9 * SECOND, a=5)  # after the first 5: it arrived later
     assert run.tick(11 * SECOND) == [{"a": 3}, {"a": 4}, {"a": 5}]
     assert run.flush() == [{"a": 5}, {"a": 7}]
 

@@ -35,7 +35,7 @@ class Query(Draft):
 
     tip: Ref | None = None
     more: Makers = ()
-    """What else is drawn beside QUERY_MAKERS."""
+    """What else is drawn besides QUERY_MAKERS."""
 
     def any_stream(self) -> Ref:
         if self.tip is not None and self.random.random() < 0.9:
@@ -82,7 +82,7 @@ def _grow(draft: Query, box_id: str, makers: Makers) -> None:
 
 
 def _repeat(draft: Draft, box_id: str) -> None:
-    """A second box like one there is already."""
+    """A second box like an existing one."""
     if draft.boxes:
         node = draft.random.choice(list(draft.boxes.values()))
         schemas = [draft.streams.get(ref) or draft.inputs[ref.id].schema for ref in node.sources]
@@ -92,7 +92,7 @@ def _repeat(draft: Draft, box_id: str) -> None:
 
 
 def _ended(draft: Draft, tips: list[Ref]) -> Network:
-    """The network with outputs at the tips and at what was repeated, and here and there at any stream."""
+    """The network with outputs at the tips and at what was repeated, and sometimes at any stream."""
     random = draft.random
     ends = [*tips, *(ref for ref in draft.streams if _is_end(ref, random))]
     outputs = {f"out{number}": Output(ref) for number, ref in enumerate(dict.fromkeys(ends))}
@@ -176,7 +176,7 @@ def make_sorted(draft: Draft) -> Made:
 
 
 def make_sorted_reader(draft: Draft) -> Made:
-    """A window without slack behind a sort."""
+    """A window without slack after a sort."""
     source = draft.any_stream()
     before = draft.boxes.get(source.id)
     is_sort = before is not None and isinstance(before.box, BSort) and before.box.order.on == "at"

@@ -35,7 +35,7 @@ def test_outputs_stay_as_they_are(seed: int) -> None:
 
 @given(SEED)
 def test_a_network_is_improved_while_it_runs(seed: int) -> None:
-    """Between two trains: what runs keeps its state, and nobody behind it notices."""
+    """Between two trains: what runs keeps its state, and nothing downstream changes."""
     random = Random(seed)
     network = random_queries(random)
     stateful = [box_id for box_id, node in network.boxes.items() if node.box.ordered]
@@ -47,7 +47,7 @@ def test_a_network_is_improved_while_it_runs(seed: int) -> None:
 
 @given(SEED)
 def test_cycles_take_over_each_others_state(seed: int) -> None:
-    """What is measured changes, the network with it, and both start from the one that was begun."""
+    """Measurements change, the network with them, and both start from the original one."""
     random = Random(seed)
     network = random_queries(random)
     begun = improve(network, rules=BEGINNING).network
@@ -63,7 +63,7 @@ def test_cycles_take_over_each_others_state(seed: int) -> None:
 def _swapped(
     before: Network, after: Network, stored: list[dict[str, Any]], events: list[Event]
 ) -> list[Emitted]:
-    """A run that begins with one network and ends with another, which takes the state over."""
+    """A run that begins with one network and ends with another, which takes over the state."""
     first, second = PipelineRun(before), PipelineRun(after)
     if "stored" in before.inputs:
         first.load("stored", table_of(before, "stored", [(row, 0) for row in stored]))

@@ -1,4 +1,4 @@
-"""What rules must leave alone or survive: functions of the user, odd measurements, deep texts, odd names."""
+"""What rules must leave alone or survive: user functions, odd measurements, deep texts, odd names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIME = Order("at", 2, ("k",))
 
 @pytest.fixture
 def user_functions() -> None:
-    """A function and an aggregate of the user's, of which nobody knows what else they do."""
+    """A function and an aggregate of the user, with unknown side effects."""
     register_function("odd:same", lambda values: values, takes=("int",), returns="int")
     register_aggregate(
         "odd:count", init=int, incr=lambda n, _: n + 1, final=int, takes=("int",), returns="long"

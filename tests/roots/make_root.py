@@ -24,7 +24,7 @@ MORE = [[(k, 10 * step + k, 1.0 * step) for k in range(3)] for step in range(6, 
 """What is pushed after it was opened again."""
 NAMES = pa.table({"id": pa.array([0, 2], pa.int32()), "name": ["zero", "two"]})
 HELD = 2
-"""So many of the pushes wait when the node stops."""
+"""How many of the pushes wait when the node stops."""
 HISTORY = 64
 """More tuples than there are, in runs of a few."""
 OUTPUTS = ("windows", "named", "quarantine", "asked")
@@ -52,7 +52,7 @@ def query() -> Network:
 
 
 def batch(rows: list[tuple[int, int, float | None]]) -> pa.Table:
-    """Tuples as they are pushed."""
+    """Tuples in the form in which they are pushed."""
     k, at, v = zip(*rows, strict=True)
     return pa.table(
         {"k": pa.array(k, pa.int32()), "at": pa.array(at, pa.int64()), "v": pa.array(v, pa.float64())}
@@ -60,7 +60,7 @@ def batch(rows: list[tuple[int, int, float | None]]) -> pa.Table:
 
 
 def push(node: Node, number: int) -> None:
-    """Push the tuples of a number, together with how far that has come."""
+    """Push the tuples of a number, together with the progress so far."""
     rows = (*EVENTS, *MORE)[number]
     node.push("s", batch(rows), now=number, position=("feed", str(number + 1)))
 
@@ -69,7 +69,7 @@ def push(node: Node, number: int) -> None:
 
 
 def told(statistics: Any) -> dict[str, Any]:
-    """What statistics of every version tell."""
+    """What statistics of every version report."""
     return {
         "log_end": statistics.log_end,
         "boxes": {n: {c: getattr(box, c) for c in COUNTED} for n, box in statistics.boxes.items()},
@@ -91,7 +91,7 @@ def listed(tables: list[pa.Table]) -> list[list[Any]]:
 
 
 def known(node: Node) -> dict[str, Any]:
-    """What a node says of itself, without trains that run."""
+    """What a node reports about itself, without running trains."""
     return {
         "statistics": told(node.statistics()),
         "history": listed(list(node.history("past"))),
@@ -106,20 +106,20 @@ def known(node: Node) -> dict[str, Any]:
 
 
 def _place_drop_box(node: Node) -> None:
-    """A drop box stands at a gate, which lets everything in; it is withdrawn when the node ends."""
+    """A drop box at a gate that admits everything; it is withdrawn when the node ends."""
     shed = importlib.import_module("australis.policy.shed")
     shedder = shed if hasattr(shed, "Insert") else importlib.import_module("australis.policy.shedder")
     node._deployed.steering.dropboxes.obey([shedder.Insert("named", shed.DropBox.random(0.0))], 0)
 
 
 def _read_some(node: Node) -> None:
-    """A consumer has read the first table, and notes so; more is there for it."""
+    """A consumer has read the first table, and acknowledges it; more is there for it."""
     first = next(iter(node.subscribe("named", consumer=READER, follow=False, rows=1)))
     node.acknowledge(READER, "named", first["#seq"][-1].as_py() + 1, NOTE)
 
 
 def _wait_for_runs(folder: Path, runs: int) -> None:
-    """Wait until that much of history was gathered; nobody waits for it but we."""
+    """Wait until that much of history was gathered."""
     while len(list((folder / "history" / "past").glob("*.parquet"))) < runs:
         time.sleep(0.05)
 

@@ -1,4 +1,4 @@
-"""Roots of older versions of the catalogue open today, continue, and deliver what the reference says."""
+"""Roots of older versions of the catalogue open today, continue, and deliver what the reference computes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def root(kept: str, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def known(kept: str) -> dict[str, Any]:
-    """What the node that made it said of it."""
+    """What the node that made it reported."""
     found: dict[str, Any] = json.loads((HERE / f"{kept}.json").read_text())
     return found
 

@@ -15,6 +15,7 @@ from australis.engine.change.switch import Switch
 from australis.engine.deliver.subscriptions import Subscriptions
 from australis.engine.ingest.log import Ingest, Placed
 from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.custody.housekeeping import Housekeeping
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.ledger import Ledger, UnitOfWork
 from australis.engine.run_state import RunState
@@ -199,6 +200,16 @@ def sweep_before_the_catalogue_is_read() -> AbstractContextManager[Any]:
     return patch.object(Catalog, "names", segments_only)
 
 
+def writers_are_not_known() -> AbstractContextManager[Any]:
+    """What is unknown twice is an orphan, though somebody may be about to commit it."""
+    return patch.object(Garbage, "at_work", lambda self: frozenset())
+
+
+def staged_runs_are_orphans() -> AbstractContextManager[Any]:
+    """A run of history that is committed and not published looks like an orphan."""
+    return patch.object(Housekeeping, "_known", lambda self: self._ledger.catalog.names())
+
+
 def doubt_counts_as_failure() -> AbstractContextManager[Any]:
     """A commit that reported a failure is taken for undone, and the mirror stays as it was."""
 
@@ -235,5 +246,7 @@ MUTATIONS: dict[str, Mutation] = {
         acknowledged_too_early,
         sweep_before_the_catalogue_is_read,
         doubt_counts_as_failure,
+        writers_are_not_known,
+        staged_runs_are_orphans,
     )
 }

@@ -45,7 +45,7 @@ def shown(value: object) -> str:
 
 
 class Gathering:
-    """Steps that may fail one by one: at the end, all their problems are raised at once.
+    """Steps that may each fail; all their problems are raised together at the end.
 
     >>> with Gathering() as found:
     ...     for name in ("a", "b"):
@@ -61,7 +61,7 @@ class Gathering:
 
     @contextmanager
     def at(self, path: str = "") -> Iterator[None]:
-        """A step; its problems get `path` before theirs, and the next step follows."""
+        """Run a step; its problems get `path` as a prefix, and the next step still runs."""
         try:
             yield
         except AlgebraError as error:
@@ -69,7 +69,7 @@ class Gathering:
 
     @property
     def problems(self) -> list[Problem]:
-        """What was gathered so far."""
+        """The problems so far."""
         return [problem for error in self._errors for problem in error.problems]
 
     def __enter__(self) -> Self:
@@ -86,7 +86,7 @@ class Gathering:
             raise self._merged() from None
 
     def _merged(self) -> AlgebraError:
-        """One error, of the class that all have."""
+        """One error for all problems, of their common class."""
         kinds = {type(error) for error in self._errors}
         made = kinds.pop() if len(kinds) == 1 else AlgebraError
         return made(self.problems)

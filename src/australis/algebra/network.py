@@ -143,7 +143,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Draft:
-    """The parts of a network that is to be: nothing of it is refused, and all problems can be asked for."""
+    """The parts of a possible network: nothing is refused, and all problems can be listed."""
 
     name: str
     inputs: Mapping[str, Input]
@@ -153,12 +153,12 @@ class Draft:
     groups: Mapping[str, Group] = field(default_factory=dict)
     timezone: str = "UTC"
     unread: frozenset[str] = frozenset()
-    """The ids of parts that are there, but could not be read: others may refer to them."""
+    """The ids of parts that exist but could not be read; others may refer to them."""
     doubtful: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Attributes of inputs and boxes that are there, but could not be read."""
+    """Attributes of inputs and boxes that exist but could not be read."""
 
     def problems(self) -> list[Problem]:
-        """Everything that is wrong with the parts and how they are connected."""
+        """All problems of the parts and their connections."""
         return [problem.under(self.name) for problem in _problems(self)]
 
 
@@ -223,7 +223,7 @@ class Network:
         return QUARANTINE_SCHEMA if name == QUARANTINE else self.schemas[self.outputs[name].source]
 
     def located(self, folder: str) -> Network:
-        """The same network, with the relative paths of its stores beginning at a folder."""
+        """The same network, with the relative paths of its stores resolved against a folder."""
         moved = {
             name: replace(given, store=given.store.located(folder))
             for name, given in self.inputs.items()
@@ -267,7 +267,7 @@ def _problems(draft: Draft) -> list[Problem]:
     """Everything wrong with a network; types are inferred as far as the graph is sound."""
     boxes = {box_id: list(_box_source_problems(draft, box_id)) for box_id in draft.boxes}
     problems = [*_name_problems(draft), *chain.from_iterable(boxes.values()), *_end_source_problems(draft)]
-    # A box with the id of an input is refused by its name; its arcs could be of either.
+    # A box with the id of an input is refused by name; its arcs could belong to either.
     graph = {box_id: node for box_id, node in draft.boxes.items() if box_id not in draft.inputs}
     loop = _topological(graph)[1]
     if loop:
@@ -314,7 +314,7 @@ def _timezone_problems(name: str) -> Iterator[Problem]:
 
 
 def _box_source_problems(network: Draft, box_id: str) -> Iterator[Problem]:
-    """What is wrong with the streams at the input ports of a box."""
+    """The problems of the streams at the input ports of a box."""
     node = network.boxes[box_id]
     least, most = node.box.arity
     count = len(node.sources)
@@ -328,7 +328,7 @@ def _box_source_problems(network: Draft, box_id: str) -> Iterator[Problem]:
 
 
 def _end_source_problems(network: Draft) -> Iterator[Problem]:
-    """What is wrong with the streams of outputs and connection points; a stored table emits no tuples."""
+    """The problems of the streams of outputs and connection points; a stored table emits no tuples."""
     ends = [(output.source, f"outputs.{name}.from") for name, output in network.outputs.items()]
     ends += [(point.at, f"connection_points.{name}.at") for name, point in network.connection_points.items()]
     for ref, path in ends:
@@ -402,12 +402,12 @@ def _loop(path: list[str], start: str) -> tuple[str, ...]:
 
 @dataclass
 class _Inferred:
-    """What is known of the streams of a network, of which some boxes may be wrong."""
+    """What is known of the streams of a network in which some boxes may be faulty."""
 
     schemas: dict[Ref, Schema]
     problems: list[Problem]
     doubtful: dict[Ref, frozenset[str]]
-    """The attributes of streams that a faulty box would compute, so their types are not known."""
+    """The attributes of streams that a faulty box would compute, whose types are unknown."""
 
 
 def _infer(
@@ -434,7 +434,7 @@ def _infer(
 
 
 def _outputs(box_id: str, node: Node, found: _Inferred) -> tuple[tuple[Schema, ...], frozenset[str]]:
-    """The schemas of a box's outputs, and the attributes that they lack because of faults; notes its own."""
+    """The schemas of a box's outputs, and the attributes that they lack because of faults; notes problems."""
     given = [found.schemas[source] for source in node.sources]
     doubtful = _NONE.union(*(found.doubtful[source] for source in node.sources))
     try:
@@ -445,7 +445,7 @@ def _outputs(box_id: str, node: Node, found: _Inferred) -> tuple[tuple[Schema, .
 
 
 def _follows(problem: Problem, doubtful: frozenset[str]) -> bool:
-    """Whether a problem is only that an attribute is missing which a faulty box would have computed."""
+    """Whether a problem is only a missing attribute that a faulty box would have computed."""
     pairs = {f"{side}{joint}{name}" for side in ("left", "right") for joint in "._" for name in doubtful}
     return any(problem.what == f"unknown attribute {name!r}" for name in doubtful | pairs)
 
@@ -453,7 +453,7 @@ def _follows(problem: Problem, doubtful: frozenset[str]) -> bool:
 def _known_outputs(
     box: Box, given: Sequence[Schema], error: AlgebraError, doubtful: frozenset[str]
 ) -> tuple[tuple[Schema, ...], frozenset[str]]:
-    """The outputs of a faulty box as far as they are known, and the names of the attributes that are not.
+    """The outputs of a faulty box as far as known, and the names of the unknown attributes.
 
     A box that hands its input on does so for all its faults; one that computes attributes has the others.
     """
@@ -492,7 +492,7 @@ def _sure(problems: Iterable[Problem], doubtful: frozenset[str]) -> Iterator[Pro
 def _lookup_problems(
     inputs: Mapping[str, Input], boxes: Mapping[str, Node], schemas: Mapping[Ref, Schema]
 ) -> Iterator[Problem]:
-    """Joins that are to look rows up, but by what?"""
+    """Joins that should look up rows, but have no equality to look up by."""
     for box_id, node in boxes.items():
         if node.box.table_side is None or not all(source in schemas for source in node.sources):
             continue
@@ -500,7 +500,7 @@ def _lookup_problems(
         store = inputs[source].store
         if store is None or store.pull != Pull.LOOKUP:
             continue
-        # What is wrong with the predicate itself is reported already.
+        # Problems of the predicate itself are already reported.
         with suppress(AlgebraError):
             if not node.box.lookup_keys(*(schemas[each] for each in node.sources)):
                 what = f"equates no attribute of {source!r}, so there is nothing to look up by"

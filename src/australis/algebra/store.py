@@ -16,13 +16,16 @@ from urllib.parse import parse_qsl, quote, urlsplit
 from australis.algebra.boxes import at
 from australis.algebra.guards import guard_texts, shown
 from australis.algebra.schema import Schema
-from australis.algebra.spans import microseconds
+from australis.algebra.spans import Span, microseconds, units
+from australis.algebra.types import DataType
 from australis.errors import AlgebraError, Problem
 
 SECRET = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """The placeholder for the value of an environment variable, such as a password."""
 _AT_EXPECTED = "a file such as 'cars.parquet', or 'sqlite:///cars.db' or 'postgresql://host/db' and a table"
 _ASCENDING = ("int", "long", "timestamp")
+_OVERLAP_NUMBER, _OVERLAP_TIME = 1_000, "1 min"
+"""The overlap where none is said."""
 
 
 class StoreKind(StrEnum):
@@ -56,13 +59,13 @@ _KINDS = {
 class Store:
     """A stored data set: a file, or a table or view of a database.
 
-    It holds no password: `${NAME}` stands for the environment variable of that name.
+    It holds no password: `${AUSTRALIS_NAME}` stands for the environment variable of that name.
 
-    >>> Store("postgresql://reader:${CARS_PASSWORD}@host/db", table="cars", refresh="10 min").kind.value
+    >>> Store("postgresql://reader:${AUSTRALIS_CARS}@host/db", table="cars", refresh="10 min").kind.value
     'postgresql'
     >>> Store("postgresql://reader:geheim@host/db", table="cars")
     Traceback (most recent call last):
-    australis.errors.AlgebraError: at: holds a password; expected ${NAME} for an environment variable, ...
+    australis.errors.AlgebraError: at: holds a password; expected ${AUSTRALIS_NAME} for an environment ...
     """
 
     at: str
@@ -74,7 +77,9 @@ class Store:
     refresh: str = ""
     """How often it is read again; if empty, never on its own."""
     ascending: str = ""
-    """For a stream: an attribute that only grows, so that a repeated read returns only new rows."""
+    """For a stream: an attribute that grows, so that a repeated read returns only new rows."""
+    overlap: Span = ""
+    """How far before the greatest value seen a repeated read begins, for rows that appear late."""
 
     def __post_init__(self) -> None:
         guard_texts(self, "at", "table", "pull", "refresh", "ascending")
@@ -92,8 +97,20 @@ class Store:
     def kind(self) -> StoreKind:
         return _KINDS[_scheme(self.at)]
 
+    def overlap_along(self, type_: DataType) -> int:
+        """The overlap in the units of what ascends: a number of values, or microseconds.
+
+        >>> from australis.algebra.types import LONG, TIMESTAMP
+        >>> Store("a.csv", ascending="id").overlap_along(LONG)
+        1000
+        >>> Store("a.csv", ascending="at", overlap="5 s").overlap_along(TIMESTAMP)
+        5000000
+        """
+        usual = _OVERLAP_TIME if type_.name == "timestamp" else _OVERLAP_NUMBER
+        return int(units(usual if self.overlap == "" else self.overlap, type_, zero=True))
+
     def located(self, folder: str) -> Store:
-        """The same store, a relative path of which begins at a folder.
+        """The same store, with a relative path resolved against a folder.
 
         What begins with an environment variable stays as it is: its value may be an absolute path.
 
@@ -112,7 +129,7 @@ class Store:
 
 
 def _relative_path(store: Store) -> tuple[str, str | None, Callable[[str], str]]:
-    """What comes before the relative path of a store, that path, and how a folder is spelled before it."""
+    """The prefix of a store's relative path, that path, and the function that writes a folder before it."""
     if store.kind is StoreKind.POSTGRESQL:
         return "", None, str
     is_file = store.kind is StoreKind.FILE
@@ -133,7 +150,9 @@ def _problems(store: Store) -> Iterator[Problem]:
         yield Problem("at", f"is {shown(store.at)}", _AT_EXPECTED)
         return
     if _holds_password(store.at):
-        expected = "${NAME} for an environment variable, or a file of the driver's own such as ~/.pgpass"
+        expected = (
+            "${AUSTRALIS_NAME} for an environment variable, or a file of the driver's own such as ~/.pgpass"
+        )
         yield Problem("at", "holds a password", expected)
     is_file = store.kind is StoreKind.FILE
     if is_file and store.table:
@@ -159,6 +178,10 @@ def store_problems(store: Store, schema: Schema, *, table: bool) -> Iterator[Pro
     if not table and store.pull:
         yield Problem("pull", f"is {str(store.pull)!r}, but a stream is pushed", "table: true")
     if not store.ascending:
+        if store.overlap != "":
+            yield Problem(
+                "overlap", f"is {shown(store.overlap)}, but nothing ascends", "ascending: an attribute"
+            )
         return
     if table:
         yield Problem("ascending", f"is {store.ascending!r}, but a table is read whole", "a stream")
@@ -168,3 +191,12 @@ def store_problems(store: Store, schema: Schema, *, table: bool) -> Iterator[Pro
     elif (field := schema[store.ascending]).nullable or field.type.name not in _ASCENDING:
         expected = f"{', '.join(_ASCENDING)} not null"
         yield Problem("ascending", f"{store.ascending!r} is {field.type_text}", expected)
+    else:
+        yield from _overlap_problems(store, field.type)
+
+
+def _overlap_problems(store: Store, type_: DataType) -> Iterator[Problem]:
+    try:
+        store.overlap_along(type_)
+    except AlgebraError as error:
+        yield from (problem.under("overlap") for problem in error.problems)

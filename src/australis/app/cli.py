@@ -35,6 +35,7 @@ class LazyGroup(click.Group):
             click.echo(f"australis: {error}", err=True)
             ctx.exit(REFUSED if isinstance(error, AlgebraError) else FAILED)
         except KeyboardInterrupt:
+            # Before a run hears of signals, or in a command that has nothing to clean up.
             click.echo("australis: interrupted", err=True)
             ctx.exit(INTERRUPTED)
         except (click.ClickException, click.exceptions.Exit, BrokenPipeError):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from australis.engine.node import Node
     from australis.engine.observe import Statistics
     from australis.engine.runner import LIGHT, MASTER, SPARK, Runner, light_tasks
-    from australis.engine.settings import NodeSettings
+    from australis.engine.settings import WORKER_WAIT, WORKER_WAIT_S, NodeSettings
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -26,7 +26,7 @@ else:
             "node": ("Node",),
             "observe": ("Statistics",),
             "runner": ("LIGHT", "MASTER", "SPARK", "Runner", "light_tasks"),
-            "settings": ("NodeSettings",),
+            "settings": ("WORKER_WAIT", "WORKER_WAIT_S", "NodeSettings"),
         },
     )
 
@@ -37,6 +37,8 @@ __all__ = [
     "LIGHT",
     "MASTER",
     "SPARK",
+    "WORKER_WAIT",
+    "WORKER_WAIT_S",
     "Difference",
     "LogClock",
     "Node",

@@ -81,6 +81,6 @@ class LogClock:
 
     def _behind(self) -> str:
         return (
-            f"the clock is {self._lead / 1e6:,.0f} s behind the time of the log, which continues from its last "
-            "event at the pace of the clock"
+            f"the clock is {self._lead / 1e6:,.0f} s behind the time of the log, "
+            "which continues from its last event at the pace of the clock"
         )

@@ -11,6 +11,8 @@ import signal
 
 VARIABLE, LOG_VARIABLE = "AUSTRALIS_CRASH", "AUSTRALIS_CRASH_LOG"
 POINTS = (
+    "root.epoch",
+    "root.owned",
     "deploy.recorded",
     "deploy.rewriting",
     "deploy.rewritten",
@@ -36,6 +38,7 @@ POINTS = (
     "history.published",
     "consumer.acknowledging",
     "consumer.acknowledged",
+    "root.released",
 )
 """All names, in the order in which a tuple passes them."""
 

@@ -18,10 +18,10 @@ from australis.engine import observe
 from australis.engine.change import Difference, Optimiser, Switch, deploy, load, redrawn, switch_to
 from australis.engine.clock import LogClock
 from australis.engine.control import ControlServer
-from australis.engine.deliver import ROWS_MOST, Attached
+from australis.engine.deliver import ROWS_MOST, Attached, Subscription
 from australis.engine.files import Rejected
 from australis.engine.history import Instant, instant_us, question, recall
-from australis.engine.ingest import Arrival, Ingest, Position
+from australis.engine.ingest import Arrival, Ingest, Position, Pushed
 from australis.engine.ledger import (
     DISK,
     NETWORK,
@@ -293,28 +293,37 @@ class Node:
     def push(
         self,
         name: str,
-        batch: pa.Table,
+        batch: Pushed,
         *,
         now: int | None = None,
         rejected: Sequence[Rejected] = (),
         position: Position | None = None,
-    ) -> int:
+    ) -> int | None:
         """Tuples arrive together on an input; durable when this returns. Gives the end of the log.
 
-        `rejected` are rows that did not become tuples, for the quarantine. `position` says how far a source
-        has come: it is committed with the tuples, for `position()` to tell after a restart.
+        `batch` is an Arrow table or record batch, a list of dictionaries, one dictionary, or a DataFrame of
+        pandas, Spark or Polars. `rejected` are rows that did not become tuples, for the quarantine.
+        `position` is the name of a source and how far it has come, committed with the tuples: `position()`
+        reports it after a restart. Where that is a number, a push that is repeated is known: one that is not
+        above the last one of its source stores nothing and gives None.
         """
         ingest = self._deployed.ingest
         ingest.check_stream(name)
+        if ingest.is_repeated(position):
+            return None
         self._deployed.back_pressure.wait(f"{self._ledger.plan.network.name}.{name}")
         moment = self._clock() if now is None else now
-        segment = ingest.store(name, batch, moment)
-        return ingest.append(Arrival(name, segment, moment, rejected=rejected, position=position))
+        with self._ledger.writing():
+            segment = ingest.store(name, batch, moment)
+            return ingest.append(Arrival(name, segment, moment, rejected=rejected, position=position))
 
     def adopt(
         self, name: str, path: str | Path, *, now: int | None = None, position: Position | None = None
-    ) -> int:
-        """A Parquet file arrives on an input: it becomes a segment as it is, so it must stay as it is."""
+    ) -> int | None:
+        """A Parquet file arrives on an input: it becomes a segment as it is, so it must stay as it is.
+
+        As with `push`, a number as `position` lets a repeated call do nothing.
+        """
         ingest = self._deployed.ingest
         ingest.check_stream(name)
         moment = self._clock() if now is None else now
@@ -329,11 +338,11 @@ class Node:
         """How far a source had come by the last commit, in its own words."""
         return self._ledger.catalog.position(source)
 
-    def tick(self, now: int | None = None, *, position: Position | None = None) -> int:
+    def tick(self, now: int | None = None, *, position: Position | None = None) -> int | None:
         """Time passes, though nothing arrives; a node does this by itself when a timeout is due."""
         return self._deployed.ingest.tick(self._clock() if now is None else now, position)
 
-    def flush(self, now: int | None = None, *, position: Position | None = None) -> int:
+    def flush(self, now: int | None = None, *, position: Position | None = None) -> int | None:
         """All streams end: buffers are released and windows closed.
 
         With a `position`, a source that goes on after a crash knows that it has ended already.
@@ -433,11 +442,12 @@ class Node:
 
     def subscribe(
         self, output: str, *, consumer: str = "subscriber", follow: bool = True, rows: int = ROWS_MOST
-    ) -> Iterator[pa.Table]:
+    ) -> Subscription:
         """The tuples of an output, table by table, from where the consumer of this name left off.
 
         A table is acknowledged when the next one is asked for. Without `follow` it ends when all that was
-        pushed by now has gone through, or the node is paused.
+        pushed by now has gone through, or the node is paused. One subscription at a time reads under a name:
+        another one needs a name of its own. `close()` ends it early.
         """
         return self._deployed.subscriptions.subscribe(output, consumer, follow, rows)
 
@@ -451,6 +461,10 @@ class Node:
         Behind the end of the node this does nothing: the tuples come again when it goes on.
         """
         (self._running or self._deployed).subscriptions.acknowledge(consumer, output, seq, position)
+
+    def discard(self, output: str) -> None:
+        """Nobody will read an output: nothing is kept for readers, neither what it has nor what comes."""
+        self._deployed.subscriptions.discard(output)
 
     def forget(self, consumer: str, output: str) -> None:
         """A consumer will not come back: nothing is kept for it. One that still reads is known again then."""

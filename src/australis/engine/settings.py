@@ -10,6 +10,9 @@ from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Discipline
 from australis.policy.schedule import Scheduling
 
+WORKER_WAIT = "spark.australis.workerWait"
+"""The Spark option that says for how many seconds to wait for the first worker of a cluster."""
+WORKER_WAIT_S = 30.0
 BOX_TRAIN = 1_000
 """The tuples of a train under the discipline `box`."""
 

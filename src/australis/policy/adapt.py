@@ -1,7 +1,7 @@
-"""When another form of the running network pays: it has to be better by a margin, and to prove it.
+"""When to switch to another form of the running network: it must be better by a margin, and prove it.
 
-Events in: what runs and what it costs, what could run and what that should cost. Out: the network to switch
-to, or none. A switch that turned out dearer is taken back, and not tried again for a while.
+In: the running network and its cost, an alternative and its expected cost. Out: the network to switch to, or
+none. A switch that turns out to cost more is undone, and not tried again for a while.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from australis.algebra.network import Network
 
 GAIN_LEAST = 0.05
-"""The part of the cost that a switch has to save to be worth it."""
+"""The fraction of the cost that a switch must save to be worth it."""
 LOSS_MOST = 0.05
-"""The part by which the cost may really grow before a switch is taken back."""
+"""The fraction by which the measured cost may grow before a switch is undone."""
 TUPLES_JUDGED = 100_000
-"""So many tuples tell whether a switch was good; fewer tell more of the machine than of the network."""
+"""The tuples needed to judge a switch; fewer say more about the machine than about the network."""
 SURPRISE = 0.1
-"""By so much what a box lets through may differ from what was expected of it."""
+"""How far the selectivity of a box may differ from what was expected."""
 REFUSED_LOOKS = 20
-"""For so many looks a network that was a disappointment is not tried again: streams change."""
+"""For how many cycles a network that disappointed is not tried again: streams change."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A look: costs in any one unit; `spent` is what the running network really took for each tuple."""
+    """One observation: costs in any one unit; `spent` is what the running network really took per tuple."""
 
     running: Network
     better: Network
@@ -32,12 +32,12 @@ class Seen:
     cost_then: float
     spent: float
     tuples: float = TUPLES_JUDGED
-    """On how many tuples that is based."""
+    """How many tuples `spent` is based on."""
 
 
 @dataclass
 class _Trial:
-    """What ran before a switch and what it took, and what the other has taken since."""
+    """What ran before a switch and what it cost, and what its replacement has cost since."""
 
     before: Network
     spent: float
@@ -62,7 +62,7 @@ class _Trial:
 
 
 class Adaptation:
-    """Decides from look to look.
+    """Decides at each observation.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> def net(size):
@@ -83,7 +83,7 @@ class Adaptation:
     def __init__(self) -> None:
         self._trial: _Trial | None = None
         self._refused: dict[Network, int] = {}
-        """Networks that disappointed, and for how many looks they are left alone."""
+        """Networks that disappointed, and for how many more observations they are not tried."""
 
     def decide(self, seen: Seen) -> Network | None:
         """The network to switch to."""
@@ -98,7 +98,7 @@ class Adaptation:
         return seen.better
 
     def _taken_back(self, seen: Seen) -> Network | None:
-        """What ran before, if the last switch was for the worse: it is judged once."""
+        """The network that ran before, if the last switch made it worse; a switch is judged once."""
         trial = self._trial
         if trial is None:
             return None
@@ -113,7 +113,7 @@ class Adaptation:
 
 
 def surprises(passed: float, expected: float) -> bool:
-    """Whether a box that was joined of others lets through what nobody expected, so that they have changed.
+    """Whether a combined box has an unexpected selectivity, so that its parts must have changed.
 
     >>> surprises(0.3, 0.35), surprises(0.6, 0.05)
     (False, True)

@@ -1,8 +1,8 @@
 """Static analysis: is a network sized correctly for the rates that are expected of its inputs? (Aurora 4.4)
 
-From the rate of every input, the cost of every box and its selectivity follow, box by box, the rates inside
-the network and the time that it needs. Rates are in tuples a second, needs in cores: seconds of computing a
-second.
+Derives, box by box, the rates inside the network and the computing time that it needs from the rate of every
+input and the cost and selectivity of every box. Rates are in tuples per second, needs in cores: seconds of
+computing per second.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Rates = Mapping[Ref, float]
 
 @dataclass(frozen=True)
 class Cost:
-    """What a box does to a tuple: the time it takes, and how many tuples it makes of it on each port."""
+    """What a box does to a tuple: the time it takes, and how many tuples it emits for it on each port."""
 
     tuple_us: float
     """Aurora's c(b)."""
@@ -32,25 +32,25 @@ class Cost:
 
 @dataclass(frozen=True)
 class Costs:
-    """What was measured of a network: its boxes, and what reading an input and writing an output take."""
+    """What was measured of a network: its boxes, and the cost of reading an input and writing an output."""
 
     boxes: Mapping[str, Cost]
     inputs_us: Mapping[str, float] = field(default_factory=dict)
     outputs_us: Mapping[str, float] = field(default_factory=dict)
     train_us: float = 0.0
-    """What a train takes besides, however few its tuples: no output can be earlier."""
+    """The fixed cost of a train, however few its tuples: no output can be earlier."""
 
 
 @dataclass(frozen=True)
 class Hardware:
-    """What a network is to run on."""
+    """The hardware that a network is to run on."""
 
     capacity: float = 1.0
     """Its cores (Aurora's C)."""
     headroom: float = 1.0
-    """The part of them that may be used in steady state; the rest is for ad hoc queries (Aurora's H)."""
+    """The fraction of them that may be used in steady state; the rest is for ad hoc queries (Aurora's H)."""
     single: tuple[tuple[str, ...], ...] = ()
-    """Boxes that can only run together in one partition, and so have one core between them."""
+    """Boxes that can only run together in one partition, and so share one core."""
 
     @property
     def steady(self) -> float:
@@ -58,53 +58,53 @@ class Hardware:
         return self.capacity * self.headroom
 
     def cores_of(self, box_id: str) -> float:
-        """The most cores that a box can use at a time."""
+        """The most cores that a box can use at once."""
         alone = any(box_id in group for group in self.single)
         return min(1.0, self.capacity) if alone else self.capacity
 
 
 class Verdict(StrEnum):
-    """Whether the machine can take the load."""
+    """Whether the machine can handle the load."""
 
     FITS = "fits"
     TIGHT = "tight"
-    """It can, but nothing like the headroom is left for ad hoc queries."""
+    """It can, but the headroom for ad hoc queries is gone."""
     OVERLOADED = "overloaded"
 
 
 @dataclass(frozen=True)
 class Load:
-    """A box or an end of a network under load: what it would have to do, and what it can."""
+    """A box, input or output under load: what it would have to do, and what it can."""
 
     id: str
     tuple_us: float
     received: float
-    """Tuples a second that come if every box upstream keeps up."""
+    """Tuples per second that arrive if every box upstream keeps up."""
     emitted: float
     received_possible: float
-    """Tuples a second that come if every box upstream does what it can."""
+    """Tuples per second that arrive if every box upstream does what it can."""
     emitted_possible: float
 
     @property
     def cores(self) -> float:
-        """What keeping up needs."""
+        """The cores needed to keep up."""
         return self.received * self.tuple_us / 1e6
 
     @property
     def selectivity(self) -> float | None:
-        """Tuples out for each one in, on the ports that somebody reads."""
+        """Tuples out per tuple in, on the ports that are read."""
         return self.emitted / self.received if self.received else None
 
 
 @dataclass(frozen=True)
 class Delay:
-    """The good zone of an output's delay graph against the least delay that it can have."""
+    """The good zone of an output's delay graph, and the least delay that is possible."""
 
     output: str
     delta_s: float
     """Where the good zone ends (Aurora's delta)."""
     least_s: float
-    """A train, and the cost of a tuple along the longest path from an input."""
+    """The cost of a train, and of a tuple along the longest path from an input."""
     path: tuple[str, ...]
 
     @property
@@ -114,7 +114,7 @@ class Delay:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a network needs at the rates that are expected, and whether the machine has it."""
+    """What a network needs at the expected rates, and whether the machine has it."""
 
     machine: Hardware
     inputs: Mapping[str, Load]
@@ -129,7 +129,7 @@ class Analysis:
 
     @cached_property
     def crowded(self) -> tuple[tuple[str, ...], ...]:
-        """Boxes that have one core between them and need more."""
+        """Boxes that share one core and need more."""
         return tuple(group for group in self.machine.single if self._need(group) > self._room)
 
     @property
@@ -140,7 +140,7 @@ class Analysis:
 
     @property
     def bottleneck(self) -> str | None:
-        """The box that is nearest to its end: the one that needs most of the cores that it can have."""
+        """The box closest to its limit: the one that needs the largest fraction of the cores it can have."""
         used = {box: load.cores / self.machine.cores_of(box) for box, load in self.boxes.items()}
         box = max(used, key=used.__getitem__, default=None)
         return box if box is not None and used[box] > 0 else None
@@ -153,7 +153,7 @@ class Analysis:
 
     @property
     def shed(self) -> float:
-        """The part of every input that would have to be shed for the rest to fit; needs go with the rates."""
+        """The fraction of every input to shed so that the rest fits; needs are proportional to the rates."""
         crowds = [1 - self._room / self._need(group) for group in self.crowded]
         whole = 1 - self.machine.steady / self.min_cap if self.min_cap else 0.0
         return max(0.0, whole, *crowds)
@@ -204,7 +204,7 @@ def rates(
     costs: Mapping[str, Cost],
     throughput: Callable[[str], float] = lambda box: inf,
 ) -> dict[Ref, float]:
-    """The rate of every stream: min(throughput, what comes in) x selectivity, from the inputs on."""
+    """The rate of every stream: min(throughput, arrival rate) x selectivity, from the inputs on."""
     found = {Ref(name): inputs.get(name, 0.0) for name in network.inputs}
     for box_id in network.order:
         taken = min(throughput(box_id), _coming(network, box_id, found))
@@ -214,7 +214,7 @@ def rates(
 
 
 def _throughput(cost: Cost, machine: Hardware, box_id: str) -> float:
-    """The tuples a second that a box can take: 1 / c(b) on each core."""
+    """The tuples per second that a box can take: 1 / c(b) on each core."""
     return machine.cores_of(box_id) * 1e6 / cost.tuple_us if cost.tuple_us else inf
 
 
@@ -230,7 +230,7 @@ def _box(network: Network, box_id: str, tuple_us: float, demanded: Rates, possib
 
 
 def _emitted(network: Network, box_id: str, found: Rates) -> float:
-    """What a box emits on the ports that somebody reads."""
+    """What a box emits on the ports that are read."""
     read = {output.source for output in network.outputs.values()}
     read |= {point.at for point in network.connection_points.values()}
     ports = (Ref(box_id, port) for port in range(network.boxes[box_id].box.outputs))
@@ -255,7 +255,7 @@ def _delays(network: Network, costs: Costs) -> tuple[Delay, ...]:
 
 
 def _longest(network: Network, costs: Costs) -> dict[Ref, tuple[float, tuple[str, ...]]]:
-    """For each stream the dearest path from an input, and what a tuple costs along it."""
+    """For each stream the most expensive path from an input, and the cost of a tuple along it."""
     found: dict[Ref, tuple[float, tuple[str, ...]]] = {
         Ref(name): (costs.inputs_us.get(name, 0.0), (name,)) for name in network.inputs
     }

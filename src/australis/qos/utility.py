@@ -77,7 +77,7 @@ def _delay_utility(points: Points, delays: Mapping[float, int]) -> float | None:
 
 
 def _loss_utility(points: Points, delivery: Delivery) -> float:
-    """What is left by the loss graph; without one, nothing is shed, and what is discarded counts in full."""
+    """The utility by the loss graph; without one, nothing is shed, and discarded tuples count in full."""
     return utility(points, delivery.fraction) if points else delivery.used
 
 

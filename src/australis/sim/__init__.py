@@ -1,6 +1,6 @@
-"""A virtual world: nodes, links, workloads and a clock of its own, at a scale that no machine here has.
+"""A virtual world: nodes, links, workloads and a virtual clock, at a scale beyond one machine.
 
-Comes in: a world, a policy, a seed. Goes out: what was delivered, how late, and what was overloaded. The
-policies are those of `australis.policy`; a seed plays a run again, event by event. `machine` is a world of
-another kind: threads, a disk and a database for code that is handed them, with power losses.
+In: a world, a policy, a seed. Out: what was delivered, how late, and what was overloaded. The policies are
+those of `australis.policy`; the same seed repeats a run, event by event. `machine` is a world of another
+kind: virtual threads, a disk and a database for real code, with power losses.
 """

@@ -62,7 +62,7 @@ def test_hot_spots(tmp_path: Path) -> None:
     assert found["trials"]["lost"] == found["trials"]["doubled"] == found["trials"]["ping_pong"] == 0
     text = australis(*arguments).stdout
     assert f"{found['first']['overhead']:.2%}" in text
-    assert "3 bad worlds" in text
+    assert "3 unreliable worlds" in text
     assert pictures(tmp_path) == dict.fromkeys(
         ("hotspots-delay.svg", "hotspots-loads.svg", "hotspots-messages.svg"), "svg"
     )

@@ -1,4 +1,4 @@
-"""Many simulated worlds at once: what a seed tells is the same here, on processes and on Spark."""
+"""Many simulated worlds at once: a seed gives the same results here, in processes and on Spark."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ MEANS = ("simulate", "eddies", "--plans", "2", "--seed", "7", "--processes", "1"
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Job]]:
-    """Worlds whose numbers follow from their seed; gives those that were asked for."""
+    """Worlds whose numbers follow from their seed; returns those that were requested."""
     asked: list[Job] = []
 
     def measured(job: Job) -> Measured:

@@ -1,4 +1,4 @@
-"""`australis simulate`: the papers' numbers beside ours, as text, as JSON, and on the pages that show them.
+"""`australis simulate`: the papers' numbers and ours, as text, as JSON, and on the pages that show them.
 
 With AUSTRALIS_RECORD=1 the pages are rewritten: check what changed before you commit them.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from australis.algebra.network import Network
 from australis.app.running.engines import Engine, start_engine
 from australis.engine.control.client import Control, reach
 from australis.engine.control.server import ControlServer
+from australis.engine.deliver.subscription import Ending, Readers, Subscription
 from australis.errors import EngineError, Problem
 
 SCHEMA = "car int not null, speed double"
@@ -86,13 +87,13 @@ class Query:
             if found[name].num_rows:
                 self.found[output].append(found[name])
 
-    def subscribe(self, wanted: str, follow: bool) -> Iterator[pa.Table]:
+    def subscribe(self, wanted: str, follow: bool, ending: Ending) -> Generator[pa.Table, None, None]:
         changed = self._house.changed
         while True:
             with changed:
                 at = self.taken[wanted]
                 while len(self.found[wanted]) == at and self.name in self._house.queries:
-                    if not follow:
+                    if not follow or ending.is_asked:
                         return
                     changed.wait()
                 if self.name not in self._house.queries:
@@ -110,6 +111,7 @@ class House:
     def __init__(self) -> None:
         self.changed = threading.Condition()
         self.queries: dict[str, Query] = {}
+        self.readers = Readers()
         self.current, self.paused = running(), False
         self.history: list[pa.Table] = []
 
@@ -158,10 +160,14 @@ class House:
             del self.queries[name]
             self.changed.notify_all()
 
-    def subscribe(
-        self, output: str, *, consumer: str = "subscriber", follow: bool = True
-    ) -> Iterator[pa.Table]:
-        return self.queries[consumer].subscribe(output, follow)
+    def subscribe(self, output: str, *, consumer: str = "subscriber", follow: bool = True) -> Subscription:
+        query = self.queries[consumer]
+        claimed = (self.readers, (consumer, output, id(query)), output)
+        return Subscription(claimed, lambda ending: query.subscribe(output, follow, ending), self.wake)
+
+    def wake(self) -> None:
+        with self.changed:
+            self.changed.notify_all()
 
     def attached(self) -> dict[str, Network]:
         with self.changed:

@@ -69,6 +69,7 @@ def test_it_never_goes_back(node: Node) -> None:
 
 
 def test_what_is_acknowledged_stays_acknowledged(node: Node) -> None:
+    node.push("x", pa.table({"a": list(range(7))}))
     node.consumer("c", "out")
     for seq in (7, 3):
         node.acknowledge("c", "out", seq, f"up to {seq}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from tests.engine.history.bench import Bench, network, opened, tuples
+from tests.waiting import until
 
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.types import TIMESTAMP
@@ -92,6 +94,91 @@ def test_a_table_is_acknowledged_when_the_next_one_is_asked_for(
     assert bench.segments("some") == []
 
 
+def test_a_second_reader_under_a_name_is_refused(bench: Bench, subscriptions: Subscriptions) -> None:
+    emit(bench, 0)
+    tables = subscriptions.subscribe("out", "me", follow=False, rows=1)
+    refused = r"^n\.out: is being read by another subscriber under the name 'me'; expected a name of its own"
+    with pytest.raises(EngineError, match=refused):
+        subscriptions.subscribe("out", "me", follow=False, rows=1)
+    others = [
+        subscriptions.subscribe(*other, follow=False, rows=1)
+        for other in (("out", "you"), ("quarantine", "me"))
+    ]
+    assert values(tables) == right(0, 5)
+    assert [values(each) for each in others[:1]] == [right(0, 5)]
+    assert values(subscriptions.subscribe("out", "me", follow=False, rows=1)) == [], "it has ended"
+
+
+def test_a_name_is_free_when_its_reader_is_closed_or_gone(bench: Bench, subscriptions: Subscriptions) -> None:
+    emit(bench, 0)
+    subscriptions.subscribe("out", "me", follow=True, rows=1).close()
+    with subscriptions.subscribe("out", "me", follow=True, rows=1) as tables:
+        next(tables)
+    next(subscriptions.subscribe("out", "me", follow=True, rows=1))
+    assert values(subscriptions.subscribe("out", "me", follow=False, rows=1)) == right(0, 5)
+
+
+def test_a_name_is_free_when_its_reader_has_met_an_error(
+    bench: Bench, subscriptions: Subscriptions, state: RunState
+) -> None:
+    tables = subscriptions.subscribe("out", "me", follow=True, rows=100)
+    state.error = EngineError(Problem("some", "is broken"))
+    with pytest.raises(EngineError, match="is broken"):
+        next(tables)
+    state.error = None
+    assert values(subscriptions.subscribe("out", "me", follow=False, rows=1)) == []
+
+
+def test_a_reader_that_waits_is_ended_by_another_thread(bench: Bench, subscriptions: Subscriptions) -> None:
+    emit(bench, 0)
+    tables = subscriptions.subscribe("out", "me", follow=True, rows=100)
+    next(tables)
+    waiting = threading.Thread(target=lambda: found.extend(tables), daemon=True)
+    found: list[pa.Table] = []
+    waiting.start()
+    until(lambda: subscriptions.consumer("me", "out")[0] > 0)
+    tables.close()
+    waiting.join(60)
+    assert not waiting.is_alive()
+    assert found == []
+    assert values(subscriptions.subscribe("out", "me", follow=False, rows=1)) == [], "the name is free"
+
+
+def test_the_last_table_of_a_subscription_that_ends_is_acknowledged(
+    bench: Bench, subscriptions: Subscriptions
+) -> None:
+    emit(bench, 0)
+    tables = subscriptions.subscribe("out", "me", follow=True, rows=100)
+    next(tables)
+    tables.end()
+    assert list(tables) == []
+    assert subscriptions.consumer("me", "out") == (6, None)
+
+
+@pytest.mark.parametrize("seq", [-1, 7, 1 << 62])
+def test_a_number_that_the_log_has_not_is_not_acknowledged(
+    bench: Bench, subscriptions: Subscriptions, seq: int
+) -> None:
+    emit(bench, 0)
+    subscriptions.consumer("me", "out")
+    refused = rf"^n\.out: a consumer cannot have read up to {seq:,}; expected a number from 0 to 6, the end"
+    with pytest.raises(EngineError, match=refused):
+        subscriptions.acknowledge("me", "out", seq)
+    assert subscriptions.consumer("me", "out") == (0, None)
+    assert values([subscriptions.read("out")]) == right(0, 5)
+
+
+def test_an_output_that_is_discarded_keeps_nothing(bench: Bench, subscriptions: Subscriptions) -> None:
+    emit(bench, 0)
+    subscriptions.discard("out")
+    assert bench.segments("some") == []
+
+
+def test_an_output_that_is_not_there_is_refused_at_once(subscriptions: Subscriptions) -> None:
+    with pytest.raises(EngineError, match=r"there is no output 'nothere'; expected one of out, quarantine"):
+        subscriptions.subscribe("nothere", "me", follow=True, rows=1)
+
+
 def test_without_following_it_ends_with_what_was_pushed_by_then(
     bench: Bench, subscriptions: Subscriptions
 ) -> None:
@@ -153,7 +240,7 @@ def test_a_catalogue_that_fails_before_the_end_is_an_error(
     subscriptions.consumer("me", "out")
     bench.ledger.catalog.close()
     with pytest.raises(EngineError, match="closed database"):
-        subscriptions.acknowledge("me", "out", 6)
+        subscriptions.acknowledge("me", "out", 0)
 
 
 def test_a_subscription_ends_with_its_output_though_one_of_the_name_comes_again(

@@ -53,6 +53,9 @@ class MemoryHome:
     def has_catalog(self) -> bool:
         return False
 
+    def lacks_journal(self, epoch: int) -> bool:
+        return False
+
     def close(self) -> None:
         """Nobody else can have it."""
 

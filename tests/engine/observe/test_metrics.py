@@ -50,6 +50,7 @@ KNOWN = Statistics(
     (Entry(1, "some", "s", "", 0.1, 0, 5, 9, 1), Entry(2, "some", "s", 'v < "x"', 0.5, 5, None, 40, 19)),
     {"out": 20},
     waiting=6,
+    trash=50,
 )
 
 
@@ -96,6 +97,7 @@ def test_all_that_is_known() -> None:
         ("utility", frozenset()): 1.2,
         ("utility_most", frozenset()): 2,
         ("disk_bytes", frozenset()): 900,
+        ("trash_bytes", frozenset()): 50,
         ("disk_budget_bytes", frozenset()): 1_000,
         ("inputs_held_back", frozenset()): 0,
     }

@@ -37,6 +37,21 @@ def test_it_runs_trains_and_stays_as_it_is(spark: SparkSession, tmp_path: Path, 
     assert own.range(3).count() == 3
 
 
+def test_a_plain_node_shares_the_spark_of_its_process_and_leaves_its_settings(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Helsinki")
+    try:
+        with Node(tmp_path / "root", spark_options={"spark.sql.shuffle.partitions": "5"}) as node:
+            assert node.spark.sparkContext is spark.sparkContext
+            assert spark.conf.get("spark.sql.session.timeZone") == "Europe/Helsinki"
+            assert spark.conf.get("spark.sql.shuffle.partitions") != "5"
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+    assert spark.range(3).count() == 3, "it still runs"
+
+
 def test_one_that_was_stopped(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark.sparkContext, "_jsc", None)
     with pytest.raises(

@@ -184,23 +184,39 @@ def test_another_schema_of_postgresql_is_named_before_the_table(postgresql: Serv
 
 def test_a_server_that_is_not_there_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("adbc_driver_postgresql")
-    monkeypatch.setenv("CARS_PASSWORD", "ge:h/eim")
-    store = Store("postgresql://me:${CARS_PASSWORD}@127.0.0.1:1/db", "cars")
+    monkeypatch.setenv("AUSTRALIS_CARS", "ge:h/eim")
+    store = Store("postgresql://me:${AUSTRALIS_CARS}@127.0.0.1:1/db", "cars")
     with pytest.raises(
-        EngineError, match=r"cars of postgresql://me:\$\{CARS_PASSWORD\}@.*[Cc]onnection refused"
+        EngineError, match=r"cars of postgresql://me:\$\{AUSTRALIS_CARS\}@.*[Cc]onnection refused"
     ) as e:
         open_store(streamed(store), "cars")
     assert "eim" not in str(e.value)
 
 
 def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("CARS_PASSWORD", raising=False)
+    monkeypatch.delenv("AUSTRALIS_CARS", raising=False)
     pytest.importorskip("adbc_driver_postgresql")
-    store = Store("postgresql://me:${CARS_PASSWORD}@127.0.0.1:1/db", "cars")
+    store = Store("postgresql://me:${AUSTRALIS_CARS}@127.0.0.1:1/db", "cars")
     with pytest.raises(
-        EngineError, match=r"fleet\.cars\.store\.at: the environment variable CARS_PASSWORD is not"
+        EngineError, match=r"fleet\.cars\.store\.at: the environment variable AUSTRALIS_CARS is not"
     ):
         open_store(streamed(store), "cars")
+
+
+def test_a_variable_that_is_not_meant_for_stores_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "secret.csv").write_text("id,name,power\n1,a,2.5\n")
+    monkeypatch.setenv("CLOUD_KEY", "secret")
+    network = streamed(Store(f"{tmp_path}/${{CLOUD_KEY}}.csv"))
+    refused = (
+        r"^fleet\.cars\.store\.at: a store may not read the environment variable CLOUD_KEY; expected "
+        r"a variable whose name begins with AUSTRALIS_, or AUSTRALIS_ENV_ALLOWED=CLOUD_KEY in the environ"
+    )
+    with pytest.raises(EngineError, match=refused):
+        open_store(network, "cars")
+    monkeypatch.setenv("AUSTRALIS_ENV_ALLOWED", "CLOUD, CLOUD_KEY")
+    assert len(read(network)[0]) == 1
 
 
 def test_without_a_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,8 +245,8 @@ def test_files_are_stores(tmp_path: Path) -> None:
 
 def test_a_variable_may_name_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cars.csv").write_text("id,name,power\n1,a,2.5\n")
-    monkeypatch.setenv("FOLDER", str(tmp_path))
-    assert len(read(streamed(Store("${FOLDER}/cars.csv")))[0]) == 1
+    monkeypatch.setenv("AUSTRALIS_FOLDER", str(tmp_path))
+    assert len(read(streamed(Store("${AUSTRALIS_FOLDER}/cars.csv")))[0]) == 1
 
 
 def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:

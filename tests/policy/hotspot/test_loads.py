@@ -1,4 +1,4 @@
-"""Loads are told when they matter, to whom they concern, and compared by both criteria."""
+"""Loads are reported when they matter, to the responsible peers, and compared by both criteria."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_peers_share_operators() -> None:
     assert len(owners) > 25
 
 
-def test_who_becomes_responsible_is_told_at_once() -> None:
+def test_a_newly_responsible_peer_is_told_at_once() -> None:
     peer = Peer("me", ("filter",), ["me", "ann", "bob", "cid"])
     assert peer.handle(Members(("me", "ann"))) == [], "nothing is known to tell"
     [told] = peer.handle(Measured(60, steady(1)))
@@ -126,7 +126,7 @@ def test_operators_that_come_and_go_are_told() -> None:
 # --- updates
 
 
-def test_a_load_is_told_when_its_level_changes_and_now_and_then() -> None:
+def test_a_load_is_reported_when_its_level_changes_and_now_and_then() -> None:
     peer = Peer("me", ("filter", "map"), ["me"], Manners(remind_s=300))
     loads = {0: 1.0, 60: 2.4, 120: 2.6, 180: 2.4, 240: 9.0, 300: 9.0, 540: 9.0}
     told = {now: peer.handle(Measured(now, steady(load))) for now, load in loads.items()}
@@ -177,11 +177,11 @@ def test_other_minutes_are_another_check() -> None:
     assert looked(Criteria(minutes=15), hot=Loads(9, 9, 1), cool=steady(0)) == []
 
 
-def test_a_lone_peer_has_nobody_to_give_to() -> None:
+def test_a_lone_peer_has_no_target() -> None:
     assert looked(hot=steady(9)) == []
 
 
-def test_who_is_not_responsible_does_not_decide() -> None:
+def test_a_peer_that_is_not_responsible_does_not_decide() -> None:
     directory = Directory("me", Criteria())
     for peer, load in {"hot": 9, "cool": 1}.items():
         directory.updated(peer, LoadUpdate(("filter",), steady(load), 0))
@@ -198,7 +198,7 @@ def test_old_news_change_nothing() -> None:
     assert directory.offering("filter") == {"a": steady(5)}
 
 
-def test_who_is_silent_for_long_or_gone_is_forgotten() -> None:
+def test_a_peer_that_is_silent_for_long_or_gone_is_removed() -> None:
     directory = Directory("me", Criteria(), silence=2)
     for peer in ("a", "b", "c"):
         directory.updated(peer, LoadUpdate(("filter",), steady(1), 0))
@@ -213,7 +213,7 @@ def test_who_is_silent_for_long_or_gone_is_forgotten() -> None:
     assert directory.look(ALONE) == []
 
 
-def test_peers_that_fail_or_are_no_members_any_more_are_no_targets() -> None:
+def test_peers_that_fail_or_leave_are_not_targets() -> None:
     for gone, left in ((Failed("cool"), {"hot"}), (Members(("me",)), set())):
         peer = Peer("me", (), ["me"])
         for name, load in {"hot": 9, "cool": 1}.items():

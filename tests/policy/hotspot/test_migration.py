@@ -1,4 +1,4 @@
-"""The six phases of a migration, event by event; and what is lost, late, old, or there twice."""
+"""The six phases of a migration, event by event; and lost, delayed, outdated and duplicated messages."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_decisions_that_are_ignored(decision: Decision) -> None:
     assert told(source(), "me", decision) == []
 
 
-def test_a_decision_is_ignored_where_there_is_no_overload_any_more() -> None:
+def test_a_decision_is_ignored_if_the_overload_is_gone() -> None:
     here = source()
     here.handle(Measured(60, COOL))
     assert told(here, "me", Decision(1, "filter", "target")) == []
@@ -324,7 +324,7 @@ def test_a_target_reminds_its_source_now_and_then() -> None:
     assert [here.handle(Tick()) for _ in range(3)] == [[], [Send("source", Reply(ID))], []]
 
 
-def test_a_source_that_asks_anew_has_given_up_what_was_before() -> None:
+def test_a_source_that_asks_again_has_given_up_before() -> None:
     here = peer("target", COOL)
     told(here, "source", REQUEST)
     newer = REQUEST._replace(migration=Migration("source", 2))
@@ -357,7 +357,7 @@ def test_a_request_follows_the_writer_of_a_stream() -> None:
     assert here.holdings.moved == {}, "it is here again"
 
 
-def test_who_has_moved_introduces_itself_until_it_is_known() -> None:
+def test_a_moved_writer_introduces_itself_until_it_is_known() -> None:
     here = peer("target", COOL)
     told(here, "source", State(ID, MOVED, "state"))
     introduce = Send("down", Introduce("z", 1))
@@ -368,7 +368,7 @@ def test_who_has_moved_introduces_itself_until_it_is_known() -> None:
     assert here.handle(Tick()) == []
 
 
-def test_who_reads_a_stream_takes_note_of_its_writer() -> None:
+def test_a_reader_of_a_stream_notes_its_writer() -> None:
     here = source()
     answers = [told(here, who, Introduce("x", moves)) for who, moves in (("w", 2), ("w", 2), ("old", 1))]
     assert answers == [[Send(who, Introduced("x", moves))] for who, moves in (("w", 2), ("w", 2), ("old", 1))]
@@ -383,7 +383,7 @@ def test_an_introduction_ends_when_the_stream_has_moved_on() -> None:
     )
     told(here, "slow", State(Migration("slow", 1), late, "state"))
     assert Send("down", Introduce("k", 0)) in here.handle(Tick())
-    here.holdings.removed("filter", late.tasks, "elsewhere")
+    here.holdings.remove("filter", late.tasks, "elsewhere")
     assert Send("down", Introduce("k", 0)) not in here.handle(Tick())
 
 
@@ -401,9 +401,7 @@ def test_a_route_that_was_changed_on_the_way_moves_with_its_task() -> None:
 def test_tasks_wait_for_every_stream_that_is_being_switched() -> None:
     task, holdings = Task("t", (), ("a", "b")), Holdings()
     for last, waits in ((None, True), (7, False)):
-        holdings.added(
-            Holding("filter", (task,), {}, {}, {"a": Route(0, "down"), "b": Route(1, "down", last)})
-        )
+        holdings.add(Holding("filter", (task,), {}, {}, {"a": Route(0, "down"), "b": Route(1, "down", last)}))
         assert holdings.switching((task,)) == waits
 
 

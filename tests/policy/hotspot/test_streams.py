@@ -1,4 +1,4 @@
-"""Numbers of tuples: whatever is lost, doubled or late, each is processed once and in order."""
+"""Numbers of tuples: whatever is lost, duplicated or delayed, each is processed once and in order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_tuple_need_not_wait_until_the_one_before_is_processed() -> None:
     for number in (2, 1):
         inlet.processed(number)
     assert inlet.position == 2
-    assert not inlet._ahead, "what is behind the position is forgotten"
+    assert not inlet._ahead, "what the position has passed is dropped"
 
 
 def test_a_crash_forgets_what_was_taken_but_not_processed() -> None:
@@ -43,7 +43,7 @@ def test_a_crash_forgets_what_was_taken_but_not_processed() -> None:
 def test_without_order_tuples_are_taken_as_they_come(
     numbers: list[int], crashes: set[int], position: int
 ) -> None:
-    """Some were processed elsewhere, which is told in the middle."""
+    """Some were processed elsewhere, which is reported in the middle."""
     inlet, processed = ReadEnd(ordered=False), []
     for step, number in enumerate(numbers):
         found = inlet.arrived(number, number)
@@ -92,7 +92,7 @@ def test_what_is_kept_outlives_a_move() -> None:
     outlet.add("d")
     outlet.acknowledged(2)
     restored = WriteEnd("elsewhere")
-    restored.taken_over(outlet.snapshot())
+    restored.restore(outlet.snapshot())
     for each in (outlet, restored):
         assert list(each.unanswered()) == [("new", 3, "c"), ("old", 3, "c"), ("new", 4, "d")]
         assert each.add("e") == 5
@@ -103,6 +103,6 @@ def test_what_was_written_ahead_is_kept_with_what_comes() -> None:
     outlet.add("a")
     outlet.switch("new")
     ahead.add("b", number=2)
-    ahead.taken_over(outlet.snapshot())
+    ahead.restore(outlet.snapshot())
     assert list(ahead.unanswered()) == [("new", 1, "a"), ("old", 1, "a"), ("new", 2, "b")]
     assert ahead.add("c") == 3

@@ -1,4 +1,4 @@
-"""Networks run by their meaning, whole and split: how far their outputs are the same."""
+"""Networks run by the reference, whole and split: how far their outputs are the same."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Emitted = dict[str, list[str]]
 
 
 def partings(random: Random, network: Network, assumed: Assumed) -> Iterator[Parting]:
-    """Each box in two by a random predicate, where that is not refused."""
+    """Each box in two by a random predicate, unless that is refused."""
     for box_id, node in network.boxes.items():
         schema = stream_of(network, box_id)
         order = getattr(node.box.core, "order", None) or getattr(node.box, "left", None)
@@ -45,7 +45,7 @@ def run(network: Network, story: Story) -> list[Emitted]:
 
 
 def run_on(before: Network, after: Network, box_id: str, story: Story) -> list[Emitted]:
-    """A run that has another network from the middle on, in which the box goes on with what it has."""
+    """A run that continues with another network from the middle on, in which the box keeps its state."""
     assert box_id in kept(before, after)
     _, events = story
     pieces = one_by_one(events)
@@ -56,7 +56,7 @@ def run_on(before: Network, after: Network, box_id: str, story: Story) -> list[E
 
 
 def check(network: Network, parting: Parting, story: Story) -> None:
-    """A network with a box in two emits what it did, as far as the parting says."""
+    """A network with a box in two emits what it did, as far as the split promises."""
     after = parting.apply(network)
     assert {name: after.output_schema(name) for name in after.outputs} == {
         name: network.output_schema(name) for name in network.outputs
@@ -68,16 +68,16 @@ def compare(
     network: Network, parting: Parting, story: Story, one: list[Emitted], other: list[Emitted]
 ) -> None:
     """What was emitted is the same; exactly so where the split has no part in it."""
-    behind = reached(network, parting)
+    downstream = reached(network, parting)
     ends = [event.ending for event in one_by_one(story[1])]
     for name in (*network.outputs, QUARANTINE):
-        same = parting.same if name in behind else Same.ALL
+        same = parting.same if name in downstream else Same.ALL
         streams = [[emitted[name] for emitted in emissions] for emissions in (one, other)]
         assert seen(streams[0], ends, same) == seen(streams[1], ends, same), (name, parting)
 
 
 def reached(network: Network, parting: Parting) -> set[str]:
-    """The outputs behind a split."""
+    """The outputs downstream of a split."""
     refs = set(parting.moved)
     for box_id in network.order:
         node = network.boxes[box_id]
@@ -110,7 +110,7 @@ FUNCTIONS = (
 
 
 def window_network(random: Random, *, sorted_by_network: bool) -> Network:
-    """A window over a stream that comes sorted, or that a WSort sorts."""
+    """A window over a stream that arrives sorted, or that a WSort sorts."""
     net = NetworkBuilder("windows")
     stream = net.input("s", WINDOW_SCHEMA)
     chosen = random.sample(FUNCTIONS, random.randint(1, 4))

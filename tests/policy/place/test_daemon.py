@@ -1,4 +1,4 @@
-"""The daemon of a site: what it says when, and what it does not do."""
+"""The daemon of a site: what it offers and answers when, and what it does not do."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def offers(daemon: Daemon, now: float, survey: Survey) -> list[Command]:
 def test_a_trouble_has_to_last() -> None:
     daemon = Daemon("a", MANNERS)
     assert offers(daemon, 0, NARROW) == []
-    assert offers(daemon, 5, world(900, bandwidth=21_000)) == [], "it is gone, and its time begins anew"
+    assert offers(daemon, 5, world(900, bandwidth=21_000)) == [], "it is gone, and its time starts again"
     assert offers(daemon, 8, NARROW) == []
     assert offers(daemon, 17, NARROW) == []
     assert offers(daemon, 18, NARROW) == [Offer("sensor", 1, THIN_UP)]
@@ -89,7 +89,7 @@ def offered(site: str) -> Daemon:
 # --- hysteresis
 
 
-def test_who_has_moved_rests() -> None:
+def test_a_site_that_has_moved_something_rests() -> None:
     daemon = offered("a")
     daemon.handle(Answered(10, "sensor", 1, accepted=True))
     assert daemon.handle(Done(12, THIN_UP)) == []
@@ -188,7 +188,7 @@ def test_a_second_offer_of_a_site_takes_the_place_of_its_first() -> None:
         assert said == [Answer("a", serial, accepted=True)]
 
 
-def test_who_gives_takes_nothing() -> None:
+def test_a_site_that_gives_takes_nothing() -> None:
     daemon = offered("a")
     (said,) = daemon.handle(
         asked(10, "b", Sliding(("count",), "b", "a", Direction.UP), world(1000, sites={"count": "b"}))
@@ -196,7 +196,7 @@ def test_who_gives_takes_nothing() -> None:
     assert said == Answer("b", 1, accepted=False, why="gives something away itself")
 
 
-def test_who_is_about_to_take_gives_nothing() -> None:
+def test_a_site_that_is_about_to_take_gives_nothing() -> None:
     daemon = Daemon("a", MANNERS)
     there = world(1000, sites={"count": "b"})
     move = Sliding(("count",), "b", "a", Direction.UP)
@@ -210,7 +210,7 @@ def test_boxes_that_are_gone_or_cannot_be_run_are_refused() -> None:
     gone = Daemon("b", MANNERS).handle(
         asked(0, "desk", Sliding(("count",), "desk", "b", Direction.UP), NARROW)
     )
-    assert gone == [Answer("desk", 1, accepted=False, why="the boxes are no longer there")]
+    assert gone == [Answer("desk", 1, accepted=False, why="the boxes have moved or changed")]
     weak = Daemon("sensor", MANNERS).handle(
         asked(0, "a", Sliding(("count",), "a", "sensor", Direction.UP), NARROW)
     )
@@ -222,14 +222,14 @@ def test_a_split_that_is_done_already_is_refused() -> None:
     move = next(each for each in splits(seen, "a", Limits()) if each.target == "b")
     assert Daemon("b").handle(asked(0, "a", move, seen)) == [Answer("a", 1, accepted=True)]
     late = Daemon("b").handle(asked(0, "a", move, move.apply(seen)))
-    assert late == [Answer("a", 1, accepted=False, why="the boxes are no longer there")]
+    assert late == [Answer("a", 1, accepted=False, why="the boxes have moved or changed")]
 
 
 # --- all together
 
 
 def settled(survey: Survey, manners: Manners, until: float) -> tuple[list[tuple[float, Move]], Survey]:
-    """All daemons of a world that stays as it is: the moves they make, and where everything is in the end."""
+    """All daemons of a world that does not change: their moves, and the final placement."""
     daemons = {site: Daemon(site, manners) for site in survey.sites}
     moves: list[tuple[float, Move]] = []
     now = 0.0
@@ -261,7 +261,7 @@ def _told(
 @settings(max_examples=12)
 @given(st.integers(0, 2**32))
 def test_under_constant_load_moves_cease(seed: int) -> None:
-    """Nobody goes to and fro, and nobody is overloaded who was not."""
+    """No box goes to and fro, and no site becomes overloaded."""
     survey = random_world(Random(seed))
     moves, after = settled(survey, Manners(), until=250)
     assert all(now < 200 for now, _ in moves)

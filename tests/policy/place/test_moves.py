@@ -1,4 +1,4 @@
-"""What placement sees, which boxes slide where, which predicate a split has, and what all that is worth."""
+"""What placement sees, which boxes slide where, which predicate a split has, and what moves are worth."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_box_slides_along_the_stream_and_aside() -> None:
     assert found[("thin",), "sensor"] is Direction.UP
     assert found[("pair",), "desk"] is Direction.DOWN
     assert found[("pair",), "b"] is Direction.ASIDE
-    assert (("thin", "count", "pair"), "b") in found, "all that is behind the first one"
+    assert (("thin", "count", "pair"), "b") in found, "everything downstream of the first one"
     assert (("thin", "pair"), "b") in found, "all that is before the last one"
 
 
@@ -129,7 +129,7 @@ def test_an_overloaded_site_gives_to_the_neighbour_with_the_most_room() -> None:
 
 
 def test_a_box_that_is_too_much_for_anybody_is_split() -> None:
-    """Just as much goes as has to, and groups stay whole."""
+    """Only as much moves as has to, and groups stay whole."""
     known = Statistics({**KNOWN.boxes, "thin": Measure(10.0, (0.5, 0.5)), "count": Measure(400.0, (0.1,))})
     seen = replace(world(5000), statistics=known)
     assert seen.work["count"] == pytest.approx(1.0)
@@ -199,14 +199,14 @@ def test_state_is_not_carried_where_there_is_no_line() -> None:
     assert judge(replace(half, states={"count": 1.0}), aside, "a", LIMITS) is None
 
 
-def test_what_helps_nothing_is_no_move() -> None:
-    """Traffic that is saved elsewhere does not pay for a move that leaves the trouble as it is."""
+def test_a_move_that_does_not_help_is_not_made() -> None:
+    """Traffic saved elsewhere does not pay for a move that leaves the overload as it is."""
     seen = world(1000, bandwidth=21_000)
     assert judge(seen, Sliding(("pair",), "a", "desk", Direction.DOWN), ("sensor", "a"), LIMITS) is None
 
 
 @given(SEED)
-def test_nobody_is_overloaded_by_a_move(seed: int) -> None:
+def test_no_site_is_overloaded_by_a_move(seed: int) -> None:
     survey = random_world(Random(seed))
     for site in survey.sites:
         for _, place in troubles(survey, site, LIMITS.high):

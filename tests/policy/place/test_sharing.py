@@ -1,4 +1,4 @@
-"""Load sharing: who hands what to whom, when copies are merged, and that nothing comes back at once."""
+"""Load sharing: which node gives what to which, when copies are merged, and that nothing returns at once."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_one_that_is_alone_on_its_node_can_be_split() -> None:
 
 
 def test_an_operator_rests_after_a_change() -> None:
-    """So what was handed away has time to show, and what was decided together is not decided twice."""
+    """So what was given away has time to show, and what was decided together is not decided twice."""
     resting = Copy(0, 0, HIGH, 90, moved=NOW - RULES.rest + 1)
     assert asked([resting]).kind == KEEP
     assert asked([replace(resting, moved=NOW - RULES.rest)]).kind == SPLIT

@@ -1,4 +1,4 @@
-"""A box in two is as it was: the papers' examples, random networks, and what cannot be split."""
+"""A split box is equivalent to the original: the papers' examples, random networks, and refusals."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_figure_5_a_filter_needs_a_union() -> None:
 
 
 def test_figure_6_as_in_the_text() -> None:
-    """The split takes place after tuple #3; machine 1 goes on with the run that it is in."""
+    """The split takes place after tuple #3; machine 1 continues the run that it is in."""
     network = tumble({"result": "count(*)"})
     parting = part(network, "tumble", "B < 3", SORTED)
     split = parting.apply(network)
@@ -74,7 +74,7 @@ def test_figure_6_as_in_the_text() -> None:
     machines = {name: after.counters()[name] for name in ("tumble", "tumble_copy")}
     assert [machines["tumble"].received, machines["tumble_copy"].received] == [2, 2], "4 and 7; 5 and 6"
     assert [machines["tumble"].emitted, machines["tumble_copy"].emitted] == [1, 1], "A = 2 in two parts"
-    # WSort lets the parts go when it has waited; the Tumble behind it adds them up when the next run comes.
+    # WSort emits the parts when it has waited; the Tumble after it adds them up when the next run comes.
     assert after.tick(3_600_000_001) == []
     ended = [dict(e.values) for e in after.flush(3_600_000_001)]
     assert [*emitted, *ended] == [{"A": 1, "result": 2}, {"A": 2, "result": 3}, {"A": 4, "result": 2}]
@@ -110,7 +110,7 @@ def test_random_boxes_in_two(drawn: Callable[[Random], Network], seed: int) -> N
 
 @given(SEED)
 def test_windows_in_parts(seed: int) -> None:
-    """Whatever the predicate: groups are parted, and added up again."""
+    """Whatever the predicate: groups are split, and added up again."""
     random = Random(seed)
     network = window_network(random, sorted_by_network=False)
     by = "k" if isinstance(network.boxes["window"].box, Tumble) else "at"
@@ -122,7 +122,7 @@ def test_windows_in_parts(seed: int) -> None:
 
 
 @given(SEED)
-def test_windows_behind_a_sort_need_no_assumption(seed: int) -> None:
+def test_windows_after_a_sort_need_no_assumption(seed: int) -> None:
     random = Random(seed)
     network = window_network(random, sorted_by_network=True)
     found = [each for each in partings(random, network, Assumed(wait="1 h")) if each.box == "window"]
@@ -134,7 +134,7 @@ def test_windows_behind_a_sort_need_no_assumption(seed: int) -> None:
 
 @given(SEED)
 def test_a_window_is_split_while_it_runs(seed: int) -> None:
-    """What it remembers stays with it, wherever the parts are added up."""
+    """Its state stays with it, wherever the parts are added up."""
     random = Random(seed)
     network = window_network(random, sorted_by_network=False)
     by = "k" if isinstance(network.boxes["window"].box, Tumble) else "at"
@@ -213,12 +213,16 @@ REFUSED = {
     "unaligned": (lambda s: s.aggregate({"m": "count(*)"}, AT, 2, as_="b"), "v > 1", "first tuple"),
     "tuples": (lambda s: s.slide({"m": "count(*)"}, 3, as_="b"), "v > 1", "first tuple"),
     "wsort": (lambda s: s.wsort("at", timeout="1 s", as_="b"), "v > 1", "depends on all tuples"),
-    "bsort": (lambda s: s.bsort(Order("at", 2), as_="b"), "v > 1", "depends on tuples that 'v > 1' parts"),
-    "zeros": (lambda s: s.bsort(Order("at", 2, ("x",)), as_="b"), "x > 1", "parts"),
-    "behind": (
+    "bsort": (
+        lambda s: s.bsort(Order("at", 2), as_="b"),
+        "v > 1",
+        "depends on tuples that 'v > 1' separates",
+    ),
+    "zeros": (lambda s: s.bsort(Order("at", 2, ("x",)), as_="b"), "x > 1", "separates"),
+    "downstream": (
         lambda s: s.bsort(Order("at", 2, ("k",)), as_="b").tumble({"n": "count(*)"}, ["k"]),
         "k > 1",
-        "tumble1 behind it minds",
+        "tumble1 downstream depends",
     ),
 }
 
@@ -237,7 +241,7 @@ def test_a_box_that_is_not_there_is_refused() -> None:
         part(tumble({"result": "count(*)"}), "tomble", "B < 3")
 
 
-def test_a_stream_is_not_sorted_unless_somebody_says_so() -> None:
+def test_a_stream_is_not_assumed_to_be_sorted() -> None:
     with pytest.raises(PolicyError, match="nothing says that s is sorted by A"):
         part(tumble({"result": "count(*)"}), "tumble", "B < 3")
 
@@ -246,7 +250,7 @@ def test_functions_of_the_user_are_left_alone() -> None:
     register_aggregate(
         "place:n", init=int, incr=lambda n, _: n + 1, final=int, takes=("int",), returns="long"
     )
-    with pytest.raises(PolicyError, match="function of the user's"):
+    with pytest.raises(PolicyError, match="calls a user function"):
         part(tumble({"result": "`place:n`(B)"}), "tumble", "B < 3", SORTED)
 
 
@@ -257,7 +261,7 @@ def test_doubles_may_be_rounded_where_that_is_allowed() -> None:
 
 
 def test_groups_that_stay_whole_need_no_combining() -> None:
-    """Any function then: only the order is made again, or not even that."""
+    """Any function then: only the order is restored, or not even that."""
     runs = part(tumble({"m": "median(B)"}), "tumble", "A < 2", SORTED)
     assert [type(runs.put[each].box) for each in runs.merges] == [Union, WSort]
     windows = part(
@@ -279,7 +283,7 @@ def test_both_sides_of_a_join_are_routed_by_what_they_are_paired_by() -> None:
     parting = part(network, "join1", "k > 1")
     predicates = [node.box.predicates for node in parting.put.values() if isinstance(node.box, Filter)]
     assert predicates == [("(k > 1) OR at IS NULL",), ("((j > 1)) OR at IS NULL",)]
-    with pytest.raises(PolicyError, match="parts"):
+    with pytest.raises(PolicyError, match="separates"):
         part(network, "join1", "at > 1")
 
 
@@ -289,7 +293,7 @@ def test_a_join_that_counts_lateness_over_all_groups_is_not_split(grouped: str) 
     left, right = net.input("a", "at int, k int"), net.input("b", "at int, k int")
     orders = {side: Order("at", 1, ("k",) if side == grouped else ()) for side in ("left", "right")}
     left.join(right, "left.k = right.k", size=2, **orders).output("o")
-    with pytest.raises(PolicyError, match="parts"):
+    with pytest.raises(PolicyError, match="separates"):
         part(net.build(), "join1", "k > 1")
 
 

@@ -1,4 +1,4 @@
-"""What servers may forget: flow messages, arrays of sequence numbers, queues, and levels of safety."""
+"""What servers may discard: flow messages, arrays of sequence numbers, queues, and levels of safety."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ def moment(sent: int, done: int) -> Noted:
     return Noted({"out": {"p": sent}}, {"in": {"p": done}})
 
 
-def test_a_moment_is_gone_back_to_when_all_before_it_is_safe_behind() -> None:
+def test_a_checkpoint_is_returned_to_when_all_before_it_is_safe_downstream() -> None:
     server = Checkpoints(1, ["in"], ["out"])
     for sent, done in ((10, 8), (20, 18), (30, 28)):
-        server.noted(moment(sent, done))
+        server.note(moment(sent, done))
     found = []
     for received in (9, 10, 25, 30, 99):
         server.told("out", ({"p": received}, {}))
@@ -89,7 +89,7 @@ def test_a_moment_is_gone_back_to_when_all_before_it_is_safe_behind() -> None:
 
 def test_old_news_take_nothing_back() -> None:
     server = Checkpoints(1, ["in"], ["out"])
-    server.noted(moment(10, 8))
+    server.note(moment(10, 8))
     server.told("out", ({"p": 10}, {"p": 5}))
     server.told("out", ({"p": 3}, {"p": 2}))
     assert server.safe("in", {})[1] == {"p": 8}
@@ -99,9 +99,9 @@ def test_old_news_take_nothing_back() -> None:
 def test_a_level_more_is_a_server_further() -> None:
     """Three servers in a row: what is safe at level k before the first is received k + 1 servers further."""
     first, second = Checkpoints(2, ["in"], ["out"]), Checkpoints(2, ["in"], ["out"])
-    first.noted(moment(10, 10))
-    first.noted(moment(20, 20))
-    second.noted(moment(10, 10))
+    first.note(moment(10, 10))
+    first.note(moment(20, 20))
+    second.note(moment(10, 10))
     second.told("out", at_output(2, {"p": 15}))
     first.told("out", second.safe("in", {"p": 20}))
     assert first.safe("in", {"p": 25}) == ({"p": 25}, {"p": 20}, {"p": 10})
@@ -110,17 +110,17 @@ def test_a_level_more_is_a_server_further() -> None:
 
 def test_a_server_with_two_readers_waits_for_both() -> None:
     server = Checkpoints(1, ["in"], ["left", "right"])
-    server.noted(Noted({"left": {"p": 10}, "right": {"q": 10}}, {"in": {"p": 10}}))
+    server.note(Noted({"left": {"p": 10}, "right": {"q": 10}}, {"in": {"p": 10}}))
     server.told("left", ({"p": 10}, {}))
     assert server.safe("in", {})[1] == {}
     server.told("right", ({"q": 10}, {}))
     assert server.safe("in", {})[1] == {"p": 10}
 
 
-def test_moments_that_nobody_goes_back_to_are_forgotten() -> None:
+def test_checkpoints_that_are_no_longer_needed_are_discarded() -> None:
     server = Checkpoints(1, ["in"], ["out"])
     for number in range(1, 101):
-        server.noted(moment(number, number))
+        server.note(moment(number, number))
     server.told("out", ({"p": 95}, {}))
     before = server.safe("in", {})
     server.forget()
@@ -131,7 +131,7 @@ def test_moments_that_nobody_goes_back_to_are_forgotten() -> None:
 def test_a_moment_that_some_level_goes_back_to_is_kept() -> None:
     server = Checkpoints(2, ["in"], ["out"])
     for number in range(1, 101):
-        server.noted(moment(number, number))
+        server.note(moment(number, number))
     server.told("out", ({"p": 95}, {"p": 40}, {}))
     before = server.safe("in", {})
     server.forget()

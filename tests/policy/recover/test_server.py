@@ -65,12 +65,12 @@ def test_moments_do_not_pile_up() -> None:
     assert server._checkpoints.moments == 1
 
 
-def test_a_source_sends_flow_messages_and_tells_nobody() -> None:
+def test_a_source_sends_flow_messages_and_reports_to_no_one() -> None:
     source = Server(ServerArcs("source", {}, {"c": "x"}))
     assert source.handle(FlowMessage("", 7, {}, Noted({"c": {"p": 2}}, {}))) == [Onward(7)]
 
 
-def test_an_array_is_told_when_it_is_asked_for() -> None:
+def test_an_array_is_reported_when_queried() -> None:
     server = Server(PLAN)
     server.handle(Told("c", ({"p": 9}, {})))
     assert server.handle(Queried("a", {"p": 9}, NOTED)) == [TellSafe("a", ({"p": 9}, {}))]
@@ -78,7 +78,7 @@ def test_an_array_is_told_when_it_is_asked_for() -> None:
     assert server.handle(Queried("a", {"p": 9}, NOTED)) == [TellSafe("a", ({"p": 9}, {"p": 7}))]
 
 
-def test_who_is_silent_is_taken_over_and_has_its_time_to_be_heard_again() -> None:
+def test_a_silent_server_is_taken_over_and_has_time_to_be_heard_again() -> None:
     server = Server(PLAN)
     beats = [Heartbeat("u"), Heartbeat("v")]
     server.handle(Heard("x", 1.0))
@@ -99,7 +99,7 @@ def test_heartbeats_of_servers_that_others_guard_are_for_others() -> None:
     assert server.handle(Beat(10.0)) == [Heartbeat("u"), Heartbeat("v")]
 
 
-def test_a_server_that_begins_anew_asks_until_it_is_answered() -> None:
+def test_a_restarted_server_asks_until_it_is_answered() -> None:
     server = Server(PLAN, now=10.0)
     assert server.handle(Started(10.0, life=2)) == [AskReplay("a", 2), AskReplay("b", 2)]
     assert server.handle(Replaying("a")) == []
@@ -131,7 +131,7 @@ def test_what_cannot_be_is_refused(make: object, message: str) -> None:
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(0.1, 3)), max_size=30))
-def test_a_failure_is_told_once_and_only_after_a_silence(steps: list[tuple[bool, float]]) -> None:
+def test_a_failure_is_reported_once_and_only_after_a_silence(steps: list[tuple[bool, float]]) -> None:
     beats, now, heard, told = Heartbeats(["s"], 2.0), 0.0, 0.0, False
     for beat, step in steps:
         now += step

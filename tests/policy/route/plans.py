@@ -18,7 +18,7 @@ def operators(draw: st.DrawFn, most: int = 4) -> tuple[Operator, ...]:
 
 @st.composite
 def streams(draw: st.DrawFn, id_: str, names: tuple[str, ...], share: float) -> RoutedStream:
-    """Some of the operators, each behind some of those before it."""
+    """Some of the operators, each after some of those before it."""
     visited = draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
     visits = {
         op: frozenset(draw(st.sets(st.sampled_from(visited[:index])))) if index else frozenset()

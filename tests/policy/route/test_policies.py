@@ -1,4 +1,4 @@
-"""Routing policies: which operator a tuple goes to, by what operators have told of themselves."""
+"""Routing policies: which operator a tuple goes to, by what operators have reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Through which stages a train goes at once: all while there is time, else the way to the best output."""
+"""The stages that a train passes at once: all while there is time, else the path to the best output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules that follow the graphs: who goes first, by how long a train, and that nobody starves."""
+"""Schedules that follow the graphs: which stage goes first, with how long a train, and that none starves."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_shared_stage_counts_for_all_its_outputs() -> None:
     assert chosen(StateBased(), Situation(NOW, stages, goals)) == "shared"
 
 
-def test_feedback_raises_who_does_badly_and_lowers_who_does_well() -> None:
+def test_feedback_raises_outputs_that_do_badly_and_lowers_those_that_do_well() -> None:
     schedule = FeedbackBased()
     graph = Quality(delay=((1, 1), (100, 0)))
     now = node([stage("late", 10, 0), stage("fine", 10, 0)], {"late": graph, "fine": graph})
@@ -124,8 +124,8 @@ def test_what_has_just_come_waits_for_more_while_others_are_ripe() -> None:
     assert chosen(StateBased(), node([fresh, stage("alarm", 100, 0.1)], qualities)) == "alarm"
 
 
-def test_what_is_late_behind_a_drop_box_goes_first_though_it_is_worth_nothing() -> None:
-    """It is quickly read, and stands in the way of what could be in time."""
+def test_late_tuples_after_a_drop_box_go_first_though_they_are_worth_nothing() -> None:
+    """It is quick to read, and delays what could be in time."""
     qualities = {name: Quality(delay=((2, 1), (4, 0))) for name in ("late", "fresh")}
     late, fresh = stage("late", 900_000, 60), stage("fresh", 100_000, 1)
     assert chosen(StateBased(), node([late, fresh], qualities)) == "fresh"
@@ -166,8 +166,8 @@ def test_priorities_stay_finite(now: Situation, delays: list[float | None]) -> N
 
 @pytest.mark.parametrize("kind", BOTH)
 @given(now=situations())
-def test_nobody_starves(kind: type[Schedule], now: Situation) -> None:
-    """Whoever waits, whatever the others are worth, runs within its patience, and that of those before it."""
+def test_no_stage_starves(kind: type[Schedule], now: Situation) -> None:
+    """Every waiting stage runs within its patience and that of those before it."""
     schedule, waiting = kind(), [each.id for each in ready(now)]
     patience = max((patience_us(now.stages[name]) for name in waiting), default=0.0)
     ran: set[str] = set()

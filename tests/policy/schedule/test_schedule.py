@@ -1,4 +1,4 @@
-"""Schedules without graphs: nobody who waits is forgotten, and nobody who is busy is chosen."""
+"""Schedules without graphs: no waiting stage is forgotten, and no busy one is chosen."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_what_is_nearest_to_the_output_goes_first() -> None:
     assert schedule.choose(situation(ways, waiting, {"second"}), MOST) == Choice("first", MOST)
 
 
-def test_the_turn_goes_to_the_output_behind_the_last_one() -> None:
+def test_the_turn_goes_to_the_output_after_the_last_one() -> None:
     ways = {"a": ["x"], "b": ["y"], "c": ["z"]}
     schedule, now = RoundRobin(ways), situation(ways, {"x": 1, "z": 1})
     turns = [schedule.choose(now, MOST) for _ in range(3)]

@@ -32,7 +32,7 @@ class Queue:
 
     stage: Stage
     urgency: float
-    """The end of the tightest good zone behind the stage, in seconds."""
+    """The end of the tightest good zone downstream of the stage, in seconds."""
     chunks: deque[tuple[int, float]] = field(default_factory=deque)
     arrived: deque[float] = field(default_factory=lambda: deque([0.0] * SEEN, SEEN))
 
@@ -43,7 +43,7 @@ class Queue:
 
 @dataclass
 class Node:
-    """A node under a load; `dearer` is how much more tuples really cost than was measured."""
+    """A node under a load; `dearer` is how many times more tuples really cost than was measured."""
 
     stages: Mapping[str, Stage]
     goals: Mapping[str, Goal]
@@ -62,7 +62,7 @@ class Node:
         self.shed_at: set[str] = set()
 
     def step(self, rates: Mapping[str, float]) -> tuple[Command, ...]:
-        """A tenth of a second: tuples arrive, the shedder looks twice a second, the workers work."""
+        """A tenth of a second: tuples arrive, the shedder decides twice a second, the workers work."""
         self.now += STEP_US
         for queue in self.queues.values():
             queue.arrived.append(0.0)
@@ -95,8 +95,8 @@ class Node:
         taken = min(tuples, seconds / (each * kept)) if kept > 0 else tuples
         if taken < tuples:
             queue.chunks.appendleft((ts, tuples - taken))
-        for behind, part in stage.feeds.items():
-            self._arrive(behind, ts, taken * kept * part)
+        for fed, part in stage.feeds.items():
+            self._arrive(fed, ts, taken * kept * part)
         for name in stage.outputs:
             self.lost[name] += taken * (1.0 - kept)
             if self.goals[name].way[-1] == stage.id and kept > 0:
@@ -104,7 +104,7 @@ class Node:
         return taken * kept * each
 
     def delay(self, name: str) -> float | None:
-        """The greatest delay of late: above any percentile."""
+        """The greatest recent delay: above any percentile."""
         seen = self.delays[name]
         while seen and seen[0][0] <= self.now - SEEN * STEP_US:
             seen.popleft()
@@ -132,14 +132,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Overload:
-    """A node, its usual load, and a burst: all that a simulated overload is made of."""
+    """A node, its usual load, and a burst: everything that defines a simulated overload."""
 
     stages: Mapping[str, Stage]
     goals: Mapping[str, Goal]
     rates: Mapping[str, float]
-    """Tuples a second at the stages that inputs feed, usually."""
+    """The usual tuples per second at the stages that inputs feed."""
     factor: float
-    """How many times as many come in the burst."""
+    """The factor of the burst."""
     dearer: float
 
     def asked(self, factor: float, only: frozenset[str] | None = None) -> float:
@@ -147,8 +147,8 @@ class Overload:
         arriving = dict.fromkeys(self.stages, 0.0) | {s: r * factor for s, r in self.rates.items()}
         total = 0.0
         for stage in self.stages.values():
-            for behind, part in stage.feeds.items():
-                arriving[behind] += arriving[stage.id] * part
+            for fed, part in stage.feeds.items():
+                arriving[fed] += arriving[stage.id] * part
             if only is None or stage.outputs & only:
                 total += arriving[stage.id] * stage.tuple_us * self.dearer / 1e6
         return total
@@ -160,7 +160,7 @@ class Overload:
 
 
 def overload(random: Random) -> Overload:
-    """Inputs with a shared stage each, and behind it one stage for each of its outputs; of random costs."""
+    """Inputs with a shared stage each, and after it one stage for each of its outputs; of random costs."""
     stages: dict[str, Stage] = {}
     goals: dict[str, Goal] = {}
     rates: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Situations for the tests of policies: made of ways and queues, or by chance."""
+"""Situations for the tests of policies: made of ways and queues, or random."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ EDGES = (-math.inf, -1e9, -4.5, -1.0, -0.0, 0.0, 0.1, 0.25, 1.0, 1.5, 3.0, 10.0,
 
 
 def drawn_boxes(random: Random, schema: Schema) -> list[Box]:
-    """A chain of boxes that computes `v`, whatever its steps make of their types."""
+    """A chain of boxes that computes `v`, whatever types its steps produce."""
     carried = {name: name for name in SCHEMA.names}
     boxes: list[Box] = [Map({**carried, "v": random.choice(["n", "l", "x", "p", "t"])})]
     schema = boxes[0].output_schemas(schema)[0]
@@ -70,7 +70,7 @@ def drawn_boxes(random: Random, schema: Schema) -> list[Box]:
 
 
 def chain(boxes: list[Box]) -> Network:
-    """Boxes one behind the other; a Filter is left at its first port or its last."""
+    """Boxes in a chain; a Filter is left at its first port or its last."""
     nodes = {}
     source = Ref("in")
     for index, box in enumerate(boxes):
@@ -172,7 +172,7 @@ def test_what_may_go_round_or_lose_its_order_is_not_inverted(text: str) -> None:
 
 
 @pytest.mark.parametrize(("others", "left"), [(False, [0.5, math.nan, None]), (True, [0.5])])
-def test_what_is_no_number_is_not_above_all_others(others: bool, left: list[float | None]) -> None:
+def test_nan_is_not_above_all_others(others: bool, left: list[float | None]) -> None:
     rows = table(parse_schema("x double"), {"x": [0.5, 2.0, math.inf, math.nan, None]})
     found = predicate(parse("x").bind(SCHEMA), Lowest((Interval(1.0, math.inf),), others=others), GRAPH)
     assert found is not None

@@ -1,4 +1,4 @@
-"""A thousand simulated overloads, each from its seed: back in the good zone, and nothing left behind."""
+"""A thousand simulated overloads, each from its seed: outputs recover, and no drop box is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drop boxes that go by value, tried on samples that run through the kernels."""
+"""Drop boxes by value, tried on samples that run through the kernels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KINDS = ValueGraph("kind", categories=(("alarm", 1.0), ("state", 0.3), ("note", 
 
 
 class Sample:
-    """A sample of what comes to a gate, and the boxes behind it."""
+    """A sample of what arrives at a gate, and the boxes after it."""
 
     def __init__(self, network: Network, **tables: pa.Table) -> None:
         self.network, self._tables = network, tables
@@ -50,7 +50,7 @@ class Sample:
         return Trial(1 - sum(map(len, kept.values())) / whole, count(bins, values))
 
     def _kept(self, name: str, box: DropBox) -> pa.Table:
-        """The tuples that a drop box lets in."""
+        """The tuples that a drop box admits."""
         rows = self._tables[name]
         hit = fractions(0, np.arange(len(rows))) < box.share
         if box.where:
@@ -66,7 +66,7 @@ class Sample:
         }
 
     def utility(self, box: DropBox) -> float:
-        """The utility left, of that of the whole."""
+        """The utility left, as a fraction of the whole."""
         worths = np.array(self.gate.bins.utilities if self.gate.bins else ())
         return float(self.try_(box).counts @ worths / (self.try_(NOTHING).counts @ worths))
 
@@ -151,7 +151,7 @@ def test_trials_are_few() -> None:
 
 
 def averages(size: int = 1) -> Sample:
-    """Windows of so many tuples of a sensor: no box says which tuples a high average comes of."""
+    """Windows of some tuples of a sensor: no box determines which tuples a high average comes from."""
     net = NetworkBuilder("n")
     order = Order("t", group_by=("sensor",))
     graph = ValueGraph("level", points=RISING)
@@ -204,7 +204,7 @@ def test_texts_at_the_gate_are_found_by_trial() -> None:
     assert box.where == {"in": "(room IN ('room0', 'room1'))"}
 
 
-def test_noise_tells_nothing() -> None:
+def test_noise_gives_no_drop_box() -> None:
     sample = averages()
     only = {"in": {"noise": sample.samples["in"]["noise"]}}
     assert by_value(sample.gate, 0.4, sample.try_, only) is None

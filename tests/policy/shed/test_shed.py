@@ -1,4 +1,4 @@
-"""Drop boxes for a need: where they stand, how much they shed, and what never happens to an output."""
+"""Drop boxes for a need: where they are, how much they shed, and what never happens to an output."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_an_output_without_graph_is_not_touched_nor_what_leads_to_it() -> None:
     assert found.delivered == {"a": 0.0, "b": 1.0}
 
 
-def test_an_output_that_nobody_knows_is_not_touched() -> None:
+def test_an_unknown_output_is_not_touched() -> None:
     assert rates(situation(branches("a"), []), 0.5) == {}
 
 
@@ -156,7 +156,7 @@ def test_a_need_too_small_for_the_numbers_ends() -> None:
 
 @st.composite
 def situations(draw: st.DrawFn) -> Situation:
-    """Trees of stages of up to three storeys, with outputs at their ends."""
+    """Trees of stages of up to three levels, with outputs at their ends."""
     number = st.floats(0.1, 10.0)
     stages: dict[str, Stage] = {}
     goals: dict[str, Goal] = {}
@@ -182,9 +182,9 @@ def _grow(
         goals[f"o{name}"] = Goal(f"o{name}", draw(qualities()), way)
         outputs.append(frozenset({f"o{name}"}))
     feeds = {child: draw(number) / 5 for child in children}
-    behind = frozenset().union(*outputs)
-    stages[name] = Stage(name, feeds, behind, rate=rate, tuple_us=draw(number) * 100)
-    return behind
+    reached = frozenset().union(*outputs)
+    stages[name] = Stage(name, feeds, reached, rate=rate, tuple_us=draw(number) * 100)
+    return reached
 
 
 @st.composite

@@ -28,7 +28,7 @@ def seen(
     quality: Quality = Quality(delay=DELAY, loss=LOSS),  # noqa: B008
     kept: float = 1.0,
 ) -> Situation:
-    """A node with one output, whose stage can let 1,000 tuples a second in."""
+    """A node with one output, whose stage can admit 1,000 tuples per second."""
     now = int(at_s * SECOND)
     oldest = None if oldest_s is None else now - int(oldest_s * SECOND)
     stage = Stage("s", {}, frozenset({"a"}), waiting, oldest, rate, tuple_us=1000, kept=kept)
@@ -82,7 +82,7 @@ def test_an_output_that_is_not_served_is_not_helped() -> None:
     assert Shedder().decide(seen(0, rate=2000, waiting=9000, oldest_s=5, delay=5), inactive=("a",)) == ()
 
 
-def test_a_small_difference_is_no_command_and_a_large_one_is() -> None:
+def test_only_a_large_difference_is_worth_a_command() -> None:
     shedder = Shedder()
     shedder.decide(seen(0, rate=2000, delay=2.5))
     assert shedder.decide(seen(0.5, rate=2040, delay=2.5)) == ()
@@ -165,7 +165,7 @@ def test_in_a_calm_no_other_place_is_shed() -> None:
     assert "w" not in {stage for _, stage, _ in rounded(shedder.decide(more))}
 
 
-def test_what_waits_in_a_calm_is_no_backlog() -> None:
+def test_waiting_tuples_in_a_calm_are_not_a_backlog() -> None:
     shedder = Shedder()
     shedder.decide(seen(0, rate=2000, waiting=9000, oldest_s=3, delay=2.5))
     told = [rounded(shedder.decide(seen(at, rate=800, waiting=1400, oldest_s=1.4))) for at in (1, 2)]
@@ -176,7 +176,7 @@ def test_what_waits_in_a_calm_is_no_backlog() -> None:
 
 
 def two(at_s: float, whole_rate: float) -> Situation:
-    """An output that may lose tuples, beside one that may not; both are late."""
+    """An output that may lose tuples, and one that may not; both are late."""
     stages = {
         "s": Stage("s", {}, frozenset({"a"}), rate=500, tuple_us=1000),
         "w": Stage("w", {}, frozenset({"b"}), rate=whole_rate, tuple_us=1000),
@@ -214,7 +214,7 @@ def test_a_drop_box_goes_by_value_where_it_can() -> None:
     assert asked == [("s", 0.5)]
 
 
-def test_one_that_sheds_much_less_than_it_should_is_made_anew() -> None:
+def test_a_box_that_sheds_much_less_than_it_should_is_replaced() -> None:
     shedder = Shedder(by_value=lambda stage, rate: DropBox(rate, {"in": "(v <= 3)"}))
     shedder.decide(seen(0, rate=2000, delay=2.5))
     assert shedder.decide(seen(2.5, rate=2000, delay=2.1, kept=0.55)) == ()

@@ -54,6 +54,6 @@ def test_a_range_is_as_wide_as_the_marginal_cost_changes() -> None:
 
 
 @pytest.mark.parametrize(("slopes", "step"), [((), 1), ((3, 2), 1), ((-1, 2), 1), ((1, 2), 0)])
-def test_what_is_not_convex_is_no_cost(slopes: tuple[int, ...], step: int) -> None:
+def test_a_cost_must_be_convex(slopes: tuple[int, ...], step: int) -> None:
     with pytest.raises(PolicyError, match="cost"):
         CostCurve(slopes, step)

@@ -91,7 +91,7 @@ def test_what_is_accepted_is_moved_and_paid_and_the_round_is_over() -> None:
     assert one.decide(OFFER, 4090) == [Send("t", Offer(2, 35, (A,)))]
 
 
-def test_a_partner_that_asks_for_more_is_asked_again_when_nobody_is_cheaper() -> None:
+def test_a_partner_that_asks_for_more_is_asked_again_when_no_other_is_cheaper() -> None:
     one = giver(Contract("g", "t", 25, 45), Contract("g", "u", 30, 45))
     assert one.decide(OFFER, 2000) == [Send("t", Offer(1, 25, (A, B, C)))]
     assert one.decide(heard("t", Asked(1, 41)), 2010) == [Send("u", Offer(2, 30, (A, B)))]
@@ -198,7 +198,7 @@ def test_new_contracts_are_looked_at() -> None:
     assert one.decide(OFFER, 6010) == []
 
 
-def test_who_is_notified_begins_as_soon_as_it_may() -> None:
+def test_a_notified_giver_begins_as_soon_as_it_may() -> None:
     one = giver(fixed("g", "t", 35), notify=True, retry=60_000)
     one.decide(OFFER, 2000)
     assert one.decide(heard("t", Rejected(1)), 2010) == [Wake(62_010, OFFER)]
@@ -209,7 +209,7 @@ def test_who_is_notified_begins_as_soon_as_it_may() -> None:
     assert len(one.decide(OFFER, 64_020)) == 1
 
 
-def test_who_is_notified_in_a_round_asks_again_in_it() -> None:
+def test_a_giver_notified_in_a_round_asks_again_in_it() -> None:
     one = giver(fixed("g", "t", 35), fixed("g", "u", 36), notify=True, retry=60_000)
     one.decide(OFFER, 2000)
     assert one.decide(heard("t", Rejected(1)), 2010) == [Send("u", Offer(2, 36, (A, B)))]
@@ -259,7 +259,7 @@ def test_a_partner_that_is_gone_is_not_waited_for() -> None:
     assert one.decide(Gone("t"), 2200) == []
 
 
-def test_who_gave_something_tries_again_soon_and_who_was_rejected_later() -> None:
+def test_a_giver_tries_again_soon_after_a_movement_and_later_after_a_rejection() -> None:
     one = giver(fixed("g", "t", 35), retry=60_000)
     one.decide(OFFER, 2000)
     one.decide(heard("t", Accepted(1, ("a",))), 2010)

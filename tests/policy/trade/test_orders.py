@@ -1,4 +1,4 @@
-"""Whatever becomes of messages: nobody is worse off, no task is lost or doubled, no money is made."""
+"""Whatever happens to messages: no one is worse off, no task is lost or duplicated, no money is created."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from australis.policy.trade.participant import Participant
 
 
 class Letter(NamedTuple):
-    """A message on its way."""
+    """A message in transit."""
 
     sender: str
     to: str
@@ -39,7 +39,7 @@ class Letter(NamedTuple):
 
 
 class Town:
-    """Some participants, and a post office that does as it is told."""
+    """Some participants, and a post office under the test's control."""
 
     def __init__(self, people: list[Participant]) -> None:
         self.people = {person.id: person for person in people}
@@ -52,17 +52,17 @@ class Town:
             self._do(person.id, person.begin(0))
 
     def happens(self, who: str, event: Event) -> None:
-        """Tell a participant, and do what it says; it has been put away and taken out again before."""
+        """Give a participant an event, and carry out its commands; it is stored and restored before."""
         self.people[who] = pickle.loads(pickle.dumps(self.people[who]))
         self._do(who, self.people[who].decide(event, self.now))
 
     def deliver(self, place: int, *, keep: bool = False) -> None:
-        """Hand over a message; keep: it will come again."""
+        """Deliver a message; keep: it will be delivered again."""
         letter = self.post[place] if keep else self.post.pop(place)
         self.happens(letter.to, Heard(letter.sender, letter.message))
 
     def wake(self) -> None:
-        """Go to the next time that anybody waits for."""
+        """Advance to the next time that any participant waits for."""
         self.wakes.sort(key=lambda wake: wake[:2])
         at, _, who, event = self.wakes.pop(0)
         self.now = max(self.now, at)
@@ -87,7 +87,7 @@ class Town:
         self.movements.append(movement)
 
     def unconfirmed(self) -> list[Moved]:
-        """What is neither here nor there."""
+        """What is in transit."""
         return [
             moved
             for person in self.people.values()
@@ -96,7 +96,7 @@ class Town:
         ]
 
     def check(self, tasks: set[str]) -> None:
-        """All tasks are somewhere, once; so is all money."""
+        """Every task is somewhere, once; so is all money."""
         here = [task for person in self.people.values() for task in person.holding.tasks]
         there = [task.id for moved in self.unconfirmed() for task in moved.tasks]
         assert sorted(here + there) == sorted(tasks)
@@ -110,7 +110,7 @@ NAMES = ("a", "b", "c", "d")
 
 
 def _town(random: Random, notify: bool) -> Town:
-    """Each of four may give to all others; tasks of different loads, and prices at which some would go."""
+    """Each of four may give to all others; tasks of different loads, and prices at which some would move."""
     agreed = [
         Contract(one, other, low := random.randrange(250), low + random.choice([0, 10, 60]))
         for one in NAMES
@@ -137,7 +137,7 @@ def _town(random: Random, notify: bool) -> Town:
 
 
 def _told(seed: int, notify: bool) -> Town:
-    """A story in which messages come in any order, are lost and doubled, and clients come and go."""
+    """Messages arrive in any order, are lost and duplicated, and clients come and go."""
     random = Random(seed)
     town = _town(random, notify)
     tasks = {task for person in town.people.values() for task in person.holding.tasks}
@@ -181,7 +181,7 @@ def _step(town: Town, tasks: set[str], what: str, chance: int, number: int) -> N
 
 
 def _to_the_end(town: Town) -> None:
-    """All messages arrive from now on: in a while nothing is on its way any more."""
+    """All messages arrive from now on: after a while nothing is in transit any more."""
     for _ in range(2000):
         while town.post:
             town.deliver(0)

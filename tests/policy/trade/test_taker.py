@@ -157,7 +157,7 @@ def test_a_partner_that_is_gone_is_promised_nothing() -> None:
     assert one.decide(ANSWER, 4000) == [Send("h", Accepted(1, ("c", "d")))]
 
 
-def test_who_was_rejected_hears_of_room() -> None:
+def test_a_rejected_giver_hears_of_room() -> None:
     one = taker(fixed("g", "t", 25), load=3, notify=True)
     one.decide(Heard("g", Offer(1, 25, (A,))), 100)
     assert one.decide(ANSWER, 2000) == [Send("g", Rejected(1))]
@@ -173,14 +173,14 @@ def test_a_higher_price_is_room_too() -> None:
     assert one.decide(Agreed(fixed("g", "t", 45)), 2100) == [Send("g", Relieved())]
 
 
-def test_who_does_not_notify_stays_silent() -> None:
+def test_a_taker_that_does_not_notify_stays_silent() -> None:
     one = taker(fixed("g", "t", 25), load=3)
     one.decide(Heard("g", Offer(1, 25, (A,))), 100)
     one.decide(ANSWER, 2000)
     assert [one.decide(Ended(f"own{number}"), 2100) for number in range(3)] == [[], [], []]
 
 
-def test_who_gave_something_after_all_waits_for_no_room() -> None:
+def test_a_giver_that_gave_something_after_all_waits_for_no_room() -> None:
     one = taker(Contract("g", "t", 15, 35), load=2, notify=True)
     one.decide(Heard("g", Offer(1, 35, (Task("large", 3),))), 100)
     assert one.decide(ANSWER, 2000) == [Send("g", Rejected(1))]
@@ -190,7 +190,7 @@ def test_who_gave_something_after_all_waits_for_no_room() -> None:
     assert [one.decide(Ended(task), 4200) for task in ("a", "own0", "own1")] == [[], [], []]
 
 
-def test_who_is_gone_is_not_told_of_room_when_it_is_back() -> None:
+def test_a_giver_that_was_gone_is_not_notified_of_room_when_it_is_back() -> None:
     one = taker(fixed("g", "t", 25), load=3, notify=True)
     one.decide(Heard("g", Offer(1, 25, (A,))), 100)
     one.decide(ANSWER, 2000)

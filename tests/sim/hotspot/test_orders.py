@@ -1,4 +1,4 @@
-"""Any order of messages, losses, crashes and suspicions: no tuple is lost or doubled by a migration."""
+"""Any order of messages, losses, crashes and suspicions: no tuple is lost or duplicated by a migration."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ peers = st.sampled_from(PEERS)
 
 
 class Bag:
-    """Messages on their way, which arrive when somebody says so."""
+    """Messages in transit, which arrive when the test says so."""
 
     def __init__(self) -> None:
         self.messages: list[tuple[str, str, Any]] = []
@@ -33,7 +33,7 @@ class Bag:
 
 
 class AnyOrder(RuleBasedStateMachine):
-    """Four peers and an application that branches and recombines."""
+    """Four peers and an application that branches and merges."""
 
     @initialize(homes=st.lists(peers, min_size=6, max_size=6))
     def begin(self, homes: list[str]) -> None:
@@ -54,7 +54,7 @@ class AnyOrder(RuleBasedStateMachine):
             station._carried[m.Switch] = partial(self._switch, station)
 
     def _switch(self, station: Station, switch: m.Switch) -> None:
-        """A stream goes elsewhere at once, but the policy hears of it later."""
+        """A stream is redirected at once, but the policy hears of it later."""
         last = station.outlets[switch.stream].switch(switch.home)
         done = m.Switched(switch.migration, switch.stream, switch.version, last)
         self.switched.append((station, done))
@@ -103,7 +103,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule(source=peers, to=peers, serial=st.integers(1, 50))
     def decide(self, source: str, to: str, serial: int) -> None:
-        """Decisions may be anything: what they lead to is safe."""
+        """Decisions may be anything: their effects are safe."""
         self.overlay.stations[source].tell(m.Received(to, m.Decision(serial, "op", to)))
 
     @rule(peer=peers)
@@ -139,7 +139,7 @@ class AnyOrder(RuleBasedStateMachine):
             assert len(tasks) == len(set(tasks))
 
     def teardown(self) -> None:
-        """When nothing fails any more all comes to rest, and everything was delivered."""
+        """When nothing fails any more everything settles, and everything was delivered."""
         if not hasattr(self, "overlay"):
             return
         for station in self.overlay.stations.values():
@@ -157,7 +157,7 @@ class AnyOrder(RuleBasedStateMachine):
         assert self._rests()
         found = sorted(each.origin for each in self.overlay.deliveries.get(self.out, []))
         assert found == [number for number in range(1, self.emitted + 1) for _ in range(2)]
-        self.overlay.replayed()
+        self.overlay.replay()
 
     def _rests(self) -> bool:
         stations = self.overlay.stations.values()

@@ -34,7 +34,7 @@ def test_migrations_make_delays_short_and_loads_even() -> None:
     assert balanced.spread < without.spread
 
 
-def test_nobody_migrates_below_the_threshold() -> None:
+def test_nothing_migrates_below_the_threshold() -> None:
     calm = replace(SMALL, minutes=3, utilisation=0.1)
     found = simulated(calm, 1)
     assert found.migrations == found.whole.migration == 0

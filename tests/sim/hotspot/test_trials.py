@@ -1,4 +1,4 @@
-"""Migrations in bad worlds: a few hundred here, ten thousand in `make experiments`."""
+"""Migrations in unreliable worlds: a few hundred here, ten thousand in `make experiments`."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def test_a_seed_plays_a_world_again() -> None:
     assert first.run() == second.run()
     assert first.overlay.journal is not None
     assert second.overlay.journal is not None
-    assert first.overlay.journal.compare(second.overlay.journal) == first.overlay.replayed() > 100
+    assert first.overlay.journal.compare(second.overlay.journal) == first.overlay.replay() > 100
 
 
 # --- the checks are worth something: broken policies are found out
 
 
 def found_out(seeds: int = 150, *, faults: bool = True) -> str:
-    """What the first seed says that notices."""
+    """The error of the first seed that notices."""
     for seed in range(seeds):
         try:
             tried(seed, faults=faults)
@@ -73,7 +73,7 @@ def test_a_migration_that_is_undone_after_the_state_has_left_is_found_out(
     def always(self: Departure, peer: str) -> list[object]:
         leaving = self._leaving
         if leaving is not None and leaving.holding is not None and leaving.target == peer:
-            self._holdings.added(leaving.holding)
+            self._holdings.add(leaving.holding)
             self._leaving = None
             return []
         return failed(self, peer)  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""The kernel of the virtual world: time, machines, links, and journals that are played again."""
+"""The kernel of the virtual world: time, machines, links, and journals that are replayed."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_connection_keeps_its_order_however_late_pages_are() -> None:
     assert any(time - number / 10 > 4 for time, number in found)
 
 
-def test_what_a_node_tells_itself_is_never_lost() -> None:
+def test_a_message_of_a_node_to_itself_is_never_lost() -> None:
     clock, seen = Clock(), []
     net = Net(clock, Random(1), Links(latency=9, faults=Faults(loss=0.99)), lambda *what: seen.append(what))
     net.send("a", "a", "note")

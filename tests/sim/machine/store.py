@@ -1,4 +1,4 @@
-"""A little store, and lives of it that fail: what the tests of the virtual machine simulate."""
+"""A small store, and lives of it that fail: what the tests of the virtual machine simulate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from australis.sim.machine.machine import Machine
 
 
 class Store:
-    """A little store: a file is written and synced, then its name is committed; what is unknown is swept."""
+    """A small store: a file is written and synced, then its name is committed; unknown files are swept."""
 
     def __init__(self, machine: Machine, disk: VirtualDisk, home: VirtualHome) -> None:
         self.machine, self.disk = machine, disk
@@ -44,7 +44,7 @@ class Store:
 
 
 def simulate(seed: int, chances: Chances | None = None) -> Machine:
-    """Lives of three writers each; what one was told to be written must be there at the end."""
+    """Lives of three writers each; what one reported as written must be there at the end."""
     machine = Machine(seed, chances or draw_chances(seed, crash_within=150))
     disk, told = VirtualDisk(machine), {}
     home = VirtualHome(machine)

@@ -1,4 +1,4 @@
-"""The virtual home of a catalogue: SQLite, whose commits fail, count in doubt, and may be lost."""
+"""The virtual home of a catalogue: SQLite, whose commits fail, are in doubt, and may be lost."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rows(db: VirtualConnection) -> list[int]:
 
 
 def survive(seed: int, chances: Chances, work: Work) -> list[int]:
-    """What a table has after work in a life that then loses power; the harness is spared failures."""
+    """The contents of a table after work in a life that then loses power; the harness is spared failures."""
     machine = Machine(seed, chances)
     home = VirtualHome(machine)
 

@@ -1,4 +1,4 @@
-"""A seed is a run: the same switch points, in any process, whatever else there is."""
+"""A seed determines a run: the same switch points, in any process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The virtual disk: what is synced stays, what is not may be lost, torn, or back again."""
+"""The virtual disk: what is synced stays, what is not may be lost, torn, or restored."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ def test_the_seed_plans_crashes_within_a_range_and_no_more_than_wanted() -> None
     assert len(set(points)) > 20
 
 
-def test_what_escapes_a_dead_thread_is_no_failure_but_one_that_lives_on_is() -> None:
+def test_only_an_error_of_a_living_thread_is_a_failure() -> None:
     def translate(machine: Machine) -> None:
         try:
             machine.threads.event().wait()

@@ -1,4 +1,4 @@
-"""Virtual threads: who runs when, in virtual time, by a seed."""
+"""Virtual threads: which one runs when, in virtual time, by a seed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def cross(machine: Machine) -> None:
         thread.join()
 
 
-def test_a_deadlock_is_reported_with_who_waits_for_what_and_where() -> None:
+def test_a_deadlock_is_reported_with_what_each_thread_waits_for() -> None:
     reports = []
     for seed in range(50):
         machine = quiet(seed)
@@ -226,7 +226,9 @@ def test_a_run_without_an_end_is_stopped() -> None:
     for seed in range(10):
         machine = Machine(seed, draw_chances(seed).calm(), switches_most=500)
         before = threading.active_count()
-        with pytest.raises(Stuck, match=r"no end after 501 switch points(.|\n)*spinner of harness can run"):
+        with pytest.raises(
+            Stuck, match=r"not ended after 501 switch points(.|\n)*spinner of harness can run"
+        ):
             machine.run(lambda machine=machine: main(machine))
         assert threading.active_count() == before
 
@@ -316,7 +318,7 @@ def test_priorities_find_orders_that_a_uniform_choice_misses() -> None:
     assert not any(runs_ahead(Chances(), seed) for seed in range(50))
 
 
-def test_priorities_let_nobody_starve() -> None:
+def test_priorities_let_no_thread_starve() -> None:
     machine, seen = Machine(1, Chances(schedule=PRIORITIES, change_every=10)), []
 
     def main() -> None:

@@ -1,4 +1,4 @@
-"""Streams as flows: what sites and lines let through, what waits, and how late it is."""
+"""Streams as flows: what sites and lines pass, what waits, and how late it is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_where_nothing_is_too_much_all_is_through_in_a_step() -> None:
 
 
 def test_a_site_lets_in_what_it_can_do() -> None:
-    """At 10,000 in a second it is asked for 1.5 times what it can do."""
+    """At 10,000 per second it needs 1.5 times its capacity."""
     flows = Flows(world(10_000))
     steps = stepped(flows, 10_000, 3)
     assert flows.waiting["thin"].tuples == pytest.approx(10_000, rel=0.03)
@@ -81,7 +81,7 @@ def test_a_connection_point_is_on_the_way() -> None:
 
 @given(st.integers(0, 2**32))
 def test_nothing_is_lost_or_made_up(seed: int) -> None:
-    """Through moves too: what came in is delivered, or waits, each as many tuples as it will become."""
+    """Through moves too: what arrived is delivered, or waits, each as many tuples as it will become."""
     random = Random(seed)
     flows = Flows(random_world(random))
     rate = flows.survey.rates["s"]
@@ -108,7 +108,7 @@ def moved(random: Random, flows: Flows) -> None:
 
 
 def worth(flows: Flows) -> float:
-    """What all that waits will be, once it is out."""
+    """What everything that waits will become, once it is out."""
     survey = flows.survey
     boxes = sum(
         amount.tuples

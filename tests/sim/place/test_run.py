@@ -1,4 +1,4 @@
-"""Placement end to end: what moves reach, that they cease, and that a seed plays a run again."""
+"""Placement end to end: what moves achieve, that they cease, and that a seed repeats a run."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_seed_plays_a_run_again() -> None:
     assert outcome("slides and splits", seed=4) != outcomes[0]
 
 
-def test_nobody_takes_more_than_there_is_room_for() -> None:
+def test_no_site_takes_more_than_it_has_room_for() -> None:
     journal = Journal()
     Run(SHORT, 2, HASTY, journal).outcome()
     taken = [

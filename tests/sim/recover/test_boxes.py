@@ -23,7 +23,7 @@ def ran(box: object, numbers: range) -> dict[int, int]:
 )
 @given(cut=st.integers(1, 30))
 def test_what_a_box_is_done_with_it_does_not_need_again(make: object, cut: int) -> None:
-    """From behind that, a fresh box makes again all that the old one would have made from here on."""
+    """From after that, a fresh box produces everything that the old one would have from here on."""
     old, whole = make(), make()  # type: ignore[operator]
     ran(old, range(1, cut + 1))
     again = ran(make(), range(old.needs().get("p", cut + 1), 41))  # type: ignore[operator]
@@ -32,7 +32,7 @@ def test_what_a_box_is_done_with_it_does_not_need_again(make: object, cut: int) 
 
 
 class Row:
-    """Boxes in a row."""
+    """A chain of boxes."""
 
     def __init__(self, *boxes: PathBox) -> None:
         self.boxes = boxes

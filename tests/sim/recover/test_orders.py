@@ -75,7 +75,7 @@ class AnyOrder(RuleBasedStateMachine):
             wanted = {tup for tup in expected if tup[1] <= self.emitted}
             assert wanted <= set(self.world.deliveries.get(arc, {}))
         self.what_is_delivered_is_right()
-        self.world.replayed()
+        self.world.replay()
 
 
 TestAnyOrder = AnyOrder.TestCase

@@ -29,7 +29,7 @@ def test_a_seed_plays_a_network_again() -> None:
     assert first.run() == second.run()
     assert first.world.journal is not None
     assert second.world.journal is not None
-    assert first.world.journal.compare(second.world.journal) == first.world.replayed() > 100
+    assert first.world.journal.compare(second.world.journal) == first.world.replay() > 100
 
 
 def test_more_than_k_crashes_may_lose_messages() -> None:
@@ -108,7 +108,7 @@ def test_to_ask_for_arrays_costs_as_much_as_flow_messages() -> None:
 
 
 @pytest.mark.parametrize("machines", [1, 3, BOXES])
-def test_nothing_is_lost_when_another_machine_goes_on_from_the_queues(machines: int) -> None:
+def test_nothing_is_lost_when_another_machine_continues_from_the_queues(machines: int) -> None:
     granularity = Granularity((COST_S,) * BOXES, machines)
     calm, failing = ServerPipeline(granularity), ServerPipeline(granularity, fails=True)
     calm.run()

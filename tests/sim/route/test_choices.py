@@ -1,4 +1,4 @@
-"""What is compiled decides as what is not: operators tell the same, and tuples go the same way."""
+"""Compiled and plain code decide alike: operators report the same, and tuples take the same path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numba import njit
 from australis.policy.route.plan import Operator, RoutedStream, any_order, plan_of
 from australis.policy.route.policies import POLICIES, Policy, Q
 from australis.policy.route.statistics import Monitor, OperatorStatistics
-from australis.sim.route.compiled.choices import SCORES, sent_on, tell
+from australis.sim.route.compiled.choices import SCORES, choose_visit, tell
 from australis.sim.route.compiled.layout import NONE, Arrays, laid_out
 from australis.sim.route.run import how_of
 from australis.sim.route.world import Sharing, World, alone
@@ -28,7 +28,7 @@ TOLD = st.builds(
 
 @pytest.fixture(scope="module")
 def compiled() -> tuple[Callable[..., None], Callable[..., bool]]:
-    return njit(tell.py_func), njit(sent_on.py_func)
+    return njit(tell.py_func), njit(choose_visit.py_func)
 
 
 def _arrays(now: float) -> Arrays:
@@ -126,7 +126,7 @@ def test_copies_get_tuples_in_proportion_to_their_resources(
 def test_an_operator_with_copies_costs_the_less_the_more_there_are(
     compiled: tuple[Callable[..., None], Callable[..., bool]],
 ) -> None:
-    """Of seven tuples, copies that need 1, 2 and 4 units of time work four, two and one in 4: all in 4."""
+    """Of seven tuples, copies that need 1, 2 and 4 units process four, two and one: all in 4 units."""
     arrays = _with_copies(1.0, 2.0, 4.0)
     operator = arrays.operators[0]
     operator["served"], operator["worked"] = 7, 4 * 1.0 + 2 * 2.0 + 1 * 4.0

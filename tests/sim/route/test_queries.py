@@ -1,4 +1,4 @@
-"""Plans drawn at random: as the paper says, and how much of them a policy takes."""
+"""Random plans: as the paper says, and how much of them a policy can take."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def test_plans_together_are_drawn_as_the_paper_says(seed: int) -> None:
 
 
 def test_the_maximum_data_rate_is_where_a_queue_would_get_too_long() -> None:
-    """10,000 tuples more than the 1,000 in a unit of time that can be served, in 1,000 units of time."""
+    """10,000 tuples more than the 1,000 per unit of time that can be served, in 1,000 units of time."""
     plan = plan_of((Operator("a", 1.0, resources=1000),), (RoutedStream("x", any_order("a")),))
     for start in (100, 1010, 9000):
         assert Search(alone(plan), Q, until=100).maximum(start) == pytest.approx(1010, rel=0.05)
 
 
-def test_a_short_run_tells_what_a_long_one_would() -> None:
+def test_a_short_run_predicts_a_long_one() -> None:
     world = drawn(seed=3)
     found = Search(world, SCQ, until=300).maximum(300)
     for rate, fine in ((found / 1.2, True), (found * 1.2, False)):
@@ -81,7 +81,7 @@ def test_data_rates_are_in_the_order_of_the_paper() -> None:
 
 
 def test_tuples_stay_in_the_order_of_the_paper() -> None:
-    """WSCQ < SCQ < WSC < SC < Q, T, at rates that SC does not take any more."""
+    """WSCQ < SCQ < WSC < SC < Q, T, at rates that SC can no longer take."""
     stays = {
         name: mean(simulate(drawn(seed), policy, 170, until=200).late.stay for seed in range(8))
         for name, policy in POLICIES.items()

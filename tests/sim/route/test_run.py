@@ -1,4 +1,4 @@
-"""Runs of the virtual world: they can be run again, lose nothing, and are as queueing theory says."""
+"""Runs of the virtual world: they can be repeated, lose nothing, and agree with queueing theory."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_operators_on_one_node_have_an_equal_part_of_it() -> None:
 
 
 def test_a_page_waits_until_it_is_full_or_due() -> None:
-    """At 1 tuple in a unit of time, half of which go on, a page of 4 would wait for 8 units."""
+    """At 1 tuple per unit of time, half of which continue, a page of 4 would wait for 8 units."""
     times = {
         wait: simulate(placed(CHAIN, Links(4, wait), a="n", b="m"), Q, 1, until=5000).response_time
         for wait in (0.0, 2.0, 1e6)
@@ -75,7 +75,7 @@ def test_a_page_waits_until_it_is_full_or_due() -> None:
 
 
 def test_a_page_that_has_left_takes_no_other_with_it_when_it_would_be_due() -> None:
-    """At 20 tuples in a unit of time a page of 4 is full before it is due; tuples wait for 1.5 others."""
+    """At 20 tuples per unit of time a page of 4 is full before it is due; tuples wait for 1.5 others."""
     fast = World(CHAIN, {"n": 1e4, "m": 1e4}, {"a": "n", "b": "m"}, Links(4, wait=1.0))
     assert simulate(fast, Q, 40, until=1000).response_time == pytest.approx(1.5 / 20, rel=0.05)
 
@@ -95,7 +95,7 @@ def test_a_source_on_a_node_is_as_far_as_its_links() -> None:
     assert simulate(far, Q, 0.1, until=5000).response_time == pytest.approx(3.4, abs=0.1)
 
 
-def test_an_overload_is_told_and_can_end_the_run() -> None:
+def test_an_overload_is_reported_and_can_end_the_run() -> None:
     plan = plan_of((Operator("a", 1.0, resources=10),), (RoutedStream("x", any_order("a")),))
     whole = simulate(alone(plan), Q, 210, until=100)
     assert whole.overloaded == pytest.approx(50, rel=0.1)
@@ -106,7 +106,7 @@ def test_an_overload_is_told_and_can_end_the_run() -> None:
 
 
 def test_tickets_are_void_where_a_queue_is_too_long() -> None:
-    """With such a limit T sends tuples elsewhere, when the operator that eats most has more than enough."""
+    """With such a limit T sends tuples elsewhere when the operator with the most tickets is overloaded."""
     free, voided = alone(S3), replace(alone(S3), ticket_limit=200)
     assert simulate(voided, T, 240, until=300).inside < simulate(free, T, 240, until=300).inside
 

@@ -1,4 +1,4 @@
-"""Operators that are slid, split and merged: no tuple is lost or doubled, and load goes where room is."""
+"""Operators that are slid, split and merged: no tuple is lost or duplicated, and load goes where room is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from australis.policy.place.sharing import RULES, Action, Rules
 from australis.policy.route.plan import DistributedPlan, Operator, RoutedStream, any_order, plan_of
 from australis.policy.route.policies import POLICIES, SCQ, WSCQ
 from australis.sim.route.compiled.layout import COPY, NODE, NONE, Arrays, laid_out
-from australis.sim.route.compiled.loop import lived
+from australis.sim.route.compiled.loop import run_until
 from australis.sim.route.compiled.sharing import decided_compiled
 from australis.sim.route.run import how_of, simulate
 from australis.sim.route.world import Links, Sharing, World
@@ -40,7 +40,7 @@ def world_of(plan: DistributedPlan, links: Links = PAGES, rules: Rules = RESTLES
 
 
 def checked(arrays: Arrays) -> None:
-    """Every tuple that is inside is in one queue or on one way, and no queue has one twice."""
+    """Every tuple that is inside is in one queue or on one link, and no queue has one twice."""
     count, copies = arrays.counts[0], arrays.copies[: arrays.counts[0]["copies"]]
     inside = count["entered"] + count["made"] - count["eaten"] - count["left"]
     assert copies["queued"].sum() + copies["coming"].sum() == inside
@@ -97,17 +97,17 @@ def test_no_tuple_is_lost_or_doubled(
     world = world_of(plan, PAGES if far else Links())
     arrays, rng = laid_out(world, rate, 1 << 17), np.random.default_rng(seed)
     for until in (10.0, 20.0, 40.0):
-        lived(arrays, how_of(world, POLICIES[policy]), until, rng)
+        run_until(arrays, how_of(world, POLICIES[policy]), until, rng)
         checked(arrays)
         homes_checked(arrays)
 
 
 @pytest.mark.parametrize("rate", [10, 17, 25])
-def test_tuples_on_their_way_to_a_copy_that_is_gone_go_on_to_its_heir(rate: float) -> None:
+def test_tuples_in_transit_to_a_removed_copy_are_forwarded_to_its_heir(rate: float) -> None:
     world = world_of(FAST, replace(PAGES, latency=2.0))
     arrays, rng = laid_out(world, rate, 1 << 17), np.random.default_rng(1)
     for step in range(1, 400):
-        lived(arrays, how_of(world, WSCQ), step / 4, rng)
+        run_until(arrays, how_of(world, WSCQ), step / 4, rng)
         homes_checked(arrays)
     checked(arrays)
 
@@ -143,7 +143,7 @@ def test_it_does_not_come_back() -> None:
     assert late.merged <= 1
 
 
-def test_who_is_not_overloaded_shares_nothing() -> None:
+def test_a_node_that_is_not_overloaded_shares_nothing() -> None:
     found = simulate(world_of(FAST, rules=RULES), SCQ, 8, until=300)
     assert found.changes.handed == found.changes.split == found.changes.slid == 0
 

@@ -1,4 +1,4 @@
-"""Lemma 1: the narrowest range of prices with which load gets through a chain; and what it leaves out."""
+"""Lemma 1: the narrowest range of prices that lets load move along a chain; and its limits."""
 
 from __future__ import annotations
 

@@ -44,14 +44,14 @@ def test_a_range_is_from_the_twelfth_to_the_fourteenth() -> None:
     assert (one.low, one.high) == (COST.marginal(1, 11) + 1, COST.marginal(1, 13) + 1)
 
 
-def test_prices_by_chance_are_those_of_whoever_is_full_first() -> None:
+def test_random_prices_are_those_of_the_node_that_is_full_first() -> None:
     for contract in contracts(VARIANTS["random"], PAIR, np.array([17, 13])):
         assert contract.low == contract.high == COST.marginal(1, 12) + 1
     drawn = capacities(VARIANTS["random"], 1000, np.random.default_rng(1))
     assert set(drawn.tolist()) == set(range(12, 19))
 
 
-def test_ranges_by_chance_are_as_wide_as_two_operators_of_whoever_is_full_first() -> None:
+def test_random_ranges_are_as_wide_as_two_operators_of_the_node_that_is_full_first() -> None:
     for contract in contracts(VARIANTS["random-bounded"], PAIR, np.array([17, 13])):
         assert (contract.low, contract.high) == (COST.marginal(1, 10) + 1, COST.marginal(1, 12) + 1)
 

@@ -1,4 +1,4 @@
-"""Markets: what happens when, and what is true whatever happens."""
+"""Markets: what happens when, and what holds whatever happens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from australis.policy.trade.messages import Took
 from australis.policy.trade.participant import Participant
 from australis.policy.trade.selection import Chosen
 from australis.sim.trade.graphs import drawn_pairs
-from australis.sim.trade.world import Market, Movable, Ways, loads_of, settled
+from australis.sim.trade.world import Market, Movable, Ways, loads_of, settle
 
 COST = CostCurve(slopes=(10, 20, 30, 40, 50, 60))
 
@@ -56,7 +56,7 @@ def test_a_range_of_prices_balances_two_by_one_movement(count: int) -> None:
 def test_a_market_settles_when_no_price_would_move_anything() -> None:
     market = two()
     market.begin()
-    assert settled(market, Movable(market), 100_000)
+    assert settle(market, Movable(market), 100_000)
     assert loads_of(market) == [3, 2]
     assert market.clock.now < 10_000
 
@@ -64,7 +64,7 @@ def test_a_market_settles_when_no_price_would_move_anything() -> None:
 def test_a_market_that_has_no_time_does_not_settle() -> None:
     market = two()
     market.begin()
-    assert not settled(market, Movable(market), 2000)
+    assert not settle(market, Movable(market), 2000)
 
 
 def test_load_comes_and_goes() -> None:
@@ -79,8 +79,8 @@ def test_load_comes_and_goes() -> None:
     assert market.now.cost == sum(COST.of(load) for load in loads_of(market))
 
 
-def test_clients_may_fill_whoever_has_promised_to_take_something() -> None:
-    """The movement then makes all together dearer, and nobody is to blame."""
+def test_clients_may_fill_a_taker_that_has_made_a_promise() -> None:
+    """The movement then raises the total cost, and nobody is to blame."""
     market = two()
     market.begin(5000)
     for number in range(4):
@@ -106,7 +106,7 @@ def test_a_bad_deal_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_movement_that_makes_all_dearer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A taker that takes at a loss, and says that it does not."""
+    """A taker that takes at a loss, and denies it."""
     taken = Chosen((Task("t0"), Task("t1")), 2, 0)
     monkeypatch.setattr("australis.policy.trade.taker.accepted", lambda *_: taken)
     monkeypatch.setattr("australis.policy.trade.taker.Took", lambda *args: Took(*args)._replace(cost=0))
@@ -165,7 +165,7 @@ def test_invariants_hold_in_any_market(
     market = Market(people, ways, rng)
     before, tasks = market.now.cost, sorted(task for person in people for task in person.holding.tasks)
     market.begin()
-    assert settled(market, Movable(market), 2_000_000)
+    assert settle(market, Movable(market), 2_000_000)
     assert sorted(task for person in people for task in person.holding.tasks) == tasks
     assert market.now.cost == sum(person.holding.cost.of(person.holding.load) for person in people)
     costs_over_time = [before, *(moment.cost for moment in market.history)]

@@ -14,9 +14,9 @@ from australis.algebra.boxes.box import (
     Names,
     at,
     call_fields,
+    check_syntax,
     named_texts,
     predicate,
-    syntax_checked,
     window_calls,
 )
 from australis.algebra.expr import Expr, WindowCall, parse, parse_window
@@ -76,7 +76,7 @@ class Aggregate(Box):
         guard(self.align, bool, "align", "True or False")
         with Gathering() as found:
             with found.at():
-                syntax_checked(self.functions, "functions", parse_window)
+                check_syntax(self.functions, "functions", parse_window)
             with found.at():
                 _check_timeout(self.timeout)
             if self.advance_when is not None:
@@ -171,7 +171,7 @@ class Tumble(Box):
     def __post_init__(self) -> None:
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
         object.__setattr__(self, "group_by", distinct_names(self.group_by, "group_by"))
-        syntax_checked(self.functions, "functions", parse_window)
+        check_syntax(self.functions, "functions", parse_window)
         _check_timeout(self.timeout)
         if not self.group_by:
             raise AlgebraError(Problem("group_by", "is empty", "at least one attribute"))

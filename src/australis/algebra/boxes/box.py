@@ -34,6 +34,8 @@ class Box(ABC):
     """The least and the greatest number of inputs; None is any."""
     keeps_schema: ClassVar[bool] = False
     """Whether every output has the attributes of the first input."""
+    emits_late: ClassVar[bool] = False
+    """Whether a tuple that comes too late is emitted all the same: it is counted, but not lost."""
     system: ClassVar[bool] = False
     """Whether only Australis itself may put the box into a network."""
 
@@ -254,7 +256,7 @@ def _named_text(pair: Any, path: str, index: int) -> tuple[str, str]:
     return name, text
 
 
-def syntax_checked(texts: NamedTexts, path: str, parser: Callable[[str], Any]) -> None:
+def check_syntax(texts: NamedTexts, path: str, parser: Callable[[str], Any]) -> None:
     """Refuse a text that is not an expression as soon as the box is made."""
     with Gathering() as found:
         for name, text in texts:

@@ -13,9 +13,9 @@ from australis.algebra.boxes.box import (
     Names,
     at,
     call_fields,
+    check_syntax,
     named_texts,
     predicate,
-    syntax_checked,
     window_calls,
 )
 from australis.algebra.expr import Attribute, Call, Expr, WindowCall, parse, parse_window
@@ -172,7 +172,7 @@ class Resample(Box):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "functions", named_texts(self.functions, "functions"))
-        syntax_checked(self.functions, "functions", parse_window)
+        check_syntax(self.functions, "functions", parse_window)
         _check_side(self.left, "left", Order)
         _check_side(self.right, "right", Order)
         if self.left.group_by:

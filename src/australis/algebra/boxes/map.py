@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from australis.algebra.boxes.box import Box, NamedTexts, Names, at, named_texts, syntax_checked
+from australis.algebra.boxes.box import Box, NamedTexts, Names, at, check_syntax, named_texts
 from australis.algebra.expr import Attribute, Expr, WindowCall, parse
 from australis.algebra.guards import Gathering
 from australis.algebra.schema import Field, Schema
@@ -30,7 +30,7 @@ class Map(Box):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", named_texts(self.attributes, "attributes"))
-        syntax_checked(self.attributes, "attributes", parse)
+        check_syntax(self.attributes, "attributes", parse)
 
     def bind(self, schema: Schema) -> dict[str, Expr]:
         """The typed expressions, by the attribute that each computes."""

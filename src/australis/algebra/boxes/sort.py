@@ -26,6 +26,7 @@ class BSort(Box):
     order: Order
     kind: ClassVar[str] = "bsort"
     keeps_schema: ClassVar[bool] = True
+    emits_late: ClassVar[bool] = True
     ordered: ClassVar[bool] = True
     keeps_tuples: ClassVar[bool] = True
     copies_tuples: ClassVar[bool] = True

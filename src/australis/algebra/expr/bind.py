@@ -12,8 +12,8 @@ from australis.algebra.expr.binding import (
     Mismatch,
     Signature,
     cast_refused,
+    check_count,
     convert,
-    counted,
     fitting,
     longest,
     meeting_of,
@@ -128,7 +128,7 @@ class Binder:
         """The arguments of a registered function in the types it takes."""
         bound = self.all(node.args)
         try:
-            counted(bound, len(types), len(types))
+            check_count(bound, len(types), len(types))
             return tuple(fitting(bound, index, type_) for index, type_ in enumerate(types))
         except Mismatch as mismatch:
             self.refuse_mismatch(node.name, node.position, node.args, mismatch)

@@ -16,8 +16,8 @@ from australis.algebra.expr.binding import (
     Rule,
     Signature,
     bounded,
+    check_count,
     convert,
-    counted,
     meeting_of,
     numbers,
     takes,
@@ -143,7 +143,7 @@ def _count(args: Args) -> Signature:
 
 
 def _sum(args: Args) -> Signature:
-    counted(args, 1, 1)
+    check_count(args, 1, 1)
     found = numbers(args)
     if found.is_decimal:
         return Signature(args, bounded(found.precision + 10, found.scale), True)
@@ -152,7 +152,7 @@ def _sum(args: Args) -> Signature:
 
 
 def _avg(args: Args) -> Signature:
-    counted(args, 1, 1)
+    check_count(args, 1, 1)
     found = numbers(args)
     if found.is_decimal:
         return Signature(args, bounded(found.precision + 4, found.scale + 4), True)
@@ -160,7 +160,7 @@ def _avg(args: Args) -> Signature:
 
 
 def _same(args: Args) -> Signature:
-    counted(args, 1, 1)
+    check_count(args, 1, 1)
     met = meeting_of(args)
     return Signature(met, met[0].type, True)
 

@@ -133,7 +133,7 @@ def record(made: type[Any], codecs: Mapping[str, Codec], title: str) -> Codec:
 def read_fields(
     value: Mapping[str, Json], codecs: Mapping[str, Codec], required: list[str]
 ) -> dict[str, Any]:
-    """Each field through its codec; unknown and missing ones are refused."""
+    """Read each field through its codec; refuse unknown and missing ones."""
     with Gathering() as gathering:
         return gather_fields(value, codecs, required, gathering)
 
@@ -141,7 +141,7 @@ def read_fields(
 def gather_fields(
     value: Mapping[str, Json], codecs: Mapping[str, Codec], required: list[str], gathering: Gathering
 ) -> dict[str, Any]:
-    """The fields that can be read, each through its codec; what is wrong with the others is gathered."""
+    """The fields that can be read, each through its codec; collects the problems of the others."""
     found = {}
     for name in (name for name in value if name not in codecs):
         with gathering.at(str(name)):
@@ -181,6 +181,7 @@ _STORE = record(
         "pull": Codec({"enum": [each.value for each in Pull if each]}, TEXT.read, str),
         "refresh": TEXT,
         "ascending": TEXT,
+        "overlap": SPAN,
     },
     "a stored data set: a file, or a table of a database",
 )

@@ -170,7 +170,7 @@ def from_json(document: Json, *, system: bool = False) -> Network:
 
 @dataclass
 class _PartProblems:
-    """What is wrong with inputs, boxes and other parts by themselves, and what is not known of them."""
+    """The problems of inputs, boxes and other parts on their own, and what is unknown about them."""
 
     problems: list[Problem] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)
@@ -178,7 +178,7 @@ class _PartProblems:
 
 
 def _draft_problems(document: Json, found: Mapping[str, Any], parts: _PartProblems) -> list[Problem]:
-    """What is wrong with the network that the readable parts make; nothing if a whole section is missing."""
+    """The problems of the network that the readable parts form; none if a whole section is missing."""
     if "name" not in found or any(name in document and name not in found for name in _SECTIONS):
         return []
     known = {name: value for name, value in found.items() if name != "description"}
@@ -236,7 +236,7 @@ def _check_version(document: Json) -> None:
 
 
 def _collecting(read: Callable[[Json], Any], section: str, parts: _PartProblems) -> Callable[[Json], Any]:
-    """Read all items of a section, gathering the problems of each instead of stopping at the first."""
+    """Read all items of a section and collect the problems of each instead of stopping at the first."""
 
     def read_all(value: Json) -> dict[str, Any]:
         found = {}
@@ -259,7 +259,7 @@ def _collecting(read: Callable[[Json], Any], section: str, parts: _PartProblems)
 def _stand_in(
     read: Callable[[Json], Any], item: Json, error: AlgebraError
 ) -> tuple[Any, frozenset[str]] | None:
-    """A part without its faults, with which others can be checked, and the attributes that it lacks."""
+    """A part without its faults, so that others can be checked with it, and the attributes that it lacks."""
     repaired = without_faults(item, error.problems)
     if repaired is None:
         return None

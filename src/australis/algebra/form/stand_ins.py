@@ -1,4 +1,4 @@
-"""Stand-ins for parts of a document that are wrong, so that all other parts can be checked as well."""
+"""Stand-ins for faulty parts of a document, so that all other parts can be checked as well."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from australis.errors import Problem
 
 Json = Any
 _HARMLESS = ("quality", "history", "importance", "store", "tag", "description")
-"""The fields of a part without which other parts mean the same."""
+"""The fields of a part that do not affect the meaning of other parts."""
 _NAMED = ("schema", "attributes", "functions")
-"""The fields that name attributes of a stream, each for itself."""
+"""The fields that name attributes of a stream one by one."""
 _PATH = re.compile(r"([^.\[]+)(?:\[(\d+)\]|\.([^.\[]+))?")
 
 
 def without_faults(part: Json, problems: Iterable[Problem]) -> tuple[Json, frozenset[str]] | None:
-    """The part without what is wrong in it, and the attributes that it would name; None if that is not known.
+    """The part without its faults, and the attributes that it would name; None if that is unknown.
 
     >>> bad = {"box": "map", "attributes": {"a": "1 +", "b": "2"}, "colour": "red"}
     >>> without_faults(bad, [Problem("attributes.a", "unexpected"), Problem("colour", "unknown field")])

@@ -1,7 +1,7 @@
-"""What `australis check` stands on: do rows of a file fit, and can a machine take the expected load?
+"""The analyses of `australis check`: do the rows of a file fit, and can a machine handle the expected load?
 
-Files, rates and costs come in; warnings, an analysis and, under overload, the drop boxes that would stand go
-out.
+In: files, rates and costs. Out: warnings, an analysis and, under overload, the drop boxes that the shedder
+would place.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The static analysis behind `australis check --rate`: from its arguments to an answer."""
+"""The static analysis of `australis check --rate`: from its arguments to the answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from australis.policy.shed import Shedding
 
 @dataclass(frozen=True)
 class CapacityReport:
-    """An analysis, the costs that it rests on, and what the shedder would do if there is too much load."""
+    """An analysis, the costs that it is based on, and what the shedder would do under overload."""
 
     network: Network
     analysis: Analysis
@@ -35,7 +35,7 @@ class CapacityReport:
         return self.analysis.verdict is Verdict.OVERLOADED
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, for `--json`."""
+        """The report for `--json`."""
         found = self.analysis
         loads = {part: getattr(found, part) for part in ("inputs", "boxes", "outputs")}
         return {

@@ -1,4 +1,4 @@
-"""The options of `australis check` that ask whether a network can take the load that is expected."""
+"""The options of `australis check` about whether a network can handle the expected load."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def _finite(ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
-    """A number as it is; NaN and infinity pass every range, and are none."""
+    """Refuse NaN and infinity, which pass every range check."""
     if value is not None and not isfinite(value):
-        raise click.BadParameter(f"{value} is no number that a machine can have.", ctx, option)
+        raise click.BadParameter(f"{value} is not a finite number.", ctx, option)
     return value
 
 
@@ -29,14 +29,14 @@ _OPTIONS = (
         "rate",
         multiple=True,
         metavar=RATE_METAVAR,
-        help="The tuples that come on every input, or on the one that is named: 20000/s, 5k/s, 300/min, "
-        "1M/h. Repeatable.",
+        help="The rate of every input, or of the one that is named: 20000/s, 5k/s, 300/min, 1M/h. "
+        "Repeatable.",
     ),
     click.option(
         "--capacity",
         type=click.FloatRange(min=0, min_open=True),
         callback=_finite,
-        help="The cores that there are. Default: those of this machine.",
+        help="The number of cores. Default: those of this machine.",
     ),
     click.option(
         "--headroom",
@@ -44,13 +44,13 @@ _OPTIONS = (
         callback=_finite,
         default=1.0,
         show_default=True,
-        help="The part of them that may be used in steady state; the rest is for ad hoc queries.",
+        help="The fraction of them that may be used in steady state; the rest is for ad hoc queries.",
     ),
     click.option(
         "--calibrate",
         multiple=True,
         metavar="NAME=FILE",
-        help="Measure costs with the tuples of a file or generator:OPTIONS. Inputs without are made up.",
+        help="Measure costs with the tuples of a file or generator:OPTIONS. Others are generated.",
     ),
     click.option(
         "--tuples",
@@ -60,19 +60,19 @@ _OPTIONS = (
         help="How many tuples to measure with.",
     ),
     click.option(
-        "--root", type=click.Path(path_type=Path), metavar="DIR", help="Take the costs that a node measured."
+        "--root", type=click.Path(path_type=Path), metavar="DIR", help="Use the costs that a node measured."
     ),
     click.option(
         "--costs",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Take the costs of a file: what --rate with --json has printed, or your own.",
+        help="Use the costs in a file: what --rate with --json has printed, or your own.",
     ),
     click.option(
         "--train-ms",
         type=click.FloatRange(min=0),
         callback=_finite,
-        help="What a train takes, however short. Default: as the node or the file says, else 50.",
+        help="The fixed cost of a train. Default: from the node or the file, else 50.",
     ),
 )
 
@@ -99,7 +99,7 @@ class CapacityQuestion:
 
     @classmethod
     def asked(cls, ctx: click.Context, values: dict[str, Any]) -> CapacityQuestion | None:
-        """The question that the options ask; None without --rate, which all the others need."""
+        """The question that the options ask; None without --rate, which all other options need."""
         question = cls(**{field.name: values[field.name] for field in fields(cls)})
         if question.rate:
             return question

@@ -20,7 +20,7 @@ EXPECTED = '{"boxes": {BOX: {"tuple_us": NUMBER, "selectivity": [NUMBER, ...]}},
 
 
 def input_rates(network: Network, texts: tuple[str, ...]) -> dict[str, float]:
-    """The rate of every input in tuples a second, out of [NAME=]RATE options."""
+    """The rate of every input in tuples per second, from [NAME=]RATE options."""
     found: dict[str, float] = {}
     for name, rate in rate_texts(network, texts).items():
         try:
@@ -35,11 +35,11 @@ def input_rates(network: Network, texts: tuple[str, ...]) -> dict[str, float]:
 
 
 def sample_files(network: Network, texts: tuple[str, ...]) -> dict[str, str]:
-    """The files of inputs and stored tables, out of NAME=FILE options."""
+    """The files of inputs and stored tables, from NAME=FILE options."""
     for text in texts:
         if (name := text.partition("=")[0]) not in network.inputs:
             known = ", ".join(network.inputs)
-            raise click.UsageError(f"--calibrate {text}: there is no input {name!r}; there is {known}")
+            raise click.UsageError(f"--calibrate {text}: there is no input {name!r}; the inputs are {known}")
     return named_files(texts, list(network.inputs), "calibrate")
 
 
@@ -56,7 +56,7 @@ def read_costs(path: Path, network: Network) -> Costs:
     except OSError as error:
         raise click.UsageError(f"--costs {path}: {error.strerror}") from None
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        what = f"is no file of costs ({type(error).__name__}: {error})"
+        what = f"is not a file of costs ({type(error).__name__}: {error})"
         raise click.UsageError(f"--costs {path}: {what}; expected {EXPECTED}") from None
     for box, node in network.boxes.items():
         _check_box(box, node.box.outputs, costs, path)
@@ -87,5 +87,5 @@ def _numbers(given: Mapping[str, Any]) -> dict[str, float]:
 def _number(value: Any) -> float:
     number = float(value)
     if not 0 <= number < float("inf"):
-        raise ValueError(f"{value!r} is no cost and no selectivity")
+        raise ValueError(f"{value!r} is not a cost or a selectivity")
     return number

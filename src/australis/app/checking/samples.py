@@ -1,4 +1,4 @@
-"""Rows of a file beside the schema of an input: what does not fit, and what was probably misspelt."""
+"""Rows of a file compared with the schema of an input: what does not fit, and probable misspellings."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _rejections(path: str, rows: int, reasons: list[str]) -> Iterator[Problem]:
 
 
 def _empty(path: str, table: pa.Table, file: str) -> Iterator[Problem]:
-    """Attributes that no row has: spelt otherwise in the file, or never written."""
+    """Attributes that no row has: spelt differently in the file, or never written."""
     for name in table.column_names if table.num_rows else ():
         if table[name].null_count == table.num_rows:
             yield Problem(f"{path}.schema.{name}", f"is NULL in all {table.num_rows:,} rows of {file}")

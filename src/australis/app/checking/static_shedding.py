@@ -1,4 +1,4 @@
-"""What the load shedder would do about rates that a machine cannot take (Aurora 4.5)."""
+"""What the load shedder would do at rates that a machine cannot handle (Aurora 4.5)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Rates = Mapping[Ref, float]
 
 
 def shed_statically(network: Network, costs: Costs, found: Analysis) -> Shedding:
-    """The drop boxes that recover what is missing, in a network whose queues stand at its split points."""
+    """The drop boxes that recover the missing time, in a network whose queues are at its branch points."""
     made = plan(network, Discipline.BRANCH)
     inputs = {name: load.received for name, load in found.inputs.items()}
     streams = rates(network, inputs, costs.boxes)
@@ -29,18 +29,18 @@ def shed_statically(network: Network, costs: Costs, found: Analysis) -> Shedding
 
 
 def _stage(made: Plan, superbox: Superbox, found: Analysis, streams: Rates) -> Stage:
-    """A superbox under the load that is expected; what is dropped at its gate has been read by then."""
+    """A superbox under the expected load; tuples dropped at its gate have already been read."""
     arcs = superbox.streams.values()
     rate = sum(streams[Ref.parse(arc)] for arc in arcs)
     direct = sum(streams[Ref.parse(arc)] for arc in arcs if made.arcs[arc].writer is None)
     written = [name for name, arc in made.outputs.items() if made.arcs[arc].writer == superbox.id]
     cores = sum(found.boxes[box].cores for box in superbox.boxes)
     cores += sum(found.outputs[name].cores for name in written if name in found.outputs)
-    behind = outputs_of(made.network)
+    downstream = outputs_of(made.network)
     return Stage(
         superbox.id,
         {name: fed / rate for name, fed in _fed(made, superbox, streams).items()} if rate else {},
-        frozenset().union(*(behind[box] for box in superbox.boxes)),
+        frozenset().union(*(downstream[box] for box in superbox.boxes)),
         rate=rate,
         direct=direct,
         tuple_us=cores * 1e6 / rate if rate else 0.0,
@@ -48,7 +48,7 @@ def _stage(made: Plan, superbox: Superbox, found: Analysis, streams: Rates) -> S
 
 
 def _fed(made: Plan, superbox: Superbox, streams: Rates) -> dict[str, float]:
-    """The tuples a second that other superboxes get from one."""
+    """The tuples per second that other superboxes get from one."""
     fed: dict[str, float] = {}
     for reader in made.superboxes.values():
         for arc in reader.streams.values():

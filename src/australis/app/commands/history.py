@@ -70,7 +70,7 @@ def command(
     is_file = output not in (None, STANDARD_STREAM)
     with (
         running.stoppable() as stop,
-        showing.show_steps("Reading", wanted=progress if is_file else False) as read,
+        showing.show_steps("Reading", wanted=progress if is_file else False) as bar,
     ):
         tables = asking.history_of(
             root,
@@ -84,7 +84,7 @@ def command(
         kept = schema if names is None else Schema(tuple(schema[name] for name in names))
         with asking.open_destination({point: kept}, output, limit, as_json=as_json) as target:
             target.is_whole_only = True
-            asking.deliver(((point, _noted(table, read)) for table in tables), target, stop)
+            asking.deliver(((point, _noted(table, bar.advance)) for table in tables), target, stop)
 
 
 def _noted(table: pa.Table, read: Callable[[int], None]) -> pa.Table:

@@ -1,6 +1,6 @@
-"""The demonstration: a made-up hour of network connections, and a network that finds the intruders in it.
+"""The demonstration: an artificial hour of network connections, and a network that finds the intruders.
 
-Comes in: a seed. Goes out: what was found, how fast, and that the evaluators agree.
+In: a seed. Out: what was found, how fast, and whether the engines agree.
 """
 
 from typing import TYPE_CHECKING

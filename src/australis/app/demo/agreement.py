@@ -1,4 +1,4 @@
-"""Two checks of the demonstration: the node on Spark against the kernels, and these against the reference."""
+"""Two checks of the demonstration: Spark against the kernels, and the kernels against the reference."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class Agreement:
 
 
 def results_agree(network: Network, batches: list[pa.Table], found: Mapping[str, pa.Table]) -> Agreement:
-    """Run the same batches on the kernels and compare every output; what one event emits has no sequence."""
+    """Run the same batches on the kernels and compare every output, ignoring order within an event."""
     expected = _outputs("kernels", network, batches)
     differing = tuple(name for name in expected if _sorted(expected[name]) != _sorted(found[name]))
     return Agreement("tuples of all outputs", sum(table.num_rows for table in expected.values()), differing)
 
 
 def _sorted(table: pa.Table) -> list[tuple[str, ...]]:
-    """The attributes of all tuples, in a sequence of their own."""
+    """The attributes of all tuples, in a canonical order."""
     names = [name for name in table.column_names if not name.startswith("#")]
     return sorted(tuple(map(repr, row.values())) for row in table.select(names).to_pylist())
 
 
 def engines_agree(network: Network, batches: list[pa.Table]) -> Agreement:
-    """Run the same batches on both engines and compare what every box emits, tuple by tuple, in sequence."""
+    """Run the same batches on both engines and compare what every box emits, tuple by tuple, in order."""
     watched = replace(network, outputs=_taps({str(ref): ref for ref in network.schemas}))
     kernels, reference = (_outputs(engine, watched, batches) for engine in ("kernels", "reference"))
     differing = tuple(name for name in kernels if not kernels[name].equals(reference[name]))

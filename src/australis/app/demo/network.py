@@ -22,10 +22,10 @@ NEIGHBOURHOOD = "concat(split_part(src, '.', 1), '.', split_part(src, '.', 2), '
 def network(active: int = 200, services: int = 50) -> Network:
     """Operators a to g of the paper, where a service is a port; and the beacons.
 
-    A source is active with so many connections a minute, and scans with so many services: what is unusual
-    depends on the network that is watched.
+    A source is active above a number of connections per minute, and scans above a number of services: the
+    thresholds depend on the network that is monitored.
     """
-    net = NetworkBuilder("intrusion", description="who scans, who is in a cluster, who calls home")
+    net = NetworkBuilder("intrusion", description="scans, clusters of active sources, and beacons")
     connections = net.input("connections", CONNECTIONS)
     busy = _active(connections, active)
     _clusters(busy)
@@ -58,7 +58,7 @@ def _scans(connections: Stream, active: Stream, least: int) -> None:
 
 
 def _beacons(net: NetworkBuilder, connections: Stream) -> None:
-    """Who calls one host again and again at even intervals: so little that counting never finds it."""
+    """Sources that call one host repeatedly at even intervals, too rarely for counts to find them."""
     pair = ("src", "dst")
     with net.group(
         "beacon", description="connections of one pair of hosts, and how even their intervals are"

@@ -14,7 +14,7 @@ _BATCH = 10_000
 
 @dataclass(frozen=True)
 class TableSource:
-    """A table for an input, so many tuples a second."""
+    """A table for an input, at a number of tuples per second."""
 
     input: str
     table: pa.Table
@@ -36,7 +36,7 @@ class RunningTable:
         self.turn = 0
 
     def deliveries(self) -> Iterator[Delivery]:
-        """The table, slice by slice as it is due."""
+        """The table, slice by slice as each is due."""
         source = self._source
         for begin, end in Pacer(source.rate, self._waiter, _BATCH).cuts(source.table):
             self.turn += 1

@@ -1,4 +1,4 @@
-"""The demonstration on a node: Spark is started and warmed, then the stream goes through, in sight."""
+"""The demonstration on a node: starts and warms Spark, then streams the connections with live progress."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from australis.engine.sources import Delivery, Rate
 from australis.engine.spark import is_running, local_session
 
 _WARMING = 1_000
-"""So many tuples go through before, for workers that have everything loaded."""
+"""How many tuples are run first, so that the workers have everything loaded."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What came out of the demonstration, and how late."""
+    """The results of the demonstration, and their delays."""
 
     outputs: dict[str, pa.Table]
     delays: Table
@@ -38,7 +38,7 @@ def stream_on_node(
 ) -> Shown:
     """Stream a table through a network on a node, with live progress on a terminal."""
     with _spark(console), Node() as node:
-        # Spark has put in a handler of its own for Ctrl-C.
+        # Spark has installed its own handler for Ctrl-C.
         stop.listen()
         with announce(console, "Warming the workers"):
             _warm(network, stream.slice(0, _WARMING))
@@ -52,7 +52,7 @@ def stream_on_node(
 
 @contextmanager
 def _spark(console: Console) -> Iterator[None]:
-    """Spark for the nodes inside, started here if it is not there."""
+    """Spark for the nodes inside, started here if necessary."""
     is_ours = not is_running()
     began = time.perf_counter()
     with announce(console, "Starting Spark"), quietly(None):

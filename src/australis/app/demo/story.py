@@ -1,4 +1,4 @@
-"""The story of the demonstration: make a stream, draw the network, run it, say what it found, check it."""
+"""The demonstration: makes a stream, draws the network, runs it, prints what it found, checks it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from australis.app.running import Stop
 BATCH = 10_000
 SAMPLE = 10_000
 _KEYS = {"scans": "src", "beacons": "src", "clusters": "net"}
-"""By which attribute an intruder is known."""
+"""The attribute that identifies an intruder."""
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,17 @@ def _cut(stream: pa.Table, count: int) -> list[pa.Table]:
 
 
 def _print_findings(console: Console, shown: demo.Shown) -> bool:
-    """Print what was found, and how late; whether it is what was hidden."""
+    """Print what was found, and how late; returns whether it is what was hidden."""
     for name, table in shown.outputs.items():
         if name not in ("active", QUARANTINE):
             console.print(_listed(name, table))
     is_right = _found(shown) == {"scans": {SCANNER}, "beacons": {BEACON}, "clusters": {WORM_NET}}
     hidden = f"the scan by {SCANNER}, the beacon from {BEACON} to {HOME}, the worm in {WORM_NET}"
-    verdict = "[green]Found[/green]" if is_right else "[red]Did not find just[/red]"
+    verdict = "[green]Found[/green]" if is_right else "[red]Did not find exactly[/red]"
     console.print(f"{verdict} {hidden}{', and nothing else' if is_right else ''}.")
     console.print()
     console.print(shown.delays)
-    console.print("Delay is counted from the arrival of the oldest connection that a tuple was made of.")
+    console.print("Delay counts from the arrival of the oldest connection that contributes to a tuple.")
     console.print()
     return is_right
 
@@ -106,7 +106,7 @@ def _text(value: object) -> str:
 
 
 def _print_verdict(console: Console, who: str, compared: Agreement) -> bool:
-    """Print how a comparison ended; whether everything was equal."""
+    """Print the result of a comparison; returns whether everything was equal."""
     if compared.differences:
         console.print(f"{who} [red]differs[/red] in {', '.join(compared.differences)}.")
         return False

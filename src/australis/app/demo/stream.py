@@ -1,4 +1,4 @@
-"""The stream of the demonstration: one made-up hour of connections, the same for the same seed."""
+"""The stream of the demonstration: an artificial hour of connections, the same for the same seed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Part:
 
 
 def connections(schema: Schema, count: int, seed: int) -> pa.Table:
-    """`count` connections in the order in which they arrive: nearly, but not quite, that of their times."""
+    """`count` connections in the order of arrival, which is almost that of their times."""
     chance = np.random.default_rng(seed)
     intruders = [_scan(chance), _beacon(chance), _worm(chance), _server(chance)]
     parts = [_everyday(chance, count - sum(len(part.seconds) for part in intruders)), *intruders]
@@ -66,7 +66,7 @@ def _everyday(chance: np.random.Generator, count: int) -> _Part:
 
 
 def _scan(chance: np.random.Generator) -> _Part:
-    """One source knocks at 900 ports of one host, within two minutes."""
+    """One source tries 900 ports of one host, within two minutes."""
     count = 900
     seconds = 1500 + np.sort(chance.random(count)) * 110
     return _Part(
@@ -75,7 +75,7 @@ def _scan(chance: np.random.Generator) -> _Part:
 
 
 def _beacon(chance: np.random.Generator) -> _Part:
-    """One source calls home every 30 s, give or take 200 ms, with very little to say."""
+    """One source calls home every 30 s, give or take 200 ms, with very little data."""
     seconds = np.arange(7.0, HOUR_S, 30.0)
     seconds += chance.normal(0, 0.2, len(seconds))
     count = len(seconds)
@@ -83,7 +83,7 @@ def _beacon(chance: np.random.Generator) -> _Part:
 
 
 def _worm(chance: np.random.Generator) -> _Part:
-    """Five neighbours are all busy in the same minute."""
+    """Five neighbours are all active in the same minute."""
     each, neighbours = 260, 5
     count = each * neighbours
     sources = np.repeat(np.array([f"{WORM_NET}.{n + 20}" for n in range(neighbours)], object), each)
@@ -93,7 +93,7 @@ def _worm(chance: np.random.Generator) -> _Part:
 
 
 def _server(chance: np.random.Generator) -> _Part:
-    """A mail server that is busy all the time, and harmless: active, but with one service."""
+    """A mail server that is always busy, and harmless: active, but with one service."""
     count = 15_000
     targets = np.array([f"192.0.2.{n % 200 + 1}" for n in range(count)], object)
     seconds = chance.random(count) * HOUR_S

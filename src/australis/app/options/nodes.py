@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from australis.algebra.network import Network
 from australis.algebra.schema import Schema
 from australis.app.options.rates import RATE_METAVAR, rate_texts
-from australis.engine import LIGHT, MASTER, SPARK, light_tasks
+from australis.engine import LIGHT, MASTER, SPARK, WORKER_WAIT, WORKER_WAIT_S, light_tasks
 from australis.engine.files import STANDARD_STREAM
 from australis.engine.sources import PREFIX, GeneratorSource, Options, Source, parse_replay, parse_source
 from australis.errors import EngineError
@@ -89,6 +89,14 @@ _OPTIONS = (
         "four at a time.",
     ),
     click.option("--master", default=MASTER, show_default=True, help="The Spark to run on."),
+    click.option(
+        "--worker-wait",
+        type=click.FloatRange(min=0, min_open=True),
+        default=WORKER_WAIT_S,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long to wait for the first worker of a cluster.",
+    ),
     click.option(
         "--discipline",
         type=click.Choice(DISCIPLINES),
@@ -190,6 +198,7 @@ class NodeOptions:
     catalog: str | None
     runner: str
     master: str
+    worker_wait: float
     discipline: str | None
     schedule: str | None
     shed: bool | None
@@ -214,6 +223,11 @@ class NodeOptions:
     @property
     def is_on_spark(self) -> bool:
         return self.runner == SPARK
+
+    @property
+    def spark_options(self) -> dict[str, str]:
+        """The options for Spark that follow from ours."""
+        return {WORKER_WAIT: str(self.worker_wait)}
 
     @property
     def engine(self) -> str:
@@ -260,7 +274,8 @@ def refuse_elsewhere(ctx: click.Context, engine: str, sources: dict[str, str]) -
     """Say which options the chosen engine does not have."""
     for field in fields(NodeOptions):
         if ctx.get_parameter_source(field.name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"--{field.name} is for --engine spark, not for {engine}")
+            option = field.name.replace("_", "-")
+            raise click.UsageError(f"--{option} is for --engine spark, not for {engine}")
     for name, text in sources.items():
         if text.startswith(PREFIX):
             raise click.UsageError(f"--input {name}={text}: generators are for --engine spark")

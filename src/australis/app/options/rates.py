@@ -29,6 +29,8 @@ def rate_texts(network: Network, options: Iterable[str]) -> dict[str, str]:
 def _check_input(network: Network, name: str, option: str) -> None:
     if name not in network.inputs:
         known = ", ".join(name for name, given in network.inputs.items() if not given.table)
-        raise click.UsageError(f"--rate {option}: there is no input {name!r}; there is {known or 'none'}")
+        raise click.UsageError(
+            f"--rate {option}: there is no input {name!r}; the inputs are {known or 'none'}"
+        )
     if network.inputs[name].table:
         raise click.UsageError(f"--rate {option}: {name!r} is a stored table, which has no rate")

@@ -1,7 +1,7 @@
 """The papers' experiments: `australis simulate`.
 
-One sub-room per policy, named as in `policy` and `sim`; each has its command, its report and its charts.
-Options come in, a report as text, JSON or charts goes out. The simulator is loaded when it is to run.
+One sub-room per policy, named as in `policy` and `sim`; each has its command, its report and its charts. In:
+options. Out: a report as text, JSON or charts. The simulator is loaded only when it runs.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What all simulations of `australis simulate` do: show how far they are, and hand out what they found."""
+"""What all simulations of `australis simulate` do: show their progress, and print or draw their results."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Report(Protocol):
-    """What a simulation found."""
+    """The results of a simulation."""
 
     def as_dict(self) -> dict[str, Any]: ...
 
 
 class Teller(Protocol):
-    """The module that shows the reports of a simulation."""
+    """The module that prints and draws the reports of a simulation."""
 
     def plots(self, report: Any) -> Mapping[str, str]: ...
 
@@ -36,12 +36,12 @@ class Teller(Protocol):
 @contextmanager
 def experiment(name: str, steps: int, wanted: bool | None) -> Iterator[Callable[[int], None]]:
     """An experiment of so many steps, which shows how far it is and can be ended at any time."""
-    with running.stoppable(), showing.show_steps(f"Simulating {name}", steps, wanted=wanted) as advance:
-        yield advance
+    with running.stoppable(), showing.show_steps(f"Simulating {name}", steps, wanted=wanted) as shown:
+        yield shown.advance
 
 
 def hand_out(report: Report, teller: Teller, *, as_json: bool, plot: Path | None) -> None:
-    """Write the pictures of a report where they are wanted, and print it."""
+    """Write the pictures of a report to the given directory, and print it."""
     if plot is not None:
         with running.stoppable(), showing.show_steps("Drawing"):
             pictures = teller.plots(report)
@@ -86,11 +86,13 @@ def full_option(**sizes: Sizes) -> Callable[[Command], Command]:
 
 
 def spread_options(what: str) -> Callable[[Command], Command]:
-    """The options --processes and --spark of a simulation that does many things at a time."""
+    """The options --processes and --spark of a simulation that runs jobs in parallel."""
 
     def given(command: Command) -> Command:
         spark = click.option(
-            "--spark", metavar="MASTER", help="Run them as tasks of this Spark instead, say local[2]."
+            "--spark",
+            metavar="MASTER",
+            help="Run them as tasks of this Spark master instead, for example local[2].",
         )
         processes = click.option(
             "--processes",
@@ -104,7 +106,7 @@ def spread_options(what: str) -> Callable[[Command], Command]:
 
 
 def _make_directory(_: click.Context, __: click.Parameter, directory: Path | None) -> Path | None:
-    """A directory that is there: who cannot have one is told before a simulation of minutes, not after."""
+    """A directory that exists; if it cannot be made, the user learns it before a simulation of minutes."""
     if directory is not None:
         try:
             directory.mkdir(parents=True, exist_ok=True)

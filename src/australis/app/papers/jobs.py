@@ -1,4 +1,4 @@
-"""Many simulated worlds at once: on processes of this machine, or as tasks of Spark."""
+"""Many simulated worlds at once: in processes of this machine, or as tasks of Spark."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ Outcome = TypeVar("Outcome")
 
 
 class Mapper(Protocol):
-    """Runs jobs somewhere: here, in processes, on a cluster; outcomes come in the order of jobs."""
+    """Runs jobs: here, in processes, or on a cluster; results come in the order of jobs."""
 
     def __call__(self, function: Callable[[Job], Outcome], jobs: Sequence[Job], /) -> Iterable[Outcome]: ...
 
 
 def mapper(processes: int, master: str | None = None) -> Mapper:
-    """Jobs spread over processes, or over the Spark of a master; with one process, they run here."""
+    """Jobs spread over processes, or over a Spark master; with one process, they run here."""
     if master is not None:
         return partial(spark.on_spark, master)
     if processes == 1:
         return here
 
     def spread(function: Callable[[Job], Outcome], jobs: Sequence[Job], /) -> Iterator[Outcome]:
-        # Spawned, not forked: what else this process has open is not theirs.
+        # Spawned, not forked, so that they do not inherit what else this process has open.
         pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
         others = set(active_children())
         try:
@@ -58,7 +58,7 @@ def _interrupts_held() -> Iterator[None]:
 
 
 def seeds_of(first: int, count: int, chunk: int = 50) -> list[range]:
-    """Seeds, some to a job: a world that takes some hundredths of a second is not worth one of its own.
+    """Seeds, grouped into jobs: a world that takes some hundredths of a second is not worth its own job.
 
     >>> seeds_of(7, 120)
     [range(7, 57), range(57, 107), range(107, 127)]
@@ -68,12 +68,12 @@ def seeds_of(first: int, count: int, chunk: int = 50) -> list[range]:
 
 
 def here(function: Callable[[Job], Outcome], jobs: Sequence[Job], /) -> Iterator[Outcome]:
-    """Jobs one after the other, in this process."""
+    """Run jobs one by one, in this process."""
     return map(function, jobs)
 
 
 def counted(outcomes: Iterable[Outcome], done: Callable[[int], object]) -> Iterator[Outcome]:
-    """The same outcomes, each told when it is there."""
+    """The same results, calling back for each."""
     for outcome in outcomes:
         done(1)
         yield outcome

@@ -1,6 +1,6 @@
 """Pictures of networks and of numbers: a tree for the terminal, SVG, Mermaid.
 
-A network or series of numbers come in; text goes out. The same network gives the same picture, to the byte.
+In: a network or series of numbers. Out: text. The same network gives the same picture, to the byte.
 """
 
 from australis.app.pictures.mermaid import draw_mermaid

@@ -1,4 +1,4 @@
-"""The graphs of an output as charts, before they have a place: curves, bars, and the marks of their axes."""
+"""The graphs of an output as charts, before they are placed: curves, bars, and the ticks of their axes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from australis.qos.graphs import delta
 CHART_WIDTH, CHART_HEIGHT, CHART_GAP = 134.0, 88.0, 10.0
 BARS_MAX = 5
 _LETTER = 0.056
-"""The width of a letter at an axis, as a part of the axis."""
+"""The width of a letter at an axis, as a fraction of the axis."""
 _MARGINS = (0.14, 0.06)
-"""How far marks may stand out to the left and to the right, as parts of the axis."""
+"""How far ticks may extend to the left and to the right, as fractions of the axis."""
 _TAIL = 0.12
 """How much of an axis shows that a graph is flat beyond its points."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Utility along an axis, whose positions are from 0 to 1 here, or by name as bars."""
+    """Utility along an axis, with positions from 0 to 1, or by name as bars."""
 
     title: str
     tooltip: str
@@ -43,7 +43,7 @@ def charts_of(quality: Quality | None) -> tuple[Chart, ...]:
 
 
 def charts_width(count: int) -> float:
-    """How much room some charts need beside an output."""
+    """How much width some charts need beside an output."""
     return count * (CHART_WIDTH + CHART_GAP)
 
 
@@ -79,13 +79,13 @@ def _value(graph: ValueGraph, tooltip: str) -> Chart:
 
 
 def _curve(points: Points, low: float, high: float) -> Points:
-    """The points along an axis, with the flat ends."""
+    """The points along an axis, including the flat ends."""
     across = _scale(low, high)
     return ((0.0, points[0][1]), *((across(x), y) for x, y in points), (1.0, points[-1][1]))
 
 
 def _ticks(low: float, high: float, marks: Iterable[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
-    """The marks of an axis that do not stand in the way of those before them, which matter more."""
+    """The ticks of an axis that do not overlap earlier ones, which matter more."""
     across, kept = _scale(low, high), list[tuple[float, str]]()
     for x, text in marks:
         place = _inside(across(x), len(text) * _LETTER / 2)
@@ -95,7 +95,7 @@ def _ticks(low: float, high: float, marks: Iterable[tuple[float, str]]) -> tuple
 
 
 def _inside(place: float, half: float) -> float:
-    """The middle of a mark, moved so that its ends stay in the chart."""
+    """The middle of a tick, moved so that its ends stay in the chart."""
     left, right = _MARGINS
     return min(max(place, half - left), 1 - half + right)
 

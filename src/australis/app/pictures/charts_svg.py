@@ -1,4 +1,4 @@
-"""The charts of an output as SVG, on a light ground beside the output's end."""
+"""The charts of an output as SVG, on a light background beside the output's end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHART_STYLE = f"""<style>
 
 
 def drawn_charts(charts: Sequence[Chart], corner: Point) -> Iterator[str]:
-    """Charts side by side, from their left upper corner on."""
+    """Charts side by side, from their upper left corner."""
     for number, chart in enumerate(charts):
         x, y = corner[0] + CHART_GAP + number * (CHART_WIDTH + CHART_GAP), corner[1]
         yield opened(chart.tooltip)
@@ -37,7 +37,7 @@ def drawn_charts(charts: Sequence[Chart], corner: Point) -> Iterator[str]:
 
 
 def _plot(chart: Chart, corner: Point) -> Iterator[str]:
-    """A curve over its axes; `corner` is where the highest utility meets the vertical one."""
+    """A curve with its axes; `corner` is where the highest utility meets the vertical axis."""
     x, y = corner
     bottom = y + _HEIGHT
     curve = _placed(chart.curve, corner)
@@ -62,7 +62,7 @@ def _placed(curve: Points, corner: Point) -> list[Point]:
 
 
 def _bars(chart: Chart, corner: Point) -> Iterator[str]:
-    """A bar for each category, the most useful first; if there are many, the others are hinted at."""
+    """A bar for each category, the most useful first; if there are many, the rest are summarised."""
     x, y = corner[0] + 8, corner[1] + 19
     shown = chart.bars if len(chart.bars) <= BARS_MAX else chart.bars[: BARS_MAX - 1]
     width = CHART_WIDTH - _NAME_WIDTH - 38

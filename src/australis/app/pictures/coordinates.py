@@ -1,4 +1,4 @@
-"""Layered drawing, second half: where exactly each item stands, and the way of each arc."""
+"""Layered drawing, second half: the exact position of each item, and the path of each arc."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GAP_AT_BENDS = 14.0
 CURVE_WIDTH = 54.0
 """The width between columns in which arcs change their height."""
 _PASSES = (*("left", "right") * 7, "left and right", "left ends", "right ends")
-"""To which side's neighbours the items of a column are pulled, pass by pass; at last only the ends move."""
+"""The side whose neighbours pull the items of a column, by pass; in the last one only the ends move."""
 _STAYING = 1000
 _BEND_WEIGHT = 3.0
 
@@ -22,9 +22,9 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Drawing:
-    """Where everything is: the left upper corner of each item, and the corners of each arc's way.
+    """Where everything is: the upper left corner of each item, and the corners of each arc's path.
 
-    Between an odd corner and the next the way is a straight line to the right, otherwise a curve.
+    Between an odd corner and the next the path is a straight line to the right, otherwise a curve.
     """
 
     corners: Mapping[str, Point]
@@ -36,7 +36,7 @@ class Drawing:
 def draw(
     items: Sequence[Item], arcs: Sequence[Edge], label_widths: Mapping[tuple[str, int], float]
 ) -> Drawing:
-    """Place items and arcs; `label_widths` says how much straight way an outlet needs for its label."""
+    """Place items and arcs; `label_widths` gives the straight length that an outlet needs for its label."""
     columns = arrange(items, arcs)
     lefts, rights, width = _across(columns, label_widths)
     tops = _down(columns)
@@ -51,7 +51,7 @@ def draw(
 def _across(
     columns: Columns, label_widths: Mapping[tuple[str, int], float]
 ) -> tuple[dict[str, float], dict[str, float], float]:
-    """The left border of each item, and of each column the right border behind its labels."""
+    """The left border of each item, and the right border of each column including its labels."""
     lefts: dict[str, float] = {}
     rights: dict[str, float] = {}
     x = 0.0
@@ -65,7 +65,7 @@ def _across(
 
 
 def _down(columns: Columns) -> dict[str, float]:
-    """The top of each item: stacked first, then pulled towards straight arcs, to and fro."""
+    """The top of each item: stacked first, then pulled towards straight arcs, back and forth."""
     tops: dict[str, float] = {}
     for column in columns.columns:
         y = 0.0
@@ -112,9 +112,9 @@ def _step(upper: Item, lower: Item) -> float:
 
 
 def separated(wishes: Sequence[float], weights: Sequence[float], steps: Sequence[float]) -> list[float]:
-    """The places nearest to the wishes (least squares) that are at least `steps` apart, in their order.
+    """The positions nearest to the wanted ones (least squares) that are at least `steps` apart, in order.
 
-    Pooling adjacent violators: whoever would be too near to the one above forms a block with it.
+    Pooling adjacent violators: an item that would be too close to the one above forms a block with it.
 
     >>> separated([0.0, 0.0, 50.0], [1.0, 1.0, 1.0], [10.0, 10.0])
     [-5.0, 5.0, 50.0]

@@ -1,7 +1,7 @@
-"""Layered drawing, first half: which column each item stands in, and in which order from top to bottom.
+"""Layered drawing, first half: the column of each item, and the order from top to bottom.
 
-Items in columns, arcs from left to right, as few crossings as a few sweeps find (Sugiyama's method). All is
-deterministic: ties keep the order in which the items were given.
+Items in columns, arcs from left to right, with as few crossings as a few sweeps find (Sugiyama's method). It
+is deterministic: ties keep the order in which the items were given.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SWEEPS = 12
 
 @dataclass(frozen=True)
 class Item:
-    """A rectangle with places for arcs: inlets on the left and outlets on the right, down from its top."""
+    """A rectangle with places for arcs: inlets on the left, outlets on the right, from its top down."""
 
     id: str
     width: float = 0.0
@@ -23,7 +23,7 @@ class Item:
     inlets: tuple[float, ...] = (0.0,)
     outlets: tuple[float, ...] = (0.0,)
     pin: str = ""
-    """`first` or `last` for an item that belongs into the first or last column."""
+    """`first` or `last` for an item that belongs in the first or last column."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Columns:
 
 
 def has_loop(ids: Sequence[str], arcs: Sequence[Edge]) -> bool:
-    """Whether the arcs go round in a circle."""
+    """Whether the arcs form a loop."""
     return len(_ranks(ids, arcs)) < len(ids)
 
 
@@ -61,16 +61,16 @@ def arrange(items: Sequence[Item], arcs: Sequence[Edge]) -> Columns:
 
 
 def _ranks(ids: Sequence[str], arcs: Sequence[Edge]) -> dict[str, int]:
-    """The longest way to each item; items in or behind a loop have none."""
+    """The longest path to each item; items in or after a loop have none."""
     waiting = {item: sum(arc.target == item for arc in arcs) for item in ids}
     ranks = {item: 0 for item, count in waiting.items() if count == 0}
     ready = list(ranks)
     while ready:
         item = ready.pop(0)
         for arc in (arc for arc in arcs if arc.source == item):
-            ranks_behind = max(ranks.get(arc.target, 0), ranks[item] + 1)
+            next_rank = max(ranks.get(arc.target, 0), ranks[item] + 1)
             waiting[arc.target] -= 1
-            ranks[arc.target] = ranks_behind
+            ranks[arc.target] = next_rank
             if waiting[arc.target] == 0:
                 ready.append(arc.target)
     return {item: rank for item, rank in ranks.items() if waiting[item] == 0}
@@ -78,10 +78,10 @@ def _ranks(ids: Sequence[str], arcs: Sequence[Edge]) -> dict[str, int]:
 
 def _columns_of(items: Sequence[Item], arcs: Sequence[Edge]) -> dict[str, int]:
     ranks = _ranks([item.id for item in items], arcs)
-    for item in items:  # a source stands just before what reads it, so that its arcs are short
-        behind = [ranks[arc.target] for arc in arcs if arc.source == item.id]
-        if behind and not any(arc.target == item.id for arc in arcs) and not item.pin:
-            ranks[item.id] = min(behind) - 1
+    for item in items:  # a source is placed just before its reader, so that its arcs are short
+        readers = [ranks[arc.target] for arc in arcs if arc.source == item.id]
+        if readers and not any(arc.target == item.id for arc in arcs) and not item.pin:
+            ranks[item.id] = min(readers) - 1
     last = max(ranks.values(), default=0)
     last += any(item.pin != "last" and ranks[item.id] == last for item in items)
     has_last = any(item.pin == "last" for item in items)
@@ -106,7 +106,7 @@ def _with_bends(items: Sequence[Item], arcs: Sequence[Edge], ranks: Mapping[str,
 
 
 def _untangled(columns: Columns) -> Columns:
-    """Sweep to and fro from several starts; the least tangled order seen wins, the first of equals."""
+    """Sweep back and forth from several starts; the order with the fewest crossings wins."""
     given = [list(column) for column in columns.columns]
     best, fewest = given, crossings(columns)
     for start, forward in itertools.product((given, [column[::-1] for column in given]), (True, False)):
@@ -123,7 +123,7 @@ def _untangled(columns: Columns) -> Columns:
 
 
 def _sweep(columns: Columns, forward: bool) -> None:
-    """Order each column by where its arcs come from, or go to; then exchange neighbours that still cross."""
+    """Order each column by where its arcs come from, or go to; then swap neighbours that still cross."""
     numbers = range(1, len(columns.columns)) if forward else range(len(columns.columns) - 2, -1, -1)
     for number in numbers:
         _sort_column(columns, number, forward)
@@ -147,12 +147,12 @@ def _sort_column(columns: Columns, number: int, forward: bool) -> None:
     means = {item: sum(found) / len(found) for item, found in pulls.items() if found}
     fixed = sorted((item for item in mine if item in means), key=lambda item: (means[item], mine[item]))
     moving = iter(fixed)
-    # Items without arcs to that side keep their place; the others fill the places between them.
+    # Items without arcs to that side keep their position; the others fill the positions between them.
     columns.columns[number] = [next(moving) if item in means else item for item in columns.columns[number]]
 
 
 def _swap_neighbours(columns: Columns) -> None:
-    """Exchange neighbours wherever that undoes a crossing."""
+    """Swap neighbours wherever that removes a crossing."""
     for column in columns.columns:
         for index in range(len(column) - 1):
             before = crossings(columns)
@@ -179,5 +179,5 @@ def crossings(columns: Columns) -> int:
 
 
 def _fraction(places: tuple[float, ...], number: int) -> float:
-    """Where a place is on its side, from 0 to 1: arcs of one item can cross each other, too."""
+    """Where a connection is on its side, from 0 to 1: arcs of one item can cross each other, too."""
     return (number + 1) / (len(places) + 1)

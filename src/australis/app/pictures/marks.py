@@ -1,4 +1,4 @@
-"""Elements of SVG as text: numbers, points, texts and tooltips, the same on every machine."""
+"""SVG elements as text: numbers, points, texts and tooltips, the same on every machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 from australis.app.pictures.coordinates import Point
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 allows in no form, not even escaped (its section 2.2)."""
+"""Characters that XML 1.0 does not allow in any form, not even escaped (its section 2.2)."""
 
 
 def opened(tooltip: str) -> str:
@@ -17,12 +17,12 @@ def opened(tooltip: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text as XML may hold it."""
+    """A text escaped for XML."""
     return escape(_FORBIDDEN.sub("\ufffd", text))
 
 
 def text_at(kind: str, x: float, y: float, text: str, anchor: str = "") -> str:
-    """A text at a place; `kind` is its class."""
+    """A text at a position; `kind` is its class."""
     anchored = f' text-anchor="{anchor}"' if anchor else ""
     return f'<text class="{kind}" x="{digits(x)}" y="{digits(y)}"{anchored}>{escaped(text)}</text>'
 
@@ -41,6 +41,6 @@ def spot(point: Point) -> str:
 
 
 def digits(number: float) -> str:
-    """A number with at most one decimal, written the same on every machine; there is no -0."""
+    """A number with at most one decimal, written the same on every machine; never -0."""
     text = f"{number:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text

@@ -1,4 +1,4 @@
-"""A network as Mermaid text, which Markdown pages draw."""
+"""A network as Mermaid text, for Markdown pages."""
 
 from __future__ import annotations
 
@@ -71,6 +71,6 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Mermaid reads HTML entities without the ampersand, and has meanings of its own for some signs."""
+    """Escape a text: Mermaid reads entities without the ampersand, and some signs have meanings."""
     signs = {"&": "#amp;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "#": "#35;", "`": "#96;", "|": "#124;"}
     return "".join(signs.get(sign, sign) for sign in text.replace("\n", " "))

@@ -28,7 +28,7 @@ from australis.algebra.quality import Quality
 from australis.algebra.schema import TUP
 
 DROP_TAG = "shed"
-"""The tag of the drop boxes that a node puts into its network."""
+"""The tag of the drop boxes that a node adds to its network."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ def notation_of(box: Box) -> Notation:
 
 
 def remark(node: Node) -> str:
-    """What is drawn with a box beside its notation: what a drop box in a running network has shed."""
+    """What is drawn with a box besides its notation: what a drop box in a running network has shed."""
     return node.description if node.tag == DROP_TAG else ""
 
 
 def order_text(order: Order) -> str:
-    """An order specification (Aurora 5.2.2); what has its default value is left out."""
+    """An order specification (Aurora 5.2.2); default values are omitted."""
     parts = [f"On {order.on}"]
     if order.slack:
         parts.append(f"Slack {order.slack}")
@@ -156,7 +156,7 @@ def _resample(box: Resample) -> list[str]:
 
 
 def _parameters(box: Box) -> list[str]:
-    """The parameters of a box that the papers do not have, by name; what has its default is left out."""
+    """The parameters of a box that the papers do not have, by name; default values are omitted."""
     defaults = {f.name: f.default for f in fields(box)}  # type: ignore[arg-type]
     given = {name: vars(box)[name] for name, value in defaults.items() if vars(box)[name] != value}
     return [_parameter(name, value) for name, value in given.items()]

@@ -23,7 +23,7 @@ text { font: 11px sans-serif; fill: #333; }
 
 @dataclass(frozen=True)
 class Series:
-    """Points with a name; `bars`: drawn as bars, not as a line; `dots`: with a dot at each, or just these."""
+    """Points with a name; `bars`: drawn as bars, not as a line; `dots`: with a dot at each, or only these."""
 
     name: str
     points: tuple[tuple[float, float], ...]
@@ -41,14 +41,14 @@ class Panel:
     up: str
     series: tuple[Series, ...]
     marks: tuple[float, ...] = ()
-    """The numbers that are written across; none: round ones."""
+    """The numbers written along the axis; none: round ones."""
 
 
 Scale = Callable[[float], float]
 
 
 def plotted(panels: Sequence[Panel]) -> str:
-    """Panels side by side, and below them which colour is what."""
+    """Panels side by side, with a legend below."""
     names = list(dict.fromkeys(series.name for panel in panels for series in panel.series))
     colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(names)}
     width = max(len(panels) * (_LEFT + _WIDTH) + _GAP, _LEFT + sum(map(_legend_width, names)))

@@ -1,4 +1,4 @@
-"""A network laid out for drawing: every shape in its place, groups as frames around their boxes."""
+"""A network laid out for drawing: every shape in its position, groups as frames around their boxes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FRAME_TOP, FRAME_SIDE = 26.0, 18.0
 
 @dataclass(frozen=True)
 class Wire:
-    """A stream on its way to one reader. Only the last piece of it, at the reader itself, has a head."""
+    """A stream on its way to one reader. Only its last piece, at the reader itself, has an arrowhead."""
 
     ref: Ref
     points: tuple[Point, ...]
@@ -25,7 +25,7 @@ class Wire:
 
 @dataclass(frozen=True)
 class Frame:
-    """A group: its boxes are inside."""
+    """A group, which contains its boxes."""
 
     group: str
     corner: Point
@@ -80,7 +80,7 @@ def scene_of(network: Network) -> Scene:
 
 
 class _Layout:
-    """Lays out groups from the inside out: to the outside a group is one item."""
+    """Lays out groups from the inside out: from outside, a group is one item."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -94,7 +94,7 @@ class _Layout:
         inside = {name: self._inside(name) for name in members}
         refs = self._arcs(group, inside)
         if has_loop(list(inside), [arc for arc in refs if arc.source in inside and arc.target in inside]):
-            # Streams leave a group and come back: it cannot be drawn as one item.
+            # Streams leave a group and return: it cannot be drawn as one item.
             self._dissolved |= {name.removeprefix("group:") for name in members if name.startswith("group:")}
             return self.part(group)
         return self._drawn(inside, refs)
@@ -125,7 +125,7 @@ class _Layout:
         return list(dict.fromkeys(name for name in found if name is not None))
 
     def _member(self, shape: str, group: str) -> str | None:
-        """What contains a shape, seen from a group: the shape itself, a group of the group, or nothing."""
+        """What contains a shape, seen from a group: the shape itself, a subgroup, or nothing."""
         kind, _, path = shape.partition(":")
         parents = path.split(".")[:-1] if kind == "box" else []
         chain = [".".join(parents[: depth + 1]) for depth in range(len(parents))]
@@ -182,7 +182,7 @@ def _frame(drawing: Drawing, entering: tuple[Ref, ...], leaving: tuple[Ref, ...]
 
 
 def _collect(scene: Scene, network: Network, part: _Part, corner: Point) -> None:
-    """Put a part and everything inside it into the scene, at its place."""
+    """Add a part and everything inside it to the scene, at its position."""
     for name, member in part.inside.items():
         place = _moved(part.drawing.corners[name], corner)
         if isinstance(member, Shape):

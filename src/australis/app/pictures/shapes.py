@@ -1,4 +1,4 @@
-"""The shapes of a picture before they have a place: their sizes, their texts, where arcs touch them."""
+"""The shapes of a picture before they are placed: their sizes, their texts, where arcs connect."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LINE_HEIGHT = 15.0
 PADDING = 10.0
 PORT_WIDTH = 8.0
 DOT_WIDTH = 20.0
-# The widest letters on average of the fonts that a viewer may have, as a part of the font's size.
+# The greatest average letter width of the fonts that a viewer may have, as a fraction of the font size.
 _TITLE_LETTER, _TEXT_LETTER = 0.68, 0.61
 _LINE_CHARACTERS, _LINES_MAX, _TITLE_CHARACTERS, _LABEL_CHARACTERS = 36, 7, 30, 20
 ELLIPSIS = "…"
@@ -37,7 +37,7 @@ class Shape:
     inlet_texts: tuple[str, ...] = ()
     outlet_texts: tuple[str, ...] = ()
     charts: tuple[Chart, ...] = ()
-    """Graphs to its right, for which width and height have room."""
+    """Graphs to its right, included in width and height."""
 
     @property
     def body_width(self) -> float:
@@ -58,7 +58,7 @@ def shapes_of(network: Network) -> dict[str, Shape]:
 
 
 def label_of(network: Network, ref: Ref) -> str:
-    """The attributes of a stream, shown where they are new: behind inputs and boxes that change them."""
+    """The attributes of a stream, shown where they change: after inputs and boxes that change them."""
     node = network.boxes.get(ref.id)
     if node is not None and network.schemas[ref].names == network.schemas[node.sources[0]].names:
         return ""
@@ -66,7 +66,7 @@ def label_of(network: Network, ref: Ref) -> str:
 
 
 def label_width(network: Network, ref: Ref) -> float:
-    """How much straight arc the label of a stream needs, and the dot of a connection point."""
+    """The straight length that the label of a stream and the dot of a connection point need."""
     label = label_of(network, ref)
     letters = len(label) * LABEL_SIZE * _TEXT_LETTER + 10.0 if label else 0.0
     return letters + (DOT_WIDTH if has_point(network, ref) else 0.0)
@@ -85,7 +85,7 @@ def is_read(network: Network, ref: Ref) -> bool:
 
 
 def elided(text: str, length: int) -> str:
-    """A text cut to a length, with a sign that it was.
+    """A text cut to a length, with an ellipsis.
 
     >>> elided("time, price, volume", 12)
     'time, price…'
@@ -150,7 +150,7 @@ def _end_height(kind: str, lines: tuple[str, ...]) -> float:
 
 
 def _wrapped(parameters: tuple[str, ...]) -> list[str]:
-    """Each parameter on lines of its own, not too long and not too many."""
+    """Each parameter on its own lines, not too long and not too many."""
     lines = []
     for parameter in parameters:
         lines += textwrap.wrap(parameter, _LINE_CHARACTERS, subsequent_indent=_INDENT) or [""]
@@ -162,12 +162,12 @@ def _wrapped(parameters: tuple[str, ...]) -> list[str]:
 
 
 def _spread(count: int, height: float) -> tuple[float, ...]:
-    """Places evenly down a side."""
+    """Positions spaced evenly down a side."""
     return tuple(height * (number + 1) / (count + 1) for number in range(count))
 
 
 def indent_width(line: str) -> float:
-    """How far a line is indented: viewers do not agree on blanks at the beginning of a text."""
+    """The width of a line's indentation: viewers differ on leading blanks in a text."""
     return _text_width(line) - _text_width(line.lstrip())
 
 

@@ -1,4 +1,4 @@
-"""A network as SVG, drawn by ourselves: legible on white and on dark pages, without scripts or fonts."""
+"""A network as SVG without a drawing library: legible on white and dark pages, without scripts or fonts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from australis.app.pictures.shapes import (
 _MARGIN = 20.0
 _SANS = "system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif"
 _MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
-# A grey in the middle stands out from white and from black; shapes bring a light ground for dark letters.
+# A medium grey stands out from white and black; shapes have a light background for dark letters.
 _LINE, _INK, _QUIET = "#7d8590", "#1c2128", "#57606a"
 _PAINTS = {
     "input": {"fill": "#d7f0dd", "stroke": "#2f855a"},
@@ -146,7 +146,7 @@ def _box(shape: Shape, place: Point, paint: str) -> Iterator[str]:
 
 
 def _end(shape: Shape, place: Point) -> Iterator[str]:
-    """Inputs are round, outputs point to the right, stored tables are cylinders."""
+    """Inputs are rounded, outputs point to the right, stored tables are cylinders."""
     x, y = place
     width, height, paint = shape.body_width, shape.body_height, _PAINTS[shape.kind]
     right, bottom = x + width, y + height
@@ -170,7 +170,7 @@ def _end(shape: Shape, place: Point) -> Iterator[str]:
 
 
 def _points(network: Network, scene: Scene) -> Iterator[str]:
-    """Connection points: dark dots on their arcs, or at the end of a stub where nothing reads the arc."""
+    """Connection points: dark dots on their arcs, or at the end of a stub if nothing reads the arc."""
     for name, point in network.connection_points.items():
         x, y = scene.outlet(point.at)
         yield opened(_point_text(name, point))

@@ -1,4 +1,4 @@
-"""A network as a tree for the terminal: inputs, behind them the boxes that read them, and so on."""
+"""A network as a tree for the terminal: inputs, below them the boxes that read them, and so on."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _SIDES = ("left", "right")
 
 
 def network_tree(network: Network) -> Tree:
-    """The whole network; a box with several inputs stands behind the first, and behind the others its name.
+    """The whole network; a box with several inputs is shown below the first, and its name below the others.
 
-    Under each stream stands its schema; a stream of a box with several outputs has the number of its port.
+    Each stream has its schema; a stream of a box with several outputs also has the number of its port.
     """
     return _Drawing(network).tree()
 
@@ -30,16 +30,16 @@ class _Drawing:
             (network.name, "bold"), f": {network.description}" if network.description else ""
         )
         root = Tree(head, guide_style="dim")
-        # Tables come last: a join stands behind its stream.
+        # Tables come last: a join is shown below its stream.
         for name, given in sorted(network.inputs.items(), key=lambda item: item[1].table):
             kind = "stored table" if given.table else "input"
             kind += f" in {given.store}" if given.store else ""
             label = _label(name, kind, "cyan", str(network.schemas[Ref(name)]))
-            self._behind(root.add(label), Ref(name))
+            self._add_readers(root.add(label), Ref(name))
         return root
 
-    def _behind(self, stream_tree: Tree, ref: Ref) -> None:
-        """What reads a stream, and where its history is kept."""
+    def _add_readers(self, stream_tree: Tree, ref: Ref) -> None:
+        """Add what reads a stream, and where its history is kept."""
         network = self._network
         for name, point in network.connection_points.items():
             if point.at == ref:
@@ -65,7 +65,7 @@ class _Drawing:
         style = "red" if remark(node) else "default"
         tree = parent.add(_label(f"{box_id}{where}", what, style, schemas))
         if node.box.outputs == 1:
-            self._behind(tree, Ref(box_id))
+            self._add_readers(tree, Ref(box_id))
             return
         for number in range(node.box.outputs):
             self._port(tree, Ref(box_id, number))
@@ -77,7 +77,7 @@ class _Drawing:
         read = read or any(point.at == ref for point in self._network.connection_points.values())
         if read:
             label = Text.assemble((f"port {ref.port} ", "bold"), (f"({self._network.schemas[ref]})", "dim"))
-            self._behind(tree.add(label), ref)
+            self._add_readers(tree.add(label), ref)
 
 
 def _label(name: str, what: str, style: str, schema: str = "") -> Text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -47,9 +48,6 @@ from australis.engine.sinks import parse_sink
 from australis.engine.sources import Adoption, Delivery, Options, Source
 from australis.engine.store import SEQ
 
-_ALL = 1 << 62
-"""The sequence number behind every tuple."""
-_NOBODY = "nobody"
 _TRAINS_WAITING = 4
 """How many trains of tuples may wait in a run over files that are read to their end."""
 
@@ -104,50 +102,63 @@ class _NodeRun:
             writers = stack.enter_context(open_outputs(job.network, targets, job.stream_format, stop))
             starting = "Starting Spark" if self._options.is_on_spark else "Starting workers"
             with announce(self._console, starting) as started:
-                node = stack.enter_context(self._node())
+                node = self._start(tables, stop)
+            stack.enter_context(node)
             stop.listen()
-            node.deploy(
-                job.network,
-                tables={name: batch.table for name, batch in tables.items()},
-                rejected={name: batch.rejected for name, batch in tables.items()},
-            )
             summary = self._conduct(node, stack, writers, stop, as_json)
             if job.strict and not self._is_kept:
                 summary.losses.refuse()
         assert summary.node is not None
         return replace(summary, node=replace(summary.node, start_seconds=started[0]))
 
-    @contextmanager
-    def _node(self) -> Iterator[Node]:
+    def _start(self, tables: Mapping[str, Batch], stop: Stop) -> Node:
+        """A node that runs the network, and whose workers are warm."""
         options = self._options
         local = Path(options.root) if options.root and "://" not in options.root else None
         # Only Spark has much to say when it starts.
-        with quietly(local) if options.is_on_spark else nullcontext():
-            node = Node(
-                options.root,
-                runner=options.runner,
-                master=options.master if options.is_on_spark else None,
-                discipline=options.discipline,
-                schedule=options.schedule,
-                # What is read from files can wait: nobody is served better by a part of it.
-                shed=not self._is_at_rest if options.shed is None else options.shed,
-                headroom=options.headroom,
-                optimise=options.optimise,
-                disk=options.disk,
-                metrics=options.metrics,
-                control=options.control and options.root is not None,
-                way=options.way,
-                partitions=options.partitions,
-                train=options.train,
-                catalog=options.catalog,
-                clock=self._job.now,
+        with quietly(local, options.master) if options.is_on_spark else nullcontext():
+            node = stop.unless_stopped(self._node)
+        if node.metrics is not None:
+            click.echo(f"australis: metrics at {node.metrics.url}", err=True)
+        with _echo_waiting():
+            stop.unless_stopped(lambda: self._deploy(node, tables))
+        return node
+
+    def _deploy(self, node: Node, tables: Mapping[str, Batch]) -> None:
+        try:
+            node.deploy(
+                self._job.network,
+                tables={name: batch.table for name, batch in tables.items()},
+                rejected={name: batch.rejected for name, batch in tables.items()},
             )
-        with node:
-            if node.metrics is not None:
-                click.echo(f"australis: metrics at {node.metrics.url}", err=True)
-            if options.is_on_spark:
+            if self._options.is_on_spark:
                 _warm(node)
-            yield node
+        except BaseException:
+            node.stop(now=True)
+            raise
+
+    def _node(self) -> Node:
+        options = self._options
+        return Node(
+            options.root,
+            runner=options.runner,
+            master=options.master if options.is_on_spark else None,
+            discipline=options.discipline,
+            schedule=options.schedule,
+            # What is read from files can wait: nobody is served better by a part of it.
+            shed=not self._is_at_rest if options.shed is None else options.shed,
+            headroom=options.headroom,
+            optimise=options.optimise,
+            disk=options.disk,
+            metrics=options.metrics,
+            control=options.control and options.root is not None,
+            way=options.way,
+            partitions=options.partitions,
+            train=options.train,
+            catalog=options.catalog,
+            clock=self._job.now,
+            spark_options=options.spark_options if options.is_on_spark else None,
+        )
 
     def _tables(self) -> Iterator[tuple[str, Batch]]:
         """The stored tables, unless the root has them already."""
@@ -246,7 +257,7 @@ class _NodeRun:
             if name in writers:
                 yield self._taker(name, f"run:{name}", writers[name].write)
             else:
-                node.acknowledge(_NOBODY, name, _ALL)
+                node.discard(name)
         write = writers[QUARANTINE].write if QUARANTINE in writers else lambda table: None
         yield self._taker(QUARANTINE, f"run:{QUARANTINE}", write)
 
@@ -307,6 +318,19 @@ class _NodeRun:
             notes,
             about,
         )
+
+
+@contextmanager
+def _echo_waiting() -> Iterator[None]:
+    """Print what the engine waits for when it starts on a cluster, whether or not there is a log."""
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: click.echo(f"australis: {record.getMessage()}", err=True)  # type: ignore[method-assign]
+    logger = logging.getLogger("australis.engine.spark.cluster")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 def _warm(node: Node) -> None:

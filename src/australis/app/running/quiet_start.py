@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from australis.engine import MASTER
 from australis.errors import AustralisError, EngineError, Problem
 
 LOG = "spark.log"
@@ -19,7 +20,7 @@ _STDERR = 2
 
 
 @contextmanager
-def quietly(folder: Path | None) -> Iterator[None]:
+def quietly(folder: Path | None, master: str = MASTER) -> Iterator[None]:
     """Send what processes write that are started inside to `spark.log` in a folder, or to nowhere lasting."""
     with _open_log(folder) as log:
         kept = os.dup(_STDERR)
@@ -29,12 +30,18 @@ def quietly(folder: Path | None) -> Iterator[None]:
         except AustralisError:
             raise
         except Exception as error:
-            raise EngineError(
-                Problem("Spark", f"did not start: {error}{_read_tail(log)}", "a Java 17 or 21 that runs here")
-            ) from error
+            what = f"did not start: {error}{_read_tail(log)}"
+            raise EngineError(Problem(*_expected(what, master))) from error
         finally:
             os.dup2(kept, _STDERR)
             os.close(kept)
+
+
+def _expected(what: str, master: str) -> tuple[str, str, str]:
+    """Where it failed, how, and what would do: Java for a Spark of this machine, else a master."""
+    if master.startswith("local"):
+        return "Spark", what, "a Java 17 or 21 that runs here"
+    return master, f"Spark {what}", "a Spark master of the same version, which accepts the application"
 
 
 def _open_log(folder: Path | None) -> IO[bytes]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from australis.app.exit_codes import INTERRUPTED, TERMINATED
+
+Result = TypeVar("Result")
 
 
 class Stop:
@@ -72,6 +76,23 @@ class Stop:
             yield
         finally:
             self._ask = None
+
+    def unless_stopped(self, work: Callable[[], Result]) -> Result:
+        """Do something on a thread of its own, which is left alone if a signal comes.
+
+        A call into the JVM cannot be interrupted: an exception in the midst of it would be lost, or leave the
+        connection with half an answer. Who is left alone ends with this process, and so does the JVM.
+        """
+        done: Future[Result] = Future()
+
+        def run() -> None:
+            try:
+                done.set_result(work())
+            except BaseException as error:
+                done.set_exception(error)
+
+        threading.Thread(target=run, name="australis-start", daemon=True).start()
+        return done.result()
 
     def too_late(self) -> None:
         """From here on signals change nothing: the outputs are about to get their names, or to go."""

@@ -9,6 +9,7 @@ from typing import Any
 from australis.algebra.network import QUARANTINE, Network
 from australis.app.running.tally import RunTally
 from australis.app.showing import Loss, OutputResult, RunLosses, Service, result_lines
+from australis.engine.observe import late_at
 
 _COUNTED = ("received", "emitted", "late", "ignored", "rejected")
 
@@ -52,7 +53,7 @@ class Summary:
         counters, prefix = self.counters.items(), f"{self.network.name}."
         return RunLosses(
             self.results,
-            {box: counted.late for box, counted in counters if counted.late},
+            {box: late for box, late in late_at(self.network, self.counters).items() if late},
             {box: counted.ignored for box, counted in counters if counted.ignored},
             self.shed,
             {path.removeprefix(prefix): n for path, n in self.tally.quarantined_at.items()},

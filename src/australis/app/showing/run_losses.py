@@ -95,11 +95,15 @@ class RunLosses:
     def __bool__(self) -> bool:
         return bool(self.late or self.ignored or self.shed or self.quarantined)
 
-    def as_dict(self) -> dict[str, int]:
-        """The sums for `--json`."""
-        late = sum(self.late.values()) + sum(self.ignored.values())
-        shed = sum(each.shed for each in self.shed)
-        return {"late": late, "shed": shed, "quarantined": sum(self.quarantined.values())}
+    def as_dict(self) -> dict[str, dict[str, int]]:
+        """By kind and by place, for `--json`: a sum would count a tuple at each place where it was lost."""
+        late = {
+            box: self.late.get(box, 0) + self.ignored.get(box, 0) for box in {**self.late, **self.ignored}
+        }
+        shed: dict[str, int] = {}
+        for each in self.shed:
+            shed[each.superbox] = shed.get(each.superbox, 0) + each.shed
+        return {"late": late, "shed": shed, "quarantined": dict(self.quarantined)}
 
     def refuse(self) -> None:
         """Raise an error if anything was lost, as --strict asks."""
@@ -111,7 +115,7 @@ class RunLosses:
         return f"WARNING: {self._told()}"
 
     def _told(self) -> str:
-        kinds = [f"{number:,} {kind}" for kind, number in self.as_dict().items() if number]
+        kinds = [_counted(kind, places) for kind, places in self.as_dict().items() if places]
         return f"this run lost tuples, so its results are incomplete: {', '.join(kinds)}"
 
     def lines(self) -> Iterator[str]:
@@ -126,8 +130,9 @@ class RunLosses:
             what = "came after the windows had timed out: raise its timeout"
             yield f"  {number:,} late at {box}: {_they(number)} {what}"
         for loss in self.shed:
-            what = "more came than could be processed in time: use more cores, a lower rate, or --no-shed"
-            yield f"  {loss.shed:,} shed at {loss.superbox}, {loss}: {what}"
+            where = f"{loss.superbox} (for {', '.join(loss.outputs) or 'no output'})"
+            what = "more came than could be processed in time; use more cores, a lower rate, or --no-shed"
+            yield f"  {loss.shed:,} of {loss.arrived:,} shed at {where}: {what}"
         yield from self._quarantine_lines()
 
     def _quarantine_lines(self) -> Iterator[str]:
@@ -142,6 +147,13 @@ class RunLosses:
             more = sum(self.quarantined.values()) - len(self.reasons)
             if self.reasons and more > 0:
                 yield f"    ... and {more:,} more"
+
+
+def _counted(kind: str, places: Mapping[str, int]) -> str:
+    """How many were lost; the same tuple may be lost at several places, so these are not added up."""
+    if len(places) > 1:
+        return f"{kind} at {len(places)} places"
+    return f"{next(iter(places.values())):,} {kind}"
 
 
 def _they(number: int) -> str:

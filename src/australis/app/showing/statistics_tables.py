@@ -13,7 +13,8 @@ from australis.engine.ledger import Entry
 from australis.engine.observe import BoxStatistics, OutputStatistics, QualityReport, Statistics
 
 NOTHING = "-"
-_LOSSES = ("late", "shed", "quarantined")
+LOSSES = ("late", "shed", "quarantined")
+"""What can become of tuples that an output does not get."""
 _DELAYS = ("delay p50", "p95")
 
 
@@ -21,7 +22,8 @@ def columns(*headers: str, names: int = 1) -> Table:
     """An empty table: the first columns are names, the others numbers."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for index, header in enumerate(headers):
-        table.add_column(header, justify="left" if index < names else "right", no_wrap=index < names)
+        is_name = index < names
+        table.add_column(header, justify="left" if is_name else "right", no_wrap=is_name, overflow="fold")
     return table
 
 
@@ -68,7 +70,9 @@ def room(statistics: Statistics) -> Text | None:
     """How much of the disk budget is used, and that inputs wait if it is used up; nothing without one."""
     if statistics.disk is None:
         return None
-    used = f"{size(statistics.bytes)} of {size(statistics.disk)} on disk"
+    used = f"{size(statistics.bytes + statistics.trash)} of {size(statistics.disk)} on disk"
+    if statistics.trash:
+        used += f", {size(statistics.trash)} of it trash"
     if statistics.held_back:
         return Text(f"inputs are held back: {used}", style="bold red")
     return Text(used)
@@ -101,18 +105,24 @@ def boxes(statistics: Mapping[str, BoxStatistics]) -> Table:
 
 
 def outputs(statistics: Mapping[str, OutputStatistics], rates: Mapping[str, float] | None = None) -> Table:
-    """Output by output what left, how fast and how late, what waits or was lost upstream, and its worth."""
+    """Output by output what left, how fast and how late, what waits or was lost upstream, and its worth.
+
+    Losses of which there are none at all, and a utility where no output has graphs, take no column.
+    """
+    lost = [kind for kind in LOSSES if any(getattr(each, kind) for each in statistics.values())]
     speed = [] if rates is None else ["per second"]
-    table = columns("output", "tuples", *speed, *_LOSSES, "waiting", "delivered", *_DELAYS, "utility")
+    is_worth = any(each.utility is not None for each in statistics.values())
+    ends = [*(["delivered"] if lost else []), *_DELAYS, *(["utility"] if is_worth else [])]
+    table = columns("output", "tuples", *speed, *lost, "waiting", *ends)
     for name, each in statistics.items():
         table.add_row(
             name,
             count(each.tuples),
             *(() if rates is None else (count(rates.get(name, 0.0)),)),
-            *(count(number) for number in (each.late, each.shed, each.quarantined, each.waiting)),
-            f"{each.fraction:.1%}",
+            *(count(getattr(each, kind)) for kind in (*lost, "waiting")),
+            *((f"{each.fraction:.1%}",) if lost else ()),
             *(milliseconds(delay) for delay in (each.delay_ms_p50, each.delay_ms_p95)),
-            worth(each.utility, each.weight),
+            *((worth(each.utility, each.weight),) if is_worth else ()),
         )
     return table
 

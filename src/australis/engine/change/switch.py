@@ -61,7 +61,7 @@ class Switch:
 
         `arrivals` are logged before the first train of the new plan.
         """
-        with self._turn:
+        with self._turn, self._ledger.writing():
             self._ledger.settle()
             record = redraw(self.record)
             found = self.difference(record)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import pyarrow as pa
 
 from australis.algebra.network import Network
+from australis.engine.deliver import Subscription
 
 
 class Difference(Protocol):
@@ -51,7 +52,7 @@ class Served(Protocol):
     def attached(self) -> Mapping[str, Network]:
         """The ad hoc queries by name."""
 
-    def subscribe(self, output: str, *, consumer: str = ..., follow: bool = ...) -> Iterator[pa.Table]:
+    def subscribe(self, output: str, *, consumer: str = ..., follow: bool = ...) -> Subscription:
         """What an output delivers, from where the consumer of this name left off."""
 
     def refresh(self, name: str) -> int:

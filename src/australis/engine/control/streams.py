@@ -10,7 +10,7 @@ from enum import StrEnum
 from australis.algebra.network import Network
 from australis.engine.control.channel import Channel, slices
 from australis.engine.control.messages import refusal
-from australis.engine.deliver import Attached
+from australis.engine.deliver import Attached, Subscription
 from australis.errors import EngineError, Problem
 
 _log = logging.getLogger(__name__)
@@ -37,14 +37,15 @@ class Stream:
         self._taken = dict.fromkeys(network.outputs, 0)
         """Of each output, the tables that were taken and not noticed so far."""
         self._changed, self._over, self._going = threading.Condition(), False, len(self._taken)
+        self._subscriptions: list[Subscription] = []
+        self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
         """Begin to send, each output by a thread of its own."""
+        name = "australis-control-stream"
         for output in self._taken:
-            # Where nothing comes and the query is kept, it waits on in vain: to the end of the node at most.
-            threading.Thread(
-                target=self._send, args=(output,), name="australis-control-stream", daemon=True
-            ).start()
+            self._threads.append(threading.Thread(target=self._send, args=(output,), name=name, daemon=True))
+            self._threads[-1].start()
 
     def took(self, output: object) -> None:
         """The client has taken a table of an output."""
@@ -60,6 +61,12 @@ class Stream:
         with self._changed:
             self._over = True
             self._changed.notify_all()
+            subscriptions = list(self._subscriptions)
+        for subscription in subscriptions:
+            subscription.end()
+        # Only then another client may read the query: two of one name would take tuples from each other.
+        for thread in self._threads:
+            thread.join(self._patience_s)
 
     def _send(self, output: str) -> None:
         # A client that has gone is noticed by whoever listens to it.
@@ -75,13 +82,16 @@ class Stream:
             self._end_output()
 
     def _send_all(self, output: str) -> None:
-        for table in self._query.subscribe(output, follow=self._follow):
-            for each in slices(table):
-                if self._over:
-                    return
-                self._channel.send({"table": output}, each)
-                if not self._wait_until_taken(output):
-                    return
+        with self._query.subscribe(output, follow=self._follow) as tables:
+            with self._changed:
+                self._subscriptions.append(tables)
+            for table in tables:
+                for each in slices(table):
+                    if self._over:
+                        return
+                    self._channel.send({"table": output}, each)
+                    if not self._wait_until_taken(output):
+                        return
 
     def _wait_until_taken(self, output: str) -> bool:
         """Wait until a table is taken; gives False if all is over first."""

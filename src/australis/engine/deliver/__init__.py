@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from australis.engine.deliver.attached import Attached
     from australis.engine.deliver.consumers import ROWS_MOST
     from australis.engine.deliver.forgetting import forget
+    from australis.engine.deliver.subscription import Subscription
     from australis.engine.deliver.subscriptions import Subscriptions
 else:
     __getattr__ = lazy_exports(
@@ -19,6 +20,7 @@ else:
             "attached": ("Attached",),
             "consumers": ("ROWS_MOST",),
             "forgetting": ("forget",),
+            "subscription": ("Subscription",),
             "subscriptions": ("Subscriptions",),
         },
     )
@@ -26,6 +28,7 @@ else:
 __all__ = [
     "ROWS_MOST",
     "Attached",
+    "Subscription",
     "Subscriptions",
     "forget",
 ]

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Protocol, Self
 
-import pyarrow as pa
-
 from australis.algebra.grafting import output_names
 from australis.algebra.network import Network
+from australis.engine.deliver.subscription import Subscription
 from australis.errors import EngineError, Problem
 
 
 class Host(Protocol):
     """A node, as a query sees it."""
 
-    def subscribe(self, output: str, *, consumer: str = ..., follow: bool = ...) -> Iterator[pa.Table]: ...
+    def subscribe(self, output: str, *, consumer: str = ..., follow: bool = ...) -> Subscription: ...
 
     def attached(self) -> Mapping[str, Network]: ...
 
@@ -39,7 +38,7 @@ class Attached:
         """Whether nobody has taken it away so far."""
         return self.name in self._node.attached()
 
-    def subscribe(self, output: str | None = None, *, follow: bool = True) -> Iterator[pa.Table]:
+    def subscribe(self, output: str | None = None, *, follow: bool = True) -> Subscription:
         """The tuples of an output, table by table: history first, then what comes, until it is detached.
 
         Without `follow` it ends when all that has arrived has gone through.

@@ -42,6 +42,15 @@ class Consumers:
             change.set_consumer(consumer, output, seq, position)
             change.drop_segments(unneeded(change.queues, [arc], self._clock()))
 
+    def check(self, output: str, seq: int) -> None:
+        """Refuse a number that no consumer can have come to."""
+        queues = self._ledger.queues
+        if not 0 <= seq <= queues.log_end:
+            path, what = f"{queues.plan.network.name}.{output}", f"a consumer cannot have read up to {seq:,}"
+            end = f"{queues.log_end:,}, the end of the log"
+            expected = f"a number from 0 to {end}: one more than the #seq of its last tuple"
+            raise EngineError(Problem(path, what, expected))
+
     def forget(self, consumer: str, output: str) -> int:
         """Keep nothing for a consumer any more; gives how many tuples went with it."""
         with self._ledger.change() as change:

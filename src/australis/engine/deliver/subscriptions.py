@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from australis.engine.crash_points import crash_point
 from australis.engine.deliver.consumers import Consumers, arc_of, next_cut, read
 from australis.engine.deliver.fraction import delivered, labelled
-from australis.engine.ledger import Ledger, Queues
+from australis.engine.deliver.subscription import Ending, Readers, Subscription
+from australis.engine.ledger import ALL, Ledger, Queues
 from australis.engine.run_state import RunState
 from australis.errors import EngineError
 
+NOBODY = "nobody"
+"""The consumer that has read all that an output will ever have."""
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What one subscription is about."""
+
+    output: str
+    consumer: str
+    life: int
+    last: int | None
+    """Where it ends; None if it follows."""
+    rows: int
+    ending: Ending
 
 
 class Subscriptions:
@@ -23,7 +40,7 @@ class Subscriptions:
 
     def __init__(self, ledger: Ledger, state: RunState, clock: Callable[[], int]) -> None:
         self._ledger, self._root, self._state = ledger, ledger.root, state
-        self._consumers = Consumers(ledger, clock)
+        self._consumers, self._readers = Consumers(ledger, clock), Readers()
         self._is_closed = False
 
     def close(self) -> None:
@@ -39,25 +56,38 @@ class Subscriptions:
             schema, end = queues.plan.arcs[arc].schema, queues.arc_end(arc)
             return read(self._root, schema, queues.segments[arc], 0, end)
 
-    def subscribe(self, output: str, consumer: str, follow: bool, rows: int) -> Iterator[pa.Table]:
+    def subscribe(self, output: str, consumer: str, follow: bool, rows: int) -> Subscription:
         """The tuples of an output, table by table, from where the consumer of this name left off.
 
         A table is acknowledged when the next one is asked for. Without `follow` it ends when all that was
-        pushed by now has gone through, or the node is paused.
+        pushed by now has gone through, or the node is paused. Only one may read under a name at a time.
         """
-        seq = 0
-        with self._unless_closed():
-            seq = self.consumer(consumer, output)[0]
         queues = self._ledger.queues
-        last, life = None if follow else queues.log_end, queues.lives.get(output, 0)
-        while (end := self._next_end(output, seq, last, rows, life)) is not None:
+        path = f"{queues.plan.network.name}.{output}"
+        life, last = queues.lives.get(output, 0), None if follow else queues.log_end
+
+        def begin(ending: Ending) -> Generator[pa.Table, None, None]:
+            seq = 0
+            with self._unless_closed():
+                seq = self.consumer(consumer, output)[0]
+            return self._tables(_Reading(output, consumer, life, last, rows, ending), seq)
+
+        return Subscription((self._readers, (consumer, output, life), path), begin, self._wake)
+
+    def _wake(self) -> None:
+        with self._ledger.guard as guard:
+            guard.notify()
+
+    def _tables(self, reading: _Reading, seq: int) -> Generator[pa.Table, None, None]:
+        output = reading.output
+        while (end := self._next_end(reading, seq)) is not None:
             table = self._read(output, seq, end)
             if table is None:
                 return
             if table.num_rows:
                 yield labelled(table, self._delivered(output, seq, end))
             seq = end
-            self.acknowledge(consumer, output, seq, life=life)
+            self.acknowledge(reading.consumer, output, seq, life=reading.life)
 
     def consumer(self, consumer: str, output: str) -> tuple[int, str | None]:
         """How far a consumer has come: the number after its last tuple, and its own note of it."""
@@ -76,10 +106,15 @@ class Subscriptions:
         """
         crash_point("consumer.acknowledging")
         with self._unless_closed():
+            self._consumers.check(output, seq)
             self._consumers.acknowledge(
                 consumer, output, seq, position, lambda queues: not self._is_over(queues, output, life)
             )
         crash_point("consumer.acknowledged")
+
+    def discard(self, output: str) -> None:
+        """Keep nothing for readers of an output, neither what it has nor what comes."""
+        self._consumers.acknowledge(NOBODY, output, ALL, None)
 
     def forget(self, consumer: str, output: str) -> None:
         """Keep nothing for a consumer any more."""
@@ -102,13 +137,16 @@ class Subscriptions:
                 found = delivered(self._ledger.catalog, queues.plan.ways[output], lo, hi)
         return found
 
-    def _next_end(self, output: str, seq: int, last: int | None, rows: int, life: int) -> int | None:
+    def _next_end(self, reading: _Reading, seq: int) -> int | None:
         """How far the next tuples of a consumer go, once there are some; None if there will be none."""
+        last = reading.last
         with self._unless_closed(), self._ledger.guard as guard:
-            while not self._is_over(self._ledger.queues, output, life):
+            while not (
+                reading.ending.is_asked or self._is_over(self._ledger.queues, reading.output, reading.life)
+            ):
                 queues = self._ledger.queues
-                arc = arc_of(queues, output)
-                cut = next_cut(queues, arc, seq, rows)
+                arc = arc_of(queues, reading.output)
+                cut = next_cut(queues, arc, seq, reading.rows)
                 if cut != seq and (last is None or seq < last):
                     return cut
                 self._state.check(queues.plan.arcs[arc].writer or "")

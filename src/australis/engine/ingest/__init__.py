@@ -1,9 +1,11 @@
 """How tuples get in: the log that numbers them, and back-pressure while the disk budget is used up.
 
-Arrow tables come in; events of the log and segments of input arcs go out, durable on return.
+Tables, data frames and dictionaries come in; events of the log and segments of input arcs go out, durable on
+return.
 """
 
 from australis.engine.ingest.back_pressure import BackPressure
+from australis.engine.ingest.conversion import Pushed
 from australis.engine.ingest.log import Arrival, Ingest, Position, loaded
 from australis.engine.ingest.schema_fit import fitting
 
@@ -12,6 +14,7 @@ __all__ = [
     "BackPressure",
     "Ingest",
     "Position",
+    "Pushed",
     "fitting",
     "loaded",
 ]

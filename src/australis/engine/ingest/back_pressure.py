@@ -49,11 +49,13 @@ class BackPressure:
             )
 
     def _has_room(self) -> bool:
-        return self._most is None or self._ledger.queues.bytes < self._most
+        return self._most is None or self._ledger.used_bytes < self._most
 
     def _check(self, path: str) -> None:
         """Raise if waiting is in vain."""
-        used = f"{self._ledger.queues.bytes:,} bytes are used of a budget of {self._most:,}"
+        used = f"{self._ledger.used_bytes:,} bytes are used of a budget of {self._most:,}"
+        if self._ledger.waste_bytes:
+            used += f", {self._ledger.waste_bytes:,} of them by the trash"
         self._state.check_going(path, f"there is room: {used}")
         if self._state.is_resting() and not any(self._behind()):
             kept = ", ".join(self._unread()) or "connection points"

@@ -5,6 +5,7 @@ What was pushed is durable when the call returns, together with how far its sour
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Network
 from australis.algebra.schema import TS, Schema
 from australis.engine.crash_points import crash_point
 from australis.engine.files import Rejected
+from australis.engine.ingest.conversion import Pushed, as_table
 from australis.engine.ingest.schema_fit import fitting, widens
 from australis.engine.ledger import (
     FLUSH,
@@ -33,8 +35,9 @@ from australis.engine.threads import Threads
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import QUARANTINE_ARC
 
-Position = tuple[str, str]
-"""A source, and how far it has come, in its own words."""
+Position = tuple[str, str | int]
+"""A source, and how far it has come: a text in its own words, or a number that grows with what it brings."""
+_NUMBER = re.compile(r"-?\d+")
 Also = Callable[[UnitOfWork], None]
 """What else is committed together with an event."""
 
@@ -85,10 +88,11 @@ class Ingest:
 
     # --- files of tuples, which have no place in the log so far
 
-    def store(self, name: str, batch: pa.Table, now: int, network: Network | None = None) -> Segment:
+    def store(self, name: str, batch: Pushed, now: int, network: Network | None = None) -> Segment:
         """Write tuples of an input to a file; of another network than the one that runs, it may be new."""
         schema = self._schema(name) if network is None else network.inputs[name].schema
-        table = fitting(f"{(network or self._network).name}.{name}", batch, schema)
+        path = f"{(network or self._network).name}.{name}"
+        table = fitting(path, as_table(path, batch, schema), schema)
         ts = None if TS in table.column_names else now
         if not table.num_rows:
             return Segment(name, "", 0, 0, 0, 0, 0, first=0, ts=ts)
@@ -115,21 +119,49 @@ class Ingest:
 
     # --- events
 
-    def append(self, arrival: Arrival) -> int:
-        """Give stored tuples their place in the log; gives the log's end."""
+    def append(self, arrival: Arrival) -> int | None:
+        """Give stored tuples their place in the log; gives the log's end, or None if they are there."""
         with self._turn():
-            (placed,) = self.place([arrival])
-            return self._commit(placed)
+            if not self.is_repeated(arrival.position):
+                (placed,) = self.place([arrival])
+                return self._commit(placed)
+        with self._ledger.change() as change:
+            change.bury(
+                [arrival.segment.name] if arrival.segment.rows and not arrival.segment.adopted else []
+            )
+        return None
 
-    def tick(self, now: int, position: Position | None = None) -> int:
-        """Time passes."""
+    def is_repeated(self, position: Position | None) -> bool:
+        """Whether a source says by a number that it brings what the log has already.
+
+        Texts are in the words of the source, and say nothing about which of them is further.
+        """
+        if position is None or isinstance(position[1], str):
+            return False
+        source, number = position
+        known = self._ledger.catalog.position(source)
+        if known is not None and not _NUMBER.fullmatch(known):
+            what = (
+                f"the position {number} of the source {source!r} cannot be compared with {known!r}, its last"
+            )
+            raise EngineError(
+                Problem(self._network.name, what, "numbers only, or another name of the source")
+            )
+        return known is not None and int(number) <= int(known)
+
+    def tick(self, now: int, position: Position | None = None) -> int | None:
+        """Time passes; None if the source of that has said so already."""
         with self._turn():
+            if self.is_repeated(position):
+                return None
             base = self._ledger.queues.log_end
             return self._commit(Placed(LogEvent(base, base + 1, TICK, "", 0, now), position=position))
 
-    def flush(self, now: int, position: Position | None = None) -> int:
-        """All streams end."""
+    def flush(self, now: int, position: Position | None = None) -> int | None:
+        """All streams end; None if the source of that has said so already."""
         with self._turn():
+            if self.is_repeated(position):
+                return None
             base = self._ledger.queues.log_end
             return self._commit(Placed(LogEvent(base, base + 2, FLUSH, "", 0, now), position=position))
 
@@ -175,7 +207,8 @@ class Ingest:
             change.count_input(event.input, received, rejected)
             note_discards(change, event.now, {event.input: DiscardCount(received, rejected)})
         if placed.position is not None:
-            change.set_position(*placed.position)
+            source, reached = placed.position
+            change.set_position(source, str(reached))
         placed.also(change)
 
     def _check_there(self, change: UnitOfWork, event: LogEvent) -> None:

@@ -31,6 +31,13 @@ from australis.engine.ledger.counts import (
     recent,
     taken_and_shed,
 )
+from australis.engine.ledger.custody import (
+    TRASH_BYTES,
+    RootTaken,
+    disagreement,
+    missing_catalog,
+    missing_journal,
+)
 from australis.engine.ledger.entries import FLUSH, LOAD, PUSH, TICK, Head, LogEvent, StateFile
 from australis.engine.ledger.ledger import Ledger, UnitOfWork
 from australis.engine.ledger.open_root import OpenRoot
@@ -44,6 +51,7 @@ from australis.engine.ledger.retention import (
     unneeded,
     waits_for,
 )
+from australis.engine.ledger.survey import ConsumerEntry, Survey, survey
 from australis.engine.ledger.view import known_catalog, known_record, plan_in, view_of
 
 __all__ = [
@@ -56,7 +64,9 @@ __all__ = [
     "OPTIMISER",
     "PUSH",
     "TICK",
+    "TRASH_BYTES",
     "Catalog",
+    "ConsumerEntry",
     "DiscardCount",
     "Entry",
     "GateCount",
@@ -67,8 +77,10 @@ __all__ = [
     "Queues",
     "Recent",
     "Record",
+    "RootTaken",
     "Rows",
     "StateFile",
+    "Survey",
     "UnitOfWork",
     "all_so_far",
     "arcs_with_history",
@@ -76,6 +88,7 @@ __all__ = [
     "box_counts",
     "bucket",
     "count_shed",
+    "disagreement",
     "drop_log",
     "histogram",
     "history_from",
@@ -88,6 +101,8 @@ __all__ = [
     "loads_of",
     "log_needed_from",
     "middle_us",
+    "missing_catalog",
+    "missing_journal",
     "note_all_withdrawn",
     "note_discards",
     "note_insertion",
@@ -99,6 +114,7 @@ __all__ = [
     "query_begins_at",
     "recent",
     "rows_between",
+    "survey",
     "taken_and_shed",
     "unneeded",
     "view_of",

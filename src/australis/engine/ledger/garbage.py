@@ -7,7 +7,7 @@ import logging
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
-from australis.engine.store import HISTORY, PLANS, SEGMENTS, STATES, Root
+from australis.engine.store import HISTORY, PLANS, SEGMENTS, STATES, Root, Trash
 from australis.engine.threads import SYSTEM, Threads
 
 _log = logging.getLogger(__name__)
@@ -17,11 +17,12 @@ class Garbage:
     """Deletes files below a root. A reader takes a number first, and gives it back when it is done."""
 
     def __init__(self, root: Root, threads: Threads = SYSTEM) -> None:
-        self._root = root
+        self._root, self.trash = root, Trash(root, threads.now_us)
         # A reader may end anywhere, when nothing refers to it any more: also in here.
         self._lock = threads.lock()
         self._numbers = itertools.count()
         self._readers: set[int] = set()
+        self._writers: set[int] = set()
         self._waiting: list[tuple[set[int], tuple[str, ...]]] = []
         self._listed: tuple[str, ...] = ()
         """Runs that expired last: somebody in another process may have just listed their folder."""
@@ -52,7 +53,31 @@ class Garbage:
         finally:
             self.leave(number)
 
+    # --- writers
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Write files inside, and commit them: before that they are no orphans."""
+        with self._lock:
+            number = next(self._numbers)
+            self._writers.add(number)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._writers.discard(number)
+
+    def at_work(self) -> frozenset[int]:
+        """Who may have written files that are not committed: trains and maintenance read as well."""
+        with self._lock:
+            return frozenset(self._readers | self._writers)
+
     # --- files
+
+    def pending(self) -> set[str]:
+        """The files that are buried, and stay for somebody who may still read them."""
+        with self._lock:
+            return {*self._listed, *(name for _, names in self._waiting for name in names)}
 
     def bury(self, names: Iterable[str]) -> None:
         """Delete files once those are done who read now; runs of history when the next ones are buried."""
@@ -71,9 +96,12 @@ class Garbage:
         return (*listed, *(name for name in names if name not in runs))
 
     def sweep(self, known: Collection[str]) -> int:
-        """Delete what a node left that ended before it could commit or delete it."""
-        orphans = [name for name in self.names() if name not in known] + list(self._root.names(PLANS))
-        return self._delete(orphans)
+        """Move to the trash what a node left that ended before it could commit or delete it; gives how many.
+
+        Plans are deleted, since every start writes them anew.
+        """
+        self._delete(list(self._root.names(PLANS)))
+        return self.trash.take([name for name in self.names() if name not in known])
 
     def names(self) -> Iterator[str]:
         """All files that a catalogue should know."""

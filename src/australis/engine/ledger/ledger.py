@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from australis.engine.crash_points import crash_point
@@ -186,6 +186,20 @@ class Ledger:
         self._is_inside = False
         self.on_arrivals: Callable[[Arrivals], None] = lambda arrivals: None
         """Called after each commit that has put tuples on arcs."""
+        self.waste_bytes = 0
+        """What the trash of the root takes of the disk budget."""
+        self.tidy: Callable[[], bool] = lambda: False
+        """Keeps the files of the root in order, to be called now and then; gives whether to call it again."""
+
+    @property
+    def commits(self) -> int:
+        """How many commits there were on the root."""
+        return self._commits
+
+    @property
+    def used_bytes(self) -> int:
+        """What the root takes of the disk budget: segments and trash."""
+        return self.queues.bytes + self.waste_bytes
 
     @property
     def catalog(self) -> Catalog:
@@ -294,6 +308,10 @@ class Ledger:
     def leave(self, reader: int) -> None:
         """Stop reading; gives back the number that `enter` gave."""
         self._garbage.leave(reader)
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Write files that a change names before the end: until then nobody takes them for orphans."""
+        return self._garbage.writing()
 
     @contextmanager
     def snapshot(self) -> Iterator[tuple[Queues, Catalog]]:

@@ -1,4 +1,4 @@
-"""Opening a root that a process then has to itself: held, its catalogue checked, orphans swept."""
+"""Opening a root that a process then has to itself: held, compared with its catalogue, orphans swept."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import logging
 from pathlib import Path
 
 from australis.engine.ledger.catalog import CatalogFile
+from australis.engine.ledger.custody import Housekeeping, Ownership, check_unopened
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.ledger import Ledger
-from australis.engine.store import Home, Root, home_of, publish_rest
+from australis.engine.store import Home, Root, hold, home_of, publish_rest
 from australis.engine.threads import SYSTEM, Threads
 from australis.errors import EngineError, Problem
 
@@ -23,34 +24,36 @@ class OpenRoot:
     ) -> None:
         self.root, home = root, home_of(root, catalog)
         root.prepare()
-        self._held = home.lock()
+        self._held = hold(root, home)
+        self._catalog: CatalogFile | None = None
+        self._ownership: Ownership | None = None
         try:
-            garbage = Garbage(root, threads)
-            _check_catalog(home, garbage)
-            self._catalog = CatalogFile(home, threads)
-            self.ledger = Ledger(root, self._catalog, garbage, threads)
-            self._check_same()
-            known = self._catalog.names()
-            runs, orphans = publish_rest(root, known), garbage.sweep(known)
-            _log.info("%s is open: %d runs published, %d orphans deleted", root.uri, runs, orphans)
+            self.ledger = self._open(home, threads)
         except BaseException:
-            self._held.close()
+            self.close()
             raise
 
-    def _check_same(self) -> None:
-        """Refuse the catalogue of another root: it would take this one's files for orphans."""
-        identity, known = self.root.identity(), self._catalog.meta("root")
-        if known is None:
-            self.root.keep_identity()
-            with self.ledger.change() as change:
-                change.set_meta("root", identity)
-        elif known != identity:
-            what = "is not the root that the catalogue belongs to"
-            raise EngineError(Problem(self.root.uri, what, "a root and its own catalogue"))
+    def _open(self, home: Home, threads: Threads) -> Ledger:
+        root, garbage = self.root, Garbage(self.root, threads)
+        owner = check_unopened(root, home)
+        _check_catalog(home, garbage)
+        catalog = self._catalog = CatalogFile(home, threads)
+        ledger = Ledger(root, catalog, garbage, threads)
+        ownership = self._ownership = Ownership(ledger, home, owner)
+        housekeeping = Housekeeping(ledger, garbage, ownership)
+        runs, (moved, deleted) = publish_rest(root, catalog.names()), housekeeping.begin()
+        ledger.tidy = housekeeping.step
+        told = "%s is open: %d runs published, %d orphans moved to the trash, %d deleted there"
+        _log.info(told, root.uri, runs, moved, deleted)
+        return ledger
 
     def close(self) -> None:
-        """Let the root go."""
-        self._catalog.close()
+        """Let the root go, once."""
+        ownership, self._ownership = self._ownership, None
+        if ownership is not None:
+            ownership.release()
+        if self._catalog is not None:
+            self._catalog.close()
         self._held.close()
 
 

@@ -19,8 +19,9 @@ from australis.plan.superboxes import Plan
 class CatalogView(Catalog):
     """A catalogue as it is at one moment. Those of older versions can be read as well."""
 
-    def __init__(self, path: Path) -> None:
-        self._home, self._lock = FolderHome(path.parent), SYSTEM.lock()
+    def __init__(self, path: Path, home: FolderHome | None = None) -> None:
+        """Open the catalogue at a path; of a copy, `home` is where the original is."""
+        self._home, self._lock = home or FolderHome(path.parent), SYSTEM.lock()
         with self._explained():
             self._db = _open(path)
         try:

@@ -1,17 +1,21 @@
-"""Background maintenance of arcs: compaction, and history gathered into runs."""
+"""Background maintenance: compaction, history gathered into runs, and files that nobody knows."""
 
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 from australis.engine.history import Gathering
-from australis.engine.ledger import Ledger
+from australis.engine.ledger import Ledger, RootTaken
 from australis.engine.maintain.compaction import Compaction
 from australis.engine.threads import Thread, Threads
 from australis.errors import EngineError
 
+TIDY_EVERY_S = 300.0
+"""How often the files of the root are looked through, while trains run."""
 _log = logging.getLogger(__name__)
 
 
@@ -23,7 +27,9 @@ class Upkeep:
         self.kept: Callable[[], AbstractContextManager[None]] = nullcontext
         """Inside of which errors are kept that must stop the node."""
         self._waiting: dict[str, None] = {}
+        self._tidy = ledger.tidy
         self._threads, self._changed = threads, threads.condition()
+        self._is_untidy, self._tidied_ns = False, threads.ticks_ns()
         self._stopping = self._ending = False
         self._thread: Thread | None = None
 
@@ -35,6 +41,7 @@ class Upkeep:
         """Arcs that a train has read or written may be worth it."""
         with self._changed:
             self._waiting |= dict.fromkeys(arcs)
+            self._is_untidy = True
             self._changed.notify_all()
 
     def end(self) -> None:
@@ -52,26 +59,44 @@ class Upkeep:
             self._thread.join()
 
     def _work(self) -> None:
-        while (arc := self._next()) is not None:
+        while (work := self._next()) is not None:
             with self.kept():
-                self._try_tend(arc)
+                self._try(*work)
 
-    def _try_tend(self, arc: str) -> None:
-        """Tend an arc; what cannot be read or written now may be later, and trains will say so, too."""
+    def _try(self, what: str, work: Callable[[], None]) -> None:
+        """Do some work; what cannot be read or written now may be later, and trains will say so, too."""
         try:
-            self._tend(arc)
-        except EngineError as error:
-            _log.warning("maintenance of %s failed: %s", arc, error)
+            work()
+        except RootTaken:
+            raise
+        except (EngineError, OSError) as error:
+            _log.warning("maintenance of %s failed: %s", what, error)
 
-    def _next(self) -> str | None:
+    def _next(self) -> tuple[str, Callable[[], None]] | None:
+        """What is to be done next, and to what; None at the end."""
         with self._changed:
-            while not self._waiting and not self._stopping:
-                self._changed.wait()
-            if not self._waiting or self._ending:
+            while not self._waiting and not self._stopping and self._until_tidying_s() > 0:
+                self._changed.wait(self._until_tidying_s() if self._is_untidy else None)
+            if self._ending or (self._stopping and not self._waiting):
                 return None
+            if self._until_tidying_s() <= 0:
+                self._is_untidy, self._tidied_ns = False, self._threads.ticks_ns()
+                return "the root", self._tidy_up
             arc = next(iter(self._waiting))
             del self._waiting[arc]
-            return arc
+            return arc, partial(self._tend, arc)
+
+    def _until_tidying_s(self) -> float:
+        """How long it is until the root is looked through; for ever while there was nothing to do."""
+        if not self._is_untidy:
+            return math.inf
+        return TIDY_EVERY_S - (self._threads.ticks_ns() - self._tidied_ns) / 1e9
+
+    def _tidy_up(self) -> None:
+        """Look through the root, and do so again if files are there that may turn out to be orphans."""
+        if self._tidy():
+            with self._changed:
+                self._is_untidy = True
 
     def _tend(self, arc: str) -> None:
         while not self._ending and self._gathering.gather(arc):

@@ -5,7 +5,7 @@ The ledger comes in; reports go out. Nothing here changes anything.
 
 from typing import TYPE_CHECKING
 
-from australis.engine.observe.discards import Discards, InputStatistics, discards_upstream
+from australis.engine.observe.discards import Discards, InputStatistics, discards_upstream, late_at
 from australis.engine.observe.inspect import holds_tables, look, optimised, running, shed
 from australis.engine.observe.live_network import live
 from australis.engine.observe.quality import WINDOW_S, OutputQuality, QualityReport, kept_by, monitor
@@ -20,9 +20,12 @@ from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from australis.engine.observe.metrics import Metrics
+    from australis.engine.observe.verification import Verification, empty_trash, verify
 else:
-    # Prometheus takes a while to load, and few nodes have metrics.
-    __getattr__ = lazy_exports(__name__, {"metrics": ("Metrics",)})
+    # Prometheus takes a while to load, and few nodes have metrics; few commands verify.
+    __getattr__ = lazy_exports(
+        __name__, {"metrics": ("Metrics",), "verification": ("Verification", "empty_trash", "verify")}
+    )
 
 __all__ = [
     "WINDOW_S",
@@ -35,9 +38,12 @@ __all__ = [
     "QualityReport",
     "Statistics",
     "SuperboxStatistics",
+    "Verification",
     "discards_upstream",
+    "empty_trash",
     "holds_tables",
     "kept_by",
+    "late_at",
     "live",
     "look",
     "monitor",
@@ -45,4 +51,5 @@ __all__ = [
     "running",
     "shed",
     "statistics_of",
+    "verify",
 ]

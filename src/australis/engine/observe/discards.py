@@ -58,11 +58,12 @@ def discards_upstream(
     """What was discarded upstream of each output, from the counters of boxes and inputs."""
     counts = {name: DiscardCount(each.received, each.rejected) for name, each in inputs.items()}
     for name, box in boxes.items():
-        counts[name] = DiscardCount(box.received, box.late + box.ignored + box.rejected)
+        counts[name] = DiscardCount(box.received, box.late + box.ignored + box.rejected, box.late)
     fractions = fractions_used(network, counts)
+    late = late_at(network, boxes)
     return {
         output: Discards(
-            sum(boxes[each].late + boxes[each].ignored for each in names if each in boxes),
+            sum(late[each] + boxes[each].ignored for each in names if each in boxes),
             sum(boxes[each].rejected for each in names if each in boxes)
             + sum(inputs[each].rejected for each in names if each in inputs),
             fractions[output],
@@ -79,4 +80,15 @@ def fractions_used(network: Network, counts: Mapping[str, DiscardCount]) -> dict
 def _kept(network: Network, names: Iterable[str], counts: Mapping[str, DiscardCount]) -> list[float]:
     """The fraction that each box or stream kept; a row of a stored table is no tuple of a stream."""
     tables = {name for name, given in network.inputs.items() if given.table}
-    return [counts.get(name, DiscardCount()).kept for name in names if name not in tables]
+    known = {name: counts.get(name, DiscardCount()) for name in names if name not in tables}
+    emitting = {name for name in known if _emits_late(network, name)}
+    return [each.with_late_emitted().kept if name in emitting else each.kept for name, each in known.items()]
+
+
+def late_at(network: Network, boxes: Mapping[str, BoxCounters]) -> dict[str, int]:
+    """The tuples that each box discarded since they came later than its order admits."""
+    return {name: 0 if _emits_late(network, name) else box.late for name, box in boxes.items()}
+
+
+def _emits_late(network: Network, name: str) -> bool:
+    return name in network.boxes and network.boxes[name].box.emits_late

@@ -191,8 +191,9 @@ def _quality(known: Statistics) -> Iterator[Metric]:
 
 def _room(known: Statistics) -> Iterator[Metric]:
     yield _gauge("disk_bytes", "What segments take on disk, without adopted files.", (), [((), known.bytes)])
+    yield _gauge("trash_bytes", "What files in the trash take on disk.", (), [((), known.trash)])
     if known.disk is not None:
-        told = "What segments may take before inputs are held back."
+        told = "What segments and trash may take before inputs are held back."
         yield _gauge("disk_budget_bytes", told, (), [((), known.disk)])
     held = float(known.held_back)
     yield _gauge("inputs_held_back", "1 while inputs wait for room on disk.", (), [((), held)])

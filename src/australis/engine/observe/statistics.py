@@ -8,6 +8,7 @@ from typing import Any
 
 from australis.engine.ledger import (
     DISK,
+    TRASH_BYTES,
     Catalog,
     Entry,
     GateCount,
@@ -134,6 +135,8 @@ class Statistics:
     """Tuples that boxes emitted on each port that somebody reads."""
     tables: Mapping[str, TableState] = field(default_factory=dict)
     """How the inputs with a store stand."""
+    trash: int = 0
+    """What files in the trash take on disk."""
     inputs: Mapping[str, InputStatistics] = field(default_factory=dict)
     """What came to each input."""
     waiting: int = 0
@@ -142,7 +145,7 @@ class Statistics:
     @property
     def held_back(self) -> bool:
         """Whether whoever pushes has to wait, since the disk budget is used up."""
-        return self.disk is not None and self.bytes >= self.disk
+        return self.disk is not None and self.bytes + self.trash >= self.disk
 
     @property
     def standing(self) -> list[Entry]:
@@ -181,6 +184,7 @@ def statistics_of(plan: Plan, queues: Queues, catalog: Catalog, now: int | None 
         _shed(plan, ways, seen),
         ports=port_counts(catalog),
         tables=table_states(plan.network, catalog),
+        trash=int(catalog.meta(TRASH_BYTES) or 0),
         inputs=inputs,
         waiting=waiting_once(queues, plan.superboxes),
     )

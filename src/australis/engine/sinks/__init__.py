@@ -5,6 +5,7 @@ files that grow by whole appends, folders of Parquet parts, or lines on standard
 How far a sink has come is committed by the node with the acknowledgement of the tuples.
 """
 
+from australis.engine.sinks.checking import check_written
 from australis.engine.sinks.consuming import Outlet, RunningSink, Sink, write_out
 from australis.engine.sinks.opening import parse_sink
 from australis.engine.sinks.parts import ParquetSink
@@ -18,6 +19,7 @@ __all__ = [
     "Sink",
     "StreamSink",
     "TextFileSink",
+    "check_written",
     "parse_sink",
     "write_out",
 ]

@@ -54,7 +54,7 @@ class AppendedFile:
                 sync_folder(self._final.parent)
         try:
             with trouble(path):
-                self._end = _recorded_end(self._file, record, path)
+                self._end = recorded_end(self._file, record, path)
                 self._cut_back(record.size)
         except BaseException:
             self.close()
@@ -103,7 +103,7 @@ def check_appendable(path: str, record: FileEnd) -> None:
             return
         file = os.open(final, os.O_RDWR | os.O_CLOEXEC)
         try:
-            _recorded_end(file, record, path)
+            recorded_end(file, record, path)
         finally:
             os.close(file)
 
@@ -114,21 +114,21 @@ def check_folder(path: str) -> None:
         return
 
 
-def _recorded_end(file: int, record: FileEnd, path: str) -> bytes:
+def recorded_end(file: int, record: FileEnd, path: str) -> bytes:
     """The last recorded bytes, if the file still has them."""
     size = os.fstat(file).st_size
     if size < record.size:
         what = f"has {size:,} bytes, and {record.size:,} were written to it"
-        raise EngineError(Problem(path, what, _EXPECTED))
+        raise EngineError(Problem(path, what, EXPECTED))
     length = min(record.size, _END_BYTES)
     end = os.pread(file, length, record.size - length)
     if zlib.crc32(end) != record.end:
         what = f"its first {record.size:,} bytes do not end as they were written"
-        raise EngineError(Problem(path, what, _EXPECTED))
+        raise EngineError(Problem(path, what, EXPECTED))
     return end
 
 
-_EXPECTED = "the file as it was left, or a new name for the rest of the output"
+EXPECTED = "the file as it was left, or a new name for the rest of the output"
 
 
 @contextmanager

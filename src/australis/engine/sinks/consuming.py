@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +15,17 @@ import pyarrow as pa
 from australis.algebra.schema import Schema
 from australis.engine.store import SEQ
 
+FILE = "file:"
+"""How the names of consumers begin that are files."""
+
+
+class Tables(Protocol):
+    """Tables that come one after the other, until somebody closes them."""
+
+    def __iter__(self) -> Iterator[pa.Table]: ...
+
+    def close(self) -> None: ...
+
 
 class Outlet(Protocol):
     """The part of a node that gives tables out; a consumer is a name under which it knows how far one is.
@@ -21,7 +33,7 @@ class Outlet(Protocol):
     How far is the sequence number of the first tuple that was not acknowledged, and a text of the consumer.
     """
 
-    def subscribe(self, output: str, /, *, consumer: str, follow: bool = True) -> Iterator[pa.Table]: ...
+    def subscribe(self, output: str, /, *, consumer: str, follow: bool = True) -> Tables: ...
 
     def consumer(self, consumer: str, output: str, /) -> tuple[int, str | None]: ...
 
@@ -39,7 +51,7 @@ class FileSink:
 
     @property
     def consumer(self) -> str:
-        return f"file:{Path(self.path).resolve()}"
+        return f"{FILE}{Path(self.path).resolve()}"
 
 
 class RunningSink(ABC):
@@ -55,6 +67,10 @@ class RunningSink(ABC):
         last = int(table[SEQ][-1].as_py())
         position = self._write(table)
         self._outlet.acknowledge(self._consumer, self._output, last + 1, position)
+        self._publish()
+
+    def _publish(self) -> None:  # noqa: B027, most sinks have nothing to do here
+        """Show others what was written, now that it is acknowledged, where they could not see it before."""
 
     def _ensure_position(self, first: Callable[[], str]) -> str:
         """Acknowledge the first position if there is none yet; gives the acknowledged one."""
@@ -100,8 +116,11 @@ def write_out(
     outlet: Outlet, sink: Sink, *, follow: bool = True, heard: Callable[[pa.Table], None] = lambda table: None
 ) -> None:
     """Write what an output arc holds, and with `follow` what it will hold until the node stops."""
-    with sink.start(outlet) as running:
-        tables = outlet.subscribe(sink.output, consumer=sink.consumer, follow=follow)
+    # First the name: a second sink of one file would cut off what the first one has not acknowledged yet.
+    with (
+        closing(outlet.subscribe(sink.output, consumer=sink.consumer, follow=follow)) as tables,
+        sink.start(outlet) as running,
+    ):
         for table in tables:
             running.take(table)
             heard(table)

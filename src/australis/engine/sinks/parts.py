@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from australis.engine.files import open_writer
+from australis.engine.files import Writer, open_writer
 from australis.engine.sinks.appended import check_folder, sync_folder, trouble
 from australis.engine.sinks.consuming import FileSink, Outlet, RunningSink
 from australis.engine.store import SEQ
@@ -19,15 +20,15 @@ from australis.errors import EngineError, Problem
 
 _log = logging.getLogger(__name__)
 _PART = re.compile(r"part-(\d{19})-(\d{19})\.parquet")
-_UNFINISHED = ".part-*.parquet.*.part"
 
 
 @dataclass(frozen=True)
 class ParquetSink(FileSink):
     """A folder of Parquet files for an output; it is made if the folder around it is there.
 
-    A part appears whole. The last sequence number written is committed with the acknowledgement; a run that
-    goes on removes parts behind it, and writes them again. Parts may be taken away by whoever reads them.
+    A part is written under a hidden name, acknowledged, and only then gets its name: whoever reads the folder
+    sees whole parts, and no tuple twice. The acknowledgement names the part: a run after a crash gives it its
+    name, and removes what was not acknowledged. Parts may be taken away by whoever reads them.
     """
 
     @property
@@ -68,9 +69,12 @@ class RunningParts(RunningSink):
         super().__init__(outlet, sink.output, sink.consumer)
         self._sink, self._folder = sink, sink.folder
         self._make_folder()
-        last = _read_last(self._ensure_position(self._first), sink.path)
+        self._written: Writer | None = None
+        """What has no name yet, since it is not acknowledged."""
+        last, part = _read_position(self._ensure_position(self._first), sink.path)
         with trouble(sink.path):
-            self._remove_behind(last)
+            self._publish_rest(part)
+            self._remove_after(last)
 
     def _make_folder(self) -> None:
         self._sink.check_folder()
@@ -81,44 +85,65 @@ class RunningParts(RunningSink):
 
     def _first(self) -> str:
         self._sink.check_free()
-        return _text(-1)
+        return _text(-1, "")
 
-    def _remove_behind(self, last: int) -> None:
+    def _publish_rest(self, part: str) -> None:
+        """Give the last part its name, if a run was ended after its acknowledgement and before that."""
+        for path in self._folder.glob(_unfinished(part)) if part else ():
+            os.replace(path, self._folder / part)
+
+    def _remove_after(self, last: int) -> None:
         """Remove what was never acknowledged, and what is left of files that got no name."""
         for number, path in self._sink.parts():
             if number > last:
                 path.unlink(missing_ok=True)
-        for path in self._folder.glob(_UNFINISHED):
+        for path in self._folder.glob(_unfinished("part-*.parquet")):
             path.unlink(missing_ok=True)
         sync_folder(self._folder)
 
     def _write(self, table: pa.Table) -> str:
         first, last = (int(table[SEQ][index].as_py()) for index in (0, -1))
-        path = Path(self._sink.path) / f"part-{first:019d}-{last:019d}.parquet"
+        part = f"part-{first:019d}-{last:019d}.parquet"
+        path = Path(self._sink.path) / part
         writer = open_writer(str(path), self._sink.schema)
         try:
             writer.write(table)
-            writer.commit()
+            writer.finish()
         except BaseException:
             try:
                 writer.discard()
             except Exception as error:
                 _log.warning("%s: what is left of it stays until the next run: %s", path, error)
             raise
+        self._written = writer
         with trouble(self._sink.path):
             sync_folder(self._folder)
-        return _text(last)
+        return _text(last, part)
+
+    def _publish(self) -> None:
+        assert self._written is not None, "a part is acknowledged when it is written"
+        self._written.publish()
+        self._written = None
+        with trouble(self._sink.path):
+            sync_folder(self._folder)
 
     def close(self) -> None:
         """Nothing is open between two parts."""
 
 
-def _text(last: int) -> str:
-    return json.dumps({"last": last})
+def _unfinished(part: str) -> str:
+    """What files are called that have not got the name of a part."""
+    return f".{part}.*.part"
 
 
-def _read_last(text: str, path: str) -> int:
+def _text(last: int, part: str) -> str:
+    return json.dumps({"last": last, "part": part})
+
+
+def _read_position(text: str, path: str) -> tuple[int, str]:
+    """The last number that was acknowledged, and the part that ends with it, if one was written."""
     try:
-        return int(json.loads(text)["last"])
+        known = json.loads(text)
+        return int(known["last"]), str(known.get("part", ""))
     except (ValueError, TypeError, KeyError):
         raise EngineError(Problem(path, f"the position {text!r} is none of a folder of parts")) from None

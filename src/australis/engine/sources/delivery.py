@@ -45,9 +45,9 @@ class Inlet(Protocol):
         *,
         rejected: Sequence[Rejected] = (),
         position: tuple[str, str] | None = None,
-    ) -> int: ...
+    ) -> int | None: ...
 
-    def adopt(self, input: str, path: str, /, *, position: tuple[str, str] | None = None) -> int: ...
+    def adopt(self, input: str, path: str, /, *, position: tuple[str, str] | None = None) -> int | None: ...
 
     def position(self, source: str, /) -> str | None: ...
 
@@ -80,9 +80,10 @@ class Source(Protocol):
     def start(self, positions: Positions, waiter: Waiter) -> RunningSource: ...
 
 
-def hand_over(node: Inlet, delivery: Delivery) -> int:
-    """Commit a delivery together with its position; gives the end of the node's log."""
+def hand_over(node: Inlet, delivery: Delivery) -> None:
+    """Commit a delivery together with its position."""
     position = (delivery.source, delivery.position)
     if isinstance(delivery.content, Adoption):
-        return node.adopt(delivery.input, delivery.content.path, position=position)
-    return node.push(delivery.input, delivery.content, rejected=delivery.rejected, position=position)
+        node.adopt(delivery.input, delivery.content.path, position=position)
+    else:
+        node.push(delivery.input, delivery.content, rejected=delivery.rejected, position=position)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pyspark.sql import SparkSession
 
 from australis.engine.settings import Way
+from australis.engine.spark.cluster import check_workers
 from australis.engine.spark.fused import FusedRunner, group_of
 from australis.engine.spark.session import GONE, SESSION_OPTIONS, is_running, local_session
 from australis.engine.spark.sql_runner import SqlRunner
@@ -18,10 +19,11 @@ from australis.plan.superboxes import Plan
 
 
 def start(master: str, way: Way, options: Mapping[str, str] | None) -> SparkRunner:
-    """Start a runner on the session of this process; it starts, and ends, one if there is none."""
-    is_own = not is_running()
+    """Start a runner on the Spark of this process; where none runs, it starts one, and ends it."""
+    if is_running():
+        return _beside(SparkSession.Builder().getOrCreate(), way, options or {})
     session = local_session(master=master, light=way is Way.FUSED, options=options)
-    return SparkRunner(session, session, way, is_own=is_own)
+    return SparkRunner(session, session, way, is_own=True)
 
 
 def on_session(session: object, way: Way) -> SparkRunner:
@@ -31,9 +33,15 @@ def on_session(session: object, way: Way) -> SparkRunner:
         raise EngineError(Problem("runner", what, expected))
     if session.sparkContext._jsc is None:
         raise EngineError(Problem("runner", "is a SparkSession that was stopped", "one that runs"))
+    return _beside(session, way, {})
+
+
+def _beside(session: SparkSession, way: Way, options: Mapping[str, str]) -> SparkRunner:
+    """A runner in the application of a session that stays as it is."""
     apart = session.newSession()
-    for name, value in SESSION_OPTIONS.items():
-        apart.conf.set(name, value)
+    for name, value in {**SESSION_OPTIONS, **options}.items():
+        if apart.conf.isModifiable(name):
+            apart.conf.set(name, value)
     return SparkRunner(session, apart, way, is_own=False)
 
 
@@ -44,6 +52,8 @@ class SparkRunner:
         self.session, self._trains = session, trains
         self._way, self._is_own = way, is_own
         self._fused = FusedRunner(trains)
+        self._seen: set[str] = set()
+        """The roots that the workers are known to see."""
 
     @property
     def tasks(self) -> int:
@@ -52,6 +62,9 @@ class SparkRunner:
 
     def prepare(self, root: Root, plan: Plan) -> RunTrain:
         """The fused way serves every plan, and Spark keeps the one job that it runs."""
+        if root.uri not in self._seen:
+            check_workers(self.session, root)
+            self._seen.add(root.uri)
         return SqlRunner(self._trains, root, plan).run if self._way is Way.SPARK else self._fused.run
 
     def abandon(self, root: Root) -> None:

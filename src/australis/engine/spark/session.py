@@ -11,6 +11,7 @@ from py4j.protocol import Py4JNetworkError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from australis.engine.spark.cluster import check_master
 from australis.engine.spark.java import find_java
 
 GONE = (Py4JNetworkError, OSError)
@@ -62,6 +63,7 @@ def local_session(
     A `light` one is for trains whose tuples do not go through the JVM. On a cluster its workers need
     Australis in the Python that `PYSPARK_PYTHON` names. `options` are Spark's own and win over ours.
     """
+    check_master(master)
     java = LIGHT_JAVA_OPTIONS if light else JAVA_OPTIONS
     local = master.startswith("local")
     _prepare_environment(local)

@@ -69,8 +69,7 @@ class Account:
         """What outputs got, what came to gates, and what boxes and inputs discarded."""
         seen = Recent()
         for name, counted in self._counted().items():
-            discarded = sum(counted[kind] for kind in _DISCARDED)
-            seen.discards[name] = DiscardCount(counted["received"], discarded)
+            seen.discards[name] = DiscardCount(counted["received"], self._discarded(name, counted))
         for manifest in self.manifests:
             for output, buckets in self._delays(manifest):
                 seen.delays[output] = _sum(seen.delays.get(output, {}), buckets)
@@ -80,6 +79,12 @@ class Account:
             for key, gate_count in self._gate_counts(manifest):
                 seen.gates[key] = seen.gates.get(key, GateCount()) + gate_count
         return seen
+
+    def _discarded(self, name: str, counted: Mapping[str, int]) -> int:
+        """What a box or an input did not use; a box may emit what comes too late."""
+        node = self.plan.network.boxes.get(name)
+        kinds = _DISCARDED[1:] if node is not None and node.box.emits_late else _DISCARDED
+        return sum(counted[kind] for kind in kinds)
 
     def came_to(self, member: str) -> GateCount:
         """What came to all streams of a member."""

@@ -9,7 +9,26 @@ from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from australis.engine.store.cache import Cache
-    from australis.engine.store.home import CATALOG, FolderHome, Home, catalog_folder, home_of
+    from australis.engine.store.checks import check_state, check_tuples
+    from australis.engine.store.home import (
+        CATALOG,
+        CLOSED,
+        FolderHome,
+        Held,
+        Home,
+        catalog_folder,
+        hold,
+        home_of,
+    )
+    from australis.engine.store.lock import SharedLock
+    from australis.engine.store.owner import (
+        OWNER,
+        WITHOUT_OWNER,
+        Owner,
+        read_owner,
+        this_process,
+        write_owner,
+    )
     from australis.engine.store.root import HISTORY, PLANS, SEGMENTS, STATES, Root, unwritable
     from australis.engine.store.runs import (
         described,
@@ -36,18 +55,35 @@ if TYPE_CHECKING:
         write_segment,
     )
     from australis.engine.store.states import encode_state, read_state
+    from australis.engine.store.trash import GRACE_S, TRASH, Trash
     from australis.engine.store.zones import Lookup, Position, Zone, zones_of
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
             "cache": ("Cache",),
+            "checks": (
+                "check_state",
+                "check_tuples",
+            ),
             "home": (
                 "CATALOG",
+                "CLOSED",
                 "FolderHome",
+                "Held",
                 "Home",
                 "catalog_folder",
+                "hold",
                 "home_of",
+            ),
+            "lock": ("SharedLock",),
+            "owner": (
+                "OWNER",
+                "WITHOUT_OWNER",
+                "Owner",
+                "read_owner",
+                "this_process",
+                "write_owner",
             ),
             "root": (
                 "HISTORY",
@@ -85,6 +121,11 @@ else:
                 "encode_state",
                 "read_state",
             ),
+            "trash": (
+                "GRACE_S",
+                "TRASH",
+                "Trash",
+            ),
             "zones": (
                 "Lookup",
                 "Position",
@@ -96,41 +137,56 @@ else:
 
 __all__ = [
     "CATALOG",
+    "CLOSED",
+    "GRACE_S",
     "HISTORY",
+    "OWNER",
     "PLANS",
     "SEGMENTS",
     "SEQ",
     "STATES",
     "TIE",
+    "TRASH",
+    "WITHOUT_OWNER",
     "Cache",
     "FolderHome",
+    "Held",
     "Home",
     "Lookup",
+    "Owner",
     "Position",
     "Root",
     "Segment",
+    "SharedLock",
+    "Trash",
     "Zone",
     "adopt",
     "catalog_folder",
     "check_segment",
+    "check_state",
+    "check_tuples",
     "described",
     "encode",
     "encode_run",
     "encode_segment",
     "encode_state",
+    "hold",
     "home_of",
     "merged",
     "publish",
     "publish_rest",
     "read_metadata",
+    "read_owner",
     "read_segment",
     "read_state",
     "run_name",
     "run_schema",
     "staged",
     "stamped",
+    "this_process",
     "unwritable",
     "write_arrivals",
+    "write_owner",
     "write_segment",
     "zones_of",
 ]

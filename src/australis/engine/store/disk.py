@@ -6,6 +6,7 @@ is one kind; whatever else pyarrow reaches by a URI is another. A simulator regi
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 import uuid
@@ -16,6 +17,7 @@ from typing import Protocol, TypeAlias
 import pyarrow as pa
 from pyarrow import fs
 
+from australis.engine.store.uris import arrow_uri
 from australis.errors import EngineError, Problem
 
 Data: TypeAlias = "bytes | pa.Buffer"
@@ -46,11 +48,20 @@ class Disk(Protocol):
     def move(self, name: str, target: str) -> None:
         """Give a file another name, under which it appears whole."""
 
+    def claim(self, name: str, target: str) -> None:
+        """Give a file a name that no other has: raises FileExistsError where there is one."""
+
     def exists(self, name: str) -> bool:
         """Whether there is a file of this name."""
 
+    def size(self, name: str) -> int:
+        """How many bytes a file has; raises FileNotFoundError where there is none."""
+
     def names(self, kind: str) -> Iterator[str]:
         """All files below a folder."""
+
+    def delete_folder(self, name: str) -> None:
+        """Delete a folder with all that is in it; raises FileNotFoundError where there is none."""
 
     def make_folder(self, name: str) -> None:
         """Make a folder, if it is not there."""
@@ -88,6 +99,18 @@ class ArrowDisk:
         self.make_folder(posixpath.dirname(target))
         self._files.move(self.path(name), self.path(target))
 
+    def claim(self, name: str, target: str) -> None:
+        """Not exclusive: between the look and the move another process may take the name."""
+        if self.exists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
+        self.move(name, target)
+
+    def size(self, name: str) -> int:
+        found = self._files.get_file_info(self.path(name))
+        if found.type != fs.FileType.File:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+        return int(found.size)
+
     def exists(self, name: str) -> bool:
         return bool(self._files.get_file_info(self.path(name)).type == fs.FileType.File)
 
@@ -97,6 +120,9 @@ class ArrowDisk:
         for found in self._files.get_file_info(selector):
             if found.type == fs.FileType.File:
                 yield posixpath.join(kind, posixpath.relpath(found.path, place))
+
+    def delete_folder(self, name: str) -> None:
+        self._files.delete_dir(self.path(name))
 
     def make_folder(self, name: str) -> None:
         self._files.create_dir(self.path(name), recursive=True)
@@ -119,6 +145,17 @@ class LocalDisk(ArrowDisk):
     def open(self, name: str) -> pa.NativeFile:
         return pa.memory_map(self.path(name))
 
+    def claim(self, name: str, target: str) -> None:
+        try:
+            os.link(self.path(name), self.path(target))
+        except FileExistsError:
+            raise
+        except OSError:
+            # Some file systems have no second name for a file.
+            super().claim(name, target)
+        else:
+            os.unlink(self.path(name))
+
     @property
     def directory(self) -> Path:
         return Path(self._base)
@@ -138,7 +175,7 @@ def disk_at(uri: str) -> Disk:
     if scheme in _SCHEMES:
         return _SCHEMES[scheme](uri)
     try:
-        found, base = fs.FileSystem.from_uri(uri)
+        found, base = fs.FileSystem.from_uri(arrow_uri(uri))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise EngineError(Problem(uri, f"cannot be reached: {error}", "a directory or URI")) from error
     return LocalDisk(found, base) if isinstance(found, fs.LocalFileSystem) else ArrowDisk(found, base)

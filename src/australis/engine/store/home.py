@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Protocol
 
-from australis.engine.store.lock import RootLock
-from australis.engine.store.root import Root, unwritable
+from australis.engine.store.lock import RootLock, make_private
+from australis.engine.store.root import PRIVATE_FILE, PRIVATE_FOLDER, Root, unwritable
 from australis.errors import EngineError, Problem
 
 CATALOG = "catalog.db"
 """The name of the catalogue's file."""
+CLOSED = "closed"
+"""The key in the catalogue under which the last epoch is that ended in order."""
 
 
 class Held(Protocol):
@@ -32,6 +36,12 @@ class Home(Protocol):
     def has_catalog(self) -> bool:
         """Whether there is a catalogue that is not empty."""
 
+    def lacks_journal(self, epoch: int) -> bool:
+        """Whether commits may be missing: the journal is gone, and nobody closed the catalogue in an epoch.
+
+        To be asked before the first connection.
+        """
+
 
 class FolderHome:
     """A folder of this machine: SQLite wants a local disk."""
@@ -43,11 +53,13 @@ class FolderHome:
         return str(self.folder / CATALOG)
 
     def connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self.folder / CATALOG, isolation_level=None, check_same_thread=False)
+        path = self.folder / CATALOG
+        _make_private(path)
+        return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
     def lock(self) -> RootLock:
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
         except OSError as error:
             raise unwritable(str(self.folder), error) from error
         return RootLock(self.folder)
@@ -55,6 +67,58 @@ class FolderHome:
     def has_catalog(self) -> bool:
         path = self.folder / CATALOG
         return path.exists() and path.stat().st_size > 0
+
+    def lacks_journal(self, epoch: int) -> bool:
+        path = self.folder / CATALOG
+        if path.with_name(f"{CATALOG}-wal").exists():
+            return False
+        # Nobody has it open, and there is no journal, so the file is all there is.
+        uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        try:
+            with closing(sqlite3.connect(uri, uri=True)) as db:
+                found = db.execute("select value from meta where key = ?", (CLOSED,)).fetchone()
+        except sqlite3.Error:
+            # It is damaged, which whoever opens it will be told.
+            return False
+        return found is None or found[0] != str(epoch)
+
+
+def hold(root: Root, home: Home) -> Held:
+    """Keep everybody else out of a root and its catalogue, wherever each of them is."""
+    held = home.lock()
+    if root.local is None or (isinstance(home, FolderHome) and home.folder.samefile(root.local)):
+        return held
+    try:
+        return _Both(held, RootLock(root.local))
+    except BaseException:
+        held.close()
+        raise
+
+
+class _Both:
+    """Two locks that are held together."""
+
+    def __init__(self, *held: Held) -> None:
+        self._held = held
+
+    def close(self) -> None:
+        for each in self._held:
+            each.close()
+
+
+def _make_private(path: Path) -> None:
+    """Let nobody else read a catalogue, also one that is yet to be made.
+
+    One that is there is not opened: closing it would take SQLite's locks of this process with it.
+    """
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
+    except FileExistsError:
+        # That is the usual case; an older one may be open to others.
+        make_private(path)
+    except OSError:
+        # SQLite will say what is wrong.
+        return
 
 
 def home_of(root: Root, catalog: str | Path | Home | None) -> Home:

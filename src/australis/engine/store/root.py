@@ -11,16 +11,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from urllib.parse import unquote
 
 import pyarrow as pa
 from pyarrow import fs
 
 from australis.engine.store.disk import Data, Disk, LocalDisk, disk_at
+from australis.engine.store.uris import arrow_uri, join_uri, spark_uri
 from australis.errors import EngineError, Problem
 
 SEGMENTS, STATES, PLANS, HISTORY = "segments", "states", "plans", "history"
 _IDENTITY = "identity"
+PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+"""The modes of what is for its user alone."""
 _PATTERNS = re.compile(r"[\\*?\[\]{}]")
 
 
@@ -57,7 +59,7 @@ class Root:
 
     def uri_of(self, name: str) -> str:
         """The URI of a file."""
-        return posixpath.join(self.uri, name)
+        return join_uri(self.uri, name)
 
     def spark_path(self, name: str) -> str:
         """A file as Spark names it, which decodes nothing and takes some characters for patterns.
@@ -67,12 +69,17 @@ class Root:
         >>> Root("file:///my%20data").spark_path("segments/x.parquet")
         'file:///my data/segments/x.parquet'
         """
-        place = unquote(name) if "://" in name else posixpath.join(unquote(self.uri), name)
+        place = spark_uri(name) if "://" in name else posixpath.join(spark_uri(self.uri), name)
         return _PATTERNS.sub(r"\\\g<0>", place)
 
     def prepare(self) -> None:
-        """Make the folders; a root that cannot be written is found here, not at the first train."""
+        """Make the folders; a root that cannot be written is found here, not at the first train.
+
+        A folder of this machine that is new is for its user alone.
+        """
         try:
+            if self.local is not None:
+                self.local.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
             for name in (SEGMENTS, STATES, PLANS, HISTORY):
                 self.disk.make_folder(name)
             probe = self.new_name(PLANS, "probe", ".tmp")
@@ -91,12 +98,13 @@ class Root:
         with self.open(_IDENTITY) as file:
             return str(file.read().decode())
 
+    def known_identity(self) -> str | None:
+        """What tells this root from others, if it was asked for before."""
+        return self.identity() if self.disk.exists(_IDENTITY) else None
+
     def keep_identity(self) -> None:
         """Make the identity durable: a process that was killed may have left it before it was."""
-        try:
-            self.disk.sync(_IDENTITY)
-        except OSError as error:
-            raise unwritable(_IDENTITY, error) from error
+        self.sync(_IDENTITY)
 
     def new_name(self, kind: str, stem: str, suffix: str) -> str:
         """The name of a file that was never there before."""
@@ -144,9 +152,41 @@ class Root:
         except OSError as error:
             raise unwritable(target, error) from error
 
+    def claim(self, name: str, target: str) -> None:
+        """Give a file a name that no other has; raises FileExistsError where there is one."""
+        try:
+            self.disk.claim(name, target)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise unwritable(target, error) from error
+
+    def sync(self, name: str) -> None:
+        """Make a file durable under the name that it has now."""
+        try:
+            self.disk.sync(name)
+        except OSError as error:
+            raise unwritable(name, error) from error
+
     def exists(self, name: str) -> bool:
         """Whether there is a file of this name."""
         return self.disk.exists(name)
+
+    def size(self, name: str) -> int:
+        """How many bytes a file has; nothing if it is gone."""
+        try:
+            return self.disk.size(name)
+        except FileNotFoundError:
+            # Somebody has deleted it since it was listed.
+            return 0
+
+    def delete_folder(self, name: str) -> None:
+        """Delete a folder with all that is in it, if it is there."""
+        try:
+            self.disk.delete_folder(name)
+        except FileNotFoundError:
+            # It is gone, as it should be.
+            return
 
     def names(self, kind: str) -> Iterator[str]:
         """All files of a kind."""
@@ -154,7 +194,7 @@ class Root:
 
 
 def _open_elsewhere(uri: str) -> pa.NativeFile:
-    filesystem, path = fs.FileSystem.from_uri(uri)
+    filesystem, path = fs.FileSystem.from_uri(arrow_uri(uri))
     return filesystem.open_input_file(path)
 
 

@@ -165,7 +165,7 @@ def read_segment(
     With a lookup, only those of row groups that may have what it asks for. Without `threads` one processor
     has to do, and others go on.
     """
-    with _open(root, segment) as source:
+    with open_segment(root, segment) as source:
         try:
             return _read(source, segment, columns, lo, hi, lookup, threads)
         except (pa.ArrowException, OSError, struct.error, ValueError) as error:
@@ -177,7 +177,7 @@ def staged(run: str) -> str:
     return f"{SEGMENTS}/{posixpath.basename(run)}"
 
 
-def _open(root: Root, segment: Segment) -> pa.NativeFile:
+def open_segment(root: Root, segment: Segment) -> pa.NativeFile:
     """The file of a segment. A run that is committed may not be published so far, or just about to be."""
     names = (segment.name, staged(segment.name)) if segment.is_run else ()
     for name in names:
@@ -206,7 +206,7 @@ def _read(
     lookup: Lookup | None,
     threads: bool,
 ) -> pa.Table:
-    file = _open_parquet(source, segment)
+    file = open_parquet(source, segment)
     hidden = [name for name, known in ((TS, segment.ts), (SEQ, segment.first)) if known is None]
     if segment.first is not None:
         start, stop = max(lo - segment.first, 0), min(hi - segment.first, segment.rows)
@@ -220,7 +220,8 @@ def _read(
     return _between(_completed(found, segment, 0), lo, hi)
 
 
-def _open_parquet(source: pa.NativeFile, segment: Segment) -> pq.ParquetFile:
+def open_parquet(source: pa.NativeFile, segment: Segment) -> pq.ParquetFile:
+    """The Parquet file of a segment, if it has the size, the footer and the rows that were committed."""
     _check_footer(source, segment)
     file = pq.ParquetFile(source, page_checksum_verification=not segment.adopted, pre_buffer=False)
     if file.metadata.num_rows != segment.rows:
@@ -239,16 +240,16 @@ def _groups(metadata: pq.FileMetaData, lo: int, hi: int, lookup: Lookup | None) 
 
 def read_metadata(root: Root, segment: Segment) -> pq.FileMetaData:
     """What a segment's file tells of its row groups."""
-    with _open(root, segment) as source:
+    with open_segment(root, segment) as source:
         try:
-            return _open_parquet(source, segment).metadata
+            return open_parquet(source, segment).metadata
         except (pa.ArrowException, OSError, struct.error, ValueError) as error:
             raise damaged(segment, str(error)) from error
 
 
 def check_segment(root: Root, segment: Segment) -> None:
     """Refuse a file that has another size or footer than the one that was committed."""
-    with _open(root, segment) as source:
+    with open_segment(root, segment) as source:
         try:
             _check_footer(source, segment)
         except (OSError, struct.error, ValueError) as error:

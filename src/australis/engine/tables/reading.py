@@ -6,22 +6,16 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from australis.algebra.expr import Attribute, Call, Expr, Literal
 from australis.algebra.network import Network
 from australis.algebra.store import Pull
-from australis.algebra.types import BOOLEAN
 from australis.engine.files import Batch, Mark, Reader
 from australis.engine.ingest import Position, loaded
 from australis.engine.ledger import LOAD, PUSH
+from australis.engine.tables.ascending import read_new
 from australis.engine.tables.choosing import chosen
 from australis.engine.tables.needed_rows import wanted
 from australis.engine.tables.opening import open_store
 from australis.engine.tables.stored import Stored
-
-_LAST = "last"
 
 
 @dataclass(frozen=True)
@@ -96,30 +90,10 @@ class StoreReader(Reader):
 
 
 def _pushed(network: Network, name: str, stored: Stored, position: str | None) -> Found:
-    last = json.loads(position)[_LAST] if position else None
-    batch = _behind(stored, last, wanted(network, name))
-    if stored.store.ascending and batch.table.num_rows:
-        last = int(pc.max(_whole(batch.table[stored.store.ascending])).as_py())
+    where = wanted(network, name)
+    if stored.store.ascending:
+        batch, reached = read_new(stored, position, where)
+    else:
+        batch, reached = stored.read(where), json.dumps({"last": None})
     is_news = position is None or batch.table.num_rows > 0 or len(batch.rejected) > 0
-    note = (note_of(network, name), json.dumps({_LAST: last}))
-    return Found(name, stored.path, batch, PUSH, PUSH, note, is_news)
-
-
-def _behind(stored: Stored, last: int | None, where: Expr | None) -> Batch:
-    """The rows of a store behind the last one that was read, in the order of the attribute that ascends."""
-    name = stored.store.ascending
-    if not name:
-        return stored.read(where)
-    if last is None:
-        found = stored.read(where)
-        return Batch(found.table.sort_by(name), found.rejected)
-    field = stored.schema[name]
-    newer = Call(">", (Attribute(name, field.type, False), Literal(last, field.type)), BOOLEAN)
-    found = stored.read(newer if where is None else Call("and", (newer, where), BOOLEAN))
-    table = found.table.filter(pc.greater(_whole(found.table[name]), last)).sort_by(name)
-    # What is wrong in a file is wrong each time that it is read.
-    return Batch(table, found.rejected if stored.looks_up([name]) else ())
-
-
-def _whole(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(pa.int64())
+    return Found(name, stored.path, batch, PUSH, PUSH, (note_of(network, name), reached), is_news)

@@ -170,7 +170,9 @@ class Keeper:
             with self._ledger.change() as change:
                 self._note(change, found)
             return self._ledger.queues.log_end
-        end = self._ingest.append(self._store_arrival(found))
+        with self._ledger.writing():
+            end = self._ingest.append(self._store_arrival(found))
+        assert end is not None, "what was read has a text as its position, which is never compared"
         version, rows = self._tables.states[found.name].version, found.batch.table.num_rows
         _log.info("%s is read (%s): version %d, %d rows", found.path, found.how, version, rows)
         return end

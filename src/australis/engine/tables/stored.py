@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -16,6 +17,11 @@ from australis.algebra.schema import Schema
 from australis.algebra.store import SECRET, Store, StoreKind
 from australis.engine.files import Batch, Rejected, as_json, null_faults, without
 from australis.errors import EngineError, Problem
+
+PREFIX = "AUSTRALIS_"
+"""Environment variables that begin so are meant for Australis: stores may name them."""
+ALLOWED = "AUSTRALIS_ENV_ALLOWED"
+"""The variable that lists the other ones that stores may name."""
 
 
 class Stored(ABC):
@@ -72,9 +78,18 @@ def _nullable(schema: Schema) -> pa.Schema:
     return pa.schema([field.with_nullable(True) for field in schema.arrow])
 
 
+def _may_read(name: str) -> bool:
+    """Whether a network may send the value of a variable to where it likes: not any, it may be another's."""
+    return name.startswith(PREFIX) or name in re.split(r"[,\s]+", os.environ.get(ALLOWED, ""))
+
+
 def resolved(store: Store, path: str) -> str:
     """Where a store is, with the values of the environment variables that it names."""
     for name in SECRET.findall(store.at):
+        if not _may_read(name):
+            what = f"a store may not read the environment variable {name}"
+            expected = f"a variable whose name begins with {PREFIX}, or {ALLOWED}={name} in the environment"
+            raise EngineError(Problem(f"{path}.store.at", what, expected))
         if name not in os.environ:
             what = f"the environment variable {name} is not set"
             raise EngineError(Problem(f"{path}.store.at", what, f"its value, for {store.at}"))

@@ -40,7 +40,7 @@ class Loop:
         tables: Tables,
         upkeep: Upkeep,
         run: RunTrain,
-        tick: Callable[[int], int],
+        tick: Callable[[int], object],
         *,
         clock: Callable[[], int],
         threads: Threads,
@@ -231,6 +231,8 @@ class Loop:
         finally:
             # Only now, since this deletes files, which takes long on some disks: nobody has to wait for it.
             self._ledger.leave(dispatched.reader)
+            # A train that failed leaves files, too.
+            self._upkeep.ask(())
         superbox = dispatched.superbox
         self._upkeep.ask((*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC))
         return train

@@ -1,7 +1,7 @@
 """Gates: what a drop box at a stream of a superbox lets in (Aurora 4.5).
 
 Whether a tuple is shed follows from its sequence number, its place among the tuples of that number and its
-values alone. A train is cut only between numbers, so other cuts, and a train that is run again, shed the same.
+values alone. A train is cut only between numbers, so other cuts and repeated trains shed the same.
 """
 
 from __future__ import annotations

@@ -18,12 +18,14 @@ from australis.kernels.arrays.columns import (
     stacked,
 )
 from australis.kernels.arrays.groups import GroupCodes, dense, encode, first_rows, normalised
-from australis.kernels.arrays.hashing import partitions
+from australis.kernels.arrays.hashing import DIGEST_BYTES, Digests, digests, partitions
 from australis.kernels.arrays.numbered_rows import Numbered, PortKeys, by_group
 from australis.kernels.arrays.ranges import arrange, first_beyond, first_near, members, seek_beyond, seek_near
 from australis.kernels.arrays.slots import by_slot, lower_to_least
 
 __all__ = [
+    "DIGEST_BYTES",
+    "Digests",
     "GroupCodes",
     "Indexes",
     "Mask",
@@ -36,6 +38,7 @@ __all__ = [
     "by_slot",
     "column",
     "dense",
+    "digests",
     "encode",
     "first_beyond",
     "first_near",

@@ -20,12 +20,14 @@ from australis.kernels.compiled import njit
 from australis.kernels.expressions import nulls, raw, words
 
 SEED = 42
+DIGEST_BYTES = 16
 LONG_DIGITS_MOST = 18
 """A decimal with more digits is hashed by the bytes of its unscaled number, otherwise as that number."""
 
 Hashes = npt.NDArray[np.uint32]
 Ints = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
+Digests = npt.NDArray[np.bytes_]
 
 
 def partitions(batch: pa.Table, keys: Sequence[str], count: int) -> Indexes:
@@ -39,13 +41,26 @@ def partitions(batch: pa.Table, keys: Sequence[str], count: int) -> Indexes:
     return spark_hash([column(batch, name) for name in keys]).astype(np.int64) % count
 
 
-def spark_hash(columns: Sequence[pa.Array]) -> Ints:
+def digests(columns: Sequence[pa.Array | pa.ChunkedArray]) -> Digests:
+    """By what rows are known again: 16 bytes for each, of four hashes; NULL is a value as any other.
+
+    >>> one, other = digests([pa.array([None, 1]), pa.array([1, None])])
+    >>> bool(one == other)
+    False
+    """
+    arrays = [each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in columns]
+    missing = [pa.array(np.asarray(each.is_null()).astype(np.int32)) for each in arrays]
+    hashed = [spark_hash([*missing, *arrays], SEED + number) for number in range(DIGEST_BYTES // 4)]
+    return np.ascontiguousarray(np.stack(hashed, axis=1)).view(f"S{DIGEST_BYTES}").reshape(-1)
+
+
+def spark_hash(columns: Sequence[pa.Array], seed: int = SEED) -> Ints:
     """What Spark's `hash(c1, c2, ...)` returns for each row of at least one column.
 
     >>> spark_hash([pa.array(["Spark", None]), pa.array([1, 2])]).tolist()
     [-660272343, -797927272]
     """
-    hashes = np.full(len(columns[0]), SEED, np.uint32)
+    hashes = np.full(len(columns[0]), seed, np.uint32)
     for array in columns:
         hashed, missing = _hashed(array, frozen(hashes)), nulls(array)
         hashes = hashed if missing is None else np.where(missing, hashes, hashed)

@@ -1,8 +1,8 @@
-"""Hot spots: who is overloaded, who is not, and how a component gets from one peer to the other.
+"""Hot spots: which peer is overloaded, which is not, and how a component moves from one to the other.
 
-`levels` and `reporter` tell loads when they matter, `ring` says to whom, `directory` compares them and
-decides; `departure`, `arrival` and `redirection` are the three sides of a migration, `introduction` what
-follows it, and `streams` the numbers that keep it exact. `peer` is all of them: events in, commands out.
+`levels` and `reporter` report loads when they matter, `ring` determines to which peer, `directory` compares
+them and decides; `departure`, `arrival` and `redirection` are the three sides of a migration, `introduction`
+follows it, and `streams` numbers tuples so that none is lost. `peer` combines them: events in, commands out.
 """
 
 from australis.policy.hotspot import messages

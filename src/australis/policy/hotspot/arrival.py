@@ -19,24 +19,24 @@ from australis.policy.hotspot.messages import (
 
 
 class Arrival:
-    """One migration at a time; a state is taken once, however often it comes."""
+    """One migration at a time; a state is taken once, however often it arrives."""
 
     def __init__(self, holdings: Holdings, patience: int) -> None:
         self._holdings = holdings
         self._patience = patience
-        """After how many ticks the source is reminded that it is waited for."""
+        """After how many ticks the source is reminded that the target waits."""
         self._waiting: Migration | None = None
         self._ticks = 0
         self._taken: dict[str, int] = {}
-        """The last migration of each source whose state came: all before it are over."""
+        """The last migration of each source whose state arrived; all earlier ones are over."""
 
     @property
     def waiting(self) -> bool:
-        """Whether a state is to come."""
+        """Whether a state is awaited."""
         return self._waiting is not None
 
     def requested(self, request: Request, *, willing: bool) -> list[Command]:
-        """Phase 2: make ready, if nothing is against it; a source that asks anew has given up the old."""
+        """Phase 2: prepare, unless something prevents it; a source that asks again has given up before."""
         migration = request.migration
         if self._is_over(migration) or self._is_older(migration):
             return []
@@ -50,7 +50,7 @@ class Arrival:
         return [*given_up, spawn, Send(migration.source, Reply(migration))]
 
     def came(self, state: State) -> list[Command]:
-        """Phase 6: go on from the state."""
+        """Phase 6: continue from the state."""
         migration = state.migration
         taken = Send(migration.source, Taken(migration))
         if self._is_over(migration):
@@ -58,7 +58,7 @@ class Arrival:
         self._taken[migration.source] = migration.serial
         if self._waiting == migration:
             self._waiting = None
-        self._holdings.added(state.holding)
+        self._holdings.add(state.holding)
         return [Install(migration, state.holding, state.payload), taken]
 
     def cancelled(self, migration: Migration) -> list[Command]:
@@ -66,11 +66,11 @@ class Arrival:
         return self._dropped() if migration == self._waiting else []
 
     def failed(self, peer: str) -> list[Command]:
-        """If it was the source, nothing waits for it; should its state come all the same, it is taken."""
+        """A peer has failed: stop waiting for it; if its state still arrives, it is taken."""
         return self._dropped() if self._waits_for(peer) else []
 
     def ticked(self) -> list[Command]:
-        """Say again now and then that all is ready; a source that has given up says so, then."""
+        """Repeat now and then that all is ready; a source that has given up then says so."""
         self._ticks += 1
         if self._waiting is None or self._ticks % self._patience:
             return []

@@ -1,7 +1,7 @@
 """The source of a migration: from the decision until the target has the state (section 3.2).
 
-It can be undone until the state leaves, since nobody else processes a tuple before. From then on the target
-has it, or will have it: the source says it again until it hears so.
+It can be undone until the state is sent, since no other peer processes a tuple before that. Afterwards the
+target has the state, or will have it: the source sends it again until the target confirms.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class Phase(Enum):
 
 @dataclass
 class _Leaving:
-    """A migration that runs."""
+    """A migration in progress."""
 
     id: Migration
     operator: str
     target: str
     tasks: tuple[Task, ...]
-    """Those that move; others may come while they do, and stay."""
+    """The tasks that move; others that arrive meanwhile stay."""
     loads: Loads
     phase: Phase = Phase.REQUESTED
     ticks: int = 0
@@ -53,11 +53,11 @@ class _Leaving:
     """The streams whose writers have not replied."""
     last: dict[str, int] = field(default_factory=dict)
     holding: Holding | None = None
-    """What has left, once it has."""
+    """What was sent, once it was."""
 
 
 class Departure:
-    """One migration at a time; what is lost is said again at each tick."""
+    """One migration at a time; lost messages are repeated at each tick."""
 
     def __init__(self, name: str, holdings: Holdings, patience: int) -> None:
         self._name, self._holdings = name, holdings
@@ -68,7 +68,7 @@ class Departure:
 
     @property
     def phase(self) -> Phase | None:
-        """What it waits for, if a migration runs."""
+        """What it waits for, if a migration is in progress."""
         return self._leaving.phase if self._leaving else None
 
     def begun(self, operator: str, target: str, loads: Loads) -> list[Command]:
@@ -79,7 +79,7 @@ class Departure:
         return self._ask(self._leaving)
 
     def replied(self, sender: str, migration: Migration) -> list[Command]:
-        """Phase 3 is over: the target is ready, unless it was given up."""
+        """Phase 3 is over: the target is ready, unless the migration was given up."""
         leaving = self._leaving
         if leaving is None or leaving.id != migration or leaving.phase is Phase.UNDOING:
             return [Send(sender, Cancel(migration))]
@@ -89,7 +89,7 @@ class Departure:
         return self._redirect(leaving)
 
     def refused(self, migration: Migration) -> list[Command]:
-        """The target does not want it; some other day."""
+        """The target refuses; end this migration."""
         if self._leaving and self._leaving.id == migration and self._leaving.phase is Phase.REQUESTED:
             self._leaving = None
         return []
@@ -113,9 +113,9 @@ class Departure:
         return self._again(leaving)
 
     def drained(self, migration: Migration) -> list[Command]:
-        """Phase 6: all of the last tuples are processed, and the state goes.
+        """Phase 6: all of the last tuples are processed, and the state is sent.
 
-        It waits for streams that are being switched: their last tuples are known only here.
+        It waits for streams that are being switched, since their last tuples are known only here.
         """
         leaving = self._leaving
         if leaving is None or leaving.id != migration or leaving.phase is not Phase.DRAINING:
@@ -123,11 +123,11 @@ class Departure:
         if self._holdings.switching(leaving.tasks):
             return []
         leaving.phase = Phase.SHIPPING
-        leaving.holding = self._holdings.removed(leaving.operator, leaving.tasks, leaving.target)
+        leaving.holding = self._holdings.remove(leaving.operator, leaving.tasks, leaving.target)
         return self._again(leaving)
 
     def taken(self, migration: Migration) -> list[Command]:
-        """The target has it: the execution here is over."""
+        """The target has the state: the execution here ends."""
         leaving = self._leaving
         if leaving is None or leaving.id != migration or leaving.holding is None:
             return []
@@ -135,25 +135,25 @@ class Departure:
         return [Kill(migration, leaving.holding)]
 
     def failed(self, peer: str) -> list[Command]:
-        """If it was the target, everything is as before, as long as the state has not left."""
+        """A peer has failed: if it was the target and the state has not been sent, restore everything."""
         leaving = self._leaving
         if leaving is None or leaving.target != peer:
             return []
         if leaving.phase is Phase.REQUESTED:
-            return self._given_up(leaving)
+            return self._give_up(leaving)
         if leaving.phase not in (Phase.REDIRECTING, Phase.DRAINING):
             return []
         leaving.phase = Phase.UNDOING
         return [Send(leaving.target, Cancel(leaving.id)), *self._redirect(leaving)]
 
     def ticked(self) -> list[Command]:
-        """Say again what got no answer."""
+        """Repeat what was not answered."""
         leaving = self._leaving
         if leaving is None:
             return []
         leaving.ticks += 1
         if leaving.phase is Phase.REQUESTED and leaving.ticks > self._patience:
-            return self._given_up(leaving)
+            return self._give_up(leaving)
         return self._again(leaving)
 
     def _again(self, leaving: _Leaving) -> list[Command]:
@@ -169,12 +169,12 @@ class Departure:
         holding = self._holdings.holding(leaving.operator, leaving.tasks)
         return [Send(leaving.target, Request(leaving.id, holding, leaving.loads))]
 
-    def _given_up(self, leaving: _Leaving) -> list[Command]:
+    def _give_up(self, leaving: _Leaving) -> list[Command]:
         self._leaving = None
         return [Send(leaving.target, Cancel(leaving.id))]
 
     def _redirect(self, leaving: _Leaving) -> list[Command]:
-        """Phase 4: a new version of where the streams go; the writers heed no older one."""
+        """Phase 4: send a new version of the streams' routes; writers ignore older ones."""
         leaving.waiting = {stream for task in leaving.tasks for stream in task.reads}
         for stream in leaving.waiting:
             self._holdings.versions[stream] += 1

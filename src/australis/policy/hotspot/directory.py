@@ -1,4 +1,4 @@
-"""A peer compares the loads of those who offer the operators it is responsible for (section 3.1)."""
+"""A directory of loads: a peer compares those that offer its operators (section 3.1)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from australis.policy.hotspot.ring import Ring
 
 @dataclass
 class _Entry:
-    """What a peer that offers an operator last told."""
+    """The last report of a peer that offers an operator."""
 
     loads: Loads
     at: float
     looks: int = 0
-    """How often it was looked at since."""
+    """How often it was checked since."""
 
 
 class Directory:
-    """Who offers an operator and how loaded they are; and which of them is a hot spot.
+    """The peers that offer an operator, their loads, and which of them is a hot spot.
 
     >>> directory = Directory("me", Criteria())
     >>> directory.updated("hot", LoadUpdate(("filter",), Loads(4, 4, 4), at=1.0))
@@ -32,39 +32,39 @@ class Directory:
     def __init__(self, name: str, criteria: Criteria, silence: int = 15) -> None:
         self._name, self._criteria = name, criteria
         self._silence = silence
-        """How often a peer is looked at without hearing from it, before it is thought to have failed."""
+        """How often a silent peer is checked before it is assumed to have failed."""
         self._known: dict[str, dict[str, _Entry]] = {}
         self._serial = 0
 
     def offering(self, operator: str) -> dict[str, Loads]:
-        """Who is known to offer an operator, and how loaded they last were."""
+        """The peers known to offer an operator, and their last loads."""
         return {peer: entry.loads for peer, entry in self._known.get(operator, {}).items()}
 
     def updated(self, peer: str, update: LoadUpdate) -> None:
-        """A peer told what it offers, and its loads; old news changes nothing."""
+        """Note the operators and loads that a peer reports; old reports change nothing."""
         for operator in update.operators:
             peers = self._known.setdefault(operator, {})
             if peer not in peers or peers[peer].at <= update.at:
                 peers[peer] = _Entry(update.loads, update.at)
 
     def unregistered(self, peer: str, told: Unregister) -> None:
-        """A peer offers operators no longer."""
+        """A peer no longer offers some operators."""
         for operator in told.operators:
             self._known.get(operator, {}).pop(peer, None)
 
     def failed(self, peer: str) -> None:
-        """A peer is gone, and offers nothing."""
+        """A peer has failed, and offers nothing."""
         for peers in self._known.values():
             peers.pop(peer, None)
 
     def moved(self, ring: Ring) -> None:
-        """Others are there, and responsible for some operators."""
+        """The members changed: forget operators that this peer is no longer responsible for."""
         mine = {each: of for each, of in self._known.items() if ring.responsible(each) == self._name}
         there = set(ring.peers)
         self._known = {op: {peer: of[peer] for peer in of if peer in there} for op, of in mine.items()}
 
     def look(self, ring: Ring) -> list[Command]:
-        """A decision for each operator with a hot spot that the least loaded can help."""
+        """A decision for each operator with a hot spot that the least loaded peer can help."""
         found: list[Command] = []
         for operator, peers in sorted(self._known.items()):
             self._forget(peers)

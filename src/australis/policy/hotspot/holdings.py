@@ -1,4 +1,4 @@
-"""What a peer executes, who writes what it reads, and where that which it writes goes."""
+"""What a peer executes, who writes its input streams, and where its output streams go."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from australis.policy.hotspot.messages import Holding, Route, Task, Writer
 class Holdings:
     """The executions of a peer's components, by operator.
 
-    A component works for any number of applications, and moves with all that it has when it begins to.
+    A component works for any number of applications, and moves with all that it has when the migration
+    begins.
     """
 
     def __init__(self) -> None:
@@ -19,23 +20,23 @@ class Holdings:
         self.versions: dict[str, int] = {}
         self.routes: dict[str, Route] = {}
         self.moved: dict[str, str] = {}
-        """Where the writer of a stream went that was here."""
+        """The new peer of a stream's writer that has moved away."""
 
-    def added(self, holding: Holding) -> None:
-        """Execute more."""
+    def add(self, holding: Holding) -> None:
+        """Execute more tasks."""
         self.tasks.setdefault(holding.operator, {}).update({task.id: task for task in holding.tasks})
         self.upstreams.update(holding.upstreams)
         self.versions.update(holding.versions)
         self.write(holding.routes)
 
     def write(self, routes: Mapping[str, Route]) -> None:
-        """Write streams from here on."""
+        """Write streams from now on."""
         self.routes.update(routes)
         for stream in routes:
             self.moved.pop(stream, None)
 
     def holding(self, operator: str, tasks: tuple[Task, ...]) -> Holding:
-        """All that a component's execution of some tasks is."""
+        """Everything that belongs to a component's execution of some tasks."""
         reads = [stream for task in tasks for stream in task.reads]
         writes = [stream for task in tasks for stream in task.writes]
         return Holding(
@@ -47,11 +48,11 @@ class Holdings:
         )
 
     def switching(self, tasks: tuple[Task, ...]) -> bool:
-        """Whether a stream that some tasks write is on its way to a new home."""
+        """Whether the route of a stream that some tasks write is being switched."""
         return any(self.routes[stream].last is None for task in tasks for stream in task.writes)
 
-    def removed(self, operator: str, tasks: tuple[Task, ...], to: str) -> Holding:
-        """Execute some tasks no longer: they are elsewhere."""
+    def remove(self, operator: str, tasks: tuple[Task, ...], to: str) -> Holding:
+        """Stop executing some tasks, which have moved."""
         holding = self.holding(operator, tasks)
         moved = {stream: route._replace(moves=route.moves + 1) for stream, route in holding.routes.items()}
         for task in tasks:

@@ -1,7 +1,7 @@
-"""A component that has moved tells those downstream who it is now, until they know.
+"""A component that has moved tells its readers its new peer, until they confirm.
 
-The paper has the target know its downstream components; they must know it as well, since one of them that
-moves has to find those who send to it, even if the old home is gone by then.
+In the paper the target knows its downstream components. They must know it as well, since one of them that
+moves has to find its writers, even if their old peer is gone by then.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from australis.policy.hotspot.messages import Command, Holding, Introduce, Intro
 
 
 class Introduction:
-    """Both sides of it: who introduces itself, and who takes note."""
+    """Both sides: the writer that introduces itself, and the reader that notes it."""
 
     def __init__(self, holdings: Holdings) -> None:
         self._holdings = holdings
@@ -19,12 +19,12 @@ class Introduction:
         """The streams whose readers have not answered."""
 
     def moved(self, holding: Holding) -> list[Command]:
-        """Streams are written from here now."""
+        """Streams are now written here."""
         self._unknown.update(holding.routes)
         return self._introduce(sorted(holding.routes))
 
     def ticked(self) -> list[Command]:
-        """Say it again; who writes a stream no longer need not be known."""
+        """Repeat introductions; a peer that no longer writes a stream need not be known."""
         self._unknown.intersection_update(self._holdings.routes)
         return self._introduce(sorted(self._unknown))
 
@@ -33,7 +33,7 @@ class Introduction:
         return [Send(routes[each].home, Introduce(each, routes[each].moves)) for each in streams]
 
     def heard(self, sender: str, told: Introduce) -> list[Command]:
-        """A stream is written by another peer; old news change nothing, and who reads it not is silent."""
+        """A stream is written by another peer; ignore old news and streams that are not read here."""
         writer = self._holdings.upstreams.get(told.stream)
         if writer is None:
             return []
@@ -42,7 +42,7 @@ class Introduction:
         return [Send(sender, Introduced(told.stream, told.moves))]
 
     def known(self, answer: Introduced) -> list[Command]:
-        """A reader knows."""
+        """A reader has confirmed."""
         route = self._holdings.routes.get(answer.stream)
         if route is not None and route.moves == answer.moves:
             self._unknown.discard(answer.stream)

@@ -1,4 +1,4 @@
-"""Loads, and the overlapping levels that say whether a change of them is worth a message (section 3.1)."""
+"""Loads, and the overlapping levels that decide whether a change is worth a message (section 3.1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from australis.errors import PolicyError, Problem
 
 SEVERE = 10.0
-"""From this load on, a peer is in the highest level."""
+"""The load from which a peer is in the highest level."""
 
 
 class Loads(NamedTuple):
@@ -19,7 +19,7 @@ class Loads(NamedTuple):
     fifteen: float
 
     def over(self, minutes: int) -> float:
-        """The average of the last minutes.
+        """The average over the last 1, 5 or 15 minutes.
 
         >>> Loads(3.0, 2.0, 1.0).over(5)
         2.0
@@ -37,7 +37,7 @@ class Criteria:
     overload: float = 2.0
     """The load above which a peer is overloaded (h)."""
     imbalance: float = 0.2
-    """How much less another must have (l)."""
+    """How much less load another peer must have (l)."""
     minutes: int = 1
     """Over how many minutes the overload must persist (t)."""
 
@@ -46,7 +46,7 @@ class Criteria:
             raise PolicyError(Problem("criteria.minutes", f"is {self.minutes}", f"one of {MINUTES}"))
 
     def overloaded(self, loads: Loads) -> bool:
-        """Criterion 1, now and for a while.
+        """Criterion 1, now and over the period.
 
         >>> Criteria(minutes=5).overloaded(Loads(3.0, 1.0, 1.0))
         False
@@ -54,14 +54,14 @@ class Criteria:
         return loads.one > self.overload and loads.over(self.minutes) > self.overload
 
     def lighter(self, loads: Loads, than: Loads) -> bool:
-        """Criterion 2, now; and lighter for a while, so that nothing returns before both are inverted."""
+        """Criterion 2, now and over the period, so that nothing returns before both are inverted."""
         persists = loads.over(self.minutes) < than.over(self.minutes)
         return than.one - loads.one > self.imbalance and persists
 
 
 @dataclass(frozen=True)
 class Levels:
-    """Levels of equal width up to a severe load, each of which begins a little inside of the one below.
+    """Levels of equal width up to a severe load, each of which overlaps the one below a little.
 
     >>> levels = Levels(5, overlap=0.2)
     >>> [levels.of(load) for load in (0.0, 2.4, 2.5, 9.9, 10.0, 99.0)]
@@ -82,14 +82,14 @@ class Levels:
 
     @property
     def width(self) -> float:
-        """How much one level holds, but for the highest, which has no end."""
+        """The width of each level; the highest has no end."""
         return SEVERE / (self.count - 1)
 
     def of(self, load: float) -> int:
-        """The level of a load of which nothing was known."""
+        """The level of a load without a previous level."""
         return min(int(load / self.width), self.count - 1)
 
     def next(self, level: int, load: float) -> int:
-        """The level of a load that was in a level: the same, as long as that holds it."""
+        """The level of a load that had a previous level, which it keeps while that contains it."""
         low, high = level * self.width - self.overlap, (level + 1) * self.width
         return level if low <= load < high else self.of(load)

@@ -1,4 +1,4 @@
-"""What peers tell each other, what happens to them, and what they command: plain values."""
+"""Messages between peers, their events and their commands: plain values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from australis.policy.hotspot.levels import Loads
 
 
 class Migration(NamedTuple):
-    """Which migration: those of a source are numbered."""
+    """The identity of a migration: those of a source are numbered."""
 
     source: str
     serial: int
@@ -22,45 +22,45 @@ class Task(NamedTuple):
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     stateful: bool = True
-    """One without state reads one stream, and gives its tuples the numbers of what they are made of."""
+    """A task without state reads one stream, and its output tuples keep the numbers of their inputs."""
 
 
 class Writer(NamedTuple):
-    """Who writes a stream, and how often that has moved."""
+    """The writer of a stream, and how often it has moved."""
 
     peer: str
     moves: int = 0
 
 
 class Route(NamedTuple):
-    """Where the tuples of a stream go: the peer, since which version, behind which tuple."""
+    """Where the tuples of a stream go: the peer, since which version, after which tuple."""
 
     version: int
     home: str
     last: int | None = 0
-    """Nothing while the switch is on its way."""
+    """None while the switch is in progress."""
     moves: int = 0
     """How often the writer has moved."""
 
 
 class Holding(NamedTuple):
-    """All that a component's execution is, but for its state: what moves with it."""
+    """All of a component's execution except its state: what moves with it."""
 
     operator: str
     tasks: tuple[Task, ...]
     upstreams: Mapping[str, Writer]
-    """Who writes each stream, as far as is known."""
+    """The writer of each stream, as far as known."""
     versions: Mapping[str, int]
     """How often the reader of each stream has moved."""
     routes: Mapping[str, Route]
-    """Where each stream that it writes goes."""
+    """Where each of its output streams goes."""
 
 
 # --- messages between peers
 
 
 class LoadUpdate(NamedTuple):
-    """A peer offers operators, and had such loads at a time of its own clock."""
+    """A peer offers operators, and had these loads at a time of its own clock."""
 
     operators: tuple[str, ...]
     loads: Loads
@@ -68,7 +68,7 @@ class LoadUpdate(NamedTuple):
 
 
 class Unregister(NamedTuple):
-    """A peer offers operators no longer."""
+    """A peer no longer offers some operators."""
 
     operators: tuple[str, ...]
 
@@ -82,7 +82,7 @@ class Decision(NamedTuple):
 
 
 class Request(NamedTuple):
-    """Phase 2: the receiver should make ready to take over."""
+    """Phase 2: the receiver should prepare to take over."""
 
     migration: Migration
     holding: Holding
@@ -96,13 +96,13 @@ class Reply(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Phase 3 as well: the target has another migration, or more load than the source."""
+    """Phase 3, refused: the target has another migration, or more load than the source."""
 
     migration: Migration
 
 
 class UpdateRequest(NamedTuple):
-    """Phase 4: the writer of a stream should send what follows to a new home."""
+    """Phase 4: the writer of a stream should send later tuples to a new home."""
 
     migration: Migration
     stream: str
@@ -120,7 +120,7 @@ class UpdateReply(NamedTuple):
 
 
 class State(NamedTuple):
-    """Phase 6: everything up to the last tuples is processed, and this has come of it."""
+    """Phase 6: everything up to the last tuples is processed, and this is the resulting state."""
 
     migration: Migration
     holding: Holding
@@ -128,36 +128,36 @@ class State(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """The target has the state: the source can forget it."""
+    """The target has the state: the source can drop it."""
 
     migration: Migration
 
 
 class Cancel(NamedTuple):
-    """The source has given up: the target need not wait."""
+    """The source has given up: the target should stop waiting."""
 
     migration: Migration
 
 
 class Introduce(NamedTuple):
-    """The sender writes a stream now, which the receiver reads."""
+    """The sender now writes a stream that the receiver reads."""
 
     stream: str
     moves: int
 
 
 class Introduced(NamedTuple):
-    """The receiver is known to write it."""
+    """The sender knows that the receiver writes it."""
 
     stream: str
     moves: int
 
 
-# --- what happens to a peer
+# --- events of a peer
 
 
 class Received(NamedTuple):
-    """A message has come."""
+    """A message has arrived."""
 
     sender: str
     message: Any
@@ -177,42 +177,42 @@ class Writes(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The load of this peer was looked at."""
+    """The load of this peer was measured."""
 
     now: float
     loads: Loads
 
 
 class Look(NamedTuple):
-    """It is time to compare the loads of others."""
+    """It is time to compare the loads of other peers."""
 
     now: float
 
 
 class Tick(NamedTuple):
-    """Some time has passed: what got no answer is said again."""
+    """Some time has passed: unanswered messages are repeated."""
 
 
 class Members(NamedTuple):
-    """These peers are there now."""
+    """The current members."""
 
     peers: tuple[str, ...]
 
 
 class Offers(NamedTuple):
-    """These are the operators that this peer offers now."""
+    """The operators that this peer now offers."""
 
     operators: tuple[str, ...]
 
 
 class Failed(NamedTuple):
-    """A peer seems to have failed; it need not be true."""
+    """A peer seems to have failed; that may be wrong."""
 
     peer: str
 
 
 class Switched(NamedTuple):
-    """The tuples of a stream go to their new home since a version, behind the last one."""
+    """The tuples of a stream go to their new home since a version, after the last one."""
 
     migration: Migration
     stream: str
@@ -226,31 +226,31 @@ class Drained(NamedTuple):
     migration: Migration
 
 
-# --- what a peer commands
+# --- commands of a peer
 
 
 class Send(NamedTuple):
-    """Send a message; it may be lost, late, or there twice."""
+    """Send a message; it may be lost, delayed or duplicated."""
 
     to: str
     message: Any
 
 
 class Spawn(NamedTuple):
-    """Make an execution: tasks without state process what comes, others keep it until their state comes."""
+    """Start an execution: stateless tasks process what arrives, others buffer it for their state."""
 
     migration: Migration
     holding: Holding
 
 
 class Drop(NamedTuple):
-    """Forget what was spawned, and the tuples that it kept."""
+    """Discard what was spawned, and the tuples that it buffered."""
 
     migration: Migration
 
 
 class Switch(NamedTuple):
-    """Send the further tuples of a stream to a new home, and say `Switched`."""
+    """Send later tuples of a stream to a new home, and report `Switched`."""
 
     migration: Migration
     stream: str
@@ -259,14 +259,14 @@ class Switch(NamedTuple):
 
 
 class Drain(NamedTuple):
-    """Say `Drained` when the streams are processed up to these tuples."""
+    """Report `Drained` when the streams are processed up to these tuples."""
 
     migration: Migration
     last: Mapping[str, int]
 
 
 class Ship(NamedTuple):
-    """Send a `State` with what the execution has come to, which reads no more."""
+    """Send a `State` with the state of the execution, which reads no more."""
 
     migration: Migration
     to: str
@@ -274,7 +274,7 @@ class Ship(NamedTuple):
 
 
 class Install(NamedTuple):
-    """Go on from a state that came."""
+    """Continue from a state that arrived."""
 
     migration: Migration
     holding: Holding
@@ -282,7 +282,7 @@ class Install(NamedTuple):
 
 
 class Kill(NamedTuple):
-    """Forget an execution: it has moved."""
+    """Discard an execution: it has moved."""
 
     migration: Migration
     holding: Holding

@@ -1,4 +1,4 @@
-"""A peer: all that it decides about hot spots and migrations, events in and commands out."""
+"""A peer: everything that it decides about hot spots and migrations, events in and commands out."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class Manners:
     criteria: Criteria = field(default_factory=Criteria)
     levels: Levels = field(default_factory=Levels)
     remind_s: float = 300.0
-    """How long a peer whose level stays is silent."""
+    """How long a peer whose level does not change stays silent."""
     silence: int = 15
-    """How often others are looked at without hearing from them, before they are forgotten."""
+    """How often silent peers are checked before they are removed."""
     patience: int = 5
     """How many ticks a target has to reply."""
 
 
 class Peer:
-    """Tells its own load, compares those of others, and takes part in migrations: one at a time.
+    """Reports its own load, compares those of others, and takes part in one migration at a time.
 
     >>> peer = Peer("b", ("filter",), ["a", "b"])
     >>> [told] = peer.handle(m.Measured(60.0, m.Loads(3.0, 1.0, 0.5)))
@@ -58,7 +58,7 @@ class Peer:
         self._redirection = Redirection(self.holdings)
         self._introduction = Introduction(self.holdings)
         self._heard: dict[str, int] = {}
-        """The last decision of each peer: one that is older, or the same again, is void."""
+        """The last decision of each peer; an older one, or the same again, is void."""
         self._events: dict[type, Callable[[Any], list[m.Command]]] = {
             m.Received: self._received,
             m.Assigned: self._assigned,
@@ -103,7 +103,7 @@ class Peer:
     # --- applications
 
     def _assigned(self, event: m.Assigned) -> list[m.Command]:
-        self.holdings.added(event.holding)
+        self.holdings.add(event.holding)
         return []
 
     def _writes(self, event: m.Writes) -> list[m.Command]:
@@ -128,7 +128,7 @@ class Peer:
     # --- migrations
 
     def _decided(self, sender: str, decision: m.Decision) -> list[m.Command]:
-        """Phase 1: a decision is ignored while another migration runs, and if there is no hot spot by now."""
+        """Phase 1: a decision is ignored while another migration runs, or if the hot spot is gone."""
         new = decision.serial > self._heard.get(sender, 0)
         self._heard[sender] = max(decision.serial, self._heard.get(sender, 0))
         loads = self.reporter.loads
@@ -139,7 +139,7 @@ class Peer:
         return self.departure.begun(decision.operator, decision.target, loads)
 
     def _willing(self, request: m.Request) -> bool:
-        """Whether to be the target: of what it offers, with less load, and with nothing on the way out."""
+        """Whether it can be the target: it offers the operator, has less load, and gives nothing away."""
         loads = self.reporter.loads
         free = self.departure.phase is None and request.holding.operator in self.reporter.offers
         return free and loads is not None and self._criteria.lighter(loads, request.loads)

@@ -14,13 +14,13 @@ from australis.policy.hotspot.messages import (
 
 
 class Redirection:
-    """Where the streams of a peer go; who asks for one whose writer has moved is sent after it."""
+    """Where the streams of a peer go; a request for a stream whose writer has moved is forwarded."""
 
     def __init__(self, holdings: Holdings) -> None:
         self._holdings = holdings
 
     def requested(self, request: UpdateRequest) -> list[Command]:
-        """Phase 4: send elsewhere, unless it is old news; a reply that was lost is given again."""
+        """Phase 4: send elsewhere, unless the request is old; a lost reply is repeated."""
         route = self._holdings.routes.get(request.stream)
         if route is None:
             return self._forwarded(request)
@@ -28,14 +28,14 @@ class Redirection:
             switching = route._replace(version=request.version, home=request.home, last=None)
             self._holdings.routes[request.stream] = switching
             return [Switch(request.migration, request.stream, request.version, request.home)]
-        # While the switch is on its way, nobody knows which tuple will have been the last.
+        # While the switch is in progress, nothing knows which tuple will be the last.
         if request.version < route.version or route.last is None:
             return []
         reply = UpdateReply(request.migration, request.stream, route.version, route.last)
         return [Send(request.migration.source, reply)]
 
     def switched(self, done: Switched) -> list[Command]:
-        """Phase 5: say which tuple was the last, unless the stream goes elsewhere by now."""
+        """Phase 5: report which tuple was the last, unless the stream has been redirected again."""
         route = self._holdings.routes[done.stream]
         if done.version != route.version:
             return []

@@ -1,4 +1,4 @@
-"""A peer tells its load to those who are responsible for what it offers: when its level changes (3.1)."""
+"""A peer reports its load to the peers responsible for its operators when its level changes (3.1)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from australis.policy.hotspot.ring import Ring
 
 
 class Reporter:
-    """Says what a peer offers and how loaded it is, and again after a while, to be known to be alive."""
+    """Reports what a peer offers and its load, and again after a while, to show that it is alive."""
 
     def __init__(self, offers: tuple[str, ...], levels: Levels, remind_s: float) -> None:
         self.offers = offers
@@ -20,7 +20,7 @@ class Reporter:
         self._told = self._at = -inf
 
     def measured(self, now: float, loads: Loads, ring: Ring) -> list[Command]:
-        """The load was looked at."""
+        """Handle a load measurement."""
         self.loads, self._at = loads, now
         level = (
             self._levels.of(loads.one) if self._level is None else self._levels.next(self._level, loads.one)
@@ -31,12 +31,12 @@ class Reporter:
         return self._update(ring, self.offers)
 
     def moved(self, old: Ring, new: Ring) -> list[Command]:
-        """Others are responsible now for some operators: they are told, too."""
+        """Other peers are now responsible for some operators: report to them, too."""
         changed = [each for each in self.offers if old.responsible(each) != new.responsible(each)]
         return self._update(new, tuple(changed))
 
     def offered(self, operators: tuple[str, ...], ring: Ring) -> list[Command]:
-        """Other operators are offered: new ones are registered, and old ones are not any longer."""
+        """Other operators are offered: register new ones, and unregister old ones."""
         new = tuple(each for each in operators if each not in self.offers)
         gone = tuple(each for each in self.offers if each not in operators)
         self.offers = operators
@@ -49,7 +49,7 @@ class Reporter:
 
 
 def _by_peer(ring: Ring, operators: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
-    """The peers that are responsible for some operators, each with its own: one message does for all."""
+    """The peers that are responsible for some operators, each with its own: one message per peer."""
     found: dict[str, list[str]] = {}
     for operator in operators:
         found.setdefault(ring.responsible(operator), []).append(operator)

@@ -1,4 +1,4 @@
-"""Who is responsible for which operator: consistent hashing, as in a distributed hash table (section 2)."""
+"""Which peer is responsible for which operator: consistent hashing, as in a hash table (section 2)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def key(name: str) -> int:
 
 
 class Ring:
-    """Peers on a ring of keys; a key belongs to the peer that is the closest to it, as in Pastry.
+    """Peers on a ring of keys; a key belongs to the peer closest to it, as in Pastry.
 
-    When a peer comes or goes, only keys close to it change hands.
+    When a peer joins or leaves, only keys close to it are reassigned.
 
     >>> ring = Ring(["ann", "bob", "cid"])
     >>> ring.responsible("filter"), ring.without("bob").responsible("filter")
@@ -36,7 +36,7 @@ class Ring:
         self._known: dict[str, str] = {}
 
     def responsible(self, operator: str) -> str:
-        """The peer that keeps who offers an operator, and their loads."""
+        """The peer that keeps the list of those that offer an operator, and their loads."""
         found = self._known.get(operator)
         if found is None:
             found = self._known[operator] = self._closest(key(operator))
@@ -48,9 +48,9 @@ class Ring:
         return min((min((at - place) % SPACE, (place - at) % SPACE), peer) for at, peer in around)[1]
 
     def with_peer(self, peer: str) -> Ring:
-        """The ring when a peer has come."""
+        """The ring with one more peer."""
         return Ring((*self.peers, peer))
 
     def without(self, peer: str) -> Ring:
-        """The ring when a peer has gone."""
+        """The ring without a peer."""
         return Ring(each for each in self.peers if each != peer)

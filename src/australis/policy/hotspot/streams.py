@@ -1,4 +1,4 @@
-"""The numbers of tuples on their way from peer to peer: none is lost, none counts twice."""
+"""The numbers of tuples on their way between peers: no tuple is lost, and none counts twice."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 class WriteEnd:
-    """A stream where it is written: tuples are numbered, and kept until the reader has processed them.
+    """The writing end of a stream: tuples are numbered, and kept until the reader has processed them.
 
-    While the reader moves, tuples up to the last one belong to its old home and the further ones to the new;
-    those that must be said again are said to both, since the old one may be gone.
+    While the reader moves, tuples up to the last one belong to its old home and later ones to the new.
+    Repeated tuples are sent to both, since the old one may be gone.
 
     >>> outlet = WriteEnd("old")
     >>> outlet.add("x"), outlet.switch("new"), outlet.add("y")
@@ -25,20 +25,20 @@ class WriteEnd:
     def __init__(self, home: str) -> None:
         self.home = home
         self.number = 0
-        """The greatest so far."""
+        """The greatest number so far."""
         self.kept: dict[int, Any] = {}
         self._old = home
         self._last = 0
 
     def add(self, value: Any, number: int | None = None) -> int:
-        """One more tuple, which goes to `home`; its number, given by who writes without state."""
+        """Add a tuple for `home`; returns its number, which a stateless writer gives."""
         number = self.number + 1 if number is None else number
         self.number = max(self.number, number)
         self.kept[number] = value
         return number
 
     def switch(self, home: str) -> int:
-        """Send further tuples elsewhere; the number of the last one before."""
+        """Send later tuples elsewhere; returns the number of the last one before."""
         self._old, self._last, self.home = self.home, self.number, home
         return self.number
 
@@ -48,27 +48,27 @@ class WriteEnd:
             del self.kept[each]
 
     def unanswered(self) -> Iterator[tuple[str, int, Any]]:
-        """What is said again: to whom, and which tuple."""
+        """What to repeat: to which peer, and which tuple."""
         for number, value in sorted(self.kept.items()):
             yield self.home, number, value
             if number <= self._last and self._old != self.home:
                 yield self._old, number, value
 
     def snapshot(self) -> tuple[Any, ...]:
-        """All that it is, as plain values."""
+        """Its whole state, as plain values."""
         return (self.home, self.number, tuple(self.kept.items()), self._old, self._last)
 
-    def taken_over(self, snapshot: tuple[Any, ...]) -> None:
-        """Go on from a snapshot, with what was written here already."""
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Continue from a snapshot, with what was already written here."""
         self.home, number, kept, self._old, self._last = snapshot
         self.number = max(self.number, number)
         self.kept.update(kept)
 
 
 class ReadEnd:
-    """A stream where it is read: each tuple is taken once, in the order of numbers where that matters.
+    """The reading end of a stream: each tuple is taken once, in the order of numbers if that matters.
 
-    To a reader without state it does not: what it writes has the numbers of what it read.
+    It does not for a stateless reader, whose output tuples keep the numbers of its input.
 
     >>> inlet = ReadEnd()
     >>> inlet.arrived(2, "y"), inlet.arrived(1, "x"), inlet.arrived(2, "y")
@@ -79,16 +79,16 @@ class ReadEnd:
 
     def __init__(self, *, ordered: bool = True) -> None:
         self.position = 0
-        """All tuples up to here are processed: what a crash leaves, with those that are ahead."""
+        """All tuples up to here are processed; with `ahead`, this survives a crash."""
         self._ordered = ordered
         self._ahead: set[int] = set()
-        """Those behind the position that are processed."""
+        """Processed tuples after the position."""
         self._taken: set[int] = set()
-        """Those that are taken and not processed."""
+        """Tuples that are taken and not processed."""
         self._early: dict[int, Any] = {}
 
     def arrived(self, number: int, value: Any) -> list[tuple[int, Any]]:
-        """A tuple came; those that can be taken now."""
+        """A tuple arrived; returns those that can be taken now."""
         if number <= self.position or number in self._ahead or number in self._taken:
             return []
         self._early[number] = value
@@ -119,6 +119,6 @@ class ReadEnd:
         self._ahead = {number for number in self._ahead if number > self.position}
 
     def crashed(self) -> None:
-        """What was taken and not processed must come again."""
+        """Tuples that were taken and not processed must arrive again."""
         self._taken.clear()
         self._early.clear()

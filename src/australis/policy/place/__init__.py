@@ -1,10 +1,10 @@
 """Placement: on which machine a box runs, and when it runs on two (Aurora* 5).
 
-`survey` is what is known, `slide` moves boxes to a neighbour, `split` makes two of a box and one of their
-outputs again: `group_keys` says what may be parted by its groups, `parts` which windows are added up,
-`stream_order` what the order of tuples has to do with it, `portions` finds a predicate. `moves` judges, and
-`daemon` decides for one machine: events in, commands out (`messages`), and not too many. `sharing` is for
-distributed eddies, whose nodes slide, split and merge operators by plain numbers.
+`survey` is what is known, `slide` moves boxes to a neighbour, `split` makes two boxes of one and merges their
+outputs: `group_keys` finds what may be split by groups, `parts` which window functions combine,
+`stream_order` how the order of tuples matters, `portions` a predicate. `moves` rates moves, and `daemon`
+decides for one machine: events in, commands out (`messages`), and not too many. `sharing` is for distributed
+eddies, whose nodes slide, split and merge operators by plain numbers.
 """
 
 from australis.policy.place import sharing

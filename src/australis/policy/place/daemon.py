@@ -1,7 +1,7 @@
-"""The daemon of one site, which gives load away when it has to, and takes some when it can (Aurora* 5.1).
+"""The daemon of one site, which gives load away when it must, and takes load when it can (Aurora* 5.1).
 
-It is slow to move: a trouble has to last, a move has to be worth it, who moved rests, and what came does not
-go back unless that gains much more. So loads that tremble do not make boxes go to and fro.
+It is slow to move: an overload has to last, a move has to be worth it, a site that moved something rests, and
+a box does not go back unless that gains much more. So fluctuating loads do not move boxes to and fro.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ class Manners:
 
     limits: Limits = field(default_factory=Limits)
     persists_s: float = 10.0
-    """How long a trouble has to last."""
+    """How long an overload has to last."""
     settle_s: float = 10.0
-    """How long a site that gave something away gives no more."""
+    """How long a site waits after giving something away."""
     rest_s: float = 60.0
     """How long a box that has moved stays where it is."""
     back_gain: float = 0.25
-    """What it must be worth that a box goes back to where it came from."""
+    """The gain needed to move a box back to where it came from."""
     remembered_s: float = 900.0
-    """How long it counts as going back."""
+    """For how long a move counts as going back."""
     patience_s: float = 60.0
     """How long an offer waits for its answer, and a promise for its move."""
 
@@ -52,12 +52,12 @@ class Manners:
 
 
 HASTY = Manners(Limits(high=0.8, low=0.8, gain_least=0.0), 0.0, 0.0, 0.0, 0.0, 0.0)
-"""Without any hysteresis, to see what it is good for."""
+"""No hysteresis, to show what it is good for."""
 
 
 @dataclass(frozen=True)
 class _Offered:
-    """What this site would like to give away, or does."""
+    """What this site has offered to give away, or is giving."""
 
     serial: int
     move: Move
@@ -68,7 +68,7 @@ class _Offered:
 
 @dataclass(frozen=True)
 class _Promise:
-    """Room that is kept for what another site was told would be taken."""
+    """Capacity reserved for what this site promised to take."""
 
     load: float
     until: float
@@ -82,7 +82,7 @@ class Daemon:
         self._serial = 0
         self._offer: _Offered | None = None
         self._since: dict[str | Line, float] = {}
-        """When each trouble began that still is one."""
+        """When each current overload began."""
         self._rests: dict[str, float] = {}
         """Until when boxes stay where they are."""
         self._settled = -inf
@@ -128,7 +128,7 @@ class Daemon:
         return next((each for each in found if self._may(seen.now, each)), None)
 
     def _may(self, now: float, judged: Judged) -> bool:
-        """Whether no box of a move rests, and none goes back for too little."""
+        """Whether no box of a move rests, and none goes back for too little gain."""
         if any(now < self._rests.get(box_id, now) for box_id in judged.move.touched):
             return False
         return judged.gain >= self.manners.back_gain or not self._is_return(now, judged.move)
@@ -172,7 +172,7 @@ class Daemon:
         if self._offer is not None:
             return "gives something away itself"
         if not _is_there(survey, move):
-            return "the boxes are no longer there"
+            return "the boxes have moved or changed"
         if not move.apply(survey).is_possible:
             return "it cannot run here"
         after = survey.loads[self.site] + self._added(offered) + self._promised(offered)
@@ -183,7 +183,7 @@ class Daemon:
         return offered.move.apply(offered.survey).loads[self.site] - offered.survey.loads[self.site]
 
     def _promised(self, offered: Offered) -> float:
-        """The load that others were told would be taken, less what is too long ago."""
+        """The load that this site promised to take, without promises that have expired."""
         kept = {s: p for s, p in self._promises.items() if p.until > offered.now and s != offered.sender}
         self._promises = kept
         return sum(promise.load for promise in kept.values())
@@ -208,7 +208,7 @@ class Daemon:
 
 
 def _is_there(survey: Survey, move: Move) -> bool:
-    """Whether the boxes of a move are still what they were, and where it takes them from."""
+    """Whether the boxes of a move are unchanged and still at its source."""
     if isinstance(move, Splitting) and not move.parting.fits(survey.network):
         return False
     boxes = [move.parting.box] if isinstance(move, Splitting) else move.boxes

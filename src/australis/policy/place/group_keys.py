@@ -1,4 +1,4 @@
-"""Which tuples of a box belong together, and a predicate that never parts them."""
+"""Which tuples of a box belong together, and predicates that never separate them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from australis.algebra.types import DOUBLE, LONG
 from australis.errors import PolicyError, Problem
 
 Keys = Mapping[str, str]
-"""The attributes that are the same in a whole group, each with what it is called at the other input."""
+"""The attributes that are the same in a whole group, each with its name at the other input."""
 
 
 def keys(box: Box, schemas: tuple[Schema, ...]) -> Keys:
-    """What a predicate may read that is to keep the groups of a box whole.
+    """The attributes that a predicate may read if it must keep the groups of a box whole.
 
-    Slack, windows and lateness are each group's own. Doubles are no keys: 0.0 and -0.0 are in one group.
+    Slack, windows and lateness are per group. Doubles are not keys: 0.0 and -0.0 are in one group.
     """
     match box.core:
         case Tumble(group_by=names):
@@ -41,7 +41,7 @@ def _pairs(box: Join, schemas: tuple[Schema, ...]) -> dict[str, str]:
 
 
 def stream_side(box: Box) -> int:
-    """The input whose attributes a predicate is about: the first that is no stored table."""
+    """The input whose attributes a predicate reads: the first that is not a stored table."""
     return 1 if box.table_side == 0 else 0
 
 
@@ -52,9 +52,9 @@ def keeps_groups(box: Box, schemas: tuple[Schema, ...], text: str) -> bool:
 
 
 def at_inputs(box: Box, schemas: tuple[Schema, ...], text: str) -> tuple[str | None, ...]:
-    """The predicate as each input of a box says it; None where both copies read all, a stored table.
+    """The predicate at each input of a box; None for a stored table, which both copies read whole.
 
-    What has no place in an order goes to the box itself, so that the quarantine names it as before.
+    Tuples without a place in an order go to the original box, so that the quarantine names it as before.
     """
     return tuple(_at_input(box, schemas, text, port) for port in range(len(schemas)))
 
@@ -75,7 +75,7 @@ def _renamed(bound: Expr, schema: Schema, names: Keys) -> str:
 
 
 def _order(box: Box, port: int) -> Order | None:
-    """The order that a box expects at an input, if it is one that may have no place for a value."""
+    """The order that a box expects at an input, if it may have no place for a value."""
     match box.core:
         case Aggregate(order=order) | BSort(order=order):
             return order
@@ -85,12 +85,12 @@ def _order(box: Box, port: int) -> Order | None:
 
 
 def _with_misplaced(text: str, order: Order | None, schema: Schema) -> str:
-    """A predicate that also holds for what an order has no place for."""
+    """A predicate that also holds for tuples without a place in an order."""
     if order is None or order.on == TUP:
         return text
     field, type_ = schema[order.on], schema[order.on].type
     if type_ == DOUBLE:
-        what = f"orders by {order.on}, a double that may be no number: which copy rejects it?"
+        what = f"orders by {order.on}, a double that may be NaN, which either copy could reject"
         raise PolicyError(Problem("order.on", what, "an order on whole numbers, decimals or timestamps"))
     name = text_of(_read(field))
     far = f" OR {name} >= {ORDER_LIMIT}L OR {name} <= -{ORDER_LIMIT}L" if type_ == LONG else ""

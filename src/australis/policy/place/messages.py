@@ -1,4 +1,4 @@
-"""What a placement daemon hears, and what it says."""
+"""The events and commands of a placement daemon."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from australis.policy.place.survey import Survey
 
 @dataclass(frozen=True)
 class Looked:
-    """What is known now."""
+    """A new survey."""
 
     now: float
     survey: Survey
@@ -21,7 +21,7 @@ class Looked:
 
 @dataclass(frozen=True)
 class Offered:
-    """Another site would like to give something away; and what is known now."""
+    """Another site offers to give something away; with a new survey."""
 
     now: float
     sender: str
@@ -42,7 +42,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Done:
-    """A move that is over; it did happen, or it could not."""
+    """A move is over; it was done, or it failed."""
 
     now: float
     move: Move
@@ -65,7 +65,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Answer:
-    """Tell a site whether its offer is taken, and why not."""
+    """Tell a site whether its offer is accepted, and if not, why."""
 
     target: str
     serial: int
@@ -75,7 +75,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Begin:
-    """Do a move: hold some streams, let some boxes run empty, move, and go on."""
+    """Do a move: hold some streams, drain some boxes, move, and continue."""
 
     move: Move
     stop: Standstill

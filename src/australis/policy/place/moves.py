@@ -1,4 +1,4 @@
-"""Moves and what they are worth: load relieved against what it takes to move and what it takes ever after."""
+"""Moves and their worth: the load relieved, less the cost of moving and of the additional traffic."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from australis.policy.place.split import Assumed, Parting, part
 from australis.policy.place.survey import Line, Survey
 
 SPLIT_PRICE = 0.05
-"""What a split must gain more than a slide: it is the heavier form, and costs two boxes for ever."""
+"""What a split must gain more than a slide, because it is heavier and costs two boxes permanently."""
 TRAFFIC_PRICE = 0.2
-"""What it costs to fill a whole line, in parts of a site's capacity."""
+"""The cost of using a whole line, as a fraction of a site's capacity."""
 HORIZON_S = 60.0
-"""Over which time the bytes of a state that moves are spread, as if they were traffic."""
+"""The time over which the bytes of a moving state are spread, as if they were traffic."""
 ROOM_USED = 0.9
-"""The part of a site's room that a split is made for: a predicate hardly ever parts exactly as it should."""
+"""The fraction of a site's free capacity that a split is made for: predicates rarely split exactly."""
 NEIGHBOURS = 2
-"""So many sites, those with the most room, are thought of for a copy."""
+"""How many sites, those with the most free capacity, are considered for a copy."""
 GRAIN = 0.02
-"""Scores that differ by less are equal: the neighbour with the most room gets it."""
+"""Scores that differ by less are equal; the neighbour with the most free capacity wins."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,15 @@ class Splitting:
     source: str
     target: str
     merge: str
-    """The site where the two outputs become one."""
+    """The site where the two outputs are merged."""
 
     @property
     def touched(self) -> frozenset[str]:
-        """The boxes that are at rest while it is done."""
+        """The boxes that are stopped meanwhile."""
         return frozenset([self.parting.box, self.parting.copy])
 
     def apply(self, survey: Survey) -> Survey:
-        """What is known behind it."""
+        """The survey after it."""
         made = self.parting
         network = made.apply(survey.network)
         sites = dict.fromkeys(made.routes, self.source) | dict.fromkeys(made.merges, self.merge)
@@ -60,7 +60,7 @@ class Splitting:
         )
 
     def state_bytes(self, survey: Survey) -> float:
-        """What has to be carried over: the groups that go, if groups stay whole."""
+        """The bytes to transfer: those of the groups that move, if groups stay whole."""
         gone = 1 - self.portion.kept if self.parting.divides else 0.0
         return gone * survey.states.get(self.parting.box, 0.0)
 
@@ -74,14 +74,14 @@ Move = Sliding | Splitting
 
 @dataclass(frozen=True)
 class Limits:
-    """What is too much, and what is enough."""
+    """The limits for overload and for accepting load."""
 
     high: float = 0.9
     """A site or a line that is used more than this has to give some away."""
     low: float = 0.7
-    """Nobody takes so much that it is used more than this; and who gives, goes on until it is there."""
+    """No site takes more load than up to this mark; a site that gives continues until it is there."""
     gain_least: float = 0.05
-    """The part of the capacity that a move must be worth."""
+    """The fraction of the capacity that a move must be worth."""
     splits: bool = True
     assumed: Assumed = field(default_factory=Assumed)
 
@@ -93,10 +93,10 @@ class Judged:
     move: Move
     after: Survey
     gain: float
-    """What it relieves, as far as it is needed, in parts of what is in trouble."""
+    """What it relieves, as far as needed, as a fraction of the overloaded capacity."""
     price: float
     room: float
-    """What is left on the site that gets it."""
+    """The free capacity left on the target."""
 
     @property
     def score(self) -> float:
@@ -104,17 +104,17 @@ class Judged:
 
 
 def troubles(survey: Survey, site: str, high: float) -> list[tuple[float, str | Line]]:
-    """What is used too much, the worst first: the site itself, and lines that end or begin there."""
+    """What is overloaded, the worst first: the site itself, and lines that end or begin there."""
     found: list[tuple[float, str | Line]] = [(survey.loads[site], site)]
     found += [(use, line) for line, use in survey.uses.items() if site in line]
     return sorted((each for each in found if each[0] > high), key=lambda each: (-each[0], str(each[1])))
 
 
 def ranked(survey: Survey, site: str, trouble: str | Line, limits: Limits) -> list[Judged]:
-    """What the site may do about a trouble, the best first; only what helps, and overloads nobody."""
+    """What the site may do about an overload, the best first; only what helps, and overloads nothing else."""
     found = [judge(survey, move, trouble, limits) for move in slides(survey, site)]
     best = max((each.score for each in found if each is not None), default=0.0)
-    # No split can be worth more than all that is needed, less its price.
+    # No split can be worth more than the whole need, less its cost.
     if limits.splits and trouble == site and best < survey.loads[site] - limits.low - SPLIT_PRICE:
         found += [judge(survey, move, trouble, limits) for move in splits(survey, site, limits)]
     worth = [each for each in found if each is not None]
@@ -122,7 +122,7 @@ def ranked(survey: Survey, site: str, trouble: str | Line, limits: Limits) -> li
 
 
 def judge(survey: Survey, move: Move, trouble: str | Line, limits: Limits) -> Judged | None:
-    """What a move is worth; None where it is not possible, overloads somebody, or is worth too little."""
+    """The worth of a move; None if it is not possible, overloads something, or is worth too little."""
     after = move.apply(survey)
     if not after.is_possible or _overloads(survey, after, limits.low):
         return None
@@ -137,27 +137,27 @@ def _use(survey: Survey, place: str | Line) -> float:
 
 
 def _overloads(before: Survey, after: Survey, low: float) -> bool:
-    """Whether a site or a line gets more than it had, and then more than it should."""
+    """Whether a site or a line gets more load than it had, and then more than it should."""
     sites = any(after.loads[site] > max(low, before.loads[site] + 1e-9) for site in after.sites)
     grown = (line for line in after.lines if after.uses[line] > before.uses[line] + 1e-9)
     return sites or any(after.uses[line] > low for line in grown)
 
 
 def _price(before: Survey, after: Survey, move: Move) -> float:
-    """Traffic that is new, and the state that has to be carried over; what is saved besides earns nothing."""
+    """New traffic, and the state to transfer; saved traffic counts for nothing."""
     grown = max(0.0, sum(after.uses[line] - before.uses[line] for line in after.lines))
     traffic = TRAFFIC_PRICE * (grown + carry_s(before, move) / HORIZON_S)
     return traffic + (SPLIT_PRICE if isinstance(move, Splitting) else 0.0)
 
 
 def carry_s(survey: Survey, move: Move) -> float:
-    """How long it takes to carry over what the boxes remember; for ever, if there is no line for it."""
+    """How long it takes to transfer the state of the boxes; infinite, if there is no line."""
     size, width = move.state_bytes(survey), survey.lines.get((move.source, move.target), 0.0)
     return size / width if width else inf if size else 0.0
 
 
 def splits(survey: Survey, site: str, limits: Limits) -> Iterator[Splitting]:
-    """Each box of a site in two, with just as much on another site as has to go and has room there."""
+    """Each box of a site split in two, moving as much to another site as is needed and fits there."""
     excess = (survey.loads[site] - limits.low) * survey.sites[site].capacity
     for box_id, place in survey.placement.boxes.items():
         work = survey.work[box_id]
@@ -171,7 +171,7 @@ def splits(survey: Survey, site: str, limits: Limits) -> Iterator[Splitting]:
 
 
 def _roomiest(survey: Survey, kind: str, but: str) -> list[str]:
-    """The sites with the most room that can run a kind of box, the best first."""
+    """The sites with the most free capacity that can run a kind of box, the best first."""
     able = [name for name, site in survey.sites.items() if name != but and site.can(kind)]
     room = {name: (1 - survey.loads[name]) * survey.sites[name].capacity for name in able}
     return sorted(able, key=lambda name: (-room[name], name))[:NEIGHBOURS]
@@ -199,7 +199,7 @@ def _merge_site(survey: Survey, parting: Parting, source: str) -> str:
 
 
 def _parted_state(states: Mapping[str, float], made: Parting, kept: float) -> Mapping[str, float]:
-    """What the box and its copy remember, if what it remembered is parted."""
+    """The state bytes of the box and its copy, if its state is split."""
     own = states.get(made.box)
     if own is None or not made.divides:
         return states

@@ -1,8 +1,8 @@
-"""Window functions in parts: what two copies compute, and what of both is the result (Aurora* 5.1).
+"""Window functions in parts: what two copies compute, and how their results combine (Aurora* 5.1).
 
 agg({x1, ..., xn}) = combine(agg({x1, ..., xk}), agg({xk+1, ..., xn})): for count it is sum, for sum, min and
-max it is the function itself, and avg is a sum by a count. Of first, last, median, stddev and distinct counts
-no part tells enough, and a user's function has no box that would combine its states.
+max it is the function itself, and avg is a sum divided by a count. First, last, median, stddev and distinct
+counts cannot be combined from parts, and a user's function has no box that would combine its states.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from australis.algebra.types import DOUBLE, LONG, DataType
 from australis.errors import PolicyError, Problem
 
 _DIGITS_MOST = 18
-"""Of a decimal whose sum of sums still has a type of its own: each sum adds ten digits to at most 38."""
+"""The most digits of a decimal whose sum of sums still has a type: each sum adds ten digits, up to 38."""
 
 
 @dataclass(frozen=True)
 class Parted:
-    """Functions of the copies, of the box that combines, and of the Map that shows the results."""
+    """Functions of the copies, of the box that combines, and of the Map that computes the results."""
 
     copies: NamedTexts
     combined: NamedTexts
@@ -29,7 +29,7 @@ class Parted:
 
 
 def parted(functions: NamedTexts, calls: Mapping[str, WindowCall], *, rounding: bool) -> Parted:
-    """All functions of a box in parts; the first one that has none is refused.
+    """All functions of a box in parts; refuses the first one that cannot be split.
 
     `rounding`: whether doubles may differ in the last digits, since they are added in another order.
     """
@@ -45,7 +45,9 @@ def parted(functions: NamedTexts, calls: Mapping[str, WindowCall], *, rounding: 
 def _parted(name: str, text: str, call: WindowCall, taken: set[str], *, rounding: bool) -> Parted:
     if not rounding and call.function in ("sum", "avg", "min", "max") and not _is_exact(call):
         what = f"{text} adds or compares doubles: in parts it may differ in the last digit"
-        raise PolicyError(Problem(f"functions.{name}", what, "whole numbers, or leave to round (rounding)"))
+        raise PolicyError(
+            Problem(f"functions.{name}", what, "whole numbers, or permission to round (rounding)")
+        )
     match call.function:
         case "count":
             return _alike(name, text, "sum", f"coalesce({_read(name, LONG)}, 0L)")
@@ -63,7 +65,7 @@ def _parted(name: str, text: str, call: WindowCall, taken: set[str], *, rounding
 
 
 def _is_exact(call: WindowCall) -> bool:
-    """Whether parts make just what the whole would be: not with doubles, which round and have two zeros."""
+    """Whether parts give exactly the result of the whole; not with doubles, which round."""
     if call.function == "avg":
         return _summed(call).type.name == "int"
     return call.args[0].type != DOUBLE
@@ -85,7 +87,7 @@ def _average(name: str, call: WindowCall, taken: set[str]) -> Parted:
 
 
 def _summed(call: WindowCall) -> Expr:
-    """What an average is of, before it becomes a double."""
+    """The argument of an average, before it becomes a double."""
     argument = call.args[0]
     is_whole = isinstance(argument, Cast) and argument.arg.type.is_integral
     return argument.arg if isinstance(argument, Cast) and is_whole else argument

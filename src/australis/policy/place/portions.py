@@ -1,4 +1,4 @@
-"""The predicate of a split: which tuples stay, so that a wanted part of them does (Aurora* 5.2)."""
+"""The predicate of a split: which tuples stay, so that a wanted fraction of them does (Aurora* 5.2)."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from australis.policy.place.survey import Survey
 from australis.reference.order import ascending
 
 STEPS = 64
-"""Into so many portions whole numbers are dealt out by their remainders."""
+"""The number of portions into which whole numbers are distributed by their remainders."""
 NAMED_MOST = 16
-"""With more values than these, a portion is a range of values, and not a list."""
+"""With more values than this, a portion is a range of values, not a list."""
 
 
 @dataclass(frozen=True)
 class Portion:
-    """A predicate that keeps a part of the tuples, and which part that should be."""
+    """A predicate that keeps a fraction of the tuples, and the fraction expected."""
 
     keeps: str
     kept: float
 
 
 def portion(survey: Survey, box_id: str, kept: float) -> Portion | None:
-    """A predicate for a box that keeps about a part of its tuples, and its groups whole where it has some.
+    """A predicate for a box that keeps about a fraction of its tuples, and its groups whole if it has any.
 
-    What was counted of an attribute is better than the remainders of a whole number, of which nobody knows
-    how they are spread; None where there is neither.
+    Counted values of an attribute are better than the remainders of a whole number, whose distribution is
+    unknown; None if there is neither.
     """
     schema = stream_of(survey.network, box_id)
     names = [field.name for field in _deciding(survey.network, box_id)]
@@ -45,7 +45,7 @@ def portion(survey: Survey, box_id: str, kept: float) -> Portion | None:
 
 
 def _deciding(network: Network, box_id: str) -> Iterator[Field]:
-    """The attributes that a predicate may read: the keys of groups, or anything where there are none."""
+    """The attributes that a predicate may read: the keys of groups, or any if there are no groups."""
     box, schema = network.boxes[box_id].box, stream_of(network, box_id)
     own = keys(box, network.input_schemas(box_id))
     return (field for field in schema if not own or field.name in own)
@@ -63,7 +63,7 @@ def by_remainder(field: Field, kept: float) -> Portion:
 
 
 def by_values(field: Field, counts: Mapping[Value, float], kept: float) -> Portion | None:
-    """By the values themselves: few are named, of many a range; None if all tuples have one value.
+    """By the values themselves: a list of few, a range of many; None if all tuples have one value.
 
     >>> from australis.algebra.schema import parse_schema
     >>> by_values(parse_schema("city string")["city"], {"Cambridge": 60, "Waltham": 30, "Salem": 10}, 0.6)
@@ -78,7 +78,7 @@ def by_values(field: Field, counts: Mapping[Value, float], kept: float) -> Porti
 
 
 def _named(field: Field, counts: Mapping[Value, float], kept: float) -> Portion:
-    """The greatest values that together are no more than what should go; at least the least of all."""
+    """The greatest values that together do not exceed what should go; at least the least of all."""
     total = fsum(counts.values())
     left, gone = (1 - kept) * total * (1 + 1e-9), list[Value]()
     for value in sorted(counts, key=lambda each: (-counts[each], ascending(each))):
@@ -92,7 +92,7 @@ def _named(field: Field, counts: Mapping[Value, float], kept: float) -> Portion:
 
 
 def _range(field: Field, counts: Mapping[Value, float], kept: float) -> Portion:
-    """The values below a bound: the quantile that is nearest."""
+    """The values below a bound: the nearest quantile."""
     values = sorted(counts, key=ascending)
     total, below = fsum(counts.values()), 0.0
     bounds = []

@@ -1,9 +1,9 @@
-"""Load sharing between nodes that cooperate: which operator is slid, split or merged, and where to.
+"""Load sharing between cooperating nodes: which operator is slid, split or merged, and to which node.
 
-An overloaded node hands an operator that takes much of it to a node that is under-utilised (distributed
-eddies, section 5): all of it, if it fits there, or else a copy, which then takes its part of the tuples.
-Copies that are not needed any more are merged. What is decided follows from plain numbers of nodes and
-copies, so that the simulator compiles the very same functions.
+An overloaded node hands a busy operator to an under-utilised node (distributed eddies, section 5): all of it,
+if it fits there, or else a copy, which then takes its share of the tuples. Copies that are no longer needed
+are merged. Decisions follow from plain numbers of nodes and copies, so that the simulator compiles the same
+functions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 KEEP, SLIDE, SPLIT, MERGE = range(4)
-"""What becomes of a copy of an operator."""
+"""What happens to a copy of an operator."""
 NOWHERE = -1
 
 
@@ -22,28 +22,28 @@ class Action(NamedTuple):
     kind: int
     copy: int = NOWHERE
     to: int = NOWHERE
-    """The node that the copy is slid or split to; the copy that it is merged with."""
+    """The node that the copy is slid or split to; or the copy that it is merged with."""
 
 
 class Rules(NamedTuple):
-    """When load is shared; the gap between splitting and merging, and the rest, keep it from coming back."""
+    """When load is shared; the gap between splitting and merging, and the rest, prevent oscillation."""
 
     overloaded: int = 2000
-    """The tuples queued at a node from which on it hands away, and accepts nothing (the paper's number)."""
+    """The tuples queued at a node from which it gives load away and accepts none (the paper's number)."""
     much: float = 1.5
-    """An operator that is handed away has more tuples than its part times this, if there was one more."""
+    """An operator is given away if its queue exceeds this times the average, counting one more operator."""
     slid: float = 0.8
-    """The most that is asked of an operator, as a part of what it has, once it was slid; else it is split."""
+    """The greatest utilisation of an operator after a slide; otherwise it is split."""
     merged: float = 0.6
-    """The most that is asked of a copy, as a part of what it has, once another one was merged with it."""
+    """The greatest utilisation of a copy after another one was merged with it."""
     rest: float = 3.0
-    """How long an operator is left as it is after a change."""
+    """How long an operator is left alone after a change."""
     calm: float = 10.0
     """How long after a change its copies may be merged."""
 
 
 RULES = Rules()
-"""Those of the paper, where it has any."""
+"""The paper's values, where it gives any."""
 
 
 class NodeLoad(Protocol):
@@ -53,12 +53,12 @@ class NodeLoad(Protocol):
     def queued(self) -> int: ...
     @property
     def hosted(self) -> int:
-        """The copies that are there, each with an equal part of its resources."""
+        """The copies that run there, each with an equal share of its resources."""
         ...
 
     @property
     def capacity(self) -> float:
-        """The resources that it has in a unit of time."""
+        """Its resources per unit of time."""
         ...
 
 
@@ -73,7 +73,7 @@ class Copy(Protocol):
     def queued(self) -> int: ...
     @property
     def wanted(self) -> float:
-        """The resources that the tuples ask for which come to it in a unit of time."""
+        """The resources per unit of time that the arriving tuples need."""
         ...
 
     @property
@@ -86,13 +86,13 @@ class Copy(Protocol):
 
 
 Homes = Sequence[Sequence[int]]
-"""By operator and node: the copy that is there, or -1."""
+"""By operator and node: the copy there, or -1."""
 
 
 def decided(
     nodes: Sequence[NodeLoad], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
 ) -> Action:
-    """What a node does now: it hands load away if it is overloaded, or gives up a copy."""
+    """What a node does now: it gives load away if it is overloaded, or gives up a copy."""
     if nodes[place].queued >= rules.overloaded:
         return relief(nodes, copies, homes, place, now, rules)
     return release(nodes, copies, homes, place, now, rules)
@@ -101,7 +101,7 @@ def decided(
 def relief(
     nodes: Sequence[NodeLoad], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
 ) -> Action:
-    """Of the operators of an overloaded node that another one accepts, the one with most tuples queued."""
+    """Of an overloaded node's operators that another node accepts, the one with the longest queue."""
     best, to, most = NOWHERE, NOWHERE, rules.much * nodes[place].queued / (nodes[place].hosted + 1)
     for number in range(len(copies)):
         copy = copies[number]
@@ -117,7 +117,7 @@ def relief(
 
 
 def emptiest(nodes: Sequence[NodeLoad], taken: Sequence[int], below: int) -> int:
-    """The node with the least tuples queued, below a number, that has no copy of an operator; -1 if none."""
+    """The node with the fewest tuples queued, below a limit, that has no copy of an operator; -1 if none."""
     best, least = NOWHERE, below
     for place in range(len(nodes)):
         if nodes[place].queued < least and taken[place] == NOWHERE:
@@ -128,7 +128,7 @@ def emptiest(nodes: Sequence[NodeLoad], taken: Sequence[int], below: int) -> int
 def release(
     nodes: Sequence[NodeLoad], copies: Sequence[Copy], homes: Homes, place: int, now: float, rules: Rules
 ) -> Action:
-    """The first copy at a node that can be merged with another one, which can well do the work of both."""
+    """The first copy at a node that can be merged with another one, which can do the work of both."""
     for number in range(len(copies)):
         copy = copies[number]
         if copy.alive and copy.node == place and now - copy.moved >= rules.calm:
@@ -141,7 +141,7 @@ def release(
 def survivor(
     nodes: Sequence[NodeLoad], copies: Sequence[Copy], number: int, homes: Sequence[int], rules: Rules
 ) -> int:
-    """The copy that one can be merged with, the least utilised one; -1 if there is none."""
+    """The least utilised copy that another can be merged with; -1 if there is none."""
     best, least = NOWHERE, rules.merged
     for place in range(len(nodes)):
         other = homes[place]

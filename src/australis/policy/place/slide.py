@@ -1,4 +1,4 @@
-"""Box sliding: boxes at the edge of what a site runs go to a neighbour (Aurora* 5.1)."""
+"""Box sliding: boxes at the edge of a site's part move to a neighbour (Aurora* 5.1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from australis.policy.place.survey import Survey
 
 
 class Direction(Enum):
-    """Where to, seen along the stream."""
+    """The direction of a move along the stream."""
 
     UP = "upstream"
     DOWN = "downstream"
@@ -20,7 +20,7 @@ class Direction(Enum):
 
 @dataclass(frozen=True)
 class Sliding:
-    """Boxes that go from one site to another, with their arcs and what they remember."""
+    """Boxes that move from one site to another, with their arcs and their state."""
 
     boxes: tuple[str, ...]
     source: str
@@ -29,15 +29,15 @@ class Sliding:
 
     @property
     def touched(self) -> frozenset[str]:
-        """The boxes that are at rest while it is done."""
+        """The boxes that are stopped meanwhile."""
         return frozenset(self.boxes)
 
     def apply(self, survey: Survey) -> Survey:
-        """What is known behind it."""
+        """The survey after it."""
         return survey.with_boxes(dict.fromkeys(self.boxes, self.target))
 
     def state_bytes(self, survey: Survey) -> float:
-        """What has to be carried over."""
+        """The bytes to transfer."""
         return sum(survey.states.get(box_id, 0.0) for box_id in self.boxes)
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ class Sliding:
 
 
 def slides(survey: Survey, site: str) -> Iterator[Sliding]:
-    """All that a site may give away, to each site that can run it and has the lines for it.
+    """Everything that a site may give away, to each site that can run it and has the lines for it.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> from australis.policy.place.survey import Placement, Site
@@ -66,7 +66,7 @@ def slides(survey: Survey, site: str) -> Iterator[Sliding]:
 
 
 def _fits(survey: Survey, slide: Sliding) -> bool:
-    """Whether the target can run the boxes, and there are lines for all that they read and make."""
+    """Whether the target can run the boxes, and there are lines for all that they read and emit."""
     network, after = survey.network, slide.apply(survey)
     if not all(survey.sites[slide.target].can(network.boxes[each].box.kind) for each in slide.boxes):
         return False
@@ -76,16 +76,16 @@ def _fits(survey: Survey, slide: Sliding) -> bool:
 
 
 def _pieces(survey: Survey, site: str) -> list[tuple[str, ...]]:
-    """Each box alone; with all before it on the site; with all behind it on the site.
+    """Each box alone; with all upstream of it on the site; with all downstream of it on the site.
 
-    A piece in the midst of a chain is cut off on both sides, which its price in traffic tells.
+    A piece in the middle of a chain is cut off on both sides, which shows in its traffic cost.
     """
     network = survey.network
     here = [b for b in network.order if survey.placement.boxes[b] == site and not network.boxes[b].box.system]
     found: dict[tuple[str, ...], None] = {}
     for box_id in here:
-        before, behind = _linked(network, box_id, here, before=True), _linked(network, box_id, here)
-        found |= dict.fromkeys([(box_id,), before, behind])
+        upstream, downstream = _linked(network, box_id, here, before=True), _linked(network, box_id, here)
+        found |= dict.fromkeys([(box_id,), upstream, downstream])
     return [boxes for boxes in found if not survey.fixed.intersection(boxes)]
 
 
@@ -113,19 +113,19 @@ def _way(survey: Survey, boxes: tuple[str, ...], target: str) -> Direction:
 
 
 def _made(network: Network, boxes: Iterable[str]) -> Iterator[Ref]:
-    """The streams that some boxes make."""
+    """The streams that some boxes emit."""
     return (Ref(box_id, port) for box_id in boxes for port in range(network.boxes[box_id].box.outputs))
 
 
 def _inputs(network: Network, boxes: Iterable[str]) -> set[Ref]:
-    """The streams that come to some boxes from others; a stored table is none."""
+    """The streams that come to some boxes from others, except stored tables."""
     sources = {source for box_id in boxes for source in network.boxes[box_id].sources}
     return {source for source in sources if source.id not in boxes and not _is_table(network, source)}
 
 
 @dataclass(frozen=True)
 class Standstill:
-    """How the network is made still where it changes: streams that are held, boxes that run empty."""
+    """How the network is stopped where it changes: streams to hold, boxes to drain."""
 
     held: tuple[Ref, ...]
     drained: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Box splitting: a box becomes two, with a Filter before them and a merge behind them (Aurora* 5.1)."""
+"""Box splitting: a box becomes two, with a Filter before them and a merge after them (Aurora* 5.1)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from australis.algebra.types import DOUBLE
 from australis.errors import PolicyError, Problem
 from australis.policy.place.group_keys import at_inputs, keeps_groups, keys, stream_side
 from australis.policy.place.parts import parted
-from australis.policy.place.stream_order import ascends, minding, tracks
+from australis.policy.place.stream_order import ascends, first_ordered, tracks
 from australis.rewrite.meaning import is_pure
 from australis.rewrite.statistics import Measure, Statistics, read_ports
 from australis.rewrite.streams import new_id
 
 
 class Same(Enum):
-    """How far the streams behind a split are as they were."""
+    """How far the streams after a split equal those before it."""
 
     ALL = "the same tuples at the same moments in the same sequence"
     MOMENTS = "the same tuples at the same moments; those of one moment may change places"
@@ -31,16 +31,16 @@ class Same(Enum):
 
 @dataclass(frozen=True)
 class Assumed:
-    """What is true of a stream, or wanted of it, though its network does not say so."""
+    """Properties of a stream that are known or accepted, though its network does not imply them."""
 
     ascending: bool = False
-    """It comes sorted, by what a Tumble groups by or by the order of windows, as behind a WSort."""
+    """It arrives sorted, by what a Tumble groups by or by the order of windows, as after a WSort."""
     rounding: bool = False
     """Sums of doubles may differ in the last digits."""
     any_order: bool = False
-    """Nobody behind the box minds the sequence or the time of its tuples."""
+    """Nothing downstream depends on the sequence or the time of its tuples."""
     wait: str = "1 min"
-    """How long a merge that sorts waits for what the other copy still has; what comes later is lost."""
+    """How long a merge that sorts waits for what the other copy still has; later tuples are lost."""
 
 
 NOTHING = Assumed()
@@ -48,30 +48,31 @@ NOTHING = Assumed()
 
 @dataclass(frozen=True)
 class Parting:
-    """A box in two: which boxes there are, and where the streams are that it had."""
+    """A box split in two: the new boxes, and where its streams are now."""
 
     box: str
     was: Node
-    """The box as it was."""
+    """The original box."""
     keeps: str
     """The predicate of the tuples that stay with the box; all others go to its copy."""
     same: Same
     put: Mapping[str, Node]
-    """The box and the new ones, each behind those that it reads from."""
+    """The box and the new ones, each after those that it reads from."""
     routes: tuple[str, ...]
     copy: str
     merges: tuple[str, ...]
     moved: Mapping[Ref, Ref]
     divides: bool
-    """Whether what the box remembers must be parted too; else it just stays where it is."""
+    """Whether the state of the box must be split too; otherwise it stays where it is."""
 
     def fits(self, network: Network) -> bool:
-        """Whether a network that may have changed has the box as it was, and no box of the new names."""
+        """Whether a network that may have changed still has the original box, and no box with the new
+        names."""
         new = self.put.keys() - {self.box}
         return network.boxes.get(self.box) == self.was and new.isdisjoint(network.boxes)
 
     def apply(self, network: Network) -> Network:
-        """The network with the box in two; connection points are where the streams are."""
+        """The network with the box in two; connection points follow their streams."""
         boxes: dict[str, Node] = {}
         for box_id, node in network.boxes.items():
             boxes |= self.put if box_id == self.box else {box_id: self._rewired(node)}
@@ -86,7 +87,7 @@ class Parting:
         return self.moved.get(ref, ref)
 
     def learned(self, after: Network, statistics: Statistics, kept: float) -> Statistics:
-        """What is known of the boxes behind it if a part of the tuples is kept; merges let all through."""
+        """What is known of the new boxes if a fraction of the tuples is kept; merges pass everything."""
         known = statistics.of(after, self.box)
         routing = statistics.of(after, self.routes[0]).tuple_us
         found = {**statistics.boxes, self.box: known, self.copy: known}
@@ -96,7 +97,7 @@ class Parting:
 
 
 def part(network: Network, box_id: str, keeps: str, assumed: Assumed = NOTHING) -> Parting:
-    """A box in two copies that together are as it was; PolicyError says why not, where it cannot be.
+    """A box as two equivalent copies; raises PolicyError with the reason if it cannot be split.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net = NetworkBuilder("n")
@@ -116,9 +117,9 @@ def part(network: Network, box_id: str, keeps: str, assumed: Assumed = NOTHING) 
     elif isinstance(box.core, Aggregate):
         found = _windows(network, box_id, keeps, assumed)
     else:
-        what = f"{box.kind} depends on tuples that {keeps!r} parts"
-        raise _refused(box_id, what, "a predicate on what it groups by, which is no double")
-    _check_behind(network, found, assumed)
+        what = f"{box.kind} depends on tuples that {keeps!r} separates"
+        raise _refused(box_id, what, "a predicate on attributes it groups by that are not doubles")
+    _check_downstream(network, found, assumed)
     return found
 
 
@@ -134,14 +135,14 @@ def _check(network: Network, box_id: str) -> None:
         what = f"a {box.kind} depends on all tuples that it gets"
         raise _refused(box_id, what, "filter, map, union, bsort, aggregate, tumble, slide, xsection or join")
     if not is_pure(network, box_id):
-        what = "calls a function of the user's, of which nobody knows what it remembers"
-        raise _refused(box_id, what, "functions that are known")
+        what = "calls a user function, whose state is unknown"
+        raise _refused(box_id, what, "only built-in functions")
 
 
 def _is_known(box: Box, schemas: tuple[Schema, ...]) -> bool:
     """Whether there is a way to split a box.
 
-    Of any other than these, its copy would put its own name on what it rejects, and inputs may differ.
+    Other boxes are refused: a copy would quarantine tuples under its own name, and inputs may differ.
     """
     if isinstance(box.core, (Union, Aggregate, Tumble, BSort, Join)):
         return True
@@ -149,23 +150,24 @@ def _is_known(box: Box, schemas: tuple[Schema, ...]) -> bool:
     return divisible and len(schemas) == 1 and not box.rejects(*schemas)
 
 
-def _check_behind(network: Network, found: Parting, assumed: Assumed) -> None:
-    minds = minding(network, frozenset(found.moved))
-    if found.same is not Same.ALL and minds is not None and not assumed.any_order:
-        what = f"{minds} behind it minds the order of tuples: there would be {found.same.value}"
-        raise _refused(found.box, what, "no order-sensitive box behind it, or leave to change it (any_order)")
+def _check_downstream(network: Network, found: Parting, assumed: Assumed) -> None:
+    ordered = first_ordered(network, frozenset(found.moved))
+    if found.same is not Same.ALL and ordered is not None and not assumed.any_order:
+        what = f"{ordered} downstream depends on the order of tuples: there would be {found.same.value}"
+        expected = "no order-sensitive box downstream, or permission to change it (any_order)"
+        raise _refused(found.box, what, expected)
 
 
 def _refused(box_id: str, what: str, expected: str) -> PolicyError:
     return PolicyError(Problem(box_id, what, expected))
 
 
-# --- the Filters before the copies, and the Union behind them
+# --- the Filters before the copies, and the Union after them
 
 
 @dataclass
 class _Draft:
-    """A parting that is being made."""
+    """A split under construction."""
 
     network: Network
     box_id: str
@@ -174,14 +176,14 @@ class _Draft:
     copy: str
 
     def named(self, what: str) -> str:
-        """An id for one more box, after the box that is split."""
+        """An id for one more box, derived from the box that is split."""
         wish, number = f"{self.box_id}_{what}", 1
         while (found := new_id(self.network, wish if number == 1 else f"{wish}{number}")) in self.put:
             number += 1
         return found
 
     def then(self, what: str, box: Box, *sources: Ref) -> Ref:
-        """One more box."""
+        """Add one more box."""
         box_id = self.named(what)
         self.put[box_id] = Node(box, sources)
         return Ref(box_id)
@@ -196,7 +198,7 @@ class _Draft:
 
 
 def _copied(network: Network, box_id: str, keeps: str, functions: NamedTexts | None = None) -> _Draft:
-    """The box and its copy behind Filters; with other functions, if they compute parts."""
+    """The box and its copy after Filters; with other functions, if they compute parts."""
     node, schemas = network.boxes[box_id], network.input_schemas(box_id)
     box = node.box if functions is None else replace(node.box, functions=functions)  # type: ignore[type-var]
     draft = _Draft(network, box_id, {}, [], new_id(network, f"{box_id}_copy"))
@@ -230,7 +232,7 @@ def _union(draft: _Draft, port: int = 0, what: str = "merge") -> Ref:
 
 
 def _tumble(network: Network, box_id: str, keeps: str, assumed: Assumed) -> Parting:
-    """Figure 6: Union, WSort and, where groups are parted, a Tumble that combines."""
+    """Figure 6: Union, WSort and, if groups are split, a Tumble that combines."""
     node, schemas = network.boxes[box_id], network.input_schemas(box_id)
     box = node.box
     assert isinstance(box, Tumble)
@@ -251,7 +253,7 @@ def _tumble(network: Network, box_id: str, keeps: str, assumed: Assumed) -> Part
 
 
 def _windows(network: Network, box_id: str, keeps: str, assumed: Assumed) -> Parting:
-    """The same for windows that lie where they lie whatever tuples come: a sort, and windows of windows."""
+    """The same for windows whose position does not depend on the tuples: a sort, and windows of windows."""
     node, schema = network.boxes[box_id], network.input_schemas(box_id)[0]
     core = node.box.core
     assert isinstance(core, Aggregate)
@@ -269,27 +271,28 @@ def _windows(network: Network, box_id: str, keeps: str, assumed: Assumed) -> Par
 
 def _check_windows(box_id: str, core: Aggregate, schema: Schema) -> None:
     if not core.align:
-        what = "has windows that start where a group's first tuple is, and each copy has its own first"
-        raise _refused(box_id, what, "aligned windows, or a predicate on what it groups by")
+        what = "has windows that start at a group's first tuple, which differs between the copies"
+        raise _refused(box_id, what, "aligned windows, or a predicate on attributes it groups by")
     if core.order.on == TUP or schema[core.order.on].type == DOUBLE:
-        raise _refused(box_id, f"has windows on {core.order.on}, whose starts may not meet", "whole steps")
+        what = f"has windows on {core.order.on}, whose starts may differ between the copies"
+        raise _refused(box_id, what, "whole steps")
 
 
 def _check_sorted(network: Network, box_id: str, names: tuple[str, ...], assumed: Assumed) -> None:
     source = network.boxes[box_id].sources[0]
     if not assumed.ascending and not ascends(network, source, names):
-        what = f"nothing says that {source} is sorted by {', '.join(names)}: copies would see other runs"
-        raise _refused(box_id, what, "a WSort before it, or knowledge that it is (ascending)")
+        what = f"nothing says that {source} is sorted by {', '.join(names)}: the copies would see other runs"
+        raise _refused(box_id, what, "a WSort before it, or the assumption that it is (ascending)")
 
 
 def _check_timeout(box_id: str, timeout: str | None) -> None:
     if timeout is not None:
-        what = "has a timeout, which would cut each part at another time"
-        raise _refused(box_id, what, "no timeout, or a predicate on what it groups by")
+        what = "has a timeout, which would end each part at a different time"
+        raise _refused(box_id, what, "no timeout, or a predicate on attributes it groups by")
 
 
 def _shown(draft: _Draft, combine: Ref, keeps: str, same: Same, shown: NamedTexts) -> Parting:
-    """With a Map that gives the attributes the names and types that they had."""
+    """With a Map that restores the original names and types of the attributes."""
     schema = draft.network.schemas[Ref(draft.box_id)]
     results = dict(shown)
     texts = tuple((f.name, results.get(f.name) or text_of(Attribute(f.name, f.type))) for f in schema)

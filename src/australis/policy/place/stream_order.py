@@ -1,4 +1,4 @@
-"""What the order of tuples has to do with a split: streams that ascend, or bring one tuple at a time."""
+"""How the order of tuples affects a split: streams that ascend, or bring one tuple at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from australis.algebra.expr import Attribute
 from australis.algebra.network import Network, Ref
 
 Track = tuple[tuple[str, int], ...]
-"""The input that a tuple comes from, and the outputs of the Filters that it took on its way."""
+"""The input that a tuple comes from, and the outputs of the Filters that it passed."""
 
 
 def ascends(network: Network, ref: Ref, names: tuple[str, ...]) -> bool:
@@ -34,10 +34,10 @@ def _is_kept(expr: object, name: str) -> bool:
 
 
 def tracks(network: Network, ref: Ref) -> frozenset[Track] | None:
-    """The ways to a stream, if a tuple of an input takes at most one and brings at most one tuple there.
+    """The paths to a stream, if a tuple of an input takes at most one and causes at most one tuple there.
 
-    None where one tuple may bring several, or where time does. Where there are tracks, the sequence of a
-    stream does not depend on how its tuples came there.
+    None if one tuple may cause several, or the passing of time does. With tracks, the sequence of a stream
+    does not depend on the paths of its tuples.
     """
     if ref.id in network.inputs:
         return frozenset([((ref.id, 0),)])
@@ -63,15 +63,15 @@ def _met(found: list[frozenset[Track] | None]) -> frozenset[Track] | None:
 
 
 def _part(one: Track, other: Track) -> bool:
-    """Whether two tracks part: at the beginning, or at different outputs of one Filter."""
+    """Whether two tracks separate: at the beginning, or at different outputs of one Filter."""
     for place, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return place == 0 or a[0] == b[0]
     return False
 
 
-def minding(network: Network, refs: frozenset[Ref]) -> str | None:
-    """The first order-sensitive box behind some streams, which minds the sequence of their tuples."""
+def first_ordered(network: Network, refs: frozenset[Ref]) -> str | None:
+    """The first order-sensitive box downstream of some streams."""
     reached = set(refs)
     for box_id in network.order:
         node = network.boxes[box_id]

@@ -1,4 +1,4 @@
-"""What placement knows: where boxes are, what machines and lines can bear, and what was measured."""
+"""What placement knows: where boxes are, the capacity of machines and lines, and the measurements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from australis.errors import PolicyError, Problem
 from australis.rewrite.statistics import Statistics
 
 Line = tuple[str, str]
-"""The way from one site to another."""
+"""The line from one site to another."""
 
 _WIDTHS = {"int": 4, "long": 8, "double": 8, "string": 16, "boolean": 1, "timestamp": 8, "decimal": 16}
 
@@ -25,9 +25,9 @@ class Site:
     """A machine that boxes run on."""
 
     capacity: float = 1.0
-    """The seconds of computing that it has in a second: its workers."""
+    """Its seconds of computing per second: its workers."""
     kinds: frozenset[str] | None = None
-    """The kinds of boxes that it can run; a weak one, such as a sensor's, may have no windows. None: all."""
+    """The kinds of boxes that it can run, None for all; a weak site, such as a sensor, may lack windows."""
 
     def __post_init__(self) -> None:
         if not 0 < self.capacity < inf:
@@ -40,10 +40,10 @@ class Site:
 
 @dataclass(frozen=True)
 class Placement:
-    """The sites of all boxes, and of the ends of streams, which do not move.
+    """The sites of all boxes, and of inputs and outputs, which do not move.
 
-    A connection point stays where its history is: what a box puts there goes to its site first, whoever
-    reads it (Aurora* 5.2).
+    A connection point stays where its history is: its stream goes to that site first, whoever reads it
+    (Aurora* 5.2).
     """
 
     boxes: Mapping[str, str]
@@ -58,7 +58,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class Values:
-    """How many tuples have which value of an attribute, as far as it was counted."""
+    """How many tuples have which value of an attribute, as far as counted."""
 
     attribute: str
     counts: Mapping[Value, float]
@@ -66,7 +66,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Ends:
-    """Who reads a stream: boxes, outputs; and the connection point where it is, if there is one."""
+    """The readers of a stream: boxes, outputs, and the connection point on it, if there is one."""
 
     boxes: tuple[str, ...]
     outputs: tuple[str, ...] = ()
@@ -78,22 +78,22 @@ class Ends:
 
 @dataclass(frozen=True)
 class Survey:
-    """Everything that a decision may look at; what follows from it is computed once."""
+    """Everything that a decision may depend on; derived values are computed once."""
 
     network: Network
     placement: Placement
     sites: Mapping[str, Site]
     lines: Mapping[Line, float]
-    """The bytes that a line carries in a second; where none is, nothing can be sent."""
+    """The bytes per second that a line carries; without a line, nothing can be sent."""
     rates: Mapping[str, float]
-    """Tuples in a second, by input."""
+    """Tuples per second, by input."""
     statistics: Statistics = field(default_factory=Statistics)
     sizes: Mapping[Ref, float] = field(default_factory=dict)
-    """Bytes of a tuple, by stream; what is usual for its schema where nobody measured."""
+    """Bytes of a tuple, by stream; an estimate from its schema if not measured."""
     states: Mapping[str, float] = field(default_factory=dict)
-    """Bytes of what a box remembers."""
+    """Bytes of a box's state."""
     values: Mapping[str, Values] = field(default_factory=dict)
-    """What was counted at the input of a box."""
+    """Values counted at the input of a box."""
     fixed: frozenset[str] = frozenset()
     """Boxes that stay where they are."""
 
@@ -108,7 +108,7 @@ class Survey:
 
     @cached_property
     def flows(self) -> Mapping[Ref, float]:
-        """Tuples in a second, by stream, if nobody is overloaded; rows of stored tables do not flow."""
+        """Tuples per second, by stream, if nothing is overloaded; rows of stored tables do not flow."""
         found = {
             Ref(name): 0.0 if given.table else self.rates.get(name, 0.0)
             for name, given in self.network.inputs.items()
@@ -121,12 +121,12 @@ class Survey:
 
     @cached_property
     def work(self) -> Mapping[str, float]:
-        """The seconds of computing that each box asks for in a second."""
+        """The seconds of computing per second that each box needs."""
         return {box_id: self.taken(box_id) * self.tuple_s(box_id) for box_id in self.network.boxes}
 
     @cached_property
     def loads(self) -> Mapping[str, float]:
-        """The part of its capacity that is asked of each site; more than 1 is more than it can do."""
+        """The utilisation of each site; more than 1 is overload."""
         asked: dict[str, float] = dict.fromkeys(self.sites, 0.0)
         for box_id, site in self.placement.boxes.items():
             asked[site] += self.work[box_id]
@@ -134,7 +134,7 @@ class Survey:
 
     @cached_property
     def traffic(self) -> Mapping[Line, float]:
-        """Bytes in a second, by line; also on lines that are not there."""
+        """Bytes per second, by line, including lines that do not exist."""
         found: dict[Line, float] = defaultdict(float)
         for ref, rate in self.flows.items():
             for leg in self.legs(ref):
@@ -143,7 +143,7 @@ class Survey:
 
     @cached_property
     def uses(self) -> Mapping[Line, float]:
-        """The part of its bandwidth that is asked of each line, in that direction."""
+        """The utilisation of each line, in that direction."""
         return {line: self.traffic.get(line, 0.0) / width for line, width in self.lines.items()}
 
     @cached_property
@@ -156,7 +156,7 @@ class Survey:
 
     @cached_property
     def ends(self) -> Mapping[Ref, Ends]:
-        """Who reads each stream, and at which connection point it is."""
+        """The readers of each stream, and its connection point."""
         found = {ref: Ends(tuple(box for box, _ in boxes)) for ref, boxes in self.network.consumers.items()}
         for name, output in self.network.outputs.items():
             found[output.source] = found[output.source].with_output(name)
@@ -168,16 +168,16 @@ class Survey:
     def with_boxes(self, sites: Mapping[str, str]) -> Survey:
         """The same with some boxes elsewhere."""
         found = replace(self, placement=self.placement.with_boxes(sites))
-        # What does not depend on where boxes are need not be computed again.
+        # Values that do not depend on the placement need not be computed again.
         vars(found).update(flows=self.flows, work=self.work, ends=self.ends)
         return found
 
     def taken(self, box_id: str) -> float:
-        """The tuples that come to a box in a second."""
+        """The tuples that arrive at a box per second."""
         return fsum(self.flows[source] for source in self.network.boxes[box_id].sources)
 
     def tuple_s(self, box_id: str) -> float:
-        """What a tuple costs a box."""
+        """The cost of a tuple at a box."""
         return self.statistics.of(self.network, box_id).tuple_us / 1e6
 
     def size(self, ref: Ref) -> float:
@@ -185,7 +185,7 @@ class Survey:
         return self.sizes.get(ref) or usual_size(self.network.schemas[ref])
 
     def maker(self, ref: Ref) -> str:
-        """The site where a stream comes from."""
+        """The site where a stream is produced."""
         return self.placement.inputs.get(ref.id) or self.placement.boxes[ref.id]
 
     def readers(self, ref: Ref) -> frozenset[str]:
@@ -196,7 +196,7 @@ class Survey:
         )
 
     def legs(self, ref: Ref) -> frozenset[Line]:
-        """The lines that a stream goes over: once to each site, by way of its connection point."""
+        """The lines that a stream uses: once to each site, via its connection point."""
         made, point = self.maker(ref), self.ends[ref].point
         kept = made if point is None else self.placement.points[point]
         legs = {(made, kept), *((kept, site) for site in self.readers(ref))}
@@ -204,7 +204,7 @@ class Survey:
 
 
 def usual_size(schema: Schema) -> float:
-    """The bytes of a tuple with its ts, as is usual for its attributes.
+    """The estimated bytes of a tuple with its ts, from the types of its attributes.
 
     >>> from australis.algebra.schema import parse_schema
     >>> usual_size(parse_schema("sid int, name string"))

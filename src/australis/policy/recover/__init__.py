@@ -1,8 +1,8 @@
-"""Recovery: servers that keep what they sent until it is safe elsewhere, and redo what a failed one did.
+"""Recovery: servers keep what they sent until it is safe elsewhere, and redo the work of a failed one.
 
-`positions` are arrays of sequence numbers, `flow` the messages that gather them, `checkpoints` what follows
-from them for k-safety, `log` the output queue that is truncated; `heartbeats` tell who has failed;
-`granularity` is what virtual machines buy. `server` is all of them: events in, commands out.
+`positions` are arrays of sequence numbers, `flow` the messages that collect them, `checkpoints` derives
+k-safety from them, `log` is the output queue that is truncated; `heartbeats` detect failures; `granularity`
+is the benefit of virtual machines. `server` combines them: events in, commands out.
 """
 
 from australis.policy.recover import server

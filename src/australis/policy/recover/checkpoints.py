@@ -1,12 +1,12 @@
-"""What a server may forget: k-safety from arrays of sequence numbers (section 6.2).
+"""What a server may discard: k-safety from arrays of sequence numbers (section 6.2).
 
-Safe at level 0 is what the next server has received. Safe at level j is what a server need not be given
-again, though it and the next j - 1 behind it fail together: it can go back to a moment from which it makes
-again all that is not safe at level j - 1 behind it. So what is safe at level k outlives k failures further
-on, and upstream the queue may be truncated up to there.
+Tuples are safe at level 0 once the next server has received them. They are safe at level j if a server never
+needs them again, even if it and the next j - 1 servers downstream fail together: it can return to a
+checkpoint from which it reproduces everything that is not safe at level j - 1 downstream. So what is safe at
+level k survives k failures downstream, and the upstream queue may be truncated up to there.
 
-Nothing of this is ever void: a server that is rebuilt makes the same tuples again, so that what was once
-known to be safe stays so, and messages about it may be lost, late, or there twice.
+None of this is ever revoked: a rebuilt server produces the same tuples again, so that what was once known to
+be safe stays safe, and messages about it may be lost, delayed or duplicated.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Safe = tuple[Positions, ...]
 
 
 class Checkpoints:
-    """The moments that a server can go back to, and what follows for those before it.
+    """The checkpoints that a server can return to, and what follows for its upstream servers.
 
     >>> server = Checkpoints(1, ["in"], ["out"])
-    >>> server.noted(Noted({"out": {"p": 7}}, {"in": {"p": 5}}))
+    >>> server.note(Noted({"out": {"p": 7}}, {"in": {"p": 5}}))
     >>> server.safe("in", {"p": 8})
     ({'p': 8}, {})
     >>> server.told("out", ({"p": 7}, {"p": 0}))
@@ -37,15 +37,15 @@ class Checkpoints:
         self._k = k
         self._inputs, self._outputs = tuple(inputs), tuple(outputs)
         self._known: dict[str, list[dict[str, int]]] = {arc: [{} for _ in range(k + 1)] for arc in outputs}
-        """What is safe on each arc, at each level, as its reader told."""
+        """What is safe on each arc, at each level, as its reader reported."""
         self._moments: deque[Noted] = deque([Noted({}, {})])
 
-    def noted(self, moment: Noted) -> None:
-        """One more moment that the server can go back to."""
+    def note(self, moment: Noted) -> None:
+        """Add a checkpoint that the server can return to."""
         self._moments.append(moment)
 
     def told(self, arc: str, safe: Safe) -> None:
-        """The reader of an arc told what is safe there."""
+        """Note what the reader of an arc reports as safe there."""
         known = self._known[arc]
         for level, positions in enumerate(safe):
             known[level] = farthest(known[level], positions)
@@ -55,20 +55,20 @@ class Checkpoints:
         return self._known[arc][self._k]
 
     def safe(self, arc: str, received: Positions) -> Safe:
-        """What the writer of an arc is told."""
+        """What to report to the writer of an arc."""
         found: list[Positions] = [dict(received)]
         for level in range(self._k):
             found.append(self._latest(level).done.get(arc, {}))
         return tuple(found)
 
     def forget(self) -> None:
-        """Forget moments that nobody would go back to."""
+        """Discard checkpoints that will never be returned to."""
         oldest = self._latest(self._k - 1) if self._k else self._moments[-1]
         while self._moments[0] is not oldest:
             self._moments.popleft()
 
     def _latest(self, level: int) -> Noted:
-        """The latest moment behind which all is made again that is not safe at a level."""
+        """The latest checkpoint from which everything not safe at a level is produced again."""
         for moment in reversed(self._moments):
             if all(within(moment.sent.get(arc, {}), self._known[arc][level]) for arc in self._outputs):
                 return moment
@@ -76,10 +76,10 @@ class Checkpoints:
 
     @property
     def moments(self) -> int:
-        """How many are kept."""
+        """How many checkpoints are kept."""
         return len(self._moments)
 
 
 def at_output(k: int, received: Mapping[str, int]) -> Safe:
-    """What an application tells, which does not fail: all that it has is safe, whoever fails."""
+    """The report of an application, which does not fail: everything that it has is safe at every level."""
     return (dict(received),) * (k + 1)

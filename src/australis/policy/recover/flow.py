@@ -1,4 +1,4 @@
-"""Flow messages: what they gather on their way, and how branches and recombinations treat them (6.2)."""
+"""Flow messages: what they collect on their way, and how branches and merges treat them (6.2)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from australis.policy.recover.positions import Positions, nearest
 
 
 class Junction:
-    """Where flow messages, split as tuples are, come together: each is saved until one is on every arc.
+    """Where flow messages, split like tuples, are merged: each is kept until there is one on every arc.
 
     >>> junction = Junction(["left", "right"])
     >>> junction.arrived("left", 1), junction.arrived("left", 2), junction.arrived("right", 1)
@@ -22,7 +22,7 @@ class Junction:
         self._saved: dict[str, int] = {}
 
     def arrived(self, arc: str, serial: int) -> int | None:
-        """A message came; the earliest of the saved ones goes on, if there is one on every arc."""
+        """A message arrived; returns the earliest serial, if there is one on every arc."""
         self._saved[arc] = serial
         if len(self._saved) < len(self._arcs):
             return None
@@ -32,10 +32,10 @@ class Junction:
 
 
 class Noted(NamedTuple):
-    """What a server's boxes depend on at a moment.
+    """What a server's boxes depend on at one time.
 
-    A box without state needs no tuple that it has processed; one with state needs again the earliest that
-    contributes to it, and those behind.
+    A stateless box needs no tuple that it has processed; a stateful one needs the earliest that contributes
+    to its state, and all after it.
     """
 
     sent: Mapping[str, Positions]

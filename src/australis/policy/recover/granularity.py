@@ -1,8 +1,8 @@
-"""How finely a server is backed up: virtual machines on it, for recovery time against messages (section 6.4).
+"""How finely a server is backed up: virtual machines trade recovery time for messages (section 6.4).
 
-A server's boxes are a row, cut into K virtual machines. At each boundary between two of them is a queue
-whose entries go to a backup machine as well: a message for each. When the server fails, each virtual machine
-goes on from its own queue, so only what is still in that has to be done again.
+A server's boxes form a chain, cut into K virtual machines. At each boundary between two of them is a queue
+whose entries are also sent to a backup machine, one message each. When the server fails, each virtual machine
+continues from its own queue, so only what is still in it has to be redone.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Granularity:
         cuts = [0]
         for number in range(1, self.machines):
             aim = sums[-1] * number / self.machines
-            # Each part has a box, those to come as well.
+            # Each part has a box, including the remaining parts.
             places = range(cuts[-1] + 1, len(self.costs_s) - (self.machines - number) + 1)
             cuts.append(min(places, key=lambda place: abs(sums[place] - aim)))
         ends = [*cuts[1:], len(self.costs_s)]
@@ -47,11 +47,11 @@ class Granularity:
 
     @property
     def messages(self) -> int:
-        """The messages to the backup machine for each tuple that passes all boxes."""
+        """The messages to the backup machine per tuple that passes all boxes."""
         return self.machines - 1
 
     def redone_s(self, queues: Sequence[int]) -> float:
-        """How long it takes to do again what is in the queue of each virtual machine.
+        """How long it takes to redo what is in the queue of each virtual machine.
 
         >>> Granularity((1.0, 1.0), 1).redone_s([50]), Granularity((1.0, 1.0), 2).redone_s([1, 50])
         (100.0, 51.0)
@@ -59,15 +59,15 @@ class Granularity:
         return fsum(length * fsum(part) for length, part in zip(queues, self.parts, strict=True))
 
     def foreseen_s(self, rate: float, kept_s: float) -> float:
-        """About how long recovery takes, when entries are kept for a time at the end of the server.
+        """The estimated recovery time, if entries are kept for a time at the end of the server.
 
-        Only the last queue waits for word from the next server; the others hold what is in process.
+        Only the last queue waits for a report from the next server; the others hold what is being processed.
         """
         return self.redone_s([*(1 for _ in range(self.machines - 1)), round(rate * kept_s)])
 
 
 def coarsest(costs_s: tuple[float, ...], rate: float, kept_s: float, within_s: float) -> Granularity:
-    """The fewest virtual machines that recover within a time; a box each, if no number does.
+    """The fewest virtual machines that recover within a time; one per box, if no number does.
 
     >>> coarsest((0.01,) * 4, rate=100, kept_s=1.0, within_s=2.5).machines
     2

@@ -1,4 +1,4 @@
-"""Heartbeats: who has not been heard of for too long (section 6.3)."""
+"""Heartbeats: which server has been silent for too long (section 6.3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class Heartbeats:
-    """Listens to some servers downstream; what others send is for others.
+    """Monitors some servers downstream; heartbeats of other servers are ignored.
 
     >>> beats = Heartbeats(["s2", "s3"], timeout_s=2.0)
     >>> beats.heard("s2", 1.5)
@@ -20,13 +20,13 @@ class Heartbeats:
         self._failed: set[str] = set()
 
     def heard(self, server: str, now: float) -> None:
-        """A server is there, or is there again."""
+        """A server is alive, or alive again."""
         if server in self._heard:
             self._heard[server] = now
             self._failed.discard(server)
 
     def silent(self, now: float) -> list[str]:
-        """The servers that must have failed, each told once until it is heard of again."""
+        """The servers that must have failed, each reported once until it is heard again."""
         found = [
             server
             for server, heard in self._heard.items()
@@ -36,5 +36,5 @@ class Heartbeats:
         return found
 
     def awaited(self, server: str, now: float) -> None:
-        """A server was begun anew, and has its time to be heard of."""
+        """A server was restarted, and has time to send its first heartbeat."""
         self.heard(server, now)

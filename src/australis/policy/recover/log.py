@@ -11,7 +11,7 @@ from australis.policy.recover.positions import Positions
 
 
 class Kept(NamedTuple):
-    """A tuple in a queue, by the order in which they were sent."""
+    """A tuple in a queue, in the order of sending."""
 
     serial: int
     path: str
@@ -40,7 +40,7 @@ class OutputLog:
         return self._length
 
     def __iter__(self) -> Iterator[Kept]:
-        """In the order in which they were sent."""
+        """In the order of sending."""
         return merge(*self._paths.values())
 
     def append(self, path: str, number: int, value: Any) -> None:
@@ -53,7 +53,7 @@ class OutputLog:
         kept.append(Kept(self._serial, path, number, value))
 
     def truncate(self, safe: Positions) -> int:
-        """Forget what is safe elsewhere; how many are left."""
+        """Discard what is safe elsewhere; returns how many are left."""
         for path, number in safe.items():
             kept = self._paths.get(path)
             while kept and kept[0].number <= number:

@@ -1,7 +1,7 @@
 """Arrays of sequence numbers: how far each path through the network has come (section 6.2).
 
-A tuple has the number of the tuple of the source that caused it, and the path that it took: what a server
-makes of its inputs again has the same path and number, in whatever order tuples of different paths come.
+A tuple has the number of the source tuple that caused it, and the path that it took: what a server produces
+again from its inputs has the same path and number, in whatever order tuples of different paths arrive.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 Positions = Mapping[str, int]
-"""The last number of each path; 0 of one that is not there."""
+"""The last number of each path; 0 for a missing path."""
 
 
 def farthest(first: Positions, second: Positions) -> dict[str, int]:
-    """As far as either: what is known only grows.
+    """The farther of two positions on each path: knowledge only grows.
 
     >>> farthest({"a": 3, "b": 1}, {"b": 2})
     {'a': 3, 'b': 2}
@@ -26,7 +26,7 @@ def farthest(first: Positions, second: Positions) -> dict[str, int]:
 
 
 def nearest(positions: Iterable[Positions]) -> dict[str, int]:
-    """As far as all that know of a path: the minimum that flow messages carry.
+    """The nearest position on each path: the minimum that flow messages carry.
 
     >>> nearest([{"a": 3, "b": 1}, {"a": 2, "c": 5}])
     {'a': 2, 'b': 1, 'c': 5}
@@ -39,7 +39,7 @@ def nearest(positions: Iterable[Positions]) -> dict[str, int]:
 
 
 def within(positions: Positions, bounds: Positions) -> bool:
-    """Whether they are no farther than bounds on any path.
+    """Whether positions are within bounds on every path.
 
     >>> within({"a": 3}, {"a": 3, "b": 1}), within({"a": 3}, {"b": 9})
     (True, False)

@@ -1,4 +1,4 @@
-"""A server: what it keeps, what it passes on, whom it watches, and what it does when one fails."""
+"""A server: what it keeps, what it passes on, which servers it monitors, and what it does when one fails."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from australis.policy.recover.positions import Positions
 
 @dataclass(frozen=True)
 class ServerArcs:
-    """Where a server stands: the arcs that it reads and writes, and who is at their other ends."""
+    """The arcs that a server reads and writes, and the servers at their other ends."""
 
     name: str
     reads: Mapping[str, str]
@@ -23,7 +23,7 @@ class ServerArcs:
     writes: Mapping[str, str]
     """The server or application that reads each arc."""
     guards: tuple[str, ...] = ()
-    """The servers that this one takes over when they fail: each has one such server before it."""
+    """The servers that this one takes over when they fail: each has one such server upstream."""
     k: int = 1
     timeout_s: float = 2.0
 
@@ -35,14 +35,14 @@ class ServerArcs:
         for guarded in self.guards:
             if guarded not in self.writes.values():
                 what = f"guards {guarded}, to which it sends nothing"
-                raise PolicyError(Problem(self.name, what, "servers behind it"))
+                raise PolicyError(Problem(self.name, what, "servers downstream"))
 
 
 # --- what happens
 
 
 class FlowMessage(NamedTuple):
-    """A flow message came along an arc; with what was received, and what boxes depend on now."""
+    """A flow message arrived along an arc; with what was received, and what boxes depend on now."""
 
     arc: str
     serial: int
@@ -59,41 +59,41 @@ class Queried(NamedTuple):
 
 
 class Told(NamedTuple):
-    """The reader of an arc told what is safe: the back channel."""
+    """The reader of an arc reports what is safe: the back channel."""
 
     arc: str
     safe: Safe
 
 
 class Heard(NamedTuple):
-    """A heartbeat of a server downstream came."""
+    """A heartbeat of a server downstream arrived."""
 
     server: str
     now: float
 
 
 class Beat(NamedTuple):
-    """It is time to be heard, and to see who was not."""
+    """It is time to send a heartbeat, and to check for missing ones."""
 
     now: float
 
 
 class Started(NamedTuple):
-    """This server begins anew, in the place of one that failed."""
+    """This server starts in place of one that failed."""
 
     now: float
     life: int
 
 
 class ReplayWanted(NamedTuple):
-    """The reader of an arc began anew: it wants all that is kept for it, once."""
+    """The reader of an arc was restarted: it wants everything that is kept for it, once."""
 
     arc: str
     life: int
 
 
 class Replaying(NamedTuple):
-    """What is kept begins to come along an arc."""
+    """The replay of an arc begins."""
 
     arc: str
 
@@ -102,46 +102,46 @@ class Replaying(NamedTuple):
 
 
 class Onward(NamedTuple):
-    """Send the flow message along all arcs, behind the tuples so far."""
+    """Send the flow message along all arcs, after the tuples so far."""
 
     serial: int
 
 
 class TellSafe(NamedTuple):
-    """Tell the writer of an arc what is safe: the back channel."""
+    """Report to the writer of an arc what is safe: the back channel."""
 
     arc: str
     safe: Safe
 
 
 class Truncate(NamedTuple):
-    """Forget what is safe, in the queue of an arc."""
+    """Discard what is safe, in the queue of an arc."""
 
     arc: str
     safe: Positions
 
 
 class Heartbeat(NamedTuple):
-    """Let a server upstream hear that this one is there."""
+    """Send a heartbeat to a server upstream."""
 
     to: str
 
 
 class TakeOver(NamedTuple):
-    """Begin a failed server anew, here: it is given what is kept for it."""
+    """Restart a failed server here; it gets a replay of what is kept for it."""
 
     server: str
 
 
 class AskReplay(NamedTuple):
-    """Ask the writer of an arc for all that it keeps; take no tuple of it before it says that they come."""
+    """Ask the writer of an arc for a replay; take none of its tuples before the replay begins."""
 
     arc: str
     life: int
 
 
 class Replay(NamedTuple):
-    """Say that what is kept comes along an arc, and send it."""
+    """Announce the replay of an arc, and send what is kept."""
 
     arc: str
 
@@ -150,7 +150,7 @@ Command = Onward | TellSafe | Truncate | Heartbeat | TakeOver | AskReplay | Repl
 
 
 class Server:
-    """Passes flow messages on, tells those before it what is safe, and takes over those behind it.
+    """Passes on flow messages, reports upstream what is safe, and takes over failed servers downstream.
 
     >>> server = Server(ServerArcs("s2", {"a": "s1"}, {"b": "s3"}, guards=("s3",)))
     >>> server.handle(Told("b", ({"p": 7}, {"p": 4})))
@@ -170,7 +170,7 @@ class Server:
         self._awaiting: set[str] = set()
         """Arcs whose replay has not begun."""
         self._replayed: dict[str, int] = {}
-        """The life of the reader of each arc that was given a replay."""
+        """The life of each arc's reader, counted by restarts, that was given a replay."""
         self._handled: dict[type, Callable[[Any], list[Command]]] = {
             FlowMessage: self._flowed,
             Queried: self._queried,
@@ -192,12 +192,12 @@ class Server:
         onward = self._flow.arrived(event.arc, event.serial)
         if onward is None:
             return []
-        self._checkpoints.noted(event.noted)
+        self._checkpoints.note(event.noted)
         told = [TellSafe(arc, self._safe(arc, event.received[arc])) for arc in self.plan.reads]
         return [Onward(onward), *told]
 
     def _queried(self, event: Queried) -> list[Command]:
-        self._checkpoints.noted(event.noted)
+        self._checkpoints.note(event.noted)
         return [TellSafe(event.arc, self._safe(event.arc, event.received))]
 
     def _safe(self, arc: str, received: Positions) -> Safe:
@@ -236,7 +236,7 @@ class Server:
         return []
 
     def _replay_wanted(self, event: ReplayWanted) -> list[Command]:
-        """A reader is given its replay once in a life, whatever comes twice."""
+        """Give a reader its replay once per restart, even if the request is repeated."""
         if event.life <= self._replayed.get(event.arc, 0):
             return []
         self._replayed[event.arc] = event.life

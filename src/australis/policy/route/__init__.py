@@ -1,8 +1,8 @@
-"""Routing: to which operator of a distributed eddy a tuple goes next.
+"""Routing: which operator of a distributed eddy a tuple visits next.
 
-`policies` chooses tuple by tuple from what operators tell of themselves (`statistics`); `queueing` and
-`optimum` say what the best routing could reach at all, if everything were known. Comes in: plans, rates,
-statistics, chance as a number. Goes out: choices, rates, response times.
+`policies` chooses tuple by tuple from what operators report (`statistics`); `queueing` and `optimum` compute
+what the best routing could reach if everything were known. In: plans, rates, statistics, random numbers. Out:
+choices, rates, response times.
 """
 
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from australis.policy.route.plan import DistributedPlan, Operator, RoutedStream, any_order, plan_of
     from australis.policy.route.policies import POLICIES, Policy
 else:
-    # `optimum` needs scipy, an extra, which takes its time.
+    # `optimum` needs scipy, an extra, which is slow to load.
     __getattr__ = lazy_exports(
         __name__,
         {

@@ -1,4 +1,4 @@
-"""The plans that the paper on distributed eddies works through."""
+"""The example plans of the paper on distributed eddies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ J3: DistributedPlan = plan_of(
         RoutedStream("op2", in_order("op4", "op3"), share=1 / 6),
     ),
 )
-"""A join of three streams: A and C meet the window of B first, B has the choice (Tables 4.5 and 4.6)."""
+"""A join of three streams: A and C go to the window of B first, B has the choice (Tables 4.5 and 4.6)."""
 
 DS3: DistributedPlan = plan_of(
     tuple(replace(operator, resources=inf) for operator in S3.operators.values()), S3.streams

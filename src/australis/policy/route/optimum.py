@@ -1,4 +1,4 @@
-"""The best routing that the queueing model knows, and the best division of resources that are shared."""
+"""The best routing by the queueing model, and the best division of shared resources."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from australis.policy.route.queueing import (
 from australis.policy.route.search import Search, Vector
 
 NEARLY_BUSY = 0.9999
-"""From here on residence times grow straight, so that a trial beyond an operator's end is bad, not absurd."""
+"""Beyond this utilisation residence times grow linearly, so that an overloaded trial is bad, not absurd."""
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best that can be reached, by which weights, and with what resources of each operator."""
+    """The best value that can be reached, with its weights and the resources of each operator."""
 
     value: float
     weights: Weights
@@ -35,7 +35,7 @@ class Optimum:
 
 
 def best_data_rate(plan: DistributedPlan, most_queued: float = MOST_QUEUED) -> Optimum:
-    """The routing with the highest MDR, resources being fixed.
+    """The routing with the highest MDR, with fixed resources.
 
     >>> from australis.policy.route.examples import J3
     >>> best = best_data_rate(J3)
@@ -60,7 +60,7 @@ def best_data_rate(plan: DistributedPlan, most_queued: float = MOST_QUEUED) -> O
 
 
 def best_response_time(plan: DistributedPlan, rate: float) -> Optimum:
-    """The routing with the lowest ART at a rate of all sources together, resources being fixed."""
+    """The routing with the lowest ART at a rate of all sources together, with fixed resources."""
     widest = best_data_rate(plan, inf)
     _refuse_too_much(rate, widest.value)
     search = Search(plan)
@@ -82,8 +82,8 @@ def best_shared_data_rate(
 ) -> Optimum:
     """The routing and the division of shared resources with the highest MDR.
 
-    However tuples are routed, operators had best get resources in proportion to their work, so the best
-    routing is the one with the least work for a tuple.
+    However tuples are routed, it is best to give operators resources in proportion to their work, so the best
+    routing is the one with the least work per tuple.
 
     >>> from australis.policy.route.examples import DS3, DS3_RESOURCES
     >>> best = best_shared_data_rate(DS3, DS3_RESOURCES)
@@ -99,8 +99,9 @@ def best_shared_data_rate(
 def best_shared_response_time(plan: DistributedPlan, rate: float, resources: float) -> Optimum:
     """The routing and the division of shared resources with the lowest ART.
 
-    What the work leaves of the resources is divided by the roots of work times visitors (Lagrange), and the
-    more is left the better: again the best routing is the one with the least work for a tuple.
+    The resources that the work leaves over are divided in proportion to the roots of work times visitors
+    (Lagrange), and the more is left the better: again the best routing is the one with the least work per
+    tuple.
     """
     weights, work = least_work(plan)
     _refuse_too_much(rate, resources / fsum(work.values()))
@@ -130,7 +131,7 @@ def _refuse_too_much(rate: float, most: float) -> None:
 
 
 def _stretch(busy: Vector) -> Vector:
-    """How many times its service a tuple is at operators that are busy for these parts of the time."""
+    """Residence time relative to service time, at operators that are busy for these fractions of the time."""
     near = np.minimum(busy, NEARLY_BUSY)
     straight: Vector = (busy - near) / (1 - near) ** 2
     return 1 / (1 - near) + straight

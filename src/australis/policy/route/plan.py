@@ -1,4 +1,4 @@
-"""Plans of a distributed eddy: operators, and streams whose tuples visit them in an order that is left open.
+"""Plans of a distributed eddy: operators, and streams whose tuples visit them in an open order.
 
 A tuple carries its execution history: the operators that it has visited. What it may visit next follows from
 that. (Distributed eddies, section 3.)
@@ -14,7 +14,7 @@ from math import fsum, inf
 from australis.errors import PolicyError, Problem
 
 SINK = "sink"
-"""Where tuples go that have visited all that they had to."""
+"""The destination of tuples that have visited all their operators."""
 
 Visited = frozenset[str]
 """The operators that a tuple has visited."""
@@ -22,15 +22,15 @@ Visited = frozenset[str]
 
 @dataclass(frozen=True)
 class Operator:
-    """An operator with a queue of its own, and resources to work it off."""
+    """An operator with its own queue and resources."""
 
     id: str
     work: float
     """The resources that a tuple takes (the paper's r)."""
     selectivity: float | Mapping[str, float] = 1.0
-    """The tuples that it makes of one; where it depends on the stream, by stream (the paper's σ)."""
+    """The tuples that it emits per tuple, by stream if that matters (the paper's σ)."""
     resources: float = inf
-    """What it has of them in a unit of time (the paper's R)."""
+    """Its resources per unit of time (the paper's R)."""
 
     def __post_init__(self) -> None:
         for name, value in (("work", self.work), ("resources", self.resources)):
@@ -42,23 +42,23 @@ class Operator:
 
     @property
     def service_time(self) -> float:
-        """How long a tuple is worked on (the paper's Ts)."""
+        """How long a tuple is processed (the paper's Ts)."""
         return self.work / self.resources
 
     def made_of(self, stream: str) -> float:
-        """The tuples that are made of one of a stream."""
+        """The tuples that it emits per tuple of a stream."""
         return self.selectivity[stream] if isinstance(self.selectivity, Mapping) else self.selectivity
 
 
 @dataclass(frozen=True)
 class RoutedStream:
-    """Tuples of one source, and what they have to visit."""
+    """The tuples of one source, and the operators they have to visit."""
 
     id: str
     visits: Mapping[str, frozenset[str]]
-    """The operators, each with those that must have been visited before it."""
+    """The operators, each with those that must be visited before it."""
     share: float = 1.0
-    """The part of all tuples that enter the plan which are of this stream."""
+    """The fraction of all tuples entering the plan that belong to this stream."""
 
     def ready(self, visited: Visited) -> tuple[str, ...]:
         """The operators that a tuple may visit next; none if it has visited all.
@@ -71,12 +71,12 @@ class RoutedStream:
 
 
 def any_order(*operators: str) -> dict[str, frozenset[str]]:
-    """What a tuple has to visit if any order will do."""
+    """The operators of a tuple that may visit them in any order."""
     return dict.fromkeys(operators, frozenset())
 
 
 def in_order(*operators: str) -> dict[str, frozenset[str]]:
-    """What a tuple has to visit one after the other."""
+    """The operators of a tuple that must visit them one after the other."""
     return {op: frozenset(operators[:index]) for index, op in enumerate(operators)}
 
 
@@ -109,7 +109,7 @@ class DistributedPlan:
 
     @cached_property
     def visitors(self) -> Mapping[str, float]:
-        """For each operator the part of the tuples that reach the sink which have visited it."""
+        """For each operator, the fraction of the tuples reaching the sink that have visited it."""
         reached = {stream.id: self.yielded(stream) * stream.share for stream in self.streams}
         whole = fsum(reached.values())
         return {
@@ -118,18 +118,18 @@ class DistributedPlan:
         }
 
     def yielded(self, stream: RoutedStream) -> float:
-        """The tuples that reach the sink for each one of a stream, whatever way they take."""
+        """The tuples that reach the sink per tuple of a stream, whatever path they take."""
         found = 1.0
         for op in stream.visits:
             found *= self.operators[op].made_of(stream.id)
         return found
 
     def with_resources(self, resources: Mapping[str, float]) -> DistributedPlan:
-        """The same plan with resources given to its operators anew."""
+        """The same plan with other resources for its operators."""
         given = {id_: replace(op, resources=resources[id_]) for id_, op in self.operators.items()}
         return DistributedPlan(given, self.streams)
 
 
 def plan_of(operators: tuple[Operator, ...], streams: tuple[RoutedStream, ...]) -> DistributedPlan:
-    """A plan of operators that are found by their ids."""
+    """A plan of operators, indexed by their ids."""
     return DistributedPlan({operator.id: operator for operator in operators}, streams)

@@ -1,8 +1,8 @@
-"""Routing policies: to which of the operators that a tuple may visit next it goes (section 4.3).
+"""Routing policies: which of the possible operators a tuple visits next (section 4.3).
 
-A policy scores each operator by what it last told of itself. The greedy ones take the highest score, the
-weighted ones any, with a probability in proportion to its score. A score is a plain function of numbers, so
-that the simulator compiles the very same one.
+A policy scores each operator by its last report. Greedy policies take the highest score, weighted ones any,
+with a probability in proportion to its score. A score is a plain function of numbers, so that the simulator
+compiles the same function.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from australis.policy.route.statistics import OperatorStatistics
 
 Score = Callable[[float, float, float, float], float]
-"""How good it is to go to an operator, by its queue, ticket, selectivity and cost; never below 0."""
+"""The benefit of visiting an operator, by its queue, ticket, selectivity and cost; never below 0."""
 
 
 def shortness(queue: float, ticket: float, selectivity: float, cost: float) -> float:
@@ -22,28 +22,28 @@ def shortness(queue: float, ticket: float, selectivity: float, cost: float) -> f
 
 
 def tickets(queue: float, ticket: float, selectivity: float, cost: float) -> float:
-    """The more an operator has eaten the better."""
+    """The more tuples an operator has consumed the better."""
     return ticket
 
 
 def benefit(queue: float, ticket: float, selectivity: float, cost: float) -> float:
-    """The chance to be rid of the tuple, for the time that it takes."""
+    """The chance to eliminate the tuple, per processing time."""
     return max(0.0, 1 - selectivity) / cost
 
 
 def benefit_queued(queue: float, ticket: float, selectivity: float, cost: float) -> float:
-    """The chance to be rid of the tuple, for the time that it takes and waits."""
+    """The chance to eliminate the tuple, per processing and waiting time."""
     return max(0.0, 1 - selectivity) / ((1 + queue) * cost)
 
 
 def benefit_squared(queue: float, ticket: float, selectivity: float, cost: float) -> float:
-    """Squared, since who joins a queue also delays those behind."""
+    """Squared, since a tuple that joins a queue also delays those after it."""
     found = max(0.0, 1 - selectivity) / cost
     return found * found
 
 
 def benefit_queued_squared(queue: float, ticket: float, selectivity: float, cost: float) -> float:
-    """Squared, since who joins a queue also delays those behind."""
+    """Squared, since a tuple that joins a queue also delays those after it."""
     found = max(0.0, 1 - selectivity) / ((1 + queue) * cost)
     return found * found
 
@@ -56,10 +56,10 @@ class Policy:
     score: Score
     weighted: bool = False
     otherwise: Score = shortness
-    """What decides where no operator has any score."""
+    """The policy that decides if no operator has a score."""
 
     def choose(self, ready: Sequence[str], known: Mapping[str, OperatorStatistics], chance: float) -> str:
-        """One of the operators that are ready; `chance` is a number of at least 0 and less than 1.
+        """One of the operators that are ready; `chance` is a random number from 0 to 1, exclusive.
 
         >>> known = {"cheap": OperatorStatistics(queue=9, selectivity=0.5, cost=1),
         ...          "dear": OperatorStatistics(queue=0, selectivity=0.5, cost=2)}
@@ -75,7 +75,7 @@ class Policy:
 
 
 def chosen(scores: Sequence[float], weighted: bool, chance: float) -> int:
-    """The place of the choice among scores: by weight, or the highest, chance deciding among equals.
+    """The index of the choice among scores: by weight, or the highest, with ties broken at random.
 
     >>> chosen([1, 3], True, 0.2), chosen([1, 3], True, 0.3), chosen([1, 3], False, 0.2)
     (0, 1, 1)
@@ -92,7 +92,7 @@ def chosen(scores: Sequence[float], weighted: bool, chance: float) -> int:
             return place
         left -= weight
         last = place if weight > 0 else last
-    # Sums of floats may leave a little behind the last weight.
+    # Sums of floats may fall a little short of the last weight.
     return last
 
 

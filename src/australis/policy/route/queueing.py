@@ -1,7 +1,7 @@
-"""The queueing model of a distributed eddy: rates, response times, and the most that a routing can take.
+"""The queueing model of a distributed eddy: rates, response times, and the most that a routing can handle.
 
-Each operator is an M/M/1 server; a tuple at an operator goes to one of those that it may visit next, with a
-probability in proportion to weights. (Distributed eddies, section 4.1.)
+Each operator is an M/M/1 server; from an operator, a tuple goes to one of those that it may visit next, with
+a probability in proportion to weights. (Distributed eddies, section 4.1.)
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from australis.policy.route.plan import DistributedPlan, Operator, RoutedStream
 Weights = Mapping[tuple[str, str], float]
 """How much of what leaves an operator or a source goes to another (the paper's c): by (from, to)."""
 Path = tuple[str, ...]
-"""The source and the operators that a tuple visits, in their order: its execution history."""
+"""The source and the operators that a tuple visits, in order: its execution history."""
 
 MOST_QUEUED = 10_000
-"""The length of a queue at which its operator counts as overloaded (the paper's MaxQ)."""
+"""The queue length at which an operator counts as overloaded (the paper's MaxQ)."""
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Tuples in a unit of time: what arrives at each operator, and at the sink by each path."""
+    """Tuples per unit of time: what arrives at each operator, and at the sink by each path."""
 
     operators: Mapping[str, float]
     sink: Mapping[Path, float]
 
 
 def compute_rate(plan: DistributedPlan, weights: Weights, rates: Mapping[str, float]) -> Rates:
-    """What arrives where, if each stream enters at its rate (the paper's Figure 4.1).
+    """The arrival rates, if each stream enters at its rate (the paper's Figure 4.1).
 
     >>> from australis.policy.route.examples import S3
     >>> first = weights_of([("op0", "op2", "op1", "op3")])
@@ -56,7 +56,7 @@ def compute_rate(plan: DistributedPlan, weights: Weights, rates: Mapping[str, fl
 
 
 def probabilities(at: str, ready: Sequence[str], weights: Weights) -> list[tuple[str, float]]:
-    """Where a tuple goes next; if nothing weighs anything, everywhere alike."""
+    """Where a tuple goes next; uniformly, if all weights are 0."""
     found = [weights.get((at, op), 0.0) for op in ready]
     whole = fsum(found)
     if not whole:
@@ -65,13 +65,13 @@ def probabilities(at: str, ready: Sequence[str], weights: Weights) -> list[tuple
 
 
 def residence_time(operator: Operator, rate: float) -> float:
-    """How long a tuple is at an operator, waiting and worked on (the paper's Tr); for ever if overloaded."""
+    """How long a tuple is at an operator, waiting and processed (the paper's Tr); infinite if overloaded."""
     busy = rate * operator.service_time
     return operator.service_time / (1 - busy) if busy < 1 else inf
 
 
 def queue_length(operator: Operator, rate: float) -> float:
-    """The tuples at an operator on average (the paper's qlen)."""
+    """The average number of tuples at an operator (the paper's qlen)."""
     busy = rate * operator.service_time
     return busy / (1 - busy) if busy < 1 else inf
 
@@ -84,14 +84,14 @@ def average_response_time(plan: DistributedPlan, found: Rates) -> float:
 
 
 def shares(plan: DistributedPlan, rate: float = 1.0) -> dict[str, float]:
-    """The rate of each stream, if all together have one."""
+    """The rate of each stream, given a total rate."""
     return {stream.id: stream.share * rate for stream in plan.streams}
 
 
 def maximum_data_rate(plan: DistributedPlan, weights: Weights, most_queued: float = MOST_QUEUED) -> float:
     """MDR: the rate of all sources together at which the first queue gets too long.
 
-    Rates grow in proportion, so the operator that is nearest to its end tells.
+    Rates grow in proportion, so the operator closest to its limit decides.
     """
     arriving = compute_rate(plan, weights, shares(plan)).operators
     return min(
@@ -101,7 +101,7 @@ def maximum_data_rate(plan: DistributedPlan, weights: Weights, most_queued: floa
 
 
 def throughput(operator: Operator, most_queued: float = MOST_QUEUED) -> float:
-    """The rate at which an operator's queue gets as long as it may."""
+    """The rate at which an operator's queue reaches its maximum length."""
     return 1 / (1 + 1 / most_queued) / operator.service_time
 
 

@@ -18,13 +18,13 @@ from australis.policy.route.queueing import Weights, compute_rate, shares
 Vector = NDArray[np.float64]
 
 TOLERANCE = 1e-12
-"""Far below the one that SLSQP comes with, which stops early where an optimum is flat."""
+"""Far below SLSQP's default, with which it stops early where an optimum is flat."""
 LEAST_WEIGHT = 1e-9
-"""No weight is quite nothing, so that where a way is the only one left it is taken."""
+"""No weight is exactly 0, so that the only remaining path is always taken."""
 
 
 class Search:
-    """The weights of a plan as a vector: those that matter, from where there is a choice."""
+    """The weights of a plan as a vector: those that matter, where there is a choice."""
 
     def __init__(self, plan: DistributedPlan) -> None:
         self._plan = plan
@@ -34,7 +34,7 @@ class Search:
         self._rows = np.array([[float(at == source) for at, _ in self._steps] for source in sources])
 
     def weights(self, point: Vector) -> dict[tuple[str, str], float]:
-        """A point's weights; what is behind them in it is none."""
+        """The weights of a point; further coordinates are ignored."""
         return {step: float(weight) for step, weight in zip(self._steps, point, strict=False)}
 
     def point(self, weights: Weights) -> Vector:
@@ -42,12 +42,12 @@ class Search:
         return np.array([weights[step] for step in self._steps])
 
     def arrivals(self, point: Vector) -> Vector:
-        """What comes to each operator for each tuple that enters."""
+        """The tuples that arrive at each operator per tuple that enters."""
         found = compute_rate(self._plan, self.weights(point), self._shares).operators
         return np.array([found[op] for op in self._plan.operators])
 
     def starts(self) -> Iterator[Vector]:
-        """Weights to search from: all alike, and with each operator preferred in its turn."""
+        """Weights to search from: uniform, and with each operator preferred in turn."""
         for preferred in (None, *self._plan.operators):
             point = np.array([10.0 if to == preferred else 1.0 for _, to in self._steps])
             yield point / (self._rows.T @ (self._rows @ point)) if self._steps else point
@@ -55,7 +55,7 @@ class Search:
     def minimized(
         self, goal: Callable[[Vector], float], start: Vector, room: Callable[[Vector], Vector] | None = None
     ) -> Vector:
-        """A point where a goal is low and no room negative; what is behind the weights in it has no bound."""
+        """A point where a goal is low and no constraint negative; other coordinates are unbounded."""
         if not self._steps:
             return start
         others = len(start) - len(self._steps)

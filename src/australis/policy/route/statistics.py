@@ -1,29 +1,29 @@
-"""What an operator of a distributed eddy learns of itself, and tells the others (Table 4.9)."""
+"""What an operator of a distributed eddy learns about itself and reports to the others (Table 4.9)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 REMEMBERED = 0.8
-"""The part of the old number in the new one: it follows changes, and no spike moves it far."""
+"""The weight of the old value in the new one: it follows changes, but not single spikes."""
 
 
 @dataclass(frozen=True)
 class OperatorStatistics:
-    """What one operator tells the others."""
+    """What one operator reports to the others."""
 
     queue: float = 0.0
     """The mean length of its queue, smoothed (Q)."""
     ticket: float = 0.0
-    """A rough measure of what it has eaten and not given back (T)."""
+    """A rough measure of what it has consumed and not returned (T)."""
     selectivity: float = 1.0
-    """The tuples that it makes of one, smoothed (S)."""
+    """The tuples that it emits per tuple, smoothed (S)."""
     cost: float = 1.0
-    """The time that it works on a tuple (C)."""
+    """The processing time of a tuple (C)."""
 
 
 class Monitor:
-    """Learns the statistics of an operator from what happens there.
+    """Computes the statistics of an operator from its events.
 
     >>> monitor = Monitor(selectivity=1.0)
     >>> for emitted in (1, 0, 1, 0):
@@ -41,25 +41,25 @@ class Monitor:
         self._time = 0.0
 
     def received(self) -> None:
-        """A tuple came into the queue."""
+        """A tuple entered the queue."""
         self._ticket += 1
 
     def served(self, time: float, emitted: int) -> None:
-        """A tuple was worked on for a time, and so many were made of it."""
+        """A tuple was processed for a time, and so many were emitted."""
         self._ticket = max(0, self._ticket - emitted)
         self._served += 1
         self._emitted += emitted
         self._time += time
 
     def told(self, queue: float) -> OperatorStatistics:
-        """What the others are told now, after a queue of some mean length; the next interval begins."""
+        """The current report, after a queue of some mean length; the next interval begins."""
         if queue > self._overloaded:
             self._ticket = 0
         old = self._known
         selectivity, cost = old.selectivity, old.cost
         if self._served:
             selectivity = smoothed(selectivity, self._emitted / self._served)
-            # A clock may be too coarse to see any time pass, and costs are divided by.
+            # A clock may be too coarse to see any time pass, and costs are divisors.
             cost = self._time / self._served or cost
         self._known = OperatorStatistics(smoothed(old.queue, queue), self._ticket, selectivity, cost)
         self._served = self._emitted = 0

@@ -1,6 +1,6 @@
 """Which stage runs next, and how long its train is (Aurora 4.3).
 
-A situation comes in, a choice goes out. `schedules` names the schedules that can be chosen.
+In: a situation. Out: a choice. `schedules` names the schedules that can be chosen.
 """
 
 from australis.policy.schedule.construction import constructed

@@ -1,8 +1,8 @@
-"""Superboxes made as they are needed: through which stages a train is pushed at once (Aurora 4.3).
+"""Superboxes built on demand: the stages that a train passes through at once (Aurora 4.3).
 
-The paper takes the boxes that lead to the chosen output, as long as their queues are in memory.
-Here a queue is a file, so a train goes on to stages whose queues are empty: to everything behind the first
-stage while there is time for all of it, and else along the way to one output alone.
+The paper takes the boxes that lead to the chosen output, as long as their queues are in memory. Here a queue
+is a file, so a train continues to stages whose queues are empty: to everything downstream of the first stage
+while there is time for all of it, otherwise only along the path to one output.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from australis.policy.schedule.schedule import Choice, waited, work_us
 from australis.qos.graphs import delta
 
 IN_TIME = 0.5
-"""The part of an output's good zone that waiting, and working through all stages at once, may use up."""
+"""The fraction of an output's good zone that waiting, and work through all stages at once, may use up."""
 
 
 def constructed(choice: Choice, situation: Situation) -> Choice:
-    """The choice with the stages that its train can go on to.
+    """The choice with the stages to which its train can continue.
 
     >>> stages = {"parse": Stage("parse", {"count": 1.0, "log": 1.0}, waiting=9)}
     >>> stages |= {name: Stage(name, joins=True) for name in ("count", "log")}
@@ -39,14 +39,14 @@ def constructed(choice: Choice, situation: Situation) -> Choice:
 
 
 def _length(choice: Choice, downstream: tuple[str, ...], situation: Situation) -> int:
-    """The tuples of a train that goes through several stages: their costs add up."""
+    """The tuples of a train that passes several stages: their costs add up."""
     stages = [situation.stages[name] for name in (choice.stage, *downstream)]
     costs = {what: sum(getattr(each, what) for each in stages) for what in ("tuple_us", "train_us")}
     return train_length(replace(stages[0], **costs), situation, choice.most)
 
 
 def _reached(first: str, situation: Situation) -> Iterator[str]:
-    """The stages behind one that a train can go on to: all that feeds them is on the train."""
+    """The stages downstream to which a train can continue: everything that feeds them is on the train."""
     aboard, stages = {first}, situation.stages
     feeders = {s.id: {f.id for f in stages.values() if s.id in f.feeds} for s in stages.values()}
     for stage in stages.values():
@@ -62,7 +62,7 @@ def _is_free(stage: Stage, first: Stage, situation: Situation) -> bool:
 
 
 def _is_in_time(choice: Choice, downstream: tuple[str, ...], situation: Situation) -> bool:
-    """Whether all that waits at the first stage can go through all stages while outputs are well."""
+    """Whether everything waiting at the first stage can pass all stages within the outputs' good zones."""
     stages = [situation.stages[name] for name in (choice.stage, *downstream)]
     first = stages[0]
     work_s = sum(work_us(stage, first.waiting) for stage in stages) / 1e6

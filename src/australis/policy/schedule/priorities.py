@@ -1,7 +1,7 @@
-"""Schedules that follow the graphs: priorities of outputs by state and by feedback, and trains to fit (4.3).
+"""Schedules that follow the graphs: priorities of outputs by state or feedback, and train lengths (4.3).
 
-Both first give every output a priority and then the stage nearest to it that has tuples waiting. How long a
-train is follows from the fixed cost of trains, which long ones spread over more tuples, and from how long the
+Both give every output a priority and choose the stage nearest to it that has tuples waiting. The length of a
+train follows from the fixed cost of trains, which long ones spread over more tuples, and from how long the
 other outputs can wait while it runs. However low its priority, a stage runs once in a while.
 """
 
@@ -16,30 +16,30 @@ from australis.policy.schedule.schedule import Choice, each_us, nearest, ready, 
 from australis.qos.graphs import delta, utility
 
 SPREAD = 4.0
-"""A train's tuples cost at least this many times the fixed cost of the train, where so many wait."""
+"""A train's tuples cost at least this many times the fixed cost of the train, if enough are waiting."""
 PATIENCE_US = 5_000_000
-"""How long a stage may be passed over, at least; longer where a short train of it takes much time."""
+"""How long a stage may be passed over, at least; longer if a short train of it takes much time."""
 PATIENCE_TRAINS = 20
-"""The most of a worker that a stage without priority gets is one part in so many."""
+"""A stage without priority gets at most one part in this many of a worker."""
 LONGEST_US = 2_000_000.0
-"""The longest that a train should take, where no graph asks for a shorter one."""
+"""The longest that a train should take, if no graph asks for a shorter one."""
 LEAST_TUPLE_US = 0.001
-"""No tuple costs less, whatever was measured."""
+"""The least cost of a tuple, whatever was measured."""
 RIPE = 0.4
-"""The part of an output's good zone that its tuples may wait for others to share a train with."""
+"""The fraction of an output's good zone that its tuples may wait for others to share a train."""
 SAMPLES = 8
-"""At how many ages of waiting tuples a delay graph is looked at."""
+"""At how many ages of waiting tuples a delay graph is evaluated."""
 FLOOR, CEILING = 0.01, 100.0
-"""Priorities by feedback stay between these."""
+"""The bounds of priorities by feedback."""
 
 
 class StateBased:
-    """Runs what loses most utility by being deferred, for each second of a worker's time.
+    """Runs what loses most utility if deferred, per second of a worker's time.
 
-    What is deferred waits for all else that waits. While that does no harm, the tuple that is first to leave
-    its good zone goes first; when there is too much to do, what still gains most for its cost. What is too
-    late to gain anything gets what is left, and its turn once in a while. While others lose utility, tuples
-    that have just come wait for more, to share the fixed cost of their train.
+    A deferred stage waits for everything else that waits. While that does no harm, the tuple that leaves its
+    good zone first goes first; under overload, what still gains most for its cost. What is too late to gain
+    anything gets the remaining time, and a turn once in a while. While others lose utility, tuples that have
+    just arrived wait for more, to share the fixed cost of their train.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class StateBased:
     def _priority(
         self, stage: Stage, goals: Iterable[Goal], situation: Situation, most: int
     ) -> tuple[float, float, float]:
-        """Utility lost for each second of work, then urgency, then age."""
+        """Utility lost per second of work, then urgency, then age."""
         goals = tuple(goals)
         tuples = min(stage.waiting, train_length(stage, situation, most))
         work = max(work_us(stage, tuples), 1.0) / 1e6
@@ -77,8 +77,8 @@ class StateBased:
 class FeedbackBased:
     """Raises the priorities of outputs that do badly, lowers those in their good zones, and shares by them.
 
-    Outputs get workers' time in proportion to their priorities. An output that has nothing to gain any more,
-    since its delay graph is at its end, falls back as one in its good zone does.
+    Outputs get workers' time in proportion to their priorities. An output at the end of its delay graph has
+    nothing more to gain, and its priority falls like that of one in its good zone.
     """
 
     def __init__(self, gain: float = 0.5, every_us: int = 500_000) -> None:
@@ -101,7 +101,7 @@ class FeedbackBased:
         return self._turns.took(situation, self._turn(waiting, situation, most))
 
     def _turn(self, waiting: Mapping[str, Stage], situation: Situation, most: int) -> Choice:
-        """The output that is furthest behind its share of time."""
+        """The output that is furthest below its share of time."""
         start = max(min(self._passes.get(name, 0.0) for name in waiting), 0.0)
         passes = {name: max(self._passes.get(name, start), start) for name in waiting}
         chosen = min(waiting, key=lambda name: (passes[name], -self.priorities[name]))
@@ -139,7 +139,7 @@ class Turns:
         self._since: dict[str, int] = {}
 
     def overdue(self, situation: Situation) -> Stage | None:
-        """A stage that has been passed over for too long: the one that is furthest beyond its time."""
+        """A stage that has been passed over for too long: the one that is most overdue."""
         for stage in situation.stages.values():
             if not stage.waiting or stage.id in situation.busy:
                 self._since[stage.id] = situation.now
@@ -162,7 +162,7 @@ def patience_us(stage: Stage) -> float:
 
 
 def short_train(stage: Stage) -> int:
-    """The tuples of a train that is long enough to be worth its fixed cost.
+    """The tuples of a train that is just worth its fixed cost.
 
     >>> short_train(Stage("count", train_us=30_000, tuple_us=10))
     12000
@@ -191,8 +191,8 @@ def train_length(stage: Stage, situation: Situation, most: int) -> int:
 def loss_by(goal: Goal, stage: Stage, situation: Situation, work: float, deferral: float) -> float:
     """The utility that a waiting tuple of an output loses, on average, if it is deferred by some seconds.
 
-    Where a drop box stands, those that are too late already are as dear as others: they stand in the way of
-    tuples that could be in time, and what is shed of them was shed for that.
+    At a drop box, tuples that are already too late count like others: they delay tuples that could be in
+    time, and that is why some of them were shed.
     """
     points, oldest = goal.quality.delay, waited(stage, situation)
     if stage.sheds:
@@ -203,7 +203,7 @@ def loss_by(goal: Goal, stage: Stage, situation: Situation, work: float, deferra
 
 
 def _slacks(stage: Stage, situation: Situation) -> Iterable[float]:
-    """How long the oldest tuples at the other stages can wait; where none is ready, those that come next."""
+    """How long the oldest tuples at the other stages can wait; if none is ready, those that come next."""
     for other in situation.stages.values():
         if other.id != stage.id:
             is_ready = other.waiting and other.id not in situation.busy
@@ -213,7 +213,7 @@ def _slacks(stage: Stage, situation: Situation) -> Iterable[float]:
 
 
 def _candidates(situation: Situation) -> dict[str, tuple[Stage, list[Goal]]]:
-    """For each stage that could run the outputs that it is the nearest one to."""
+    """For each stage that could run, the outputs that it is the nearest stage to."""
     found: dict[str, tuple[Stage, list[Goal]]] = {s.id: (s, []) for s in ready(situation)}
     for goal in situation.goals.values():
         stage = nearest(situation, goal.way)

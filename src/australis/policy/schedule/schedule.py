@@ -1,8 +1,8 @@
 """Schedules: which stage runs next, and how long a train it takes (Aurora 4.3).
 
-Those that know no quality of service are here, to begin with and to compare with; `priorities` has those that
-follow the graphs of the outputs. A schedule picks among candidates: stages that have something to do and are
-not busy with it.
+The schedules here ignore quality of service and serve for comparison; `priorities` has those that follow the
+graphs of the outputs. A schedule picks among candidates: stages that have something to do and are not already
+busy.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Schedule(Protocol):
     """Chooses among the stages that have something to do."""
 
     def choose(self, situation: Situation, most: int) -> Choice | None:
-        """What to run next, by a train of at most `most` tuples; None if nothing can run."""
+        """What to run next, with a train of at most `most` tuples; None if nothing can run."""
 
 
 def ready(situation: Situation) -> Iterator[Stage]:
@@ -44,7 +44,7 @@ def ready(situation: Situation) -> Iterator[Stage]:
 
 
 def nearest(situation: Situation, way: Sequence[str]) -> Stage | None:
-    """Of the stages that lead to an output the one nearest to it that could run."""
+    """Of the stages that lead to an output, the one nearest to it that could run."""
     stages = (situation.stages[name] for name in reversed(way))
     return next((s for s in stages if s.waiting and s.id not in situation.busy), None)
 
@@ -66,7 +66,7 @@ class LongestQueue:
 
 
 class EarliestDeadline:
-    """The stage with the tuple that is the first to leave the good zone of an output's delay graph."""
+    """The stage with the tuple that will leave the good zone of an output's delay graph first."""
 
     def choose(self, situation: Situation, most: int) -> Choice | None:
         first = min(ready(situation), key=lambda stage: self._deadline(stage, situation), default=None)
@@ -80,7 +80,7 @@ class EarliestDeadline:
 
 
 class RoundRobin:
-    """The outputs take turns; for an output, the stage nearest to it that has tuples waiting runs.
+    """The outputs take turns; for an output, runs the stage nearest to it that has tuples waiting.
 
     `ways` has for each output the stages that lead to it, nearest last.
 
@@ -97,7 +97,7 @@ class RoundRobin:
         self._turn = 0
 
     def choose(self, situation: Situation, most: int) -> Choice | None:
-        """The next output's choice, or that of the first one behind it that has any."""
+        """The next output's choice, or that of the first output after it that has one."""
         for step in range(len(self._ways)):
             turn = (self._turn + step) % len(self._ways)
             stage = nearest(situation, self._ways[turn])
@@ -117,7 +117,7 @@ def work_us(stage: Stage, tuples: float) -> float:
 
 
 def each_us(stage: Stage) -> float:
-    """The worker's time that each tuple takes that waits at a stage, let in or shed."""
+    """The worker time per tuple that waits at a stage, admitted or shed."""
     return (1.0 - stage.sheds) * stage.tuple_us + stage.sheds * stage.shed_us
 
 

@@ -14,26 +14,26 @@ class Scheduling(StrEnum):
     """How the next train is chosen."""
 
     STATE = "state"
-    """What loses most utility by being deferred."""
+    """What loses most utility if deferred."""
     FEEDBACK = "feedback"
-    """Outputs that do badly more often."""
+    """Outputs that do badly run more often."""
     ROUND_ROBIN = "round-robin"
-    """Output by output."""
+    """Output by output, in turn."""
     FIFO = "fifo"
     """The oldest tuple first."""
     LONGEST_QUEUE = "longest-queue"
-    """Where most tuples wait."""
+    """The stage with the most tuples waiting."""
     DEADLINE = "deadline"
-    """What is the first to leave its good zone."""
+    """What will leave its good zone first."""
 
     @property
     def follows_graphs(self) -> bool:
-        """Whether it looks at the graphs of outputs; one that does not must not profit from them."""
+        """Whether it uses the graphs of outputs; one that does not must not profit from them."""
         return self in (Scheduling.STATE, Scheduling.FEEDBACK, Scheduling.DEADLINE)
 
     @classmethod
     def fitting(cls, network: Network) -> Scheduling:
-        """By state where outputs say what lateness costs them; else in turn."""
+        """By state if outputs have delay graphs; otherwise in turn."""
         qualities = (output.quality for output in network.outputs.values())
         return cls.STATE if any(each and each.delay for each in qualities) else cls.ROUND_ROBIN
 

@@ -1,7 +1,7 @@
-"""Views: what nobody reads so far is computed when there is nothing better to do (Aurora 2.1).
+"""Views: streams that nothing reads yet are computed when the node is otherwise idle (Aurora 2.1).
 
-So they are materialised wholly while the load is low, in part while it is high, and not at all as long as
-they are of no importance. A query that attaches to one makes it a stage as any other.
+So they are materialised fully while the load is low, partly while it is high, and not at all if their
+importance is 0. A query that attaches to a view makes it an ordinary stage.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from australis.policy.load import Situation
 from australis.policy.schedule.schedule import Choice, ready
 
 TRAIN_MOST = 100_000
-"""The most tuples of a train for a view: what others wait for may come at any time."""
+"""The longest train for a view: other work may arrive at any time."""
 
 
 def without_views(situation: Situation) -> Situation:
-    """The situation of the stages that somebody waits for."""
+    """The situation without the stages that lead only to views."""
     stages = {
         name: stage if stage.view is None else replace(stage, waiting=0)
         for name, stage in situation.stages.items()
@@ -25,7 +25,7 @@ def without_views(situation: Situation) -> Situation:
 
 
 def next_view(situation: Situation, most: int) -> Choice | None:
-    """The most important view that could run; of several the one that is furthest behind.
+    """The most important view that could run; of several, the one with the smallest head.
 
     >>> from australis.policy.load import Stage
     >>> stages = {name: Stage(name, waiting=9, view=worth) for name, worth in (("a", 1.0), ("b", 2.0))}

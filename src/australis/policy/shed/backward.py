@@ -1,9 +1,9 @@
-"""Backward interval propagation: a value of an output as what it was computed from, further up (Aurora 4.5).
+"""Backward interval propagation: an output value expressed by the attributes at a gate upstream (Aurora 4.5).
 
-Instead of inverting box by box, the expression of the value travels up, each attribute in it replaced by the
-expression that a Map has for it; at the end, `predicates` inverts it once, if it rises or falls with one
-attribute, and otherwise it is compared as it is. So the predicate at the gate holds for exactly the tuples
-whose results it would hold for at the output.
+Instead of inverting box by box, the expression of the value moves upstream, each attribute in it replaced by
+the expression that a Map has for it. At the gate, `predicates` inverts it once if it is monotone in one
+attribute; otherwise it is compared as it is. So the predicate at the gate holds for exactly the tuples whose
+results it would hold for at the output.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from australis.algebra.network import Network, Ref
 from australis.algebra.schema import Schema
 
 NODES_MAX = 100
-"""How large an expression may grow that is to be computed for each tuple at a gate."""
+"""The largest expression that may be computed for each tuple at a gate."""
 
 Ports = Mapping[int, Expr]
-"""An expression for each input port of a box through which it goes on."""
+"""An expression for each input port of a box through which it continues."""
 
 
 def backward(network: Network, source: Ref, expr: Expr, gates: Collection[Ref]) -> dict[Ref, Expr] | None:
     """An expression over the tuples of a stream as expressions over those of the streams at gates.
 
-    None where a box on the way does not say of which tuple a value comes, or where tuples of one gate come
-    by two ways with different values.
+    None if a box on the way does not determine which tuple a value comes from, or if tuples of one gate take
+    two paths with different values.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> from australis.algebra.expr import text_of
@@ -65,7 +65,7 @@ def backward(network: Network, source: Ref, expr: Expr, gates: Collection[Ref]) 
 
 
 def _through(network: Network, ref: Ref, expr: Expr) -> Ports | None:
-    """The expression before the box that a stream comes from."""
+    """The expression before the box that produces a stream."""
     if ref.id not in network.boxes:
         return None
     box, schemas = network.boxes[ref.id].box.core, network.input_schemas(ref.id)
@@ -81,9 +81,9 @@ def _through(network: Network, ref: Ref, expr: Expr) -> Ports | None:
 
 
 def _before_window(box: Box, schemas: tuple[Schema, ...], expr: Expr) -> Ports | None:
-    """Windows and pairs: only attributes that a result has from all its tuples, or from those of one side.
+    """Windows and pairs: only attributes that a result takes from all its tuples, or from those of one side.
 
-    A Tumble is not among them: without the tuples of one run, the runs beside it would become one.
+    A Tumble is excluded: without the tuples of one run, its two neighbours would merge into one.
     """
     match box:
         case Aggregate(order=order) if attributes(expr) <= set(order.group_by):
@@ -98,7 +98,7 @@ def _before_window(box: Box, schemas: tuple[Schema, ...], expr: Expr) -> Ports |
 
 
 def _before_join(box: Join, schemas: tuple[Schema, ...], expr: Expr) -> Ports | None:
-    """One side, if all attributes are of it; and the other one, if they equal attributes of it."""
+    """One side, if all attributes belong to it; and the other one, if they equal attributes of it."""
     sides = ("left", "right")
     named = [
         {pair_name(f.name, side, other): f.name for f in own}

@@ -12,20 +12,20 @@ from australis.policy.shed.flow import Flow, excess
 from australis.qos.graphs import slope, utility
 
 LONG_QUEUE_S = 0.5
-"""A queue is long when what waits too long in it takes all workers for so many seconds."""
+"""A queue is long if its excess takes all workers for this many seconds."""
 EVENLY: Points = ((0.0, 0.0), (1.0, 1.0))
-"""What loss costs an output that has only a value graph, as long as nothing is known of its values."""
+"""The loss graph of an output that has only a value graph, while nothing is known of its values."""
 STEPS_MAX = 10_000
-"""A walk that takes more steps than curves have points has lost its way among tiny numbers."""
+"""A walk with more steps than the curves have points is caught in rounding errors."""
 _NEAR = 1e-9
 
 
 @dataclass(frozen=True)
 class DropBox:
-    """A drop box at the gate of a stage: a part of all tuples, or of those on which a predicate holds.
+    """A drop box at the gate of a stage: it sheds some of all tuples, or of those that satisfy a predicate.
 
-    `rate` is the fraction of all tuples that it is meant to shed. Without `where` it sheds `share` of all;
-    with it, on each stream that it names, `share` of those for which the predicate is true.
+    `rate` is the fraction of all tuples that it should shed. Without `where` it sheds `share` of all; with
+    `where`, on each stream named there, `share` of the tuples for which the predicate is true.
     """
 
     rate: float
@@ -40,22 +40,22 @@ class DropBox:
 
 @dataclass(frozen=True)
 class Shedding:
-    """Drop boxes for a need, and what comes of them."""
+    """Drop boxes that meet a need, and their effects."""
 
     boxes: Mapping[str, DropBox]
-    """By the stage at whose gate each stands."""
+    """By the stage at whose gate each is."""
     recovered: float
-    """The workers' time that is asked for no longer, in a second."""
+    """The workers' time per second that is saved."""
     missing: float
-    """What is needed still, but may not be shed."""
+    """The remaining need, which may not be shed."""
     delivered: Mapping[str, float]
     """The fraction that each output still gets."""
     lost: Mapping[str, float]
-    """The utility that each output loses, with its weight."""
+    """The weighted utility that each output loses."""
 
 
 def curve(quality: Quality, known: Points | None = None) -> Points | None:
-    """The utility of an output by the fraction delivered: its loss graph, or else what its values are worth.
+    """The utility of an output by the fraction delivered: its loss graph, or else its values' curve.
 
     None for an output that has neither a loss graph nor a value graph: it never loses a tuple.
     """
@@ -69,15 +69,15 @@ def shed(
 ) -> Shedding:
     """The drop boxes that meet a need, step by step along the curves of the outputs.
 
-    The paper goes down the curve with the smallest slope until another one's is smaller. That is best when
-    a tuple costs the same on its way to every output. Here tuples have known costs, and a place upstream of a
-    split serves several outputs; so each step takes the place that loses least utility, summed over the
-    outputs behind it and weighted, for each second of workers' time that it recovers. With equal costs and
-    one output behind every place this is the paper's order. A step ends where a curve has its next point, the
-    place lets nothing in any more, or the need is met; so more need only adds steps, and never loses less.
+    The paper goes down the curve with the smallest slope until another one's is smaller. That is optimal if a
+    tuple costs the same on its way to every output. Here tuples have known costs, and a place upstream of a
+    branch serves several outputs; so each step takes the place that loses the least weighted utility, summed
+    over its downstream outputs, per second of workers' time recovered. With equal costs and one output
+    downstream of every place this is the paper's order. A step ends where a curve has its next point, the
+    place admits nothing more, or the need is met; so a greater need only adds steps, and never loses less.
 
-    `values` has curves for outputs without a loss graph. No stage is to ask for more than `each`: where a
-    stage runs one train at a time, other workers are of no use to it. Such stages are relieved first.
+    `values` has curves for outputs without a loss graph. No stage may need more than `each`: a stage that
+    runs one train at a time cannot use more workers. Such stages are relieved first.
 
     >>> from australis.policy.load import Goal
     >>> a = Goal("a", Quality(loss=((0, 0), (0.8, 1), (1, 1))), ("sa",))
@@ -95,7 +95,7 @@ def shed(
 
 
 class _Walk:
-    """The walk along the curves: the fractions let in so far, by place."""
+    """The walk along the curves: the fractions admitted so far, by place."""
 
     def __init__(self, flow: Flow, values: Mapping[str, Points]) -> None:
         self._flow, self._goals = flow, flow.situation.goals
@@ -107,12 +107,12 @@ class _Walk:
         self._steps = 0
 
     def relieve(self, stage: str, most: float) -> None:
-        """Walk until a stage asks for no more than it may."""
+        """Walk until a stage needs no more than it may."""
         while (beyond := self._flow.busy(stage, self._kept) - most) > _NEAR and self._step(beyond, stage):
             pass
 
     def until(self, need: float) -> None:
-        """Walk until so much is recovered."""
+        """Walk until a given time is recovered."""
         while (rest := need - self.recovered) > _NEAR and self._step(rest):
             pass
 
@@ -121,7 +121,7 @@ class _Walk:
         return self._whole - self._flow.asked(self._kept)
 
     def _step(self, need: float, only: str | None = None) -> bool:
-        """Take the cheapest step, by the time recovered in all or at one stage; False if there is none."""
+        """Take the cheapest step, by the time recovered in total or at one stage; False if there is none."""
         delivered, arriving = self._flow.delivered(self._kept), self._flow.arriving(self._kept)
         costs = self._flow.costs(self._kept, only)
         best: tuple[float, float, str, dict[str, float]] | None = None
@@ -143,12 +143,12 @@ class _Walk:
         return self._kept[place] < before and self._steps < STEPS_MAX
 
     def _loss(self, output: str, delivered: float, share: float) -> float:
-        """The utility that an output loses for each fraction shed at a place."""
+        """The utility that an output loses per fraction shed at a place."""
         steepness = slope(self._curves[output], max(delivered - _NEAR, 0.0), -1)
         return self._goals[output].quality.weight * max(0.0, steepness) * share
 
     def _to_next_point(self, output: str, delivered: float, share: float) -> float:
-        """The fraction to be shed at a place until an output is at the next point of its curve."""
+        """The fraction to shed at a place until an output reaches the next point of its curve."""
         below = [x for x, _ in self._curves[output] if x < delivered - _NEAR]
         return (delivered - (below[-1] if below else 0.0)) / share if share > 0 else 1.0
 
@@ -165,17 +165,17 @@ class _Walk:
 
 
 def places(flow: Flow, losing: frozenset[str]) -> Iterator[str]:
-    """The stages at whose gates drop boxes may stand: those that lead only to outputs that may lose tuples.
+    """The stages whose gates may have drop boxes: those that lead only to outputs that may lose tuples.
 
-    Of stages that lead to the same outputs, the first alone: a tuple that is shed there has cost nothing yet.
-    Another one only while a long queue stands at its gate, which shedding further up would not shorten.
+    Of stages that lead to the same outputs, only the first: a tuple that is shed there has cost nothing yet.
+    A later one only while it has a long queue at its gate, which shedding upstream would not shorten.
     """
     situation = flow.situation
-    behind: set[tuple[str, frozenset[str]]] = set()
+    downstream: set[tuple[str, frozenset[str]]] = set()
     for stage in situation.stages.values():
-        follows = (stage.id, stage.outputs) in behind
-        reached = {outputs for name, outputs in behind if name == stage.id} | {stage.outputs}
-        behind |= {(fed, outputs) for fed in stage.feeds for outputs in reached}
+        follows = (stage.id, stage.outputs) in downstream
+        reached = {outputs for name, outputs in downstream if name == stage.id} | {stage.outputs}
+        downstream |= {(fed, outputs) for fed in stage.feeds for outputs in reached}
         if stage.outputs and stage.outputs <= losing and (not follows or _is_long(stage, flow)):
             yield stage.id
 

@@ -1,4 +1,4 @@
-"""Flow: what runs through the stages of a node, and the workers' time that it asks for (Aurora 4.4)."""
+"""Flow: the tuples through the stages of a node, and the workers' time that they need (Aurora 4.4)."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ from australis.policy.load import Goal, Situation, Stage
 from australis.qos.graphs import delta
 
 TRAIN = 100_000.0
-"""The tuples that share the fixed cost of a train, unless another number is handed in."""
+"""The tuples that share the fixed cost of a train, unless another number is passed in."""
 HORIZON_S = 2.0
-"""In how many seconds a backlog should be gone."""
+"""In how many seconds a backlog should be processed."""
 TOLERATED = 0.5
-"""How much of an output's good zone may be spent waiting, before what waits counts as a backlog."""
+"""How much of an output's good zone may be spent waiting before waiting tuples count as a backlog."""
 
 Fractions = Mapping[str, float]
-"""The fraction that the drop boxes of a stage let in, by stage; 1 where there is none."""
+"""The fraction that the drop boxes of a stage admit, by stage; 1 without drop boxes."""
 
 
 class Flow:
-    """Tuples a second through the stages: what arrives, and a backlog as if it arrived within a horizon.
+    """Tuples per second through the stages: arrivals, and a backlog as if it arrived within a horizon.
 
-    A drop box at a gate acts on what waits there as well, so both are thinned alike. Stages that lead only
-    to `inactive` outputs, which the scheduler does not serve, use no time, and so nothing is gained by
-    shedding there (the first of the two subtleties of Aurora 4.5). Costs are thought to be `dearer` times
-    what was measured.
+    A drop box at a gate also acts on what waits there, so both are thinned alike. Stages that lead only to
+    `inactive` outputs, which the scheduler does not serve, use no time, so shedding there gains nothing (the
+    first of the two subtleties of Aurora 4.5). Costs are assumed to be `dearer` times the measured ones.
 
     >>> stages = {
     ...     "parse": Stage("parse", {"count": 0.5}, rate=1000, tuple_us=400),
@@ -58,38 +57,38 @@ class Flow:
         }
         self._cost = {s.id: dearer * _cost_s(s, train, inactive) for s in stages.values()}
         self._ends = {name: goal.way[-1] for name, goal in situation.goals.items() if goal.way}
-        self._behind = self._all_behind()
+        self._downstream = self._all_downstream()
         self._outputs: dict[str, list[str]] = {}
         for name, end in self._ends.items():
             self._outputs.setdefault(end, []).append(name)
         self._whole = self.arriving({})
 
     def arriving(self, kept: Fractions) -> dict[str, float]:
-        """The tuples that come to each gate in a second."""
+        """The tuples that arrive at each gate per second."""
         found = dict(self._inflow)
         for name in self._ids:
             self._pass_on(name, found[name] * kept.get(name, 1.0), found)
         return found
 
     def asked(self, kept: Fractions) -> float:
-        """The workers' time asked for in a second."""
+        """The workers' time needed per second."""
         arriving = self.arriving(kept)
         return sum(arriving[name] * kept.get(name, 1.0) * self._cost[name] for name in self._ids)
 
     def need(self, kept: Fractions | None = None) -> float:
-        """What is asked for beyond the capacity; negative where there is some left."""
+        """The need beyond the capacity; negative if some is left."""
         return self.asked(kept or {}) - self.situation.capacity
 
     def cost(self, stage: str) -> float:
-        """What a tuple that is let in costs at a stage, in seconds."""
+        """The cost of an admitted tuple at a stage, in seconds."""
         return self._cost[stage]
 
     def busy(self, stage: str, kept: Fractions) -> float:
-        """The time that one stage asks for in a second."""
+        """The time per second that one stage needs."""
         return self.arriving(kept)[stage] * kept.get(stage, 1.0) * self._cost[stage]
 
     def costs(self, kept: Fractions, only: str | None = None) -> dict[str, float]:
-        """What a tuple that is let in at a stage costs there and behind it, in seconds; or at `only` one."""
+        """The cost of a tuple admitted at a stage, in seconds: there and downstream, or at `only` one."""
         found: dict[str, float] = {}
         for name in reversed(self._ids):
             own = self._cost[name] if only in (None, name) else 0.0
@@ -97,13 +96,13 @@ class Flow:
         return found
 
     def delivered(self, kept: Fractions) -> dict[str, float]:
-        """The fraction of its tuples that each output gets; along one way, the fractions of it multiplied."""
+        """The fraction of its tuples that each output gets; along one path, fractions multiply."""
         arriving = self.arriving(kept)
         return {o: self._part(arriving[end] * kept.get(end, 1.0), end) for o, end in self._ends.items()}
 
     def shares(self, place: str, arriving: float, kept: Fractions) -> dict[str, float]:
-        """Of what each output could get, the part that comes of so many tuples let in at a stage."""
-        found = dict.fromkeys(self._behind[place], 0.0)
+        """The fraction of each output's possible tuples that comes from tuples admitted at a stage."""
+        found = dict.fromkeys(self._downstream[place], 0.0)
         found[place] = arriving
         for name in found:
             found[name] *= 1.0 if name == place else kept.get(name, 1.0)
@@ -115,8 +114,8 @@ class Flow:
             for output in self._outputs.get(end, ())
         }
 
-    def _all_behind(self) -> dict[str, list[str]]:
-        """For each stage itself and those that it feeds, directly or not, in their order."""
+    def _all_downstream(self) -> dict[str, list[str]]:
+        """For each stage, itself and those that it feeds, directly or not, in order."""
         place = {name: index for index, name in enumerate(self._ids)}
         found: dict[str, list[str]] = {}
         for name in reversed(self._ids):
@@ -125,15 +124,15 @@ class Flow:
         return found
 
     def _pass_on(self, name: str, tuples: float, found: dict[str, float]) -> None:
-        for behind, each in self._feeds[name]:
-            found[behind] += tuples * each
+        for fed, each in self._feeds[name]:
+            found[fed] += tuples * each
 
     def _part(self, tuples: float, end: str) -> float:
         return tuples / self._whole[end] if self._whole[end] > 0 else 1.0
 
 
 def excess(stage: Stage, situation: Situation) -> float:
-    """The tuples that wait beyond what the outputs behind a stage tolerate; what has no delay graph may wait.
+    """The waiting tuples beyond what the outputs of a stage tolerate; without delay graphs, any may wait.
 
     >>> excess(Stage("count", waiting=900, rate=100), Situation(0, {}, {}))
     0.0
@@ -149,13 +148,13 @@ def _tolerated_s(goal: Goal) -> float:
 
 
 def allowed_s(goal: Goal) -> float:
-    """How long an output's tuples may wait; no matter how long, if windows alone use up its good zone."""
+    """How long an output's tuples may wait; infinite, if windows alone use up its good zone."""
     rest_s = delta(goal.quality.delay) - goal.lag
     return rest_s if rest_s > 0 else math.inf
 
 
 def _cost_s(stage: Stage, train: float, inactive: Collection[str]) -> float:
-    """The workers' time for a tuple, in seconds, with its part of a train's."""
+    """The workers' time for a tuple, in seconds, including its share of a train's."""
     if stage.outputs and stage.outputs <= set(inactive):
         return 0.0
     return (stage.tuple_us + stage.train_us / train) / 1e6

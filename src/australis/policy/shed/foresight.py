@@ -1,4 +1,4 @@
-"""Foresight: which outputs are late, and of which it can be told from their queues that they will be."""
+"""Foresight: which outputs are late, and which will be late, judging by their queues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from australis.qos.graphs import delta
 
 
 def is_late(goal: Goal) -> bool:
-    """Whether an output is outside of its good zone, and shedding can help: windows alone do not use it up.
+    """Whether an output is outside of its good zone and shedding can help: windows alone do not use it up.
 
     >>> from australis.algebra.quality import Quality
     >>> quality = Quality(delay=((0, 1), (2, 1), (9, 0)))
@@ -24,7 +24,7 @@ def is_late(goal: Goal) -> bool:
 
 
 def will_be_late(flow: Flow, kept: Fractions, part: float, inactive: Collection[str] = ()) -> bool:
-    """Whether what waits for an output that is served will use up more than a part of the time it has."""
+    """Whether what waits for a served output will use up more than a fraction of its allowed time."""
     situation = flow.situation
     all_s = _all_s(flow, kept)
     return any(
@@ -35,24 +35,24 @@ def will_be_late(flow: Flow, kept: Fractions, part: float, inactive: Collection[
 
 
 def _delay_s(goal: Goal, flow: Flow, kept: Fractions, all_s: float) -> float:
-    """The longest that a tuple waits, of those that are on their way to an output.
+    """The longest wait of the tuples on their way to an output.
 
-    Of the tuples in a queue, the first has waited longest, and the last has all others before it: those of
-    its own way, one train at a time, and those of all outputs in a hurry, for all workers.
+    In a queue, the first tuple has waited longest, and the last has all others before it: those of its own
+    path, one train at a time, and those of all outputs with deadlines, for all workers.
     """
     situation = flow.situation
-    delay_s = behind_s = 0.0
+    delay_s = after_s = 0.0
     for name in reversed([name for name in goal.way if name in situation.stages]):
         stage = situation.stages[name]
         if stage.waiting:
             work_s = stage.waiting * kept.get(name, 1.0) * flow.cost(name) / _worker(situation)
-            delay_s = max(delay_s, waited(stage, situation) + behind_s, work_s + behind_s, all_s)
-            behind_s += work_s
+            delay_s = max(delay_s, waited(stage, situation) + after_s, work_s + after_s, all_s)
+            after_s += work_s
     return delay_s
 
 
 def _all_s(flow: Flow, kept: Fractions) -> float:
-    """How long all workers need for what waits for outputs in a hurry."""
+    """How long all workers need for what waits for outputs with deadlines."""
     situation, costs = flow.situation, flow.costs(kept)
     hurried = {name for name, goal in situation.goals.items() if allowed_s(goal) < math.inf}
     work_s = (

@@ -1,4 +1,4 @@
-"""Predicates that tell unimportant values: of an attribute, of what it was computed from, by exact ends."""
+"""Predicates that select unimportant values, of an attribute or of what it was computed from, exactly."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Direction = tuple[Attribute, int]
 
 
 def predicate(expr: Expr, lowest: Lowest, graph: ValueGraph) -> Expr | None:
-    """The predicate that holds for the tuples whose value `expr` is among the lowest; None if none is.
+    """The predicate that holds for the tuples whose value `expr` is among the lowest; None if there are none.
 
-    Where the value rises or falls with one attribute, it is a predicate on that attribute. It never is NULL
-    for a value that is among the lowest.
+    If the value is monotone in one attribute, it is a predicate on that attribute. It is never NULL for a
+    value that is among the lowest.
 
     >>> from australis.algebra.expr import parse, text_of
     >>> from australis.algebra.schema import parse_schema
@@ -37,8 +37,8 @@ def predicate(expr: Expr, lowest: Lowest, graph: ValueGraph) -> Expr | None:
 def monotone(expr: Expr) -> Direction | None:
     """The attribute that a value rises or falls with, if it is a number exactly where that is one.
 
-    Rounding is no matter: what rises still does not fall when it is rounded. Whole numbers that could leave
-    their type are, since they go round; so is what makes a NaN or a NULL of a number, or a number of those.
+    Rounding does not matter: a rising value does not fall when it is rounded. Excluded are whole numbers that
+    could overflow, since they wrap, and whatever turns a number into NaN or NULL, or these into a number.
     """
     match expr:
         case Attribute(type=type_):
@@ -70,12 +70,12 @@ def _turned(found: Direction | None, sign: int) -> Direction | None:
 
 
 def _unbounded(type_: DataType) -> bool:
-    """Whether no result leaves a type: doubles become infinite, decimals have room for all digits."""
+    """Whether results cannot overflow a type: doubles become infinite, decimals have room for all digits."""
     return type_ == DOUBLE or (type_.is_decimal and type_.precision < 38)
 
 
 def _widens(source: DataType, target: DataType) -> bool:
-    """Whether a cast keeps the order of values, and loses none of them to NULL."""
+    """Whether a cast preserves the order of values, and turns none into NULL."""
     if not (source.is_integral or source.is_decimal or source == target):
         return False
     return target in (DOUBLE, source, LONG if source.is_integral else source) or (
@@ -109,7 +109,7 @@ def _function(expr: Expr, attribute: Attribute | None) -> Callable[[Value], Valu
 def _positions(
     axis: Axis, interval: Interval, sign: int, along_graph: Callable[[Value], float]
 ) -> tuple[int, int]:
-    """The first and the last position of what lies in an interval; an open end has infinity, too."""
+    """The first and the last position in an interval; an open end includes infinity."""
 
     def above(value: Value) -> bool:
         return interval.high < math.inf and along_graph(value) >= interval.high
@@ -125,7 +125,7 @@ def range_of(subject: Expr, axis: Axis, first: int, last: int) -> Expr:
     if first == last:
         return _compared("=", subject, axis.value(first))
     parts = [_compared(">=", subject, axis.value(first))] if first > axis.first else []
-    # NaN is greater than all else, and not meant.
+    # NaN is greater than all other values, and excluded.
     if last < axis.last or subject.type == DOUBLE:
         parts.append(_compared("<=", subject, axis.value(last)))
     return _joined("and", parts) if parts else _not(_is_null(subject))
@@ -149,7 +149,7 @@ def _categories(expr: Expr, lowest: Lowest, graph: ValueGraph) -> Iterator[Expr]
 
 
 def membership(subject: Expr, names: Sequence[str]) -> Expr:
-    """The predicate that a text is one of some."""
+    """The predicate that a text is one of several."""
     if len(names) == 1:
         return _compared("=", subject, names[0])
     return Call("in", (subject, *(Literal(name, STRING) for name in names)), BOOLEAN, subject.nullable)

@@ -1,4 +1,4 @@
-"""Semantic shedding: drop boxes that take the least important values of an output (Aurora 4.5)."""
+"""Semantic shedding: drop boxes that shed the least important values of an output (Aurora 4.5)."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from australis.policy.shed.predicates import predicate
 from australis.qos.histograms import Bins, Counts, bins_of, lowest
 
 TRIALS = 8
-"""How often a fraction is tried out until it sheds what it should."""
+"""How often a fraction is adjusted until it sheds what it should."""
 CLOSE = 0.02
-"""How near to the fraction wanted is near enough."""
+"""How close to the wanted fraction is close enough."""
 BETTER = 0.02
-"""The part of all utility that a drop box must save beside one that goes by chance, to be worth its while."""
+"""The fraction of all utility that a drop box must save compared with a random one, to be worthwhile."""
 NOTHING = DropBox.random(0.0)
 
 Where = Mapping[str, str]
-"""A predicate for each stream at a gate that has one; what it holds for is shed."""
+"""A predicate for each stream at a gate that has one; tuples that satisfy it are shed."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a drop box did to a sample of what comes to a gate."""
+    """The effect of a drop box on a sample of what arrives at a gate."""
 
     shed: float
     """The fraction of the sampled tuples that it took."""
     counts: Counts
-    """How many of the results had which values at the output, in the bins of its value graph."""
+    """How many results had which values at the output, in the bins of its value graph."""
 
 
 Try = Callable[[DropBox], Trial]
-"""Runs a sample of what comes to a gate through to an output, after one drop box and no other."""
+"""Runs a sample of what arrives at a gate through to an output, after one drop box and no other."""
 
 
 @dataclass(frozen=True)
 class Gate:
-    """Where values are to be told apart: the streams at a stage's gate, and the output downstream of it."""
+    """Where values are told apart: the streams at a stage's gate, and the output downstream of it."""
 
     network: Network
     output: str
@@ -62,7 +62,7 @@ class Gate:
 
 
 def value_curve(graph: ValueGraph, counts: Counts) -> Points:
-    """What is left of an output's values by the fraction delivered, when the least important ones go first.
+    """The utility of an output's values by the fraction delivered, if the least important are shed first.
 
     >>> value_curve(ValueGraph("kind", categories=(("alarm", 1.0), ("note", 0.25))), np.array([20, 80, 0]))
     ((0.0, 0.0), (0.2, 0.5), (1.0, 1.0))
@@ -79,9 +79,10 @@ def value_curve(graph: ValueGraph, counts: Counts) -> Points:
 
 
 def by_backward(gate: Gate, rate: float, try_: Try) -> DropBox | None:
-    """A drop box for the lowest values of an output, told by what they are computed from at the gate.
+    """A drop box for the lowest values of an output, by what they are computed from at the gate.
 
-    How much of the gate's tuples have such values a trial shows: filters and windows stand between.
+    A trial measures the fraction of the gate's tuples with such values, since filters and windows lie
+    between.
     """
     graph, bins = gate.graph, gate.bins
     if graph is None or bins is None:
@@ -103,12 +104,12 @@ def by_backward(gate: Gate, rate: float, try_: Try) -> DropBox | None:
 
 
 def thinned(rate: float, where: Where, found: float) -> DropBox:
-    """Where more tuples have the values than are to be shed, as with categories, a part of them."""
+    """Sheds only a fraction of the selected tuples if there are more than wanted, as with categories."""
     return DropBox(rate, where, min(1.0, rate / found) if found > rate else 1.0)
 
 
 def moved(gate: Gate, bins: Bins, counts: Counts, fraction: float) -> Where:
-    """The predicates at a gate for the lowest values of an output; none if they cannot be told there."""
+    """The predicates at a gate for the lowest values of an output; none if they are not known there."""
     network, graph = gate.network, bins.graph
     chosen = lowest(bins, counts, fraction)
     source = network.outputs[gate.output].source
@@ -121,24 +122,24 @@ def moved(gate: Gate, bins: Bins, counts: Counts, fraction: float) -> Where:
 
 
 def _parses(network: Network, stream: str, text: str) -> bool:
-    """Whether a text is not too long or too deep for an expression."""
+    """Whether a text is short and shallow enough for an expression."""
     try:
         parse(text).bind(network.schemas[Ref.parse(stream)])
     except AlgebraError:
-        # The answer: such a predicate is not taken.
+        # An answer, not an error: such a predicate is not used.
         return False
     return True
 
 
 def utility_of(trial: Trial, bins: Bins) -> float:
-    """The utility of all values that came out of a trial."""
+    """The utility of all values that resulted from a trial."""
     return float(trial.counts @ np.array(bins.utilities))
 
 
 def is_better(bins: Bins, box: DropBox, try_: Try) -> bool:
-    """Whether a drop box leaves clearly more utility than one that goes by chance.
+    """Whether a drop box leaves clearly more utility than a random one.
 
-    Windows that lose some of their tuples still come out, so chance may do no harm that a graph tells of.
+    Windows that lose some of their tuples are still emitted, so random shedding may cost no utility at all.
     """
     whole, by_chance, by_value = (
         utility_of(try_(each), bins) for each in (NOTHING, DropBox.random(box.rate), box)

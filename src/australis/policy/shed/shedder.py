@@ -16,7 +16,7 @@ from australis.policy.shed.foresight import is_late, will_be_late
 
 @dataclass(frozen=True)
 class Insert:
-    """Put a drop box at the gate of a stage; from the next train on."""
+    """Add a drop box at the gate of a stage, from the next train on."""
 
     stage: str
     box: DropBox
@@ -24,7 +24,7 @@ class Insert:
 
 @dataclass(frozen=True)
 class Replace:
-    """Put another drop box in the place of the one at the gate of a stage."""
+    """Replace the drop box at the gate of a stage."""
 
     stage: str
     box: DropBox
@@ -32,86 +32,86 @@ class Replace:
 
 @dataclass(frozen=True)
 class Withdraw:
-    """Take the drop box at the gate of a stage away."""
+    """Remove the drop box at the gate of a stage."""
 
     stage: str
 
 
 Command = Insert | Replace | Withdraw
 ByValue = Callable[[str, float], DropBox | None]
-"""For a stage and a fraction to be shed there: a drop box that goes by values, if there can be one."""
+"""For a stage and a fraction to shed there: a drop box that selects by value, if one is possible."""
 
 
 DISTRUST_MAX = 0.5
-"""The most by which costs are thought to be higher than measured."""
+"""The most by which costs are assumed to be underestimated."""
 
 
 @dataclass(frozen=True)
 class Manners:
-    """How fast the shedder acts, and how slowly it forgets. Times are in seconds."""
+    """How fast the shedder acts, and how slowly it withdraws. Times are in seconds."""
 
     horizon_s: float = HORIZON_S
-    """In what time a backlog should be gone."""
+    """In what time a backlog should be processed."""
     alarm: float = 0.75
-    """The part of its good zone that an output's waiting tuples may use up, before the alarm goes."""
+    """The fraction of its good zone that an output's waiting tuples may use before the shedder acts."""
     margin: float = 0.1
-    """The part of the capacity that has to be free without a drop box, for it to be withdrawn soon."""
+    """The fraction of the capacity that must be free without a drop box for it to be withdrawn soon."""
     calm_s: float = 2.0
-    """How long all must have been well for a drop box to be withdrawn where there is a margin."""
+    """How long all must have been well before a drop box is withdrawn if there is a margin."""
     patience_s: float = 6.0
-    """How long it must have been without need for it to be withdrawn where there is none."""
+    """How long there must have been no need before it is withdrawn if there is no margin."""
     least: float = 0.01
-    """Drop boxes of a smaller rate are not worth a command."""
+    """Drop boxes with a smaller rate are not worth a command."""
     step: float = 0.05
-    """Smaller differences of rates are not worth one."""
+    """Smaller differences of rates are not worth a command."""
     gain: float = 0.1
-    """By how much costs are thought higher, for each second that queues stay long in spite of shedding."""
+    """By how much the cost estimate grows per second that queues stay long in spite of shedding."""
     train: float = TRAIN
     """The tuples that share the fixed cost of a train."""
 
 
 @dataclass
 class _State:
-    """What the shedder remembers."""
+    """The state of the shedder."""
 
     boxes: dict[str, DropBox] = field(default_factory=dict)
-    """The drop boxes that it has ordered, by stage."""
+    """The current drop boxes, by stage."""
     changed: dict[str, int] = field(default_factory=dict)
     """When it last gave a command for each of them."""
     alarmed: int | None = None
     """When it last saw an output outside of its good zone, or about to leave it."""
     foreseen: int | None = None
-    """When what waits last told of an output that will leave its good zone."""
+    """When queues last predicted that an output would leave its good zone."""
     needed: int | None = None
-    """When there last was any need."""
+    """When there last was a need."""
     looked: int | None = None
-    """When it last looked."""
+    """When it last decided."""
     distrust: float = 0.0
-    """The part by which costs seem to be underestimated."""
+    """The fraction by which costs seem to be underestimated."""
 
 
 class Shedder:
-    """Decides which drop boxes stand where: quick to insert, slow to withdraw, and in the end it does.
+    """Decides which drop boxes are where: quick to insert, slow to withdraw.
 
-    It acts when an output is late, or what waits says that it will be. What is needed is the workers' time
-    beyond the capacity, if nothing were shed, for what arrives and for the backlog; and a stage, which runs
-    one train at a time, must not need more than one worker. Rates go up at once and come down by halves.
-    A drop box is withdrawn when all would fit without it: after a short calm if there is a margin, after some
-    patience if not, and even if an output is late then, since shedding does not help it.
+    It acts when an output is late, or its queues predict that it will be. The need is the workers' time
+    beyond the capacity, if nothing were shed, for arrivals and the backlog; and a stage, which runs one train
+    at a time, must not need more than one worker. Rates rise at once and fall by halves. A drop box is
+    withdrawn when all would fit without it: after a short calm if there is a margin, after a longer one if
+    not, and even if an output is late then, since shedding does not help it.
 
-    When the need cannot be met, since too much may not be shed, outputs that can lose tuples do not pay for
-    nothing: they keep their part, by weight, of the capacity. `by_value` makes semantic drop boxes.
+    If the need cannot be met, because too much may not be shed, outputs that can lose tuples keep their share
+    of the capacity, by weight, since losing more would not help. `by_value` makes semantic drop boxes.
     """
 
     def __init__(self, manners: Manners = Manners(), by_value: ByValue | None = None) -> None:  # noqa: B008
         self._manners, self._by_value = manners, by_value
         self._state = _State()
         self.shedding: Shedding | None = None
-        """What the last decision was made of, if anything was to be shed."""
+        """The basis of the last decision, if anything was to be shed."""
 
     @property
     def boxes(self) -> Mapping[str, DropBox]:
-        """The drop boxes that stand, by stage. Their stages should have priority: they lighten the load."""
+        """The current drop boxes, by stage. Their stages should have priority: they reduce the load."""
         return dict(self._state.boxes)
 
     def decide(
@@ -121,9 +121,9 @@ class Shedder:
         inactive: Collection[str] = (),
         values: Mapping[str, Points] | None = None,
     ) -> tuple[Command, ...]:
-        """The commands that follow from a situation; they are taken as carried out.
+        """The commands that follow from a situation; they are assumed to be carried out.
 
-        `inactive` are outputs that the scheduler does not serve, `values` what values of outputs are worth by
+        `inactive` are outputs that the scheduler does not serve, `values` the utility of outputs' values by
         the fraction delivered (see `semantic.value_curve`).
         """
         alarmed = self._look(situation, inactive)
@@ -146,18 +146,18 @@ class Shedder:
     def _flow(
         self, situation: Situation, inactive: Collection[str], horizon_s: float, margin: float = 0.0
     ) -> Flow:
-        """What runs through the stages; less a margin of the capacity is as if all were dearer.
+        """The flow through the stages; a margin of the capacity is treated as higher costs.
 
-        In a calm, what waits harms nobody, and is no backlog.
+        During a calm, waiting tuples do no harm, and are not a backlog.
         """
         dearer = (1.0 + self._state.distrust) / (1.0 - margin)
         train = self._manners.train
         return Flow(situation, horizon_s=horizon_s, train=train, inactive=inactive, dearer=dearer)
 
-    # --- what is the matter
+    # --- when to act
 
     def _look(self, situation: Situation, inactive: Collection[str]) -> bool:
-        """Whether an output is outside of its good zone or about to leave it; takes note of it."""
+        """Note whether an output is outside of its good zone or about to leave it."""
         state = self._state
         late = any(is_late(goal) for name, goal in situation.goals.items() if name not in inactive)
         kept = {name: 1.0 - box.rate for name, box in state.boxes.items()}
@@ -169,19 +169,19 @@ class Shedder:
         return late or foreseen
 
     def _distrust(self, situation: Situation, late: bool) -> None:
-        """Costs that are measured too low show in queues that stay long though enough seems to be shed."""
+        """Adjust costs that were measured too low, shown by queues that stay long in spite of shedding."""
         seconds = 0.0 if self._state.looked is None else self._since(situation, self._state.looked)
         self._state.looked = situation.now
         long = any(excess(stage, situation) for stage in situation.stages.values())
         change = self._manners.gain * min(seconds, 1.0) * (1 if late and long else -2)
         self._state.distrust = min(max(0.0, self._state.distrust + change), DISTRUST_MAX)
 
-    # --- what to do about it
+    # --- what to do
 
     def _plan(self, flows: list[Flow], values: Mapping[str, Points] | None) -> Shedding:
-        """The drop boxes for the first need that can be met: with the backlog soon, later, or not at all.
+        """The drop boxes for the first need that can be met: with the backlog gone soon, later, or never.
 
-        If even that cannot, the drop boxes that leave outputs their part.
+        If none can, the drop boxes that leave outputs their share.
         """
         for flow in flows:
             each = flow.situation.headroom
@@ -192,7 +192,7 @@ class Shedder:
         return replace(less, missing=flow.need() - less.recovered)
 
     def _part(self, situation: Situation) -> float:
-        """The workers' time that outputs which can lose tuples deserve by their weights."""
+        """The workers' time due, by weight, to outputs that can lose tuples."""
         weights = {name: goal.quality.weight for name, goal in situation.goals.items()}
         losing = [name for name, goal in situation.goals.items() if curve(goal.quality) is not None]
         whole = math.fsum(weights.values())
@@ -216,7 +216,7 @@ class Shedder:
                     yield Replace(stage, self._box(stage, rate))
 
     def _may_go(self, situation: Situation, stage: str, least: float, most: float) -> bool:
-        """Whether a drop box is needed no longer."""
+        """Whether a drop box is no longer needed."""
         if stage not in situation.stages:
             return True
         calm = self._since(situation, self._state.alarmed)
@@ -225,9 +225,9 @@ class Shedder:
         return with_margin or (least < self._manners.least and without_need >= self._manners.patience_s)
 
     def _next(self, situation: Situation, rate: float, least: float, most: float) -> float:
-        """The rate of a drop box that stands: up at once, down by halves in a calm.
+        """The next rate of a drop box: up at once, down by halves during a calm.
 
-        How late outputs have been is old news by then; what waits is not.
+        By then the measured delays are out of date; the queues are not.
         """
         if least > rate + self._manners.step * (1.0 - rate):
             return least
@@ -236,7 +236,7 @@ class Shedder:
         return down if calm and rate - down > self._manners.step / 2 else rate
 
     def _misses(self, situation: Situation, stage: str, box: DropBox) -> bool:
-        """Whether values have changed so that a semantic drop box sheds much less or more than it should."""
+        """Whether values have changed so that a semantic drop box sheds far less or more than it should."""
         waited_s = self._since(situation, self._state.changed.get(stage))
         shed_now = 1.0 - situation.stages[stage].kept
         return bool(box.where) and waited_s >= self._manners.calm_s and abs(shed_now - box.rate) > 0.1

@@ -1,8 +1,8 @@
-"""Forward interval propagation: predicates at a gate that are tried out (Aurora 4.5).
+"""Forward interval propagation: predicates at a gate, found by trial (Aurora 4.5).
 
-Where no box says what a value was computed from, something at the gate may still tell which tuples matter
-little. Each attribute is tried by a few ranges of its values that hold the volume to be shed; around the
-best of them the range is moved by ever smaller steps.
+If no box says what a value was computed from, some attribute at the gate may still show which tuples matter
+little. Each attribute is tried with a few ranges of its values that hold the volume to be shed; around the
+best of them the range is moved in ever smaller steps.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from australis.qos.histograms import Bins
 from australis.qos.intervals import Axis
 
 HALVINGS = 4
-"""How often the steps are halved by which a range is moved."""
+"""How often the steps by which a range is moved are halved."""
 CATEGORIES_MAX = 12
-"""How many texts of an attribute are tried, the most frequent ones."""
+"""How many texts of an attribute are tried, the most frequent first."""
 
 Samples = Mapping[str, Mapping[str, npt.NDArray[Any]]]
 """Values at a gate by stream and attribute, without NULL and NaN; timestamps in microseconds."""
@@ -54,14 +54,14 @@ class Candidate:
 
     @property
     def price(self) -> float:
-        """The utility lost for what was shed."""
+        """The utility lost per fraction shed."""
         return self.lost / self.shed if self.shed > 0 else float("inf")
 
 
 def by_value(gate: Gate, rate: float, try_: Try, samples: Samples | None = None) -> DropBox | None:
-    """A drop box that takes the least important values, if one does clearly better than chance.
+    """A drop box that sheds the least important values, if one does clearly better than chance.
 
-    First by what values are computed from, which is exact, then by trial.
+    First backward, by what values are computed from, which is exact; then by trial.
     """
     bins = gate.bins
     if bins is None or not 0.0 < rate <= 1.0:
@@ -76,9 +76,9 @@ def by_value(gate: Gate, rate: float, try_: Try, samples: Samples | None = None)
 def for_stages(
     gates: Mapping[str, Gate], try_: Callable[[str, DropBox], Trial], samples: Callable[[str], Samples]
 ) -> Callable[[str, float], DropBox | None]:
-    """What a shedder asks for semantic drop boxes: `gates` has the stages that lead to one output only.
+    """The function that gives a shedder semantic drop boxes; `gates` has the stages with only one output.
 
-    `try_` runs a sample of what comes to the gate of a stage, `samples` has its values.
+    `try_` runs a sample of what arrives at the gate of a stage, `samples` has its values.
     """
 
     def box(stage: str, rate: float) -> DropBox | None:
@@ -89,7 +89,7 @@ def for_stages(
 
 
 def by_trial(gate: Gate, rate: float, try_: Try, samples: Samples) -> DropBox | None:
-    """The drop box that did best among those tried on every attribute at the gate."""
+    """The best drop box among those tried on every attribute at the gate."""
     bins = gate.bins
     if bins is None:
         return None
@@ -101,7 +101,7 @@ def by_trial(gate: Gate, rate: float, try_: Try, samples: Samples) -> DropBox | 
 
 
 class _Laboratory:
-    """Tries predicates and compares with what comes out without them."""
+    """Tries predicates and compares the results with and without them."""
 
     def __init__(self, try_: Try, bins: Bins) -> None:
         self._try, self._bins = try_, bins
@@ -153,7 +153,7 @@ def _best(laboratory: _Laboratory, column: _Column, rate: float) -> Candidate:
 
 
 def _by_range(laboratory: _Laboratory, column: _Column, rate: float) -> Candidate:
-    """The best range of values that holds a fraction, by its place among the values in their order."""
+    """The best range of values that holds a fraction, by its place among the sorted values."""
     tried = {place: laboratory.candidate(column.range(place, rate)) for place in (0.0, 0.5, 1.0)}
     step = 0.25
     for _ in range(HALVINGS):
@@ -169,7 +169,7 @@ def _by_range(laboratory: _Laboratory, column: _Column, rate: float) -> Candidat
 def _widened(
     laboratory: _Laboratory, column: _Column, place: float, rate: float, found: Candidate
 ) -> Candidate:
-    """The range widened until it sheds what it should, where other streams come to the gate as well."""
+    """The range widened until it sheds what it should, if other streams arrive at the gate as well."""
     width = rate
     for _ in range(HALVINGS):
         if found.shed >= rate - CLOSE or width >= 1.0 or found.shed <= 0:

@@ -1,8 +1,8 @@
-"""Trading: which tasks a participant hands to a partner, and at what price (the bounded-price mechanism).
+"""Trading: which tasks a participant moves to a partner, and at what price (the bounded-price mechanism).
 
-Participants have contracts in pairs, each with a range of prices, and costs that grow ever faster with load.
-A `Participant` is a machine: events come in, with the time; messages, movements and times to be woken at go
-out. All that is sent and kept is plain values. `invariants` holds what is true of every movement.
+Participants have pairwise contracts, each with a range of prices, and costs that are convex in load. A
+`Participant` is a machine. In: events, with the time. Out: messages, movements and wake-up times. Everything
+sent and kept is plain values. `invariants` checks what must hold for every movement.
 """
 
 from australis.policy.trade.contract import Contract, Task

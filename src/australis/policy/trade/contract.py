@@ -1,4 +1,4 @@
-"""What participants agree upon beforehand: contracts; and what they move: tasks."""
+"""What participants agree on in advance, contracts; and what they move, tasks."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from australis.errors import PolicyError, Problem
 
 
 class Task(NamedTuple):
-    """A piece of work, with the load that it is."""
+    """A piece of work, with its load."""
 
     id: str
     load: int = 1
     kind: str = ""
     hosts: frozenset[str] | None = None
-    """The only participants that may have it; None: all."""
+    """The only participants that may run it; None: all."""
 
 
 @dataclass(frozen=True)
 class Contract:
-    """The prices at which one participant may hand load to another; the way back has a contract of its own.
+    """The prices at which one participant may move load to another; the other direction has its own.
 
     >>> Contract("mit", "isp", low=8, high=6)
     Traceback (most recent call last):
@@ -32,12 +32,12 @@ class Contract:
     taker: str
     low: int
     high: int
-    """Of a unit of load, in the smallest unit of money."""
+    """Per unit of load, in the smallest unit of money."""
     begin: int = 0
     end: int | None = None
-    """The time from which on it holds no more; tasks stay where they are then."""
+    """The time at which it expires; tasks then stay where they are."""
     kinds: frozenset[str] | None = None
-    """The only kinds of tasks that may be moved by it; None: all."""
+    """The only kinds of tasks that it covers; None: all."""
     moves_on: bool = True
     """Whether the taker may move the tasks further."""
 
@@ -49,7 +49,7 @@ class Contract:
 
     @property
     def id(self) -> str:
-        """Who gives, and who takes."""
+        """The giver and the taker."""
         return f"{self.giver}-{self.taker}"
 
     def holds(self, now: int) -> bool:
@@ -57,7 +57,7 @@ class Contract:
         return self.begin <= now and (self.end is None or now < self.end)
 
     def allowed(self, tasks: Iterable[Task]) -> Iterator[Task]:
-        """Those of some tasks that may be moved by it."""
+        """Those of some tasks that it allows to be moved."""
         kinds, taker = self.kinds, self.taker
         if kinds is not None:
             tasks = (task for task in tasks if task.kind in kinds)

@@ -13,9 +13,9 @@ from australis.errors import PolicyError, Problem
 
 @dataclass(frozen=True)
 class CostCurve:
-    """What a load costs: each unit of it as much as the one below, or more (section 3.1).
+    """The cost of a load: each unit costs at least as much as the one below (section 3.1).
 
-    The cost is linear between knots that are `step` units of load apart, and goes on with the last slope.
+    The cost is linear between knots that are `step` units of load apart, and continues with the last slope.
     Loads, slopes and costs are whole numbers: sums of marginal costs are differences of costs, exactly.
 
     >>> cost = CostCurve(slopes=(1, 2, 5), step=10)
@@ -24,7 +24,7 @@ class CostCurve:
     """
 
     slopes: tuple[int, ...]
-    """The price of a unit of load, from knot to knot."""
+    """The price of a unit of load, between knots."""
     step: int = 1
     _totals: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
@@ -44,38 +44,38 @@ class CostCurve:
         return self._totals[knot] + (load - knot * self.step) * self.slopes[knot]
 
     def marginal(self, task: int, load: int) -> int:
-        """What a task of a load costs more, above a load that is there (the paper's MC)."""
+        """The additional cost of a task on top of a load (the paper's MC)."""
         return self.of(load + task) - self.of(load)
 
     def least_price(self, task: int, load: int) -> int:
-        """The lowest price of a unit that pays for more than a task above a load costs."""
+        """The lowest unit price that exceeds the cost of a task on top of a load."""
         return self.marginal(task, load) // task + 1
 
     def most_price(self, task: int, load: int, fee: int = 0) -> int:
-        """The highest price of a unit at which it is cheaper to pay for a task than to keep it in a load."""
+        """The highest unit price at which it is cheaper to pay for a task than to keep it in a load."""
         return -(-(self.marginal(task, load - task) - fee) // task) - 1
 
 
 def in_flight(uses: Sequence[Fraction], *, unit: int, beyond: int) -> CostCurve:
-    """The tuples in flight, where each unit of load takes a part of each resource of a node.
+    """The cost by tuples in flight, if each unit of load takes a fraction of each resource of a node.
 
-    A resource of which a part is used has part / (1 - part) tuples in flight, as M/M/1 says. `unit` is what
-    one tuple costs; a unit of load for which there is no resource left costs as `beyond` tuples do.
+    A resource with utilisation u has u / (1 - u) tuples in flight (M/M/1). `unit` is the cost of one tuple; a
+    unit of load without resources left costs as much as `beyond` tuples.
 
     >>> in_flight([Fraction(1, 4)], unit=100, beyond=10)
     CostCurve(slopes=(33, 67, 200, 1000), step=1)
     """
     fitting = ceil(1 / max(uses)) - 1
     tuples = [sum((use * load / (1 - use * load) for use in uses), Fraction()) for load in range(fitting + 1)]
-    # Steps are rounded, not totals: what rises still rises then, and the cost stays convex.
+    # Steps are rounded, not totals, so that the cost stays convex.
     slopes = [round(unit * (high - low)) for low, high in pairwise(tuples)]
     return CostCurve((*slopes, max(unit * beyond, *slopes)))
 
 
 def narrowest(cost: CostCurve, full: int, moves: int, task: int = 1) -> int:
-    """The narrowest range of prices with which a task gets through a chain of moves (Lemma 1).
+    """The narrowest range of prices that lets a task move along a chain (Lemma 1).
 
-    It is the paper's δ for one task less than moves, below the load at which nodes are full.
+    It is the paper's δ for one task fewer than moves, below the load at which nodes are full.
 
     >>> cost = CostCurve(slopes=(1, 2, 4, 7, 11))
     >>> [narrowest(cost, full=5, moves=moves) for moves in (1, 2, 3)]

@@ -1,7 +1,7 @@
-"""OFFER_LOAD: hand load to whoever takes it for less than it costs here (Figure 2, and prices of 3.2.3).
+"""OFFER_LOAD: move load to a partner that takes it for less than it costs here (Figure 2, prices of 3.2.3).
 
-A round asks partners one at a time, by price: at first the lowest price of the contract, later the price that
-the partner asked for. It ends with a movement, or when nobody is left who is worth asking.
+A round asks partners one at a time, by price: first the lowest price of the contract, later the price that
+the partner asked for. It ends with a movement, or when no partner is left that is worth asking.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OFFER = Woke("offer")
 
 
 class Giver:
-    """The half of a participant that hands load away; at any time it waits for at most one partner."""
+    """The half of a participant that gives load away; it waits for at most one partner at a time."""
 
     def __init__(self, holding: Holding) -> None:
         self.holding = holding
@@ -39,26 +39,26 @@ class Giver:
         self.prices: dict[str, int] = {}
         """The partners that may still be asked in this round, and at what price."""
         self.offer: Offer | None = None
-        """What is offered, and not answered."""
+        """The open offer."""
         self.partner = ""
-        """Whom it is offered or moved to."""
+        """The partner of the offer or movement."""
         self.moving: Moved | None = None
-        """What is on its way, and not confirmed."""
+        """The movement that is not confirmed yet."""
         self.rested = 0
-        """Since when a new round may begin."""
+        """When a new round may begin."""
         self.woken_at: int | None = None
         """When the next round begins."""
         self.refused = False
-        """Whether anybody was asked in this round."""
+        """Whether any partner was asked in this round."""
 
     # --- when a round begins --------------------------------------------------------------------------------
 
     def look(self, now: int) -> list[Command]:
-        """Load or contracts have changed: plan a round, if none is under way or planned sooner."""
+        """Load or contracts have changed: plan a round, if none is running or planned sooner."""
         return self._plan(self.holding.settings.next_moment(now)) if self.contracts else []
 
     def notified(self, taker: str, now: int) -> list[Command]:
-        """A partner has room again: it is asked in this round, or in one that is not put off any longer."""
+        """A partner has room again: ask it in this round, or in one that is no longer postponed."""
         contract = self.contracts.get(taker)
         if contract is None:
             return []
@@ -67,7 +67,7 @@ class Giver:
         return self._plan(now)
 
     def woke(self, event: Woke, now: int) -> list[Command]:
-        """Begin a round, or lose patience with an answer."""
+        """Begin a round, or give up waiting for an answer."""
         if event.why == "patience":
             return self._impatient(event.serial, now)
         if self.woken_at is None or now < self.woken_at or self.offer or self.moving:
@@ -87,8 +87,8 @@ class Giver:
     # --- whom to ask ----------------------------------------------------------------------------------------
 
     def _ask(self, now: int) -> list[Command]:
-        """Offer to the cheapest partner for whom there is anything; if there is none, the round is over."""
-        # By convexity nothing saves more for a unit than the topmost one.
+        """Make an offer to the cheapest partner for which there is one; otherwise the round is over."""
+        # By convexity nothing saves more per unit than the topmost one.
         most = self.holding.cost.most_price(1, max(1, self.holding.load))
         while self.prices:
             partner = min(self.prices, key=self.prices.__getitem__)
@@ -122,7 +122,7 @@ class Giver:
         return [] if patience is None else [Wake(now + patience, Woke("patience", self.serial))]
 
     def _over(self, now: int) -> list[Command]:
-        """Try again later, if anybody was asked; whoever had nothing to offer waits for more load."""
+        """Try again later, if any partner was asked; a giver with nothing to offer waits for more load."""
         settings = self.holding.settings
         self.rested = now + settings.period
         return self._plan(now + (settings.retry or settings.period)) if self.refused else []
@@ -136,7 +136,7 @@ class Giver:
     # --- what partners answer -------------------------------------------------------------------------------
 
     def _answered(self, taker: str, serial: int) -> Offer | None:
-        """The offer that an answer is about, which is then open no more; None if the answer is an old one."""
+        """The offer that an answer refers to, which is then closed; None if the answer is out of date."""
         offer = self.offer
         if offer is None or self.partner != taker or offer.serial != serial:
             return None
@@ -144,11 +144,11 @@ class Giver:
         return offer
 
     def rejected(self, taker: str, message: Rejected, now: int) -> list[Command]:
-        """On to the next."""
+        """Ask the next partner."""
         return self._ask(now) if self._answered(taker, message.serial) else []
 
     def asked(self, taker: str, message: Asked, now: int) -> list[Command]:
-        """The partner wants more: it is asked again when that is the best that is left."""
+        """The partner wants more: it is asked again when that is the best price left."""
         offer = self._answered(taker, message.serial)
         if offer is None:
             return []
@@ -160,9 +160,10 @@ class Giver:
         return self._ask(now)
 
     def _suggested(self, contract: Contract, offer: Offer, asked: int) -> int | None:
-        """The price to go on with: the one that was asked; or the most that is worth it, if that may do.
+        """The price to continue with: the one asked for, or the most worth paying, if that may suffice.
 
-        By convexity less load costs the partner less for each unit: only for less can a lower price do.
+        By convexity less load costs the partner less per unit, so a lower price can only suffice for less
+        load.
         """
         holding = self.holding
         if offered(holding.cost, holding.load, self._movable(contract), asked, holding.settings.fee).tasks:
@@ -174,11 +175,11 @@ class Giver:
         return most if offer.price < most else None
 
     def accepted(self, taker: str, message: Accepted, now: int) -> list[Command]:
-        """Move what was accepted; what is worth it no more, since load has gone meanwhile, stays."""
+        """Move what was accepted; tasks that are no longer worth it, since load has gone meanwhile, stay."""
         offer = self._answered(taker, message.serial)
         if offer is None:
             return self._again(taker, message.serial)
-        # Of what was offered, whatever else a partner may name; some may have ended meanwhile.
+        # Only what was offered, whatever else a partner may name; some tasks may have ended meanwhile.
         left = self.holding.tasks.keys() & message.tasks
         tasks = [task for task in offer.tasks if task.id in left]
         settings = self.holding.settings
@@ -196,7 +197,7 @@ class Giver:
         return [gave, Send(taker, moved), *self._patience(now)]
 
     def received(self, taker: str, message: Received, now: int) -> list[Command]:
-        """The movement is done, and the round with it."""
+        """The movement is done, and with it the round."""
         if self.moving is None or (self.partner, self.moving.serial) != (taker, message.serial):
             return []
         return self._done(now)
@@ -204,7 +205,7 @@ class Giver:
     # --- when messages are lost -----------------------------------------------------------------------------
 
     def _again(self, taker: str, serial: int) -> list[Command]:
-        """An acceptance that is not waited for: what is on its way is sent again, anything else is void."""
+        """Handle an unexpected acceptance: repeat a movement in progress; anything else is void."""
         if self.moving is not None and (self.partner, self.moving.serial) == (taker, serial):
             return [Send(taker, self.moving)]
         return [Send(taker, Withdrawn(serial))]
@@ -218,7 +219,7 @@ class Giver:
         return []
 
     def gone(self, partner: str, now: int) -> list[Command]:
-        """A partner that is away answers nothing more; what is on its way to it is not taken back."""
+        """A partner is gone: it answers nothing more; a movement to it is not undone."""
         self.prices.pop(partner, None)
         self.contracts.pop(partner, None)
         if self.partner != partner:

@@ -15,17 +15,17 @@ class Settings:
     """How a participant trades; times are milliseconds."""
 
     period: int = 2000
-    """Between two rounds of offers, and between two answers to what was offered meanwhile (the paper's Ω)."""
+    """The period between rounds of offers, and between answers to collected offers (the paper's Ω)."""
     phase: int = 0
-    """Where in a period its own moments lie, so that not all participants act at once."""
+    """The offset of its own times in a period, so that not all participants act at once."""
     patience: int | None = None
-    """How long an answer is waited for before it is taken as lost; None: messages do not get lost."""
+    """How long to wait for an answer before it is taken as lost; None: messages are never lost."""
     notify: bool = False
-    """Whether partners say when they can take what they rejected."""
+    """Whether partners report when they can take what they rejected."""
     retry: int | None = None
-    """How long to wait after a round in which nobody took anything; None: a period."""
+    """How long to wait after a round without a movement; None: a period."""
     fee: int = 0
-    """What it costs to move a task."""
+    """The cost of moving a task."""
 
     def __post_init__(self) -> None:
         least = {"period": 1, "phase": 0, "patience": 1, "retry": 1, "fee": 0}
@@ -35,7 +35,7 @@ class Settings:
                 raise PolicyError(Problem(f"settings.{name}", f"is {found}", f"{bound} or more"))
 
     def next_moment(self, now: int) -> int:
-        """The next of its own moments after a time.
+        """The next of its own times to act after a time.
 
         >>> Settings(period=2000, phase=300).next_moment(4300)
         6300
@@ -44,7 +44,7 @@ class Settings:
 
 
 class Holding:
-    """The tasks of a participant; what it has been paid, less what it has paid."""
+    """The tasks of a participant, and its balance: what it was paid less what it paid."""
 
     def __init__(self, id_: str, cost: CostCurve, tasks: Iterable[Task], settings: Settings) -> None:
         self.id = id_
@@ -59,7 +59,7 @@ class Holding:
             self.add(task)
 
     def add(self, task: Task, *, bound: bool = False) -> None:
-        """Have one more."""
+        """Add a task."""
         if task.load < 1 or task.id in self.tasks:
             raise PolicyError(Problem(f"{self.id}.{task.id}", "cannot come", "a new task with some load"))
         self.tasks[task.id] = task
@@ -68,7 +68,7 @@ class Holding:
             self.bound.add(task.id)
 
     def drop(self, id_: str) -> None:
-        """Have one less, if it is here."""
+        """Remove a task, if it is here."""
         task = self.tasks.pop(id_, None)
         if task is not None:
             self.load -= task.load

@@ -1,4 +1,4 @@
-"""What is true of every movement, and of the money of all: checked by tests and in every simulated run."""
+"""What must hold for every movement, and for all money: checked by tests and in every simulated run."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from australis.errors import PolicyError, Problem
 
 
 class Movement(NamedTuple):
-    """Load that went from one participant to another, and what that meant for both."""
+    """Load that moved from one participant to another, and the effect on both."""
 
     giver: str
     taker: str
     load: int
     price: int
     saving: int
-    """What the giver's load costs less."""
+    """What the giver saves."""
     cost: int
-    """What the taker's load costs more, above what it had and had promised to take."""
+    """The taker's additional cost, on top of what it had and had promised to take."""
 
     @property
     def payment(self) -> int:
@@ -27,7 +27,7 @@ class Movement(NamedTuple):
 
 
 def nobody_is_worse_off(movement: Movement) -> None:
-    """Who gives saves more than it pays, who takes is paid more than it costs; so all together costs less.
+    """The giver saves more than it pays, the taker is paid more than its cost; so the total cost falls.
 
     >>> nobody_is_worse_off(Movement("a", "b", load=2, price=3, saving=7, cost=6))
     Traceback (most recent call last):
@@ -40,7 +40,7 @@ def nobody_is_worse_off(movement: Movement) -> None:
 
 
 def cost_does_not_rise(before: int, after: int) -> None:
-    """The cost of all participants together, before and after a movement.
+    """Checks that a movement lowers the total cost of all participants.
 
     >>> cost_does_not_rise(10, 9)
     """
@@ -49,7 +49,7 @@ def cost_does_not_rise(before: int, after: int) -> None:
 
 
 def money_is_conserved(balances: Iterable[int], on_the_way: Iterable[int] = ()) -> None:
-    """What all have been paid, less what they have paid, and what is on its way, is nothing together.
+    """Checks that all balances and the money in transit add up to 0.
 
     >>> money_is_conserved([-7, 4], [2])
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""What comes to a participant, what it sends, and what it does: plain values."""
+"""The messages, events and commands of a participant: plain values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Offer(NamedTuple):
 
 
 class Accepted(NamedTuple):
-    """I will take these; a promise that binds until you move them, or say that you will not."""
+    """I will take these: a binding promise until you move or withdraw them."""
 
     serial: int
     tasks: tuple[str, ...]
@@ -58,7 +58,7 @@ class Moved(NamedTuple):
 
 
 class Received(NamedTuple):
-    """The tasks are here."""
+    """The tasks have arrived."""
 
     serial: int
 
@@ -79,13 +79,13 @@ class Came(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """A task that runs here is over."""
+    """A task that runs here has ended."""
 
     task: str
 
 
 class Heard(NamedTuple):
-    """A message is here."""
+    """A message has arrived."""
 
     sender: str
     message: Message
@@ -98,20 +98,20 @@ class Agreed(NamedTuple):
 
 
 class Terminated(NamedTuple):
-    """A contract is over, in one direction."""
+    """A contract has ended, in one direction."""
 
     giver: str
     taker: str
 
 
 class Gone(NamedTuple):
-    """A partner is known to be away for good: what it was promised is free again."""
+    """A partner is gone for good: what it was promised is free again."""
 
     partner: str
 
 
 class Woke(NamedTuple):
-    """A time has come that a `Wake` named."""
+    """The time named by a `Wake` has come."""
 
     why: str
     serial: int = 0
@@ -131,30 +131,30 @@ class Send(NamedTuple):
 
 
 class Wake(NamedTuple):
-    """Hand in this event at this time."""
+    """Deliver this event at this time."""
 
     at: int
     event: Woke
 
 
 class Gave(NamedTuple):
-    """Tasks run here no more: they go to a partner, with money."""
+    """Tasks no longer run here: they go to a partner, with money."""
 
     to: str
     tasks: tuple[Task, ...]
     price: int
     saving: int
-    """What the load here costs less."""
+    """What this saves here."""
 
 
 class Took(NamedTuple):
-    """Tasks run here now, and money came with them."""
+    """Tasks now run here, and money came with them."""
 
     giver: str
     tasks: tuple[Task, ...]
     price: int
     cost: int
-    """What they cost above the load for which they were promised to be taken."""
+    """Their cost on top of the load at which they were promised to be taken."""
 
 
 Command = Send | Wake | Gave | Took

@@ -1,4 +1,4 @@
-"""A participant: one machine that gives load away and takes load on, by its contracts."""
+"""A participant: a machine that gives load away and takes load on, by its contracts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from australis.policy.trade.taker import Taker
 
 
 class Participant:
-    """Decides by what happens to it.
+    """Decides what to do about each event.
 
     >>> from australis.policy.trade.contract import fixed
     >>> tasks = [Task(name) for name in "abc"]

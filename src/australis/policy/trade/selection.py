@@ -14,7 +14,7 @@ NOTHING_SMALLER = 1
 
 
 class Chosen(NamedTuple):
-    """Tasks, their load together, and what the load costs more or less by them."""
+    """Tasks, their total load, and the cost that they save or add."""
 
     tasks: tuple[Task, ...]
     load: int
@@ -22,9 +22,9 @@ class Chosen(NamedTuple):
 
 
 def offered(cost: CostCurve, load: int, tasks: Iterable[Task], price: int, fee: int = 0) -> Chosen:
-    """The tasks of a load that cost more here than a partner would take, one after the other.
+    """The tasks that cost more here than a partner would be paid, one by one.
 
-    By convexity the same is true of every part of them. `fee` is what it costs to move one task.
+    By convexity the same holds for every subset. `fee` is the cost of moving one task.
 
     >>> offered(CostCurve(slopes=(1, 2, 4, 7)), 4, [Task("a"), Task("b"), Task("c")], price=3).tasks
     (Task(id='a', load=1, kind='', hosts=None), Task(id='b', load=1, kind='', hosts=None))
@@ -32,7 +32,7 @@ def offered(cost: CostCurve, load: int, tasks: Iterable[Task], price: int, fee: 
     chosen, left, kept = [], load, inf
     whole = with_it = cost.of(load)
     for task in tasks:
-        # By convexity what is as large as one that is kept, or larger, saves no more for a unit.
+        # By convexity a task at least as large as one that is kept saves no more per unit.
         if task.load >= kept:
             continue
         without = cost.of(left - task.load)
@@ -47,7 +47,7 @@ def offered(cost: CostCurve, load: int, tasks: Iterable[Task], price: int, fee: 
 
 
 def accepted(cost: CostCurve, load: int, tasks: Iterable[Task], price: int) -> Chosen:
-    """The tasks that cost less above a load than is paid for them, one after the other.
+    """The tasks that cost less on top of a load than is paid for them, one by one.
 
     >>> accepted(CostCurve(slopes=(1, 2, 4, 7)), 1, [Task("a"), Task("b"), Task("c")], price=4).tasks
     (Task(id='a', load=1, kind='', hosts=None),)
@@ -55,7 +55,7 @@ def accepted(cost: CostCurve, load: int, tasks: Iterable[Task], price: int) -> C
     chosen, full, refused = [], load, inf
     before = without = cost.of(load)
     for task in tasks:
-        # By convexity what is as large as one that is refused, or larger, costs no less for a unit.
+        # By convexity a task at least as large as one that is refused costs no less per unit.
         if task.load >= refused:
             continue
         with_it = cost.of(full + task.load)
@@ -70,9 +70,9 @@ def accepted(cost: CostCurve, load: int, tasks: Iterable[Task], price: int) -> C
 
 
 def balancing(tasks: Sequence[Task]) -> int:
-    """The load to ask a price for: half of what is offered, and no less than a smallest task.
+    """The load to ask a price for: half of what is offered, but at least the smallest task.
 
-    Whoever offers saves less with each task that goes, as whoever takes pays more: they meet half-way.
+    The giver saves less with each task that moves, and the taker's cost rises: they meet half-way.
 
     >>> balancing([Task("a"), Task("b"), Task("c"), Task("d", 2)]), balancing([Task("a", 3)])
     (2, 3)
@@ -81,9 +81,9 @@ def balancing(tasks: Sequence[Task]) -> int:
 
 
 def asking_price(cost: CostCurve, load: int, tasks: Sequence[Task], high: int) -> int | None:
-    """The price at which about half of some tasks would be accepted, or the highest that there is.
+    """The price at which about half of some tasks would be accepted, or the highest of the contract.
 
-    None: it would not do for any of them, by convexity not for a smallest one.
+    None if it would not suffice for any of them, which by convexity means the smallest.
 
     >>> cost = CostCurve(slopes=(1, 2, 4, 7, 9))
     >>> [asking_price(cost, 2, [Task("a"), Task("b", 2), Task("c")], high) for high in (4, 5, 7, 10)]

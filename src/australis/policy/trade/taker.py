@@ -1,7 +1,7 @@
-"""ACCEPT_LOAD: take what is paid better than it costs (Figure 3, and prices of 3.2.3).
+"""ACCEPT_LOAD: take tasks that pay more than they cost (Figure 3, and prices of 3.2.3).
 
 Offers are collected for a period and answered together, the best paid first. What is accepted is promised
-until it is here or withdrawn; nothing else is answered meanwhile, so no room is promised twice.
+until it arrives or is withdrawn; nothing else is answered meanwhile, so no capacity is promised twice.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ANSWER = Woke("answer")
 
 
 class Promise(NamedTuple):
-    """Tasks that a giver may move here, and the load above which they were accepted."""
+    """Tasks that a giver may move here, and the load on top of which they were accepted."""
 
     serial: int
     tasks: tuple[str, ...]
@@ -49,30 +49,30 @@ class Taker:
         self.offers: dict[str, Offer] = {}
         self.promises: dict[str, Promise] = {}
         self.heard: dict[str, int] = {}
-        """The latest offer of each giver: an older one that comes later is void."""
+        """The latest offer of each giver; an older one that arrives later is void."""
         self.taken: dict[str, int] = {}
-        """The latest movement of each giver: it may come twice, and counts once."""
+        """The latest movement of each giver; it may arrive twice, but counts once."""
         self.rejected: dict[str, int] = {}
-        """The givers that want to know of room, and the smallest load that they wanted to move."""
+        """The givers to notify of free capacity, and the smallest load that they wanted to move."""
         self.woken = self.due = False
-        """Whether a moment to answer is planned; whether it has passed while something was being moved."""
+        """Whether a time to answer is planned; whether it has passed while something was being moved."""
 
     @property
     def load(self) -> int:
-        """What is here, and what is promised."""
+        """The load here plus what is promised."""
         return self.holding.load + sum(promise.load for promise in self.promises.values())
 
     # --- what givers say ------------------------------------------------------------------------------------
 
     def offered(self, giver: str, offer: Offer, now: int) -> list[Command]:
-        """Keep it for the next moment to answer."""
+        """Keep the offer for the next time to answer."""
         if giver not in self.contracts:
             return [Send(giver, Rejected(offer.serial))]
         if offer.serial <= self.heard.get(giver, 0):
             return []
         self.heard[giver] = offer.serial
         self.offers[giver] = offer
-        # A giver offers again only when its last offer has come to an end.
+        # A giver offers again only when its last offer is closed.
         released = self._release(giver, now)
         if self.woken or self.due:
             return released
@@ -80,8 +80,8 @@ class Taker:
         return [*released, Wake(self.holding.settings.next_moment(now), ANSWER)]
 
     def withdrawn(self, giver: str, message: Withdrawn, now: int) -> list[Command]:
-        """Forget the offer, and what was promised for it."""
-        # Also an offer that it has overtaken on the way.
+        """Drop the offer, and what was promised for it."""
+        # Also an offer that this message has overtaken.
         self.heard[giver] = max(message.serial, self.heard.get(giver, 0))
         offer, promise = self.offers.get(giver), self.promises.get(giver)
         if offer is not None and offer.serial <= message.serial:
@@ -91,7 +91,7 @@ class Taker:
         return []
 
     def moved(self, giver: str, message: Moved, now: int) -> list[Command]:
-        """Tasks are here, with the money for them."""
+        """Tasks have arrived, with the money for them."""
         confirmed = Send(giver, Received(message.serial))
         if message.serial <= self.taken.get(giver, 0):
             return [confirmed]
@@ -107,14 +107,14 @@ class Taker:
         return [took, confirmed, *self._release(giver, now)]
 
     def gone(self, partner: str, now: int) -> list[Command]:
-        """A giver that is away keeps no promise alive."""
+        """A giver is gone: its promises end."""
         self.offers.pop(partner, None)
         self.rejected.pop(partner, None)
         self.contracts.pop(partner, None)
         return self._release(partner, now)
 
     def _release(self, giver: str, now: int) -> list[Command]:
-        """A promise is over; if it was the last one, whoever waited for that is answered."""
+        """A promise is over; if it was the last one, answer the waiting offers."""
         if self.promises.pop(giver, None) is None or self.promises:
             return []
         return [*self.relieved(), *(self._answer(now) if self.due else [])]
@@ -157,7 +157,7 @@ class Taker:
         return [Send(giver, Accepted(serial, tasks)), *self._reminder(giver, serial, now)]
 
     def _refusal(self, contract: Contract, offer: Offer, tasks: list[Task]) -> Message:
-        """A higher price, where the contract has one that would do."""
+        """A higher price, if the contract has one that would suffice."""
         if tasks:
             price = asking_price(self.holding.cost, self.load, tasks, contract.high)
             if price is not None:
@@ -168,7 +168,7 @@ class Taker:
     # --- room, and lost messages ----------------------------------------------------------------------------
 
     def relieved(self) -> list[Command]:
-        """Tell those that were rejected if there is room for them now."""
+        """Notify the givers that were rejected if there is room for them now."""
         if not self.rejected or not self.holding.settings.notify:
             return []
         cost, load = self.holding.cost, self.load

@@ -1,8 +1,8 @@
-"""Hot spots, simulated: peers that share the components of stream applications, and move them about.
+"""Hot spots, simulated: peers that share the components of stream applications, and move them.
 
 `station` is a peer with its policy, `overlay` all of them; `workload` draws the applications of the paper's
-experiment and `run` lets them live; `trials` moves components while messages are lost and peers crash;
-`experiments` has the paper's numbers beside ours. Jobs with seeds come in; delays, loads and messages go out.
+experiment and `run` runs them; `trials` moves components while messages are lost and peers crash;
+`experiments` compares the paper's numbers with ours. In: jobs with seeds. Out: delays, loads and messages.
 """
 
 from australis.sim.hotspot import experiments

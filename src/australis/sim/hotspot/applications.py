@@ -1,4 +1,4 @@
-"""Applications that are drawn: tasks in a row, from one source or two, with branches that recombine."""
+"""Random applications: chains of tasks, from one source or two, with branches that are merged."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class Application:
     out: str
     """The stream of the receiver."""
     paths: int
-    """How many ways a tuple takes."""
+    """How many paths a tuple takes."""
 
     def without_state(self, tasks: Collection[str]) -> Application:
-        """The same with tasks that have no state; those that read several streams need one."""
+        """The same with stateless tasks, except those that read several streams."""
         plain = tuple(
             task._replace(stateful=len(task.reads) > 1 or task.id not in tasks) for task in self.tasks
         )
         return replace(self, tasks=plain)
 
     def placed(self, offers: dict[str, tuple[str, ...]], chance: Random) -> list[PlacedTask]:
-        """An operator for each task, and a peer that offers it; the receiver is anywhere."""
+        """An operator for each task, and a peer that offers it; the receiver is on any peer."""
         found = []
         for task in self.tasks:
             peer = chance.choice([each for each in sorted(offers) if offers[each]])
@@ -39,12 +39,12 @@ class Application:
 
     @property
     def receive(self) -> Task:
-        """What takes the tuples in the end."""
+        """The task that receives the tuples."""
         return Task(f"{self.out}:receive", (self.out,), ())
 
 
 def chain(name: str, length: int, sources: int = 1) -> Application:
-    """Tasks in a row.
+    """A chain of tasks.
 
     >>> [(task.reads, task.writes) for task in chain("app", 2).tasks]
     [(('app.in0',), ('app.0',)), (('app.0',), ('app.1',))]
@@ -59,7 +59,7 @@ def chain(name: str, length: int, sources: int = 1) -> Application:
 
 
 def diamond(name: str, length: int, sources: int = 1) -> Application:
-    """Tasks in a row behind a branch that recombines."""
+    """A chain of tasks after a branch that is merged."""
     inflow = tuple(f"{name}.in{number}" for number in range(sources))
     first = Task(f"{name}.split", inflow, (f"{name}.a", f"{name}.b"))
     sides = [Task(f"{each}x", (each,), (f"{each}x",)) for each in first.writes]
@@ -69,7 +69,7 @@ def diamond(name: str, length: int, sources: int = 1) -> Application:
 
 
 def drawn(name: str, chance: Random) -> Application:
-    """One or the other."""
+    """A random one of the two."""
     make = diamond if chance.random() < 0.3 else chain
     found = make(name, chance.randint(1, 3), chance.choice((1, 1, 2)))
     return found.without_state([task.id for task in found.tasks if chance.random() < 0.5])

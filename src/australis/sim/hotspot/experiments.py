@@ -1,4 +1,4 @@
-"""The experiments of the paper on hot spots, beside the numbers that it prints."""
+"""The experiments of the paper on hot spots, compared with the numbers that it prints."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class Compared:
-    """With hot spots alleviated, and without: means over runs."""
+    """With and without hot spots alleviated: means over runs."""
 
     delay_s: float
     delay_s_p95: float
@@ -54,7 +54,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What thresholds change: means over runs."""
+    """The effect of thresholds: means over runs."""
 
     overload: float
     imbalance: float
@@ -66,7 +66,7 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class HotSpots:
-    """All of it."""
+    """All results."""
 
     seed: int
     runs: int
@@ -74,18 +74,18 @@ class HotSpots:
     balanced: Compared
     first: Counted
     whole: Counted
-    """Of the whole runs, for each 2,000 tuples."""
+    """For the whole runs, per 2,000 tuples."""
     updates: dict[int, float]
     """Load updates until 2,000 tuples were delivered, by the number of levels."""
     sensitivity: tuple[Sensitivity, ...]
     curves: dict[str, tuple[tuple[float, float], ...]]
     """The delay of each minute, by whether hot spots were alleviated."""
     loads: dict[str, tuple[tuple[float, float], ...]]
-    """Loads of peers by minute, of the first run."""
+    """Loads of peers by minute, in the first run."""
 
 
 def jobs(seed: int, runs: int) -> list[Job]:
-    """The runs of the experiment of section 4, and of what it varies: nothing is run twice."""
+    """The runs of the experiment of section 4 and its variations, without repetition."""
     varied = [
         *(_with(levels=Levels(count)) for count in LEVELS),
         *(_with(criteria=each) for each in _varied()),
@@ -96,12 +96,12 @@ def jobs(seed: int, runs: int) -> list[Job]:
 
 
 def measured(job: Job) -> Outcome:
-    """Do one."""
+    """Run one job."""
     return simulated(job.setting, job.seed, balanced=job.balanced)
 
 
 def hot_spots(seed: int, runs: int, outcomes: Mapping[Job, Outcome]) -> HotSpots:
-    """What the paper tells of its experiment, from the runs of all jobs."""
+    """The paper's figures for its experiment, from the runs of all jobs."""
     seeds = range(seed, seed + runs)
 
     def ran(setting: Setting, *, balanced: bool = True) -> list[Outcome]:
@@ -160,7 +160,7 @@ def _compared(found: Sequence[Outcome]) -> Compared:
 
 
 def _counted(found: Iterable[Messages]) -> Counted:
-    """Messages for each 2,000 tuples."""
+    """Messages per 2,000 tuples."""
     every = list(found)
 
     def mean(name: str) -> float:

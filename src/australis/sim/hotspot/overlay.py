@@ -1,4 +1,4 @@
-"""All peers of a virtual world, the links between them, and what is to be known of a run."""
+"""All peers of a virtual world, the links between them, and the records of a run."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ class Overlay:
         self._asked: dict[m.Migration, Loads] = {}
         self._accepts: dict[m.Migration, Move] = {}
         self.moves: list[Move] = []
-        """The migrations whose state came."""
+        """The migrations whose state arrived."""
 
     def place(self, tasks: Sequence[PlacedTask], sources: Mapping[str, str]) -> None:
-        """Begin an application: its tasks, and the peers where its streams come from."""
+        """Start an application: its tasks, and the peers of its source streams."""
         readers = {stream: each.peer for each in tasks for stream in each.task.reads}
         writers = {stream: each.peer for each in tasks for stream in each.task.writes} | dict(sources)
         for operator, peer, task in tasks:
@@ -89,7 +89,7 @@ class Overlay:
             self.stations[peer].written(stream, readers[stream])
 
     def send(self, source: str, target: str, message: Any) -> None:
-        """A message goes from peer to peer."""
+        """Send a message from peer to peer."""
         if source != target:
             self.sent[type(message).__name__] += 1
         if type(message) is m.Request:
@@ -99,22 +99,22 @@ class Overlay:
     def _arrived(self, source: str, target: str, message: Any) -> None:
         self.stations[target].arrived(source, message)
 
-    def replayed(self) -> int:
-        """Tell fresh policies what was recorded: how many events there were, if they decide the same."""
+    def replay(self) -> int:
+        """Replay the recorded events to new policies; returns how many, if they decide the same."""
         assert self.journal is not None
         return self.journal.replay({name: fresh() for name, fresh in self._fresh.items()})
 
     def tell_all(self, event: Any) -> None:
-        """Something that every peer hears of."""
+        """Tell every peer of an event."""
         for station in self.stations.values():
             station.tell(event)
 
     def delivered(self, stream: str, value: Any) -> None:
-        """A tuple is at its receiver."""
+        """A tuple has reached its receiver."""
         self.deliveries.setdefault(stream, []).append(Delivered(self.clock.now, *value))
 
     def accepted(self, spawn: m.Spawn, policy: Peer) -> None:
-        """A target made ready; what loads there were."""
+        """A target has accepted; record the loads."""
         source, target = self._asked[spawn.migration], policy.reporter.loads
         tasks = tuple(task.id for task in spawn.holding.tasks)
         operator = spawn.holding.operator
@@ -122,11 +122,11 @@ class Overlay:
         self._accepts[spawn.migration] = move
 
     def migrated(self, install: m.Install) -> None:
-        """A component is in its new home."""
+        """A component has reached its new home."""
         self.moves.append(self._accepts[install.migration])
 
     def returns(self) -> list[tuple[Move, Move]]:
-        """The moves of a task that took back its move before, with that."""
+        """The moves of a task that undid its previous move, each with that one."""
         last: dict[str, Move] = {}
         found = []
         for move in self.moves:

@@ -1,4 +1,4 @@
-"""The paper's experiment: peers whose loads are measured, with hot spots that are alleviated, or not."""
+"""The paper's experiment: peers whose loads are measured, with hot spots alleviated or not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from australis.sim.hotspot.workload import Request, Setting, workload
 from australis.sim.kernel import Links
 
 SAMPLE_S = 5.0
-"""How often Linux counts what runs."""
+"""How often Linux samples the run queue."""
 MINUTE_S = 60.0
 LOAD_UPDATES = ("LoadUpdate",)
 MIGRATION_MESSAGES = (
@@ -23,7 +23,7 @@ MIGRATION_MESSAGES = (
 
 @dataclass(frozen=True)
 class Messages:
-    """The messages between peers while so many tuples were delivered."""
+    """The messages between peers while a number of tuples were delivered."""
 
     delivered: int
     data: int
@@ -32,29 +32,29 @@ class Messages:
 
     @property
     def overhead(self) -> float:
-        """Messages about load and migrations, for each that carries a tuple."""
+        """Messages about load and migrations, per message that carries a tuple."""
         return (self.load_updates + self.migration) / self.data
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run."""
+    """The result of a run."""
 
     balanced: bool
     entered: int
     delivered: int
     delay_s: float
-    """The mean of the tuples that were delivered, from source to receiver."""
+    """The mean delay of the delivered tuples, from source to receiver."""
     delay_s_p95: float
     spread: float
-    """How far loads are from their mean: the standard deviation over peers, as a mean over time."""
+    """How far loads are from their mean: the standard deviation over peers, averaged over time."""
     peak: float
-    """The greatest load of a peer, as a mean over time."""
+    """The greatest load of a peer, averaged over time."""
     overloaded: float
-    """How many peers are overloaded, as a mean over time."""
+    """How many peers are overloaded, averaged over time."""
     migrations: int
     returns: int
-    """Tasks that went back to where they had come from."""
+    """Tasks that returned to where they had come from."""
     first: Messages
     """Until the first 2,000 tuples were delivered."""
     whole: Messages
@@ -69,7 +69,7 @@ COUNTED = 2000
 
 
 class Run:
-    """One run of a setting, drawn by a seed."""
+    """One run of a setting, determined by a seed."""
 
     def __init__(self, setting: Setting, seed: int, *, balanced: bool) -> None:
         self._setting, self._seed, self._balanced = setting, seed, balanced
@@ -91,7 +91,7 @@ class Run:
         self._plan()
 
     def _begin(self, request: Request) -> None:
-        """Tuples come at chance, but the same with balance and without."""
+        """Schedule tuples at random times, the same with and without balancing."""
         stream = request.application.sources[0]
         self.overlay.place(request.placed, {stream: request.peer})
         chance = Random(f"{self._seed} {stream}")
@@ -140,7 +140,7 @@ class Run:
         return Messages(delivered, sent["Data"], updates, sum(sent[kind] for kind in MIGRATION_MESSAGES))
 
     def outcome(self) -> Outcome:
-        """Let it live, and say what came of it."""
+        """Run, and return the result."""
         self.overlay.clock.run(until=self._setting.minutes * MINUTE_S)
         found = [each for stream in self.overlay.deliveries.values() for each in stream]
         delays = [each.time - each.origin for each in found]
@@ -171,5 +171,5 @@ class Run:
 
 
 def simulated(setting: Setting, seed: int = 0, *, balanced: bool = True) -> Outcome:
-    """One run; what is drawn at the start is the same with and without balance."""
+    """One run; the initial state is the same with and without balancing."""
     return Run(setting, seed, balanced=balanced).outcome()

@@ -1,7 +1,7 @@
 """A peer in the virtual world: its machine, its policy, and the streams that it reads and writes.
 
-A peer commits as a node of Australis does: what it has processed, decided and numbered outlives a crash, what
-waits in memory or is on its way does not.
+A peer commits like a node of Australis: what it has processed, decided and numbered survives a crash; what
+waits in memory or is in transit does not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from australis.sim.hotspot.overlay import Overlay
 
 WINDOW = 32
-"""The most tuples of a stream that are said again at a time."""
+"""The most tuples of a stream that are repeated at once."""
 
 
 class Data(NamedTuple):
@@ -38,7 +38,7 @@ class Ack(NamedTuple):
 
 
 class Station:
-    """What carries out the commands of a policy, and tells it what happens."""
+    """Carries out the commands of a policy, and reports events to it."""
 
     def __init__(self, overlay: Overlay, policy: Peer, capacity: float = 1.0) -> None:
         self.name, self.policy = policy.name, policy
@@ -49,21 +49,21 @@ class Station:
         """The state of each task: how many tuples it has processed."""
         self.loads = Loads(0.0, 0.0, 0.0)
         self.background = 0.0
-        """What others have running here."""
+        """The load of other programs on this peer."""
         self._overlay = overlay
         self._readers: dict[str, tuple[str, m.Task]] = {}
         """The operator and the task that read a stream."""
         self._early: dict[str, list[tuple[int, Any]]] = {}
-        """Tuples for tasks whose state has not come."""
+        """Tuples for tasks whose state has not arrived."""
         self._running: dict[str, int] = {}
         """The tuples that wait for each task."""
         self._answers: dict[str, str] = {}
-        """Who is to hear how far a stream is processed."""
+        """The peers to be told how far a stream is processed."""
         self._unheard: dict[str, int] = {}
         self._spawned: tuple[m.Task, ...] = ()
-        """Tasks without state that process tuples before the rest of them has come."""
+        """Stateless tasks that process tuples before the rest of their component has arrived."""
         self._left: set[str] = set()
-        """Streams whose reader has left: one that writes ahead of its own state may not have heard of it."""
+        """Streams whose reader has left: a writer that runs ahead of its own state may not know it yet."""
         self._draining: m.Drain | None = None
         self._carried: dict[type, Callable[[Any], None]] = {
             m.Send: lambda command: overlay.send(self.name, command.to, command.message),
@@ -79,7 +79,7 @@ class Station:
     # --- the policy
 
     def tell(self, event: Any) -> None:
-        """Tell the policy what happens, and carry out what it commands."""
+        """Report an event to the policy, and carry out its commands."""
         if self.node.up:
             commands = self.policy.handle(event)
             if self._overlay.journal is not None:
@@ -93,12 +93,12 @@ class Station:
         self._execute(holding, holding.tasks)
 
     def written(self, stream: str, home: str) -> None:
-        """Write a stream from the start: that of a source."""
+        """Write a source stream from the start."""
         self.tell(m.Writes(stream, home))
         self.outlets[stream] = WriteEnd(home)
 
     def _execute(self, holding: m.Holding, tasks: tuple[m.Task, ...]) -> None:
-        """Make what tasks need, unless it is there."""
+        """Create what tasks need, if it does not exist."""
         for task in tasks:
             self._running.setdefault(task.id, 0)
             self.counts.setdefault(task.id, 0)
@@ -163,7 +163,7 @@ class Station:
         for stream, position in positions.items():
             self.inlets[stream].moved(position)
         for stream, snapshot in outlets.items():
-            self.outlets[stream].taken_over(snapshot)
+            self.outlets[stream].restore(snapshot)
             if before.get(stream, self.outlets[stream].home) != self.outlets[stream].home:
                 self._say_again(stream)
         self._overlay.migrated(command)
@@ -179,14 +179,14 @@ class Station:
     # --- tuples
 
     def emit(self, stream: str, value: Any, number: int | None = None) -> None:
-        """Write a tuple; what is written while the machine is down is in its log, and said later."""
+        """Write a tuple; what is written while the machine is down stays in its log and is sent later."""
         outlet = self.outlets[stream]
         number = outlet.add(value, number)
         if self.node.up:
             self._overlay.send(self.name, outlet.home, Data(stream, number, value))
 
     def arrived(self, sender: str, message: Any) -> None:
-        """A message has come; it is lost if the machine is down."""
+        """A message has arrived; it is lost if the machine is down."""
         if not self.node.up:
             return
         if type(message) is Data:
@@ -212,7 +212,7 @@ class Station:
             self.node.work(cost, self._processed, task, stream, inlet, taken, each)
 
     def _processed(self, task: m.Task, stream: str, inlet: ReadEnd, number: int, value: Any) -> None:
-        """A tuple is processed, unless the task has left or was dropped in the meantime."""
+        """A tuple is processed, unless the task has left or was dropped meanwhile."""
         if self.inlets.get(stream) is not inlet or stream in self._left:
             return
         self._running[task.id] -= 1
@@ -231,18 +231,18 @@ class Station:
     # --- time
 
     def measured(self, period_s: float, minute_s: float = 60.0) -> None:
-        """Count what runs, as the load averages of Linux do."""
+        """Sample the load, as the load averages of Linux do."""
         running = self.background + sum(1 for waiting in self._running.values() if waiting)
         kept = [exp(-period_s / (minutes * minute_s)) for minutes in MINUTES]
         old_and_kept = zip(self.loads, kept, strict=True)
         self.loads = Loads(*(old * keep + running * (1 - keep) for old, keep in old_and_kept))
 
     def ticked(self, patience: int | None) -> None:
-        """Say again what got no answer, and how far streams are processed."""
+        """Repeat what was not answered, and report how far streams are processed."""
         if not self.node.up:
             return
         self.tell(m.Tick())
-        # What a migration that may be undone has processed is not said to be: the source may need it.
+        # What a migration that may be undone has processed is not acknowledged: the source may need it.
         ahead = {stream for task in self._spawned for stream in task.reads}
         for stream, sender in self._answers.items():
             if stream in self.inlets and stream not in ahead:

@@ -1,4 +1,4 @@
-"""Migrations in a bad world: messages lost, late and there twice, peers that crash; and what must hold."""
+"""Migrations in an unreliable world: lost, delayed and duplicated messages, crashes; and what must hold."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from australis.sim.kernel import Faults, Links
 BUSY_S = 30.0
 """How long sources send, peers crash and loads change."""
 LIMIT_S = 600.0
-"""When all must have come to rest."""
+"""When everything must have settled."""
 TICK_S, LOOK_S, PATIENCE = 1.0, 2.0, 3
 MANNERS = Manners(remind_s=10.0)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a seed; all that must hold did."""
+    """The result of a seed for which everything held."""
 
     seed: int
     tuples: int
@@ -36,9 +36,9 @@ class Trial:
 
 
 class BadWorld:
-    """A world that a seed draws: few peers, loads that jump, links and peers that fail.
+    """A random world: few peers, loads that jump, links and peers that fail.
 
-    Without faults nothing is said again, either: then the protocol's own numbers have to be enough.
+    Without faults nothing is repeated, either: then the protocol's own numbers have to suffice.
     """
 
     def __init__(self, seed: int, *, faults: bool = True, record: bool = False) -> None:
@@ -105,7 +105,7 @@ class BadWorld:
         self.overlay.stations[peer].background = background
 
     def _crash(self, peer: str, down_s: float) -> None:
-        """A peer comes back after a while; one that has nothing that others need may be gone for good."""
+        """A peer returns after a while; one that has nothing that others need may be gone for good."""
         station, clock = self.overlay.stations[peer], self.overlay.clock
         if station.node.up:
             self._crashes += 1
@@ -130,7 +130,7 @@ class BadWorld:
         self.overlay.tell_all(m.Failed(peer))
 
     def _restart(self, peer: str, gone: bool) -> None:
-        """One whose state was on its way to a peer that is gone would be lost: that is for recovery."""
+        """Restart a peer; one gone for good only if it is needed, since lost states are for recovery."""
         if gone and not self._is_needed(peer):
             self.overlay.clock.after(5.0, self._restart, peer, gone)
         else:
@@ -145,7 +145,7 @@ class BadWorld:
     # --- what must hold
 
     def run(self) -> Trial:
-        """Live until all is at rest."""
+        """Run until everything has settled."""
         clock = self.overlay.clock
         while clock.now < LIMIT_S:
             clock.run(until=clock.now + 10.0)
@@ -169,7 +169,7 @@ class BadWorld:
         )
 
     def _wrong(self) -> Iterator[tuple[str, str]]:
-        """What is not as it must be, and how it should be."""
+        """What is wrong, and what was expected."""
         yield from self._wrong_tuples()
         homes = Counter(task for each in self.overlay.stations.values() for task in each.counts)
         for task, count in homes.items():
@@ -190,7 +190,10 @@ class BadWorld:
             if tuples != expected:
                 yield f"{stream} lost {expected - tuples} and doubled {tuples - expected}", "each tuple once"
             if [each.written for each in found] != list(range(1, len(found) + 1)):
-                yield f"{stream} was written by a task that forgot what it knew", "a state that moves along"
+                yield (
+                    f"{stream} was written by a task that lost its state",
+                    "a state that moves with its task",
+                )
 
 
 def _some(operators: list[str], chance: Random) -> tuple[str, ...]:
@@ -198,11 +201,11 @@ def _some(operators: list[str], chance: Random) -> tuple[str, ...]:
 
 
 def _heavier(source: Loads, target: Loads | None) -> bool:
-    """Whether the source had more load than the target, now and for a while."""
+    """Whether the source had more load than the target, now and over the period."""
     minutes = MANNERS.criteria.minutes
     return target is not None and source.one > target.one and source.over(minutes) > target.over(minutes)
 
 
 def tried(seed: int, *, faults: bool = True) -> Trial:
-    """Let a bad world live, and see that nothing was lost, doubled, or thrown to and fro."""
+    """Run an unreliable world, and check that nothing was lost, duplicated or moved to and fro."""
     return BadWorld(seed, faults=faults).run()

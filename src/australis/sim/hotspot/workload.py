@@ -1,4 +1,4 @@
-"""The applications of the paper's experiment, drawn: who offers what, who asks for what, how fast."""
+"""The random applications of the paper's experiment: who offers what, who requests what, how fast."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from australis.sim.hotspot.overlay import PlacedTask
 
 @dataclass(frozen=True)
 class Setting:
-    """The experiment of section 4, and what it does not say."""
+    """The experiment of section 4, and what it leaves open."""
 
     peers: int = 30
     operators: int = 10
     offered: int = 5
     """The components of each peer."""
     stages: int = 5
-    """The operators of each application; each peer asks for one."""
+    """The operators of each application; each peer requests one."""
     rate_max: float = 1.0
-    """Tuples of a source in a second: 80 Kbit in a second, of tuples of 10 KB."""
+    """Tuples of a source per second: 80 Kbit per second, in tuples of 10 KB."""
     utilisation: float = 0.7
-    """The part of all peers' time that the applications need."""
+    """The fraction of all peers' time that the applications need."""
     latency_s: float = 0.05
     minutes: int = 15
     stateful: bool = False
@@ -33,7 +33,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Request:
-    """An application that a peer asked for."""
+    """An application that a peer requested."""
 
     peer: str
     application: Application
@@ -43,19 +43,19 @@ class Request:
 
 @dataclass(frozen=True)
 class Workload:
-    """What there is at the start."""
+    """The initial state."""
 
     offers: dict[str, tuple[str, ...]]
     costs: dict[str, float]
-    """The seconds that each operator works on a tuple."""
+    """The seconds that each operator needs per tuple."""
     requests: tuple[Request, ...]
 
 
 def workload(setting: Setting, chance: Random) -> Workload:
-    """Draw it: operators differ in cost by up to 3; any component that offers an operator may be chosen."""
+    """A random workload: operator costs differ by up to 3; any component of an operator may be chosen."""
     operators = [f"op{number}" for number in range(setting.operators)]
     offers = _offers(setting, operators, chance)
-    # Half of the greatest rate, for each stage of one application for each peer, in the part of its time.
+    # Half of the greatest rate, for each stage of one application per peer, within the fraction of its time.
     mean = setting.utilisation / (setting.rate_max / 2 * setting.stages)
     costs = {operator: mean * chance.uniform(0.5, 1.5) for operator in operators}
     requests = tuple(_request(peer, setting, offers, operators, chance) for peer in offers)

@@ -1,8 +1,8 @@
-"""The kernel of a virtual world: its clock, its machines, what lies between them, and a journal of it all.
+"""The kernel of a virtual world: its clock, its machines, the links between them, and a journal.
 
-`clock` goes from event to event, `nodes` work their queues off and crash, `links` carry messages late, in
-pages, twice or never, `journal` writes down what machines of `australis.policy` heard and decided, and plays
-it again. Events with their times come in, and go out in order; everything follows from a seed.
+`clock` advances from event to event, `nodes` process their queues and crash, `links` carry messages in pages
+and may delay, duplicate or lose them, `journal` records the events and decisions of `australis.policy` and
+replays them. In: events with their times. Out: the same in order; everything follows from a seed.
 """
 
 from australis.sim.kernel.clock import Clock

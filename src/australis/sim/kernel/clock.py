@@ -1,4 +1,4 @@
-"""Virtual time: what is planned happens in the order of time, and in that of planning among equals."""
+"""Virtual time: planned actions run in the order of time, and of planning for equal times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Action = Callable[..., object]
 
 
 class Clock:
-    """Goes from event to event.
+    """Advances from event to event.
 
     >>> clock, seen = Clock(), []
     >>> clock.after(2.0, seen.append, "later")
@@ -27,7 +27,7 @@ class Clock:
     def __init__(self) -> None:
         self.now = 0.0
         self.happened = 0
-        """How many events there have been."""
+        """How many events have happened."""
         self._planned: list[tuple[float, int, Action, tuple[Any, ...]]] = []
         self._serial = 0
 
@@ -39,11 +39,11 @@ class Clock:
         heappush(self._planned, (time, self._serial, action, arguments))
 
     def after(self, delay: float, action: Action, *arguments: Any) -> None:
-        """Plan an action for when a while has passed."""
+        """Plan an action after a delay."""
         self.at(self.now + delay, action, *arguments)
 
     def every(self, period: float, action: Action, *arguments: Any, first: float | None = None) -> None:
-        """Plan an action for again and again; `first` is when it begins, if not after one period."""
+        """Plan a repeated action; `first` is when it begins, if not after one period."""
         self.at(self.now + period if first is None else first, self._again, period, action, arguments)
 
     def _again(self, period: float, action: Action, arguments: tuple[Any, ...]) -> None:
@@ -51,9 +51,9 @@ class Clock:
         action(*arguments)
 
     def run(self, until: float = inf) -> None:
-        """Let happen what is planned, until a time or until nothing is planned any more.
+        """Run planned actions, until a time or until none is left.
 
-        Time that has passed stays passed.
+        Time never goes back.
         """
         planned = self._planned
         while planned and planned[0][0] <= until:

@@ -1,4 +1,4 @@
-"""What machines heard and decided, in order; and the same again, with every difference told."""
+"""The events and decisions of policies, in order; a replay reports every difference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class PolicyMachine(Protocol):
 
 
 class JournalEntry(NamedTuple):
-    """One event, and what was decided about it."""
+    """One event, and the resulting commands."""
 
     time: float
     who: str
@@ -32,11 +32,11 @@ class Journal:
         self.entries: list[JournalEntry] = []
 
     def write(self, time: float, who: str, event: Any, commands: Sequence[Any]) -> None:
-        """One more event, and its commands."""
+        """Record an event and its commands."""
         self.entries.append(JournalEntry(time, who, event, tuple(commands)))
 
     def replay(self, machines: Mapping[str, PolicyMachine]) -> int:
-        """Tell fresh machines the same events; how many there were, if they decide the same."""
+        """Give new machines the same events; returns how many there were, if they decide the same."""
         for number, entry in enumerate(self.entries):
             found = tuple(machines[entry.who].handle(entry.event))
             if found != entry.commands:
@@ -44,7 +44,7 @@ class Journal:
         return len(self.entries)
 
     def compare(self, other: Journal) -> int:
-        """How many entries there are, if both are the same."""
+        """The number of entries, if both journals are the same."""
         for number, (ours, theirs) in enumerate(zip_longest(self.entries, other.entries)):
             if ours != theirs:
                 raise _differs(number, ours or theirs, f"is {theirs}", f"{ours}")

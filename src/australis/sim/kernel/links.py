@@ -1,4 +1,4 @@
-"""What lies between machines: latency, bandwidth, pages; and messages that are lost, late or there twice."""
+"""Links between machines: latency, bandwidth, pages; and messages that are lost, delayed or duplicated."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from australis.errors import Problem, SimulationError
 from australis.sim.kernel.clock import Clock
 
 Deliver = Callable[[str, str, Any], object]
-"""What is done with a message: from whom, to whom, which."""
+"""Receives a message: the source, the target and the message."""
 
 
 @dataclass(frozen=True)
 class Faults:
-    """How bad links are; chances are of a page."""
+    """How unreliable links are; chances apply to a page."""
 
     loss: float = 0.0
     duplication: float = 0.0
     delay: float = 0.0
-    """The most that a page is later than others: so they overtake each other."""
+    """The greatest additional delay of a page, by which pages overtake each other."""
 
     def __post_init__(self) -> None:
         if not (0 <= self.loss < 1 and 0 <= self.duplication <= 1 and 0 <= self.delay < inf):
@@ -31,17 +31,17 @@ class Faults:
 
 @dataclass(frozen=True)
 class Links:
-    """How messages get from node to node: in pages that leave when they are full or one has waited."""
+    """How messages get from node to node: in pages that leave when they are full or due."""
 
     latency: float = 0.0
     tuple_time: float = 0.0
     """How long a link is busy with one tuple: its bandwidth."""
     page_tuples: int = 1
     wait: float = 0.0
-    """The longest that a tuple is held back for its page to fill."""
+    """The longest that a tuple waits for its page to fill."""
     faults: Faults = Faults()
     ordered: bool = False
-    """Whether pages keep their order, however late one is: those of a connection do."""
+    """Whether pages keep their order, however late one is, as those of a connection do."""
 
     def __post_init__(self) -> None:
         if self.page_tuples < 1:
@@ -53,11 +53,11 @@ class Links:
 
 @dataclass
 class _Lane:
-    """The way from one node to another."""
+    """The link from one node to another."""
 
     page: list[Any]
     pages: int = 0
-    """How many have left."""
+    """How many pages have left."""
     free: float = 0.0
     last: float = 0.0
     """When the last page arrives."""
@@ -82,7 +82,7 @@ class Net:
         self._lanes: dict[tuple[str, str], _Lane] = {}
 
     def send(self, source: str, target: str, message: Any) -> None:
-        """Take a message for a node; what a node sends to itself is there at once, and never lost."""
+        """Send a message to a node; a message to the same node arrives at once, and is never lost."""
         if source == target:
             self._clock.after(0.0, self._deliver, source, target, message)
             return

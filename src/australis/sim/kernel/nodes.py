@@ -1,4 +1,4 @@
-"""Machines of finite capacity, which work their queues off first come first served, and may crash."""
+"""Machines of finite capacity, which process their queues first come first served, and may crash."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from australis.sim.kernel.clock import Action, Clock
 class VirtualNode:
     """A machine: up or down, and busy until its queue is empty.
 
-    A crash takes along what is queued and what is being worked on.
+    A crash loses what is queued and what is being processed.
 
     >>> clock, done = Clock(), []
     >>> node = VirtualNode(clock, "n", capacity=2.0)
@@ -34,14 +34,14 @@ class VirtualNode:
         self.name, self.capacity = name, capacity
         self.up = True
         self.life = 0
-        """How often it has crashed: what was begun in another life is never done."""
+        """How often it has crashed: work that was begun in another life is never completed."""
         self.queued = 0
-        """The pieces of work that wait or are being done."""
+        """The pieces of work that wait or are in progress."""
         self._clock = clock
         self._free = 0.0
 
     def work(self, amount: float, done: Action, *arguments: Any) -> None:
-        """Take a piece of work into the queue, and act when it is done; nothing happens if it is down."""
+        """Queue a piece of work, and call the action when it is done; nothing happens if it is down."""
         if self.up:
             self._free = max(self._free, self._clock.now) + amount / self.capacity
             self.queued += 1
@@ -53,12 +53,12 @@ class VirtualNode:
             done(*arguments)
 
     def crash(self) -> None:
-        """Lose the queue, and do nothing any more."""
+        """Lose the queue, and stop."""
         self.up = False
         self.life += 1
         self.queued = 0
         self._free = 0.0
 
     def restart(self) -> None:
-        """Be there again, with nothing to do."""
+        """Start again, with an empty queue."""
         self.up = True

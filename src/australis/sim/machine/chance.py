@@ -1,4 +1,4 @@
-"""How a seed becomes settings: how threads are scheduled, and how much goes wrong in a run."""
+"""How a seed determines settings: how threads are scheduled, and how much fails in a run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ UNIFORM, PRIORITIES = "uniform", "priorities"
 FAILURES = ("create", "sync", "open", "delete", "move", "commit", "statement")
 """The operations that may fail, each with its own chance."""
 AMOUNTS = (0.0, 0.0, 0.0, 0.002, 0.002, 0.01, 0.01, 0.05, 0.2)
-"""What the chances of failure in a run are about: many runs have few failures, some have many."""
+"""The typical chances of failure in a run: many runs have few failures, some have many."""
 
 
 @dataclass(frozen=True)
 class Chances:
-    """The settings of a run; a chance is between 0 and 1, and the default is that nothing fails."""
+    """The settings of a run; chances are between 0 and 1, and by default nothing fails."""
 
     schedule: str = UNIFORM
     stay: float = 0.0
@@ -26,11 +26,11 @@ class Chances:
     step_ns: int = 1_000
     """How much virtual time a switch point takes."""
     crashes: int = 0
-    """How many lives power loss or a kill ends, at the most."""
+    """How many lives a power loss or a kill ends, at most."""
     crash_within: int = 2_000
-    """A life that is to crash does so at one of its first switch points, up to this one."""
+    """A life that will crash does so at one of its first switch points, up to this one."""
     kill: float = 0.0
-    """The share of crashes that end the process only, so that the disk loses nothing."""
+    """The share of crashes that end only the process, so that the disk loses nothing."""
     create: float = 0.0
     sync: float = 0.0
     open: float = 0.0
@@ -39,9 +39,9 @@ class Chances:
     commit: float = 0.0
     statement: float = 0.0
     again: float = 0.0
-    """The chance that an operation fails when the last one of its kind did; the database is one kind."""
+    """The chance that an operation fails if the last one of its kind did; the database is one kind."""
     doubt: float = 0.0
-    """The share of failed syncs of a commit after which it seems undone, and the next life finds it done."""
+    """The share of failed commit syncs that seem undone, although the next life finds the commit done."""
     stall: float = 0.0
     """The chance that an operation of the disk or the database takes long."""
     stall_ms_most: int = 1_000
@@ -57,7 +57,7 @@ class Chances:
                 raise _refusal(name, getattr(self, name), f"{least} or more")
 
     def __str__(self) -> str:
-        """What differs from the defaults."""
+        """The settings that differ from the defaults."""
         usual = vars(Chances())
         return ", ".join(f"{name} {value}" for name, value in vars(self).items() if value != usual[name])
 
@@ -75,7 +75,7 @@ def _refusal(name: str, value: object, expected: str) -> SimulationError:
 
 
 def draw_chances(seed: int, crash_within: int = 2_000) -> Chances:
-    """The settings that a seed stands for.
+    """The settings that a seed determines.
 
     >>> draw_chances(7) == draw_chances(7)
     True
@@ -106,5 +106,5 @@ def draw_chances(seed: int, crash_within: int = 2_000) -> Chances:
 
 
 def _chance(random: Random, amount: float) -> float:
-    """About an amount, and 0 in every second run: a failure may hide another, so some runs lack it."""
+    """About an amount, or 0 in every second run: a failure may hide another, so some runs lack it."""
     return round(2 * amount * random.random(), 4) * random.choice((0, 1))

@@ -1,4 +1,4 @@
-"""Connections to the virtual database: what code uses of `sqlite3.Connection`, with failures."""
+"""Connections to the virtual database: the used part of `sqlite3.Connection`, with failures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MESSAGES = {"SQLITE_FULL": "database or disk is full"}
 
 
 class Rows:
-    """The rows that a statement gave, all at once, so that a life that is over leaves no cursor behind."""
+    """The rows of a statement, fetched at once, so that a life that is over leaves no cursor open."""
 
     def __init__(self, cursor: sqlite3.Cursor) -> None:
         self.description, self.rowcount = cursor.description, cursor.rowcount
@@ -38,7 +38,7 @@ class VirtualConnection:
     """A connection of one life.
 
     A statement outside of a transaction is a switch point; so is `commit`, before and after it takes effect.
-    A commit that fails may count all the same: only reading tells.
+    A commit that fails may still take effect: only reading shows it.
     """
 
     def __init__(self, home: VirtualHome, life: Life) -> None:
@@ -72,7 +72,7 @@ class VirtualConnection:
         return self._run(lambda db: db.executemany(query, values))
 
     def executescript(self, script: str) -> None:
-        """Run statements that begin and commit a transaction of their own."""
+        """Run statements that begin and commit their own transaction."""
         self._enter("executescript")
         failed = self._machine.fails("commit")
         if not failed or self._home.chance(0.5):
@@ -83,14 +83,14 @@ class VirtualConnection:
         self._pause("executed")
 
     def close(self) -> None:
-        """Close the connection, once; an open transaction is undone."""
+        """Close the connection, once; an open transaction is rolled back."""
         if self.in_transaction:
             self._home.rollback(self)
         self._home.close(self)
         self._is_closed = True
 
     def _enter(self, word: str) -> None:
-        """Refuse what is closed; outside of a transaction, wait for those of other connections."""
+        """Refuse a closed connection; outside of a transaction, wait for those of other connections."""
         if self._is_closed:
             raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
         if not self.in_transaction or word == "commit":
@@ -106,7 +106,7 @@ class VirtualConnection:
         return self._home.run(self, statement)
 
     def _fail_statement(self) -> NoReturn:
-        """Fail; SQLite may undo the transaction when a statement fails so."""
+        """Fail; SQLite may roll back the transaction when a statement fails like this."""
         if not self.in_transaction:
             raise _error("SQLITE_IOERR_READ")
         if self._home.chance(0.5):
@@ -121,7 +121,7 @@ class VirtualConnection:
         return rows
 
     def _fail_commit(self) -> NoReturn:
-        """Fail without effect, maybe with the transaction still open; or fail although the commit counts."""
+        """Fail without effect, perhaps in an open transaction; or fail although the commit takes effect."""
         home = self._home
         if home.chance(0.5):
             if home.chance(0.5):

@@ -1,4 +1,4 @@
-"""The virtual home of a catalogue: an SQLite database in memory that outlives lives, and its lock."""
+"""The virtual home of a catalogue: an in-memory SQLite database that survives lives, and its lock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Statement = Callable[[sqlite3.Connection], sqlite3.Cursor]
 
 
 class HeldLock:
-    """The lock of a root, which a life holds until it is closed, or the life is over."""
+    """The lock of a root, which a life holds until it is closed or the life is over."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine, self._is_closed = machine, False
@@ -24,11 +24,11 @@ class HeldLock:
 
     @property
     def is_held(self) -> bool:
-        """Whether it refuses others."""
+        """Whether others cannot take it."""
         return not (self._is_closed or self._life.is_over)
 
     def close(self) -> None:
-        """Let go, once."""
+        """Release it, once."""
         self._machine.scheduler.check(self._life)
         self._is_closed = True
 
@@ -37,26 +37,26 @@ class VirtualHome:
     """Where the catalogue of a root is kept.
 
     With `pragma synchronous` FULL or EXTRA a commit is durable when it returns. With less, a power loss may
-    bring back an older committed state, but never a damaged one. With a `disk`, the catalogue is in its file
+    restore an older committed state, but never a damaged one. With a `disk`, the catalogue is in its file
     system: a durable commit makes earlier deletes and moves durable too.
 
-    With the chance `doubt`, a commit whose sync fails does what SQLite does in WAL mode: it seems undone to
-    all readers, but it is in the log. The next life finds it done, after a power loss or a mere kill, unless
-    another commit has overwritten it, or its connection was closed.
+    With the chance `doubt`, a commit whose sync fails behaves as in SQLite's WAL mode: it seems undone to all
+    readers, but it is in the log. The next life finds it done, after a power loss or a kill, unless another
+    commit has overwritten it or its connection was closed.
     """
 
     def __init__(self, machine: Machine, disk: VirtualDisk | None = None) -> None:
         self.machine = machine
         self.writer: VirtualConnection | None = None
-        """The connection whose transaction is open."""
+        """The connection with the open transaction."""
         self._disk = disk
         self._random = machine.faults.random
         self._db = _memory()
         self._changes = 0
-        """How many changes of rows there were at the last end of a transaction."""
+        """The number of row changes at the last end of a transaction."""
         self._turn = Awaited(machine.scheduler.harness, "the catalogue")
         self._older: bytes | None = None
-        """An older state that a power loss may bring back; without one, the current state is durable."""
+        """An older state that a power loss may restore; without one, the current state is durable."""
         self._in_doubt: tuple[VirtualConnection, bytes] | None = None
         """A connection whose commit failed and seems undone, and the state that the next life may find."""
         self._is_made = False
@@ -76,7 +76,7 @@ class VirtualHome:
         return VirtualConnection(self, self.machine.scheduler.check().life)
 
     def lock(self) -> HeldLock:
-        """Hold the root for the life of the current thread."""
+        """Lock the root for the life of the current thread."""
         self.machine.pause("lock root")
         if self._lock is not None and self._lock.is_held:
             raise BlockingIOError(errno.EWOULDBLOCK, os.strerror(errno.EWOULDBLOCK))
@@ -84,11 +84,15 @@ class VirtualHome:
         return self._lock
 
     def has_catalog(self) -> bool:
-        """Whether there is a database, even one without tables."""
+        """Whether there is a database, even without tables."""
         self.machine.pause("has_catalog")
         return self._is_made
 
-    # --- what connections do
+    def lacks_journal(self, epoch: int) -> bool:
+        """Nothing is missing: what is committed is in one piece."""
+        return False
+
+    # --- for connections
 
     def wait_turn(self, connection: VirtualConnection) -> None:
         """Wait until no other connection has a transaction open."""
@@ -96,7 +100,7 @@ class VirtualHome:
             self.machine.scheduler.block(self._turn)
 
     def run(self, connection: VirtualConnection, statement: Statement) -> Rows:
-        """Run a statement for a connection; outside of a transaction, what it changes is committed."""
+        """Run a statement for a connection; outside of a transaction, its changes are committed."""
         self._is_made = True
         if connection.synchronous < FULL and self._older is None and self.writer is None:
             self._older = self._image()
@@ -116,42 +120,42 @@ class VirtualHome:
         return rows
 
     def rollback(self, connection: VirtualConnection) -> Rows:
-        """Undo the transaction of a connection."""
+        """Roll back the transaction of a connection."""
         rows = self.run(connection, lambda db: db.execute("rollback"))
         self._changes = self._db.total_changes
         return rows
 
     def note_commit(self, connection: VirtualConnection) -> None:
-        """Take note that something was committed."""
+        """Note that something was committed."""
         self._changes, self._in_doubt = self._db.total_changes, None
         is_durable = connection.synchronous >= FULL
         if is_durable and self._disk is not None:
             self._disk.settle()
-        # What is not synced gets to the disk sooner or later all the same.
+        # Unsynced data reaches the disk sooner or later.
         if is_durable or self.chance(0.1):
             self._older = None
 
     def leave_in_doubt(self, connection: VirtualConnection) -> None:
-        """Undo a transaction so that the next life may find it done all the same."""
+        """Undo a transaction so that the next life may still find it done."""
         after = self._db.serialize()
         self.rollback(connection)
         self._in_doubt = connection, after
 
     def close(self, connection: VirtualConnection) -> None:
-        """Take note that a connection was closed in order, which drops what did not count."""
+        """Note that a connection was closed properly, which discards a commit in doubt."""
         if self._in_doubt is not None and self._in_doubt[0] is connection:
             self._in_doubt = None
 
     def synchronous(self) -> int:
-        """The level that `pragma synchronous` was set to last."""
+        """The last level of `pragma synchronous`."""
         (level,) = self._db.execute("pragma synchronous").fetchone()
         return int(level)
 
     def chance(self, chance: float) -> bool:
-        """Whether something of this chance happens."""
+        """Whether an event of this chance happens."""
         return self._random.random() < chance
 
-    # --- what a power loss does
+    # --- the effects of a power loss
 
     def _hear(self, life: Life, power: bool) -> None:
         if self.writer is not None and (power or self.writer.life is life):
@@ -164,7 +168,7 @@ class VirtualHome:
             self._lose_power()
 
     def _decide(self, after: bytes, chance: float) -> None:
-        """Let a commit that was in doubt count, maybe."""
+        """Let a commit in doubt take effect, perhaps."""
         self._in_doubt = None
         if self.chance(chance):
             self._restore(after)
@@ -182,7 +186,7 @@ class VirtualHome:
             self.machine.scheduler.wake_all(self._turn)
 
     def _image(self) -> bytes:
-        """The whole database; nothing while it has no page."""
+        """The whole database; empty while it has no page."""
         return self._db.serialize() if self._page_count() else b""
 
     def _page_count(self) -> int:

@@ -1,4 +1,4 @@
-"""The virtual disk: files in memory that outlive lives, and lose at a power loss what was not synced."""
+"""The virtual disk: files in memory that survive lives; a power loss loses what was not synced."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _File:
     data: bytes
     is_durable: bool = False
     is_doomed: bool = False
-    """Whether a sync failed and dropped what it could not write, so that a later one has no effect."""
+    """Whether a failed sync dropped data, so that a later one has no effect."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class _Change:
 class VirtualDisk:
     """The files of one storage root, as a journalling file system such as ext4 keeps them.
 
-    Promised: a file that was synced survives a power loss whole, under its name. A sync also makes durable
-    all earlier deletes and moves, since the journal is written in order. A move is all or nothing. A folder
-    is durable at once. What is done is visible to all threads at once.
+    Guaranteed: a synced file survives a power loss whole, under its name. A sync also makes all earlier
+    deletes and moves durable, since the journal is written in order. A move is atomic. A folder is durable at
+    once. Every change is visible to all threads at once.
 
-    Not promised: a file that was not synced is lost, cut short, filled up with zeros, or, rarely, whole. A
-    delete or move since the last sync may be undone, each for itself. After a failed create, part of the file
-    may be there; after a failed sync, a second one may succeed and still save nothing. A failed delete or
-    move has no effect. A killed process loses nothing, but what it did not sync is still at risk.
+    Not guaranteed: a file that was not synced is lost, truncated, padded with zeros, or, rarely, whole. Each
+    delete or move since the last sync may be undone on its own. After a failed create, part of the file may
+    exist; after a failed sync, a second one may succeed and still save nothing. A failed delete or move has
+    no effect. A killed process loses nothing, but what it did not sync is still at risk.
     """
 
     parallel = 1
@@ -79,7 +79,7 @@ class VirtualDisk:
         self.bytes_written += len(whole)
 
     def sync(self, name: str) -> None:
-        """Make a file and its name durable, and all deletes and moves before."""
+        """Make a file and its name durable, and all earlier deletes and moves."""
         self._machine.pause(f"sync {name}")
         file = self._find(name)
         if self._machine.fails("sync"):
@@ -106,7 +106,7 @@ class VirtualDisk:
         del self._files[name]
 
     def move(self, name: str, target: str) -> None:
-        """Give a file another name, in place of the file that has it."""
+        """Rename a file, replacing the file that has the new name."""
         self._machine.pause(f"move {name} {target}")
         file = self._find(name)
         if self._machine.fails("move"):
@@ -116,8 +116,20 @@ class VirtualDisk:
         del self._files[name]
         self._files[target] = file
 
+    def claim(self, name: str, target: str) -> None:
+        """Give a file a name that no other has."""
+        self._machine.pause(f"claim {name} {target}")
+        if target in self._files:
+            raise _error(errno.EEXIST, target)
+        self.move(name, target)
+
+    def size(self, name: str) -> int:
+        """How many bytes a file has."""
+        self._machine.pause(f"size {name}")
+        return len(self._find(name).data)
+
     def exists(self, name: str) -> bool:
-        """Whether there is a file of this name."""
+        """Whether a file of this name exists."""
         self._machine.pause(f"exists {name}")
         return name in self._files
 
@@ -127,8 +139,13 @@ class VirtualDisk:
         below = f"{kind}/" if kind else ""
         return sorted(name for name in self._files if name.startswith(below))
 
+    def delete_folder(self, name: str) -> None:
+        """Delete all files below a folder, one after the other."""
+        for each in self.names(name):
+            self.delete(each)
+
     def make_folder(self, name: str) -> None:
-        """Make a folder and those above it, unless they are there."""
+        """Make a folder and its parents, if they do not exist."""
         self._machine.pause(f"make_folder {name}")
         self._add_folder(name)
 
@@ -139,7 +156,7 @@ class VirtualDisk:
         self._changes.clear()
 
     def contents(self) -> dict[str, bytes]:
-        """All files as they are now, by name; no switch point, and possible after the run."""
+        """The contents of all files, by name; not a switch point, and possible after the run."""
         return {name: self._files[name].data for name in sorted(self._files)}
 
     # --- what fails
@@ -163,7 +180,7 @@ class VirtualDisk:
                 self._tear(name, file)
 
     def _undo(self, change: _Change) -> None:
-        """Undo a change, unless a later one that stays rests on it."""
+        """Undo a change, unless a later one that stays depends on it."""
         if change.name in self._files:
             return
         if change.target is not None:

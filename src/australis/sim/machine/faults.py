@@ -1,4 +1,4 @@
-"""What goes wrong in a run: which operations fail or stall, and where a life crashes."""
+"""What fails in a run: which operations fail or stall, and where a life crashes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from random import Random
 from australis.sim.machine.chance import Chances
 
 _DEVICES = {"commit": "database", "statement": "database"}
-"""Operations that fail together: a database that could not commit may not answer either."""
+"""Operations that fail together: a database that cannot commit may not answer either."""
 
 
 class Faults:
-    """Decides by a seed, and counts what it did.
+    """Decides by a seed, and counts what happened.
 
     >>> faults = Faults(1, Chances(sync=1.0))
     >>> faults.fails("sync"), faults.fails("open"), faults.counts
@@ -27,7 +27,7 @@ class Faults:
         """How often each thing happened."""
         # The text is that of the first version: another one would change what every seed does.
         self.random = Random(f"mischief {seed}")
-        """Decides what a failure or a power loss leaves behind."""
+        """Decides the effects of a failure or a power loss."""
         self._is_on = True
         self._failed_last: dict[str, bool] = {}
 
@@ -60,12 +60,12 @@ class Faults:
         happened = self.counts.get("power loss", 0) + self.counts.get("kill", 0)
         if not self._is_on or happened >= self.chances.crashes:
             return None
-        # Every second life crashes early, since recovery is short and has to bear crashes too.
+        # Every second life crashes early, since recovery is short and must survive crashes too.
         within = self.chances.crash_within // self.random.choice((1, 20))
         return self.random.randint(1, max(1, within))
 
     def is_kill(self) -> bool:
-        """Whether a crash ends the process only."""
+        """Whether a crash ends only the process."""
         return self.random.random() < self.chances.kill
 
     def count(self, what: str) -> None:

@@ -1,4 +1,4 @@
-"""Lives: the processes of a simulation, their threads, what these wait for, and power loss."""
+"""Lives: the processes of a simulation, their threads, what they wait for, and power loss."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class PowerLoss(BaseException):
-    """Raised by every operation of a life that is over, and by every use of what belongs to it."""
+    """Raised by every operation of a life that is over, and by every use of its objects."""
 
 
 class Life:
@@ -25,7 +25,7 @@ class Life:
         self.crash_at = crash_at
         """The switch point at which it crashes, if it does."""
         self.threads: list[VirtualThread] = []
-        """Those that have not ended."""
+        """The threads that have not ended."""
         self._scheduler = scheduler
 
     def start(self, target: Callable[[], None], name: str) -> VirtualThread:
@@ -33,11 +33,11 @@ class Life:
         return self._scheduler.start(self, target, name)
 
     def end(self) -> None:
-        """Lose power: no thread of this life has any effect from now on, and all have ended on return."""
+        """Lose power: threads of this life have no further effect, and all have ended on return."""
         self._scheduler.end_life(self, power=True)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until all threads have ended; whether they have."""
+        """Wait until all threads have ended; returns whether they have."""
         deadline = self._scheduler.deadline_ns(timeout)
         while self.threads:
             left = None if deadline is None else (deadline - self._scheduler.now_ns) / 1e9
@@ -59,7 +59,7 @@ class Awaited:
 
 
 class VirtualThread:
-    """A thread of the operating system that runs only while it has the baton."""
+    """A real thread that runs only while it holds the baton."""
 
     def __init__(self, scheduler: Scheduler, life: Life, name: str, number: int) -> None:
         self.name, self.life, self.number = name, life, number
@@ -75,14 +75,14 @@ class VirtualThread:
         """The number of the timeout that it waits with; 0 without one."""
         self.has_timed_out = False
         self.interrupt: BaseException | None = None
-        """What it raises as soon as it runs."""
+        """What it raises when it next runs."""
         self.losses = 0
-        """How often it met power loss."""
+        """How often a power loss was raised in it."""
         self.ending = Awaited(scheduler.harness, f"the end of {name}")
         self._scheduler = scheduler
 
     def join(self, timeout: float | None = None) -> None:
-        """Wait until it has ended, or died with its life."""
+        """Wait until it has ended, with or without its life."""
         self._scheduler.switch(f"join {self.number}")
         if not self.is_over:
             self._scheduler.block(self.ending, timeout)

@@ -1,4 +1,4 @@
-"""The machine: a run of real code under a seed, from its first thread to a verdict."""
+"""The machine: runs real code under a seed, from its first thread to the result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _runs = count(1)
 
 
 class ThreadFailed(SimulationError):
-    """Threads that an exception ended, although the run came to its end."""
+    """Threads that ended with an exception, although the run completed."""
 
     def __init__(self, problem: Problem, threads: tuple[VirtualThread, ...] = ()) -> None:
         super().__init__(problem)
@@ -32,7 +32,7 @@ class ThreadFailed(SimulationError):
 
 
 class Machine:
-    """Runs code once, in the one way that a seed stands for.
+    """Runs code once, in the way that a seed determines.
 
     >>> machine, seen = Machine(1, Chances()), []
     >>> def main() -> int:
@@ -60,10 +60,10 @@ class Machine:
         self.scheduler = Scheduler(schedule, self.chances.step_ns, switches_most, keep)
         self.scheduler.on_crash_point = self._crash_here
         self.threads = VirtualThreads(self.scheduler)
-        """What code in a life is handed."""
+        """The threads for code in a life."""
         self.lives: list[Life] = []
 
-    # --- what the harness does
+    # --- for the harness
 
     def run(self, main: Callable[[], T]) -> T:
         """Run the harness as the first thread, and end all that it leaves; a machine runs once."""
@@ -77,7 +77,7 @@ class Machine:
         return results[0]
 
     def begin_life(self, name: str = "", crash_at: int | None = None) -> Life:
-        """A new life; it crashes at this one of its switch points, or where the seed plans it, if at all."""
+        """A new life; it crashes at the given switch point, or where the seed plans it, if at all."""
         if crash_at is None:
             crash_at = self.faults.plan_crash()
         life = Life(self.scheduler, name or f"life {len(self.lives) + 1}", crash_at)
@@ -85,17 +85,17 @@ class Machine:
         return life
 
     def crash(self, life: Life) -> None:
-        """Lose power: all threads of a life end without any effect, and the disk keeps what was synced."""
+        """Lose power: all threads of a life end without effect, and the disk keeps what was synced."""
         self.faults.count("power loss")
         life.end()
 
     def kill(self, life: Life) -> None:
-        """Kill a process: all threads of a life end without any effect, and the disk loses nothing."""
+        """Kill a process: all threads of a life end without further effect, and the disk loses nothing."""
         self.faults.count("kill")
         self.scheduler.end_life(life, power=False)
 
     def calm(self) -> None:
-        """Let nothing fail or crash from now on, so that what can recover does."""
+        """Let nothing fail or crash from now on, so that the code can recover."""
         self.faults.stop()
         for life in self.lives:
             life.crash_at = None
@@ -105,7 +105,7 @@ class Machine:
         life = self.scheduler.check().life
         self.scheduler.block(Awaited(life, "time to pass"), seconds)
 
-    # --- what disk, database and harness do
+    # --- for the disk, the database and the harness
 
     def pause(self, what: str, owner: Life | None = None) -> None:
         """A switch point, at which power may be lost, and which may take long."""
@@ -120,11 +120,11 @@ class Machine:
         life = self.scheduler.check().life
         return life is not self.scheduler.harness and self.faults.fails(kind)
 
-    # --- what it tells
+    # --- reports
 
     @property
     def trace(self) -> int:
-        """A hash of who reached which switch point, in order: equal for equal runs."""
+        """A hash of which thread reached which switch point, in order: equal for equal runs."""
         return self.scheduler.trace
 
     @property
@@ -134,16 +134,16 @@ class Machine:
 
     @property
     def failures(self) -> list[VirtualThread]:
-        """The threads that an exception ended so far; what the harness removes is not reported."""
+        """The threads that ended with an exception so far; the harness removes those that it expects."""
         return self.scheduler.failures
 
     @property
     def recent(self) -> list[tuple[str, str]]:
-        """The last switch points: which thread, and what it was about to do."""
+        """The last switch points: which thread, and its next operation."""
         return list(self.scheduler.recent)
 
     def summary(self) -> str:
-        """One line on what happened."""
+        """One line about the run."""
         seconds = self.scheduler.now_ns / 1e9
         return (
             f"seed {self.seed}: {self.switches} switch points, {seconds:.3f} virtual seconds, "
@@ -166,11 +166,11 @@ class Machine:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Let no garbage collection run code in the middle of a simulation, nor report what power loss cut off.
+    """Prevent garbage collection in the middle of a simulation, and reports about what a power loss cut off.
 
-    Finalisers would run where real memory decides, and reach switch points. So all that is garbage at the end
-    is collected then; what was there before is frozen meanwhile, which keeps that short. What is left of the
-    machine itself, when its caller has done with it, only a full collection finds.
+    Finalisers would run when real memory runs low, and reach switch points. So garbage is collected at the
+    end of the run; older objects are frozen meanwhile, which keeps that short. The machine itself, when its
+    caller drops it, is found only by a full collection.
     """
     was_enabled, report = gc.isenabled(), sys.unraisablehook
     sys.unraisablehook = lambda what: None if what.exc_type is PowerLoss else report(what)

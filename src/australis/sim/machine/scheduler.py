@@ -1,4 +1,4 @@
-"""The scheduler: virtual threads of which one runs at a time, and the virtual clock that they share."""
+"""The scheduler: runs one virtual thread at a time, with a shared virtual clock."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ from australis.sim.machine.schedules import Schedule
 from australis.sim.machine.stuck import stuck
 
 LOSSES_MOST = 1_000
-"""How often a thread may continue after a power loss, before it is left behind."""
+"""How often a thread may continue after a power loss before it is abandoned."""
 TIMEOUT_MOST = 1e9
-"""The longest timeout, in seconds; about what `threading` admits."""
+"""The longest timeout, in seconds; about what `threading` allows."""
 INTERRUPT_SECONDS_MOST = 10
 """How long an interrupted run may take to end, in real time."""
 
 
 class Scheduler:
-    """Passes the baton, and lets time pass when nobody can run."""
+    """Passes the baton, and lets time pass when no thread can run."""
 
     def __init__(self, schedule: Schedule, step_ns: int, switches_most: int, keep: int | None) -> None:
         self.now_ns = 0
         self.switches = 0
         self.switches_most = switches_most
         self.trace = 0
-        """A hash of who reached which switch point, in order."""
+        """A hash of which thread reached which switch point, in order."""
         self.recent: deque[tuple[str, str]] = deque(maxlen=keep)
-        """The last switch points: which thread, and what it was about to do."""
+        """The last switch points: which thread, and its next operation."""
         self.failures: list[VirtualThread] = []
-        """The threads that an exception ended."""
+        """The threads that ended with an exception."""
         self.harness = Life(self, "harness")
-        """What runs outside of any life of the simulated process."""
+        """The life of what runs outside of the simulated process."""
         self.current = VirtualThread(self, self.harness, "outside", 0)
         self.on_crash_point: Callable[[Life], None] = lambda life: self.take_down(life, power=True)
         self.on_life_end: list[Callable[[Life, bool], None]] = []
-        """What is to be told that a life ended, and whether the power was lost with it."""
+        """Callbacks for the end of a life, with whether power was lost."""
         self._schedule, self._step_ns = schedule, step_ns
         self._threads: list[VirtualThread] = []
         self._main = self.current
         self._ready: list[VirtualThread] = []
         self._first: deque[VirtualThread] = deque()
-        """Those that run before anyone is chosen: they die, or learn that the run is stuck."""
+        """Threads that run before any other: they die, or learn that the run is stuck."""
         self._alarms = Alarms()
         self._serial = 0
         self._done = threading.Lock()
         self._system_threads: list[threading.Thread] = []
 
-    # --- what threads do
+    # --- for threads
 
     def check(self, owner: Life | None = None) -> VirtualThread:
-        """The current thread, if its life and that of the thing it uses are not over."""
+        """The current thread, if its life and that of the object it uses are not over."""
         thread = self.current
         if thread.life.is_over or (owner is not None and owner.is_over):
             self._lose(thread)
@@ -66,7 +66,7 @@ class Scheduler:
         return thread
 
     def switch(self, what: str, owner: Life | None = None) -> VirtualThread:
-        """A switch point: somebody is chosen to run, maybe the current thread, which is returned."""
+        """A switch point: choose a thread to run, perhaps the current one; returns the current thread."""
         thread = self._step(what, owner)
         chosen = self._choose()
         if chosen is not thread:
@@ -75,7 +75,7 @@ class Scheduler:
         return thread
 
     def block(self, awaited: Awaited, timeout: float | None = None) -> bool:
-        """Wait until woken, or for a time; whether it was woken."""
+        """Wait until woken, or for a time; returns whether it was woken."""
         thread = self._step(awaited.label, awaited.life)
         self._ready.remove(thread)
         awaited.waiters.append(thread)
@@ -90,7 +90,7 @@ class Scheduler:
         return not thread.has_timed_out
 
     def wake_all(self, awaited: Awaited) -> None:
-        """Let all who wait for something compete for the next turn."""
+        """Let all threads that wait for something compete for the next turn."""
         for thread in awaited.waiters:
             self._get_ready(thread)
         awaited.waiters.clear()
@@ -109,7 +109,7 @@ class Scheduler:
         self.switch(f"end of {life.name}")
 
     def take_down(self, life: Life, power: bool) -> None:
-        """Let a life be over: its threads will do nothing but die, before anyone else runs."""
+        """End a life: its threads will do nothing but die, before any other runs."""
         if life.is_over:
             return
         life.is_over = True
@@ -122,7 +122,7 @@ class Scheduler:
                 self._interrupt(thread, PowerLoss())
 
     def serial(self) -> int:
-        """A number that was never given before."""
+        """A number that was never used before."""
         self._serial += 1
         return self._serial
 
@@ -133,14 +133,14 @@ class Scheduler:
     # --- from start to end
 
     def run(self, main: Callable[[], None]) -> BaseException | None:
-        """Run a first thread, and end all others after it; the exception that ended it."""
+        """Run a first thread, and end all others after it; returns the exception that ended it."""
         if self.harness.is_over:
             raise SimulationError(Problem("machine", "has run before", "a new machine for every run"))
         self._done.acquire()
         self._main = self._make(self.harness, main, "main")
         self._give_baton(self._main)
         self._wait_for_end()
-        # What hears of ends has disks and databases, which need not wait for a garbage collection.
+        # The listeners hold disks and databases, which need not wait for a garbage collection.
         self.on_life_end.clear()
         return self._main.failure
 
@@ -148,7 +148,7 @@ class Scheduler:
         try:
             self._done.acquire()
         except BaseException:
-            # An interrupt of the real thread: the first virtual one learns of it at the next switch point.
+            # An interrupt of the real thread: the first virtual one gets it at the next switch point.
             self.switches_most = -1
             self._done.acquire(timeout=INTERRUPT_SECONDS_MOST)
             raise
@@ -178,7 +178,7 @@ class Scheduler:
         self._finish(thread)
 
     def _note(self, thread: VirtualThread, error: BaseException) -> None:
-        """Remember what ended a thread; whatever ends one of a life that is over is its power loss."""
+        """Record what ended a thread; in a life that is over, any exception counts as power loss."""
         if thread.life.is_over:
             return
         thread.failure = error
@@ -207,7 +207,7 @@ class Scheduler:
         raise PowerLoss
 
     def _leave_behind(self, thread: VirtualThread) -> None:
-        """Report a thread that catches every power loss; nothing can end it but the end of Python."""
+        """Report a thread that catches every power loss; only the end of Python can end it."""
         expected = "code that lets a BaseException through"
         thread.failure = SimulationError(Problem(thread.name, "does not end with its life", expected))
         self.failures.append(thread)
@@ -215,7 +215,7 @@ class Scheduler:
         self._finish(thread)
         thread.baton.acquire()
 
-    # --- who is next
+    # --- which thread is next
 
     def _step(self, what: str, owner: Life | None = None) -> VirtualThread:
         thread = self.check(owner)
@@ -243,7 +243,7 @@ class Scheduler:
         return self._schedule.choose(self._ready, self.current)
 
     def _jump(self) -> bool:
-        """Let time pass until the next alarm; whether there is one."""
+        """Let time pass until the next alarm; returns whether there is one."""
         when = self._alarms.next_ns()
         if when is None:
             return False
@@ -269,17 +269,17 @@ class Scheduler:
             self._lose(thread)
 
     def _give_up(self, thread: VirtualThread) -> None:
-        """Let the first thread know that there is no end."""
+        """Tell the first thread that the run does not end."""
         if self._main in self._first:
             return
-        error = stuck(f"there is no end after {self.switches} switch points", self._threads)
+        error = stuck(f"the run has not ended after {self.switches} switch points", self._threads)
         if thread is self._main:
             raise error
         self._interrupt(self._main, error)
         self._first.append(self._main)
 
     def _doom(self, thread: VirtualThread) -> None:
-        """Let a thread run to its end before anyone else; the current one is about to."""
+        """Let a thread run to its end before any other; the current one is about to."""
         self._stop_waiting(thread)
         if thread in self._ready:
             self._ready.remove(thread)

@@ -1,4 +1,4 @@
-"""Schedules: which of the threads that can run is the next to run."""
+"""Schedules: which of the runnable threads runs next."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Schedule(Protocol):
     """A way to choose."""
 
     def enter(self, thread: VirtualThread) -> None:
-        """Take note of a new thread."""
+        """Note a new thread."""
 
     def choose(self, ready: list[VirtualThread], current: VirtualThread) -> VirtualThread:
-        """One of the threads that can run; the current one may be among them."""
+        """One of the runnable threads, perhaps the current one."""
 
 
 class Uniform:
@@ -28,7 +28,7 @@ class Uniform:
         self._random, self._stay = random, stay
 
     def enter(self, thread: VirtualThread) -> None:
-        """Nothing is noted."""
+        """Nothing to note."""
 
     def choose(self, ready: list[VirtualThread], current: VirtualThread) -> VirtualThread:
         if len(ready) == 1:
@@ -39,10 +39,10 @@ class Uniform:
 
 
 class Priorities:
-    """The thread of the highest priority runs; at random points the current one gets the lowest.
+    """Runs the thread of the highest priority; at random points the current one gets the lowest.
 
-    That is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): it lets one thread run far
-    ahead of another, which a uniform choice hardly ever does. Changes do not cease, so no thread starves.
+    This is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): it lets one thread run far
+    ahead of another, which a uniform choice hardly ever does. Changes continue, so no thread starves.
     """
 
     def __init__(self, random: Random, change_every: int) -> None:
@@ -71,7 +71,7 @@ def _priority(thread: VirtualThread) -> float:
 
 
 def schedule_of(chances: Chances, random: Random) -> Schedule:
-    """The schedule that the settings of a run name."""
+    """The schedule named by the settings of a run."""
     if chances.schedule == PRIORITIES:
         return Priorities(random, chances.change_every)
     return Uniform(random, chances.stay)

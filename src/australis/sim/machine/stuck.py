@@ -1,4 +1,4 @@
-"""A run that cannot continue, and the report of what each thread waits for."""
+"""A run that cannot continue, and a report of what each thread waits for."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _HIDDEN = (str(Path(__file__).parent), threading.__file__)
 
 
 class Stuck(SimulationError):
-    """No thread can run, or there is no end; the message says what each thread waits for, and where."""
+    """No thread can run, or the run does not end; the message says what each thread waits for, and where."""
 
 
 def stuck(why: str, threads: Iterable[VirtualThread]) -> Stuck:
-    """The error for the threads as they are now."""
+    """The error for the current state of the threads."""
     frames = sys._current_frames()
     lines = [line for thread in threads for line in (_status(thread), *_stack(frames.get(thread.ident)))]
     return Stuck(Problem("simulation", "\n".join([why, *lines])))
@@ -35,7 +35,7 @@ def _status(thread: VirtualThread) -> str:
 
 
 def _stack(frame: object) -> list[str]:
-    """Where a thread is, without the frames of the simulator and of `threading`."""
+    """The stack of a thread, without the frames of the simulator and of `threading`."""
     found = traceback.StackSummary.extract(traceback.walk_stack(frame)) if frame else []  # type: ignore[arg-type]
     outside = [each for each in found if not each.filename.startswith(_HIDDEN)][:FRAMES_MOST]
     return [f"    {each.filename}:{each.lineno} {each.name}: {each.line}" for each in outside]

@@ -1,4 +1,4 @@
-"""Threads as code is handed them: locks, conditions, events and clocks, each use a switch point."""
+"""Threads for the code under test: locks, conditions, events and clocks; each use is a switch point."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TICK_NS = 100
 
 
 class VirtualLock(Awaited):
-    """A re-entrant lock; whoever waits for it competes when it is released."""
+    """A re-entrant lock; waiting threads compete when it is released."""
 
     def __init__(self, scheduler: Scheduler, kind: str = "lock") -> None:
         super().__init__(scheduler.check().life, f"{kind} {scheduler.serial()}")
@@ -50,7 +50,7 @@ class VirtualLock(Awaited):
         return thread
 
     def wait(self, awaited: Awaited, timeout: float | None) -> bool:
-        """Wait for something without the lock, however often it is held; whether it came."""
+        """Wait for something with the lock released, however often it is held; returns whether it came."""
         thread, depth = self.check_owner(), self._depth
         self._depth = 0
         self._let_go()
@@ -69,7 +69,7 @@ class VirtualLock(Awaited):
         self._scheduler.wake_all(self)
 
     def _is_lost(self, kind: type[BaseException] | None) -> bool:
-        """Whether an exception is on its way through a block in which the lock was lost, so all is said."""
+        """Whether an exception passes a block in which the lock was lost, so that nothing need be added."""
         try:
             thread = self._scheduler.check(self.life)
         except PowerLoss:
@@ -80,7 +80,7 @@ class VirtualLock(Awaited):
 
 
 class VirtualCondition:
-    """A condition over a re-entrant lock of its own."""
+    """A condition with its own re-entrant lock."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._lock = VirtualLock(scheduler, "condition")
@@ -97,11 +97,11 @@ class VirtualCondition:
         self._lock.__exit__(kind, error, trace)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for a notice, or for a time; whether the notice came."""
+        """Wait for a notification, or for a time; returns whether it was notified."""
         return self._lock.wait(self._change, timeout)
 
     def notify_all(self) -> None:
-        """Wake all who wait."""
+        """Wake all waiting threads."""
         self._lock.check_owner()
         self._scheduler.wake_all(self._change)
         self._scheduler.switch(f"notify {self._lock.label}", self._lock.life)
@@ -115,23 +115,23 @@ class VirtualEvent(Awaited):
         self._scheduler, self._is_set = scheduler, False
 
     def set(self) -> None:
-        """Raise the flag."""
+        """Set the flag."""
         self._scheduler.switch(f"set {self.label}", self.life)
         self._is_set = True
         self._scheduler.wake_all(self)
 
     def clear(self) -> None:
-        """Lower the flag."""
+        """Clear the flag."""
         self._scheduler.switch(f"clear {self.label}", self.life)
         self._is_set = False
 
     def is_set(self) -> bool:
-        """Whether the flag is up."""
+        """Whether the flag is set."""
         self._scheduler.switch(f"ask {self.label}", self.life)
         return self._is_set
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the flag is up, or for a time; whether it is."""
+        """Wait until the flag is set, or for a time; returns whether it is."""
         self._scheduler.switch(self.label, self.life)
         if not self._is_set:
             return self._scheduler.block(self, timeout)
@@ -139,7 +139,7 @@ class VirtualEvent(Awaited):
 
 
 class VirtualThreads:
-    """Makes threads and what they share; all belong to the life of the thread that asks."""
+    """Makes threads and their shared objects, all in the life of the calling thread."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler

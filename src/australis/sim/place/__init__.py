@@ -1,8 +1,8 @@
-"""Placement, simulated: boxes that slide and split while the load moves from stream to stream.
+"""Placement, simulated: boxes slide and split while the load shifts from stream to stream.
 
-`flows` runs a network whose streams are rates, not tuples; `workload` is a network over eight sites, with a
-hot stream that is another one every few minutes; `run` lets a placement daemon live on each site;
-`experiments` compares what they reach with what stays where it is. A seed comes in; moves and delays go out.
+`flows` runs a network whose streams are rates, not tuples; `workload` is a network over eight sites, in which
+the hot stream changes every few minutes; `run` has a placement daemon on each site; `experiments` compares
+the results with a fixed placement. In: a seed. Out: moves and delays.
 """
 
 from australis.sim.place.experiments import VARIANTS, Compared, Placed, placed

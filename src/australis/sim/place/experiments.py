@@ -1,4 +1,4 @@
-"""The same load with boxes that stay, that slide, that split too, and that move without any hysteresis."""
+"""The same load with boxes that stay, that slide, that also split, and that move without hysteresis."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ VARIANTS: dict[str, Manners | None] = {
     "slides and splits": Manners(),
     "hasty": HASTY,
 }
-"""Who decides, by name; nobody, for the first."""
+"""The daemons' settings, by name; none for the first."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What a variant reaches, as means over runs."""
+    """The results of a variant, as means over runs."""
 
     delivered: float
     in_time: float
@@ -37,7 +37,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Placed:
-    """All variants; what is drawn and told move by move is of the first run."""
+    """All variants; plots and lists of moves are of the first run."""
 
     seed: int
     runs: int

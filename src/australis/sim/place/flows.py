@@ -1,4 +1,4 @@
-"""Streams as flows: each step carries on as much of every stream as sites and lines can do."""
+"""Streams as flows: each step carries as much of every stream as sites and lines can handle."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from australis.algebra.network import Ref
 from australis.policy.place import Line, Survey
 
 TRIES = 12
-"""How often it is tried to find what a step can do: what one site leaves, another does not get."""
+"""The iterations to find what a step can do: what one site does not pass on, another does not receive."""
 TOLERANCE = 0.01
-"""By how much a site or a line may do more or less than it could."""
+"""The tolerance for what a site or a line may do more or less than its capacity."""
 
 Place = TypeVar("Place", bound=Hashable)
 
 
 class Amount(NamedTuple):
-    """So many tuples, which need not be whole, and the sum of the times when they came to their inputs."""
+    """A number of tuples, which need not be whole, and the sum of their arrival times at the inputs."""
 
     tuples: float = 0.0
     born: float = 0.0
@@ -38,7 +38,7 @@ Leg = tuple[Ref, str, str]
 
 @dataclass(frozen=True)
 class FlowStep:
-    """What a step did."""
+    """The result of a step."""
 
     delivered: Mapping[str, Amount]
     """By output."""
@@ -49,11 +49,11 @@ class FlowStep:
 
 
 class Flows:
-    """A network in which amounts of tuples flow through boxes on sites with a capacity, and over lines.
+    """A network in which amounts of tuples flow through boxes on sites and over lines with a capacity.
 
-    A site that is asked for more than it can do lets in the same part of all that waits, and a line carries
-    the same part of all that is sent; the rest waits. What a site has let in goes through all its boxes, as a
-    train does; so where nothing is asked for too much, a tuple is through in a step.
+    An overloaded site admits the same fraction of everything that waits, and an overloaded line carries the
+    same fraction of everything that is sent; the rest waits. What a site admits passes through all its boxes,
+    like a train; so without overload, a tuple is through in one step.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> from australis.policy.place.survey import Placement, Site
@@ -70,13 +70,13 @@ class Flows:
 
     def __init__(self, survey: Survey) -> None:
         self.waiting: dict[str, Amount] = {}
-        """Before each box, where it comes from another site or an input."""
+        """At each box, what comes from another site or an input."""
         self.underway: dict[Leg, Amount] = {}
-        """Before each line."""
+        """At each line."""
         self.brought: dict[str, Amount] = {}
-        """What a change has brought to outputs, which is delivered with the next step."""
+        """What a change has brought to outputs, to be delivered in the next step."""
         self.held: frozenset[str] = frozenset()
-        """Boxes that do nothing, since they move."""
+        """Boxes that are stopped because they move."""
         self._set(survey)
 
     def _set(self, survey: Survey) -> None:
@@ -88,7 +88,7 @@ class Flows:
         self._routes = {ref: _Route(survey, ref) for ref in network.schemas}
 
     def step(self, now: float, seconds: float, rates: Mapping[str, float]) -> FlowStep:
-        """Let a while pass in which so many tuples come in."""
+        """Advance by a time in which tuples arrive at some rates."""
         sites = {name: site.capacity * seconds for name, site in self.survey.sites.items()}
         lines = {line: width * seconds for line, width in self.survey.lines.items()}
         done = self._pass(now, seconds, rates, {}, {})
@@ -114,14 +114,14 @@ class Flows:
 
     @property
     def backlog(self) -> float:
-        """The tuples that wait anywhere."""
+        """All waiting tuples."""
         every = (*self.waiting.values(), *self.underway.values())
         return sum(amount.tuples for amount in every)
 
     def change(self, survey: Survey, copies: Mapping[str, tuple[str, float]]) -> None:
-        """Go on with another network or placement; `copies` get their part of what waits for a box.
+        """Continue with another network or placement; `copies` get their share of what waits for a box.
 
-        What is on its way to boxes that move, or comes from them, is brought to its readers first.
+        What is in transit to or from boxes that move is first brought to its readers.
         """
         touched = _touched(self.survey, survey)
         for leg in [leg for leg in self.underway if leg[0] in touched]:
@@ -139,13 +139,13 @@ class Flows:
 
 
 def _touched(before: Survey, after: Survey) -> set[Ref]:
-    """The streams that go another way than before, or that somebody else reads."""
+    """The streams whose path or readers change."""
     every = before.network.schemas.keys() | after.network.schemas.keys()
     return {ref for ref in every if _way(before, ref) != _way(after, ref)}
 
 
 def _way(survey: Survey, ref: Ref) -> object:
-    """Where a stream comes from, and who reads it where."""
+    """Where a stream comes from, and which readers it has where."""
     if ref not in survey.network.schemas:
         return None
     ends = survey.ends[ref]
@@ -153,7 +153,7 @@ def _way(survey: Survey, ref: Ref) -> object:
 
 
 class _Route:
-    """Where a stream goes: first to its connection point, from there to the sites of its readers."""
+    """The route of a stream: first to its connection point, then to the sites of its readers."""
 
     def __init__(self, survey: Survey, ref: Ref) -> None:
         network, legs = survey.network, survey.legs(ref)
@@ -177,14 +177,14 @@ class _Route:
 
 
 class _Pass:
-    """One way through the network, with the part that each site and line can do of what it is asked for."""
+    """One pass through the network, with the fraction of the demand that each site and line can handle."""
 
     def __init__(self, flows: Flows, sites: Mapping[str, float], lines: Mapping[Line, float]) -> None:
         self._flows, self.sites, self.lines = flows, sites, lines
         self.waiting = dict(flows.waiting)
         self.underway: dict[Leg, Amount] = {}
         self._let_in: dict[str, Amount] = {}
-        """What a box gets of others on its site."""
+        """What a box receives from others on its site."""
         self.work: dict[str, float] = defaultdict(float)
         self.carried: dict[Line, float] = defaultdict(float)
         self.delivered = dict(flows.brought)
@@ -199,7 +199,7 @@ class _Pass:
                 self._send(Ref(box_id, port), taken.times(share))
 
     def _take(self, box_id: str) -> Amount:
-        """What a box gets done: a part of what waits for it, and all that comes from its own site."""
+        """What a box processes: a fraction of what waits for it, and everything from its own site."""
         queue, inside = self.waiting.get(box_id, NOTHING), self._let_in.get(box_id, NOTHING)
         if box_id in self._flows.held:
             self.waiting[box_id] = queue.plus(inside)
@@ -223,7 +223,7 @@ class _Pass:
                 self.delivered[name] = self.delivered.get(name, NOTHING).plus(got)
 
     def _over(self, ref: Ref, source: str, target: str, size: float, amount: Amount) -> Amount:
-        """What comes to the end of a line of what is there at its beginning."""
+        """What arrives at the end of a line, given what is at its beginning."""
         if source == target:
             return amount
         leg, line = (ref, source, target), (source, target)
@@ -238,7 +238,7 @@ class _Pass:
 def _fitted(
     parts: Mapping[Place, float], done: Mapping[Place, float], able: Mapping[Place, float]
 ) -> Mapping[Place, float]:
-    """Better parts: where more or less was done than can be; the same ones where all is well."""
+    """Adjusted fractions where more or less was done than possible; the same ones if all is well."""
     found = dict(parts)
     for place, amount in done.items():
         part, off = parts.get(place, 1.0), able[place] / amount if amount else 2.0
@@ -248,14 +248,14 @@ def _fitted(
 
 
 def _reached(survey: Survey, leg: Leg) -> Iterator[str]:
-    """The boxes to which a leg leads: at its end, or at any site if it ends at the connection point."""
+    """The boxes that a leg leads to: at its end, or at any site if it ends at the connection point."""
     for box_id, _ in survey.network.consumers[leg[0]]:
         if _is_at(survey, leg, survey.placement.boxes[box_id]):
             yield box_id
 
 
 def _ended(survey: Survey, leg: Leg) -> Iterator[str]:
-    """The outputs to which a leg leads."""
+    """The outputs that a leg leads to."""
     for name, output in survey.network.outputs.items():
         if output.source == leg[0] and _is_at(survey, leg, survey.placement.outputs[name]):
             yield name

@@ -1,4 +1,4 @@
-"""One run: a placement daemon on each site, which sees smoothed rates and moves boxes while all goes on."""
+"""One run: a placement daemon on each site, which sees smoothed rates and moves boxes during operation."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from australis.sim.place.workload import Rates, Setting, survey
 
 STEP_S = 1.0
 LOOK_S = 5.0
-"""How often daemons look."""
+"""How often daemons decide."""
 MEMORY_S = 10.0
-"""Over how long the rates that daemons see are smoothed."""
+"""The time over which the rates that daemons see are smoothed."""
 LATENCY_S = 1.0
-"""What every move takes beside the time to carry its state: to hold, to drain, to bind."""
+"""The fixed time of every move, besides the transfer of its state: to hold, to drain, to bind."""
 
 
 class Run:
-    """One run of a setting, drawn by a seed; without manners nothing ever moves."""
+    """One run of a setting, determined by a seed; without manners nothing ever moves."""
 
     def __init__(
         self, setting: Setting, seed: int, manners: Manners | None, journal: Journal | None = None
@@ -50,12 +50,12 @@ class Run:
         self._journal = journal
         self._seen = dict(self.flows.survey.rates)
         self._known = self.flows.survey
-        """What daemons see."""
+        """The survey that daemons see."""
         self._tally = Tally(self.flows.survey)
         self._moving: list[frozenset[str]] = []
 
     def outcome(self) -> Outcome:
-        """Let it run."""
+        """Run, and return the result."""
         self._clock.every(STEP_S, self._step, first=0.0)
         self._clock.every(LOOK_S, self._look)
         self._clock.run(until=self._setting.seconds)
@@ -67,7 +67,7 @@ class Run:
         for name, rate in rates.items():
             self._seen[name] += STEP_S / MEMORY_S * (rate - self._seen[name])
         done = self.flows.step(now, STEP_S, rates)
-        self._tally.stepped(now, STEP_S, rates, done, self.flows)
+        self._tally.note_step(now, STEP_S, rates, done, self.flows)
 
     # --- daemons
 
@@ -96,12 +96,12 @@ class Run:
     # --- moves
 
     def _begin(self, move: Move) -> None:
-        """Hold the boxes while what they remember is carried over."""
+        """Hold the boxes while their state is transferred."""
         here = self.flows.survey
         held = move.touched & here.network.boxes.keys()
         self._moving.append(held)
         self._hold()
-        self._tally.moved(self._clock.now, move, move.state_bytes(here))
+        self._tally.note_move(self._clock.now, move, move.state_bytes(here))
         self._clock.after(LATENCY_S + carry_s(here, move), self._end, move, held)
 
     def _hold(self) -> None:
@@ -111,7 +111,7 @@ class Run:
         here, copies = self.flows.survey, {}
         if isinstance(move, Splitting):
             copies[move.parting.copy] = (move.parting.box, 1 - move.portion.kept)
-        # Between offer and end another site may have changed the network before the box.
+        # Between offer and end, another site may have changed the network upstream of the box.
         fits = not isinstance(move, Splitting) or move.parting.fits(here.network)
         if fits:
             self.flows.change(move.apply(here), copies)

@@ -1,4 +1,4 @@
-"""What is counted during a run: what came out and how late, what lines carried, what moved and went back."""
+"""The statistics of a run: what was delivered and how late, what lines carried, what moved and returned."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from australis.policy.place import Move, Sliding, Survey
 from australis.sim.place.flows import Flows, FlowStep
 
 IN_TIME_S = 5.0
-"""What comes out within this time is still of use."""
+"""Output within this time is still useful."""
 CURVE_S = 20.0
-"""Over so many seconds what is drawn is a mean."""
+"""Plots show means over this many seconds."""
 RETURN_S = 900.0
-"""A box that is back within this time has gone to and fro."""
+"""A box that returns within this time has moved to and fro."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run."""
+    """The result of a run."""
 
     delivered: float
-    """Of what came in, the part that was delivered by the end."""
+    """The fraction of the input that was delivered by the end."""
     in_time: float
-    """The part that was delivered in time."""
+    """The fraction that was delivered in time."""
     delay_s: float
-    """The mean time from input to output of what was delivered."""
+    """The mean delay of what was delivered, from input to output."""
     backlog: float
-    """The tuples that wait, as a mean over time."""
+    """The waiting tuples, averaged over time."""
     traffic: float
-    """Bytes in a second over all lines, states that move included, as a mean over time."""
+    """Bytes per second over all lines, including moving states, averaged over time."""
     overloaded: float
-    """The sites that are asked for more than they can do, as a mean over time."""
+    """The overloaded sites, averaged over time."""
     slides: int
     splits: int
     returns: int
-    """Boxes that were soon back where they had come from."""
+    """Boxes that soon returned to where they had come from."""
     last_move_s: float
     delays: tuple[tuple[float, float], ...]
     """The mean delay of what was delivered, with the second of the run."""
     moves: tuple[tuple[float, str], ...]
-    """What moved, with the second when it began."""
+    """What moved, with the second at which it began."""
 
 
 class Tally:
@@ -56,10 +56,10 @@ class Tally:
         self._returns = 0
         self._curve: dict[int, tuple[float, float]] = {}
 
-    def stepped(
+    def note_step(
         self, now: float, seconds: float, rates: Mapping[str, float], step: FlowStep, flows: Flows
     ) -> None:
-        """One step."""
+        """Note one step."""
         self._seconds += seconds
         self._due += seconds * sum(rate * self._gains[name] for name, rate in rates.items())
         for amount in step.delivered.values():
@@ -76,8 +76,8 @@ class Tally:
         before = self._curve.get(int(now // CURVE_S), (0.0, 0.0))
         self._curve[int(now // CURVE_S)] = before[0] + tuples, before[1] + late
 
-    def moved(self, now: float, move: Move, size: float) -> None:
-        """A move that begins, and the bytes that it carries over."""
+    def note_move(self, now: float, move: Move, size: float) -> None:
+        """Note a move that begins, and the bytes that it transfers."""
         self._moves.append((now, move))
         self._bytes += size
         for box_id in move.boxes if isinstance(move, Sliding) else ():
@@ -86,7 +86,7 @@ class Tally:
             self._left[box_id, move.source] = now
 
     def outcome(self) -> Outcome:
-        """All of it."""
+        """The result so far."""
         slides = sum(isinstance(move, Sliding) for _, move in self._moves)
         return Outcome(
             self._got / self._due,
@@ -107,6 +107,6 @@ class Tally:
 
 
 def _gain(survey: Survey, name: str) -> float:
-    """What of a tuple of an input comes out in the end, on all outputs."""
+    """The tuples that a tuple of an input finally produces, on all outputs."""
     flows = replace(survey, rates={name: 1.0}).flows
     return sum(flows[output.source] for output in survey.network.outputs.values())

@@ -1,4 +1,4 @@
-"""Readings of four regions over eight sites, with a hot region that is another one every few minutes."""
+"""Readings of four regions over eight sites, with a hot region that changes every few minutes."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ class Setting:
     ramp_s: float = 20.0
     """How long its rate takes to rise, and to fall."""
     calm: float = 1500.0
-    """Tuples in a second."""
+    """Tuples per second."""
     hot: float = 9000.0
     noise: float = 0.12
-    """How far rates are from what they should be, as a part of it."""
+    """The relative noise of the rates."""
     noise_s: float = 10.0
-    """For how long they stay there."""
+    """How long a deviation lasts."""
     proxy: float = 0.3
     """The capacity of a proxy; servers have 1."""
     bandwidth: float = 200_000.0
-    """Bytes in a second, of each line in each direction."""
+    """Bytes per second, of each line in each direction."""
     state_bytes: float = 2e6
-    """What a window remembers."""
+    """The state of a window."""
 
 
 def network() -> Network:
-    """Each region's readings are cleaned, scaled and counted; those of the first are paired with zones."""
+    """Each region's readings are cleaned, scaled and counted; those of the first are joined with zones."""
     net = NetworkBuilder("regions")
     zones = net.table("zones", "sid int, zone string")
     counts = []
@@ -62,7 +62,7 @@ def network() -> Network:
 
 
 def known() -> Statistics:
-    """What each box costs, and lets through."""
+    """The cost and selectivity of each box."""
     found = {"all": Measure(5.0), "busy": Measure(5.0, (0.5, 0.5)), "zoned": Measure(30.0, (2.5,))}
     for region in REGIONS:
         found[f"clean_{region}"] = Measure(20.0, (0.5, 0.5))
@@ -72,7 +72,7 @@ def known() -> Statistics:
 
 
 def survey(setting: Setting) -> Survey:
-    """Everything where it is in the beginning: at the server of its region."""
+    """The initial placement: everything at the server of its region."""
     made = network()
     servers = {region: f"server_{region}" for region in REGIONS}
     boxes = {b: servers.get(b.rpartition("_")[2], servers[REGIONS[0]]) for b in made.boxes}
@@ -91,7 +91,7 @@ def survey(setting: Setting) -> Survey:
 
 
 def _lines(setting: Setting) -> dict[Line, float]:
-    """Servers are all connected, a proxy only with the server of its region."""
+    """All servers are connected; a proxy only with the server of its region."""
     servers = [f"server_{region}" for region in REGIONS]
     pairs = [(a, b) for a in servers for b in servers if a != b]
     for region in REGIONS:
@@ -101,14 +101,14 @@ def _lines(setting: Setting) -> dict[Line, float]:
 
 
 class Rates:
-    """The rates of all regions from second to second, drawn by a seed."""
+    """The rates of all regions by second, determined by a seed."""
 
     def __init__(self, setting: Setting, chance: Random) -> None:
         self._setting, self._chance = setting, chance
         self._drift = dict.fromkeys(REGIONS, 0.0)
 
     def at(self, time: float) -> dict[str, float]:
-        """What comes in a second; to be asked once for each, in order."""
+        """The rates in a second; to be called once for each, in order."""
         return {region: self.meant(region, time) * self._noise(region) for region in REGIONS}
 
     def meant(self, region: str, time: float) -> float:

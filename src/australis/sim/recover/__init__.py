@@ -1,8 +1,8 @@
-"""Recovery, simulated: servers that fail, and those before them that redo what they did.
+"""Recovery, simulated: servers that fail, and upstream servers that redo their work.
 
-`boxes` compute, `network` says which server has which and what should come out; `world` lets servers live on
+`boxes` compute, `network` assigns them to servers and computes the expected output; `world` runs servers on
 machines that crash; `trials` crash up to k of them; `pipeline` has virtual machines on one; `experiments`
-measure what checkpoints cost and save. Seeds come in; what was sent, kept, lost and redone goes out.
+measure what checkpoints cost and save. In: seeds. Out: what was sent, kept, lost and redone.
 """
 
 from australis.sim.recover.experiments import Frequency, Volume, frequencies, machines, volume

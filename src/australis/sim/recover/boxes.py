@@ -1,4 +1,4 @@
-"""Boxes whose outputs follow from the numbers of tuples alone, and what they depend on."""
+"""Boxes whose outputs depend only on the numbers of tuples, and what they depend on."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import NamedTuple, Protocol
 
 
 class PathTuple(NamedTuple):
-    """A tuple: the path that it took, the number of the one that caused it, a value."""
+    """A tuple: its path, the number of the source tuple that caused it, a value."""
 
     path: str
     number: int
     value: int
     since: int = 0
-    """The earliest tuple that the server read which its value follows from, directly or indirectly."""
+    """The earliest tuple read by the server on which its value depends, directly or indirectly."""
 
 
 class PathBox(Protocol):
-    """What makes tuples of tuples, one path at a time."""
+    """A box, which processes one path at a time."""
 
     def take(self, tup: PathTuple) -> list[PathTuple]:
-        """What comes of a tuple."""
+        """The tuples that result from a tuple."""
 
     def needs(self) -> dict[str, int]:
-        """The earliest tuple that the server read which contributes to its state, by path, if any does."""
+        """The earliest tuple read by the server that contributes to its state, by path, if any does."""
 
 
 class Each:
-    """A box without state: what it has processed, it needs no more."""
+    """A stateless box: it needs nothing that it has processed."""
 
     def __init__(self, made: Callable[[PathTuple], int | None]) -> None:
         self._made = made
@@ -55,7 +55,7 @@ def filtered() -> Each:
 
 
 class Window:
-    """The sum of the last tuples of each path: those but one contribute to what comes.
+    """The sum of the last tuples of each path; all but one of them contribute to the next sum.
 
     >>> window = Window(2)
     >>> [window.take(PathTuple("p", number, 10, number))[0].value for number in (1, 2, 3)], window.needs()
@@ -73,7 +73,7 @@ class Window:
         return [tup._replace(value=sum(each.value for each in last), since=min(each.since for each in last))]
 
     def needs(self) -> dict[str, int]:
-        """The earliest that contributes to the next window."""
+        """The earliest tuple that contributes to the next window."""
         if self._size == 1:
             return {}
         kept = {
@@ -83,7 +83,7 @@ class Window:
 
 
 class Match:
-    """Pairs tuples of one number of two paths, which both come in order; a tuple without partner is dropped.
+    """Pairs tuples of equal numbers of two paths, both in order; a tuple without a partner is dropped.
 
     >>> match = Match("pairs", "l", "r")
     >>> match.take(PathTuple("l", 1, 5, 1)), match.take(PathTuple("l", 2, 5, 2))
@@ -101,7 +101,7 @@ class Match:
         self._waiting: dict[str, deque[PathTuple]] = {left: deque(), right: deque()}
 
     def take(self, tup: PathTuple) -> list[PathTuple]:
-        """A pair, if the other one is there."""
+        """A pair, if the other tuple is there."""
         self._seen[tup.path] = tup.number
         other = self._other[tup.path]
         waiting = self._waiting[other]
@@ -116,5 +116,5 @@ class Match:
         return []
 
     def needs(self) -> dict[str, int]:
-        """The earliest that waits."""
+        """The earliest waiting tuple."""
         return {path: waiting[0].since for path, waiting in self._waiting.items() if waiting}

@@ -1,4 +1,4 @@
-"""What checkpoints cost and save: queues and recovery time against their number; and virtual machines."""
+"""The costs and benefits of checkpoints: queues and recovery time against their number; virtual machines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CRASH_S = 30.0
 
 
 class Frequency(NamedTuple):
-    """How many failures are outlived, and how often what is safe is told."""
+    """How many failures are survived, and how often safe positions are reported."""
 
     k: int
     flow_s: float
@@ -32,24 +32,24 @@ class Frequency(NamedTuple):
 
 @dataclass(frozen=True)
 class Volume:
-    """What a frequency of checkpoints costs and saves."""
+    """The costs and benefits of a frequency of checkpoints."""
 
     k: int
     flow_s: float
     technique: str
     messages: float
-    """About checkpoints, for each tuple that is sent from server to server."""
+    """Messages about checkpoints, per tuple sent from server to server."""
     queue: float
-    """The tuples in an output queue, as a mean over queues and time."""
+    """The tuples in an output queue, averaged over queues and time."""
     queue_max: int
     recovery_s: float
-    """From the crash until all that was sent before it is delivered."""
+    """From the crash until everything sent before it is delivered."""
     redone: float
     """Tuples that were processed again."""
 
 
 def volume(frequency: Frequency, seeds: Sequence[int] = range(3)) -> Volume:
-    """Crash a server of four in a row, and see how long it takes to catch up."""
+    """Crash one of four servers in a chain, and measure how long it takes to catch up."""
     found = [_crashed(frequency, seed) for seed in seeds]
     messages, queue, most, recovery, redone = (fmean(each) for each in zip(*found, strict=True))
     technique = "arrays" if frequency.arrays else "flow"
@@ -82,7 +82,7 @@ def _crashed(frequency: Frequency, seed: int) -> tuple[float, float, float, floa
 
 
 def _queues(world: World, until: float) -> list[int]:
-    """Live until a time; the lengths of queues at many moments of the second half."""
+    """Run until a time; returns the lengths of queues at many times of the second half."""
     found: list[int] = []
     world.clock.run(until=until / 2)
     while world.clock.now < until:
@@ -92,7 +92,7 @@ def _queues(world: World, until: float) -> list[int]:
 
 
 def frequencies() -> list[Frequency]:
-    """Checkpoints that are frequent, and seldom, and for more failures."""
+    """Frequent checkpoints, rare ones, and for more failures."""
     flows = [Frequency(k, flow_s) for k in (1, 2, 3) for flow_s in PERIODS_S]
     return [*flows, *(Frequency(1, flow_s, arrays=True) for flow_s in PERIODS_S)]
 

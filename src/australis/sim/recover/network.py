@@ -1,4 +1,4 @@
-"""Networks of servers: drawn with branches and recombinations, and computed without any failure."""
+"""Networks of servers: random, with branches and merges; and their output without any failure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KINDS = ("map", "filter", "window")
 
 @dataclass(frozen=True)
 class ServerArc:
-    """The way from one server to another."""
+    """The arc from one server to another."""
 
     id: str
     source: str
@@ -25,18 +25,18 @@ class ServerArc:
 
 @dataclass(frozen=True)
 class Design:
-    """What a server does: its boxes in a row, whether it pairs its two inputs, how it shares its outputs."""
+    """What a server does: its chain of boxes, whether it pairs its two inputs, how it shares its outputs."""
 
     boxes: tuple[str, ...] = ("map",)
     window: int = 4
     matches: bool = False
     routes: bool = False
-    """Whether a tuple goes along one of the arcs, or along all."""
+    """Whether a tuple is sent along one of the arcs, or along all."""
 
 
 @dataclass(frozen=True)
 class ServerNetwork:
-    """Sources and servers in the order of the stream, the last of which send to applications."""
+    """Sources and servers in topological order, the last of which send to applications."""
 
     sources: tuple[str, ...]
     servers: dict[str, Design]
@@ -66,11 +66,11 @@ class ServerNetwork:
         return [arc for arc in self.arcs if arc.source == name]
 
     def plan(self, name: str, k: int, timeout_s: float) -> ServerArcs:
-        """Where a server or source stands; each server is guarded by the first that it reads from."""
+        """The arcs of a server or source; each server is guarded by the first that it reads from."""
         reads = {arc.id: arc.source for arc in self.reads(name)}
         writes = {arc.id: arc.target for arc in self.writes(name)}
-        behind = dict.fromkeys(target for target in writes.values() if target in self.servers)
-        guards = tuple(each for each in behind if self.reads(each)[0].source == name)
+        downstream = dict.fromkeys(target for target in writes.values() if target in self.servers)
+        guards = tuple(each for each in downstream if self.reads(each)[0].source == name)
         return ServerArcs(name, reads, writes, guards, k, timeout_s)
 
 
@@ -89,7 +89,7 @@ class Work:
         self._processed: dict[str, int] = {}
 
     def take(self, tup: PathTuple) -> list[tuple[str, PathTuple]]:
-        """What goes along which arc because of a tuple."""
+        """What is sent along which arc because of a tuple."""
         self._processed[tup.path] = tup.number
         tup = PathTuple(tup.path, tup.number, tup.value, since=tup.number)
         found = self._match.take(tup) if self._match else [tup]
@@ -103,7 +103,7 @@ class Work:
         return gathered([self._by_arc(self._processed), *(self._before(box.needs()) for box in boxes)])
 
     def _before(self, needs: dict[str, int]) -> dict[str, dict[str, int]]:
-        """What is before the tuples that a box needs; pairs have the numbers of both inputs."""
+        """The positions before the tuples that a box needs; pairs have the numbers of both inputs."""
         pairs = needs.get(self._pairs)
         if pairs is not None:
             needs = {path: pairs for paths in self._arcs.values() for path in paths}
@@ -126,13 +126,13 @@ def _box(kind: str, window: int) -> PathBox:
 
 
 def shared(tup: PathTuple, arcs: list[str], routes: bool) -> list[tuple[str, PathTuple]]:
-    """A tuple along all arcs, or along one that its number chooses."""
+    """The arcs of a tuple: all, or one that its number chooses."""
     chosen = [arcs[tup.number % len(arcs)]] if routes else arcs
     return [(arc, PathTuple(f"{tup.path}>{arc}", tup.number, tup.value)) for arc in chosen]
 
 
 def computed(network: ServerNetwork, count: int) -> dict[str, dict[tuple[str, int], int]]:
-    """What the applications get of the first tuples of each source, by arc, path and number."""
+    """What the applications receive for the first tuples of each source, by arc, path and number."""
     queued: dict[str, list[PathTuple]] = {arc.id: [] for arc in network.arcs}
     for source in network.sources:
         arcs = [arc.id for arc in network.writes(source)]
@@ -149,7 +149,7 @@ def computed(network: ServerNetwork, count: int) -> dict[str, dict[tuple[str, in
 
 
 def straight(servers: int, *boxes: str, window: int = 4) -> ServerNetwork:
-    """Servers in a row."""
+    """A chain of servers."""
     names = [f"s{number}" for number in range(1, servers + 1)]
     stops = ["source", *names, APPLICATION]
     arcs = tuple(ServerArc(f"a{place}", *ends) for place, ends in enumerate(pairwise(stops)))
@@ -157,13 +157,13 @@ def straight(servers: int, *boxes: str, window: int = 4) -> ServerNetwork:
 
 
 def drawn(chance: Random) -> ServerNetwork:
-    """Servers that read from one or two of those before them, and send to one or more behind."""
+    """Servers that read from one or two upstream servers, and send to one or more downstream."""
     sources = tuple(f"source{number}" for number in range(chance.choice((1, 1, 2))))
     before, servers = list(sources), {}
     arcs: list[ServerArc] = []
     for number in range(1, chance.randint(3, 6) + 1):
         name = f"s{number}"
-        # Mostly the latest, so that there are long ways; two at times, so that branches recombine.
+        # Mostly the latest, so that there are long paths; sometimes two, so that branches merge.
         found = {before[-1] if chance.random() < 0.7 else chance.choice(before)}
         if chance.random() < 0.4:
             found.add(chance.choice(before))
@@ -181,13 +181,13 @@ def drawn(chance: Random) -> ServerNetwork:
     network = ServerNetwork(sources, servers, tuple(arcs))
     designs = {name: _matching(network, name, chance) for name in servers}
     if any(design.matches for design in designs.values()):
-        # Tuples that go different ways never meet, and those that wait for them would be kept for ever.
+        # Tuples on different paths never pair, and those that wait for them would be kept for ever.
         designs = {name: replace(design, routes=False) for name, design in designs.items()}
     return ServerNetwork(sources, designs, tuple(arcs))
 
 
 def _matching(network: ServerNetwork, name: str, chance: Random) -> Design:
-    """Some servers with two inputs of one path each pair them."""
+    """Let some servers with two inputs of one path each pair them."""
     design = network.servers[name]
     reads = [network.paths[arc.id] for arc in network.reads(name)]
     pairs = len(reads) == 2 and all(len(paths) == 1 for paths in reads) and chance.random() < 0.5

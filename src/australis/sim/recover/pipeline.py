@@ -1,4 +1,4 @@
-"""A server whose boxes are on virtual machines, and another that goes on from their queues (section 6.4)."""
+"""A server whose boxes are on virtual machines, and another that continues from their queues (6.4)."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from australis.sim.kernel import Clock, VirtualNode
 BOXES = 8
 COST_S = 0.002
 RATE = 40.0
-"""Tuples in a second: the server works two thirds of its time."""
+"""Tuples per second: the server is busy two thirds of its time."""
 FLOW_S = 1.0
 BACK_S = 0.05
-"""From a flow message at the server's end until word from the next server is back."""
+"""From a flow message at the server's end until the report from the next server."""
 UNTIL_S = 120.0
 SAMPLE_S = 0.37
 FAIL_S = 7.3
-"""How often the server fails, where it does."""
+"""How often the server fails, if it does."""
 
 
 @dataclass(frozen=True)
 class Traded:
-    """What a number of virtual machines costs and saves."""
+    """The costs and benefits of a number of virtual machines."""
 
     machines: int
     messages: float
-    """To the backup machine, for each tuple."""
+    """Messages to the backup machine, per tuple."""
     redone_s: float
-    """What has to be done again after a failure, as a mean over moments."""
+    """The work to redo after a failure, averaged over time."""
     foreseen_s: float
-    """The same as the policy foresees it."""
+    """The same as the policy predicts it."""
     recovery_s: float
-    """From a failure until all that was in queues is through, as a mean over failures."""
+    """From a failure until everything in the queues is processed, averaged over failures."""
 
 
 class ServerPipeline:
-    """A server with tuples in the queues of its virtual machines, which outlive it."""
+    """A server with tuples in the queues of its virtual machines, which survive it."""
 
     def __init__(self, granularity: Granularity, seed: int = 0, *, fails: bool = False) -> None:
         self._granularity, self._chance = granularity, Random(seed)
@@ -52,7 +52,7 @@ class ServerPipeline:
         self.samples: list[float] = []
         self.recoveries: list[float] = []
         self._failures: deque[tuple[int, float]] = deque()
-        """The last tuple before each failure that is not made up for, and when that was."""
+        """The last tuple before each failure that is not caught up yet, and the time of the failure."""
         self._clock.after(0.0, self._arrive)
         self._clock.every(FLOW_S, self._flow)
         self._clock.every(SAMPLE_S, self._sample, first=5.0)
@@ -65,7 +65,7 @@ class ServerPipeline:
         self._enter(0, self.tuples)
 
     def _enter(self, machine: int, number: int) -> None:
-        """A tuple is in the queue of a virtual machine; but for the first, the backup machine is told."""
+        """Put a tuple into the queue of a virtual machine; except for the first, tell the backup machine."""
         self.queues[machine].append(number)
         self.messages += machine > 0
         self._work(machine, number)
@@ -81,9 +81,9 @@ class ServerPipeline:
             self._send(number)
 
     def _send(self, number: int) -> None:
-        """A tuple is at the next server, which drops those that it has."""
+        """A tuple has reached the next server, which drops duplicates."""
         if number > self.sent + 1:
-            raise SimulationError(Problem("pipeline", f"sent {number} behind {self.sent}", "every tuple"))
+            raise SimulationError(Problem("pipeline", f"sent {number} after {self.sent}", "every tuple"))
         self.sent = max(number, self.sent)
         while self._failures and self._failures[0][0] <= number:
             self.recoveries.append(self._clock.now - self._failures.popleft()[1])
@@ -96,7 +96,7 @@ class ServerPipeline:
             self.queues[-1].popleft()
 
     def _fail(self) -> None:
-        """The server is gone with all that it was doing, and another machine goes on from the queues."""
+        """The server fails with all its work in progress, and another machine continues from the queues."""
         self._node.crash()
         self._node.restart()
         for machine in reversed(range(len(self.queues))):
@@ -109,12 +109,12 @@ class ServerPipeline:
         self.samples.append(self._granularity.redone_s([len(queue) for queue in self.queues]))
 
     def run(self) -> None:
-        """Live for a while."""
+        """Run for a while."""
         self._clock.run(until=UNTIL_S)
 
 
 def traded(machines: int, seed: int = 0) -> Traded:
-    """Measure what a number of virtual machines costs and saves."""
+    """Measure the costs and benefits of a number of virtual machines."""
     granularity = Granularity((COST_S,) * BOXES, machines)
     pipeline, failing = ServerPipeline(granularity, seed), ServerPipeline(granularity, seed, fails=True)
     pipeline.run()

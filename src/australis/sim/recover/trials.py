@@ -1,4 +1,4 @@
-"""Up to k crashes, in networks with branches and recombinations; and what must hold."""
+"""Up to k crashes, in networks with branches and merges; and what must hold."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from australis.sim.recover.world import Setting, World
 BUSY_S = 12.0
 """How long sources send, and servers crash."""
 LIMIT_S = 100.0
-"""When all must have been delivered."""
+"""When everything must have been delivered."""
 LATER = 160
-"""The tuples that each source sends afterwards, two in a second, for as long as it takes."""
+"""The tuples that each source sends afterwards, two per second, as long as needed."""
 QUEUED = 40
-"""No queue has more tuples of a path in the end."""
+"""The most tuples per path in a queue at the end."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a seed; all that must hold did."""
+    """The result of a seed for which everything held."""
 
     seed: int
     k: int
@@ -29,14 +29,14 @@ class Trial:
     tuples: int
     crashes: int
     failed: int
-    """Servers that failed with the machines that crashed."""
+    """Servers that failed with their machines."""
     begun: int
-    """Servers that were begun anew."""
+    """Servers that were restarted."""
     events: int
 
 
 class BadWorld:
-    """A network that a seed draws, and the machines that crash."""
+    """A random network, and the machines that crash."""
 
     def __init__(self, seed: int, *, k: int | None = None, crashes: int | None = None, record: bool = False):
         self.seed, self._chance = seed, Random(seed)
@@ -69,7 +69,7 @@ class BadWorld:
             clock.at(together or draw.uniform(0, BUSY_S), self._crash)
 
     def _crash(self) -> None:
-        """A machine fails; or a server is only thought to have failed, which ends its life as well."""
+        """A machine fails; or a server is only suspected to have failed, which also ends its life."""
         there = sorted(name for name in self._network.servers if self._is_alone(name))
         if not there:
             return
@@ -83,12 +83,12 @@ class BadWorld:
             self._failed += len(self.world.crash(name))
 
     def _is_alone(self, name: str) -> bool:
-        """Whether a server is there, and not on the machine of a source, which does not fail."""
+        """Whether a server is alive, and not on the machine of a source, which does not fail."""
         runner = self.world.runners.get(name)
         return runner is not None and runner.node.name not in self._network.sources
 
     def run(self) -> Trial:
-        """Live until all is delivered, and the queues are short again."""
+        """Run until everything is delivered, and the queues are short again."""
         clock, world = self.world.clock, self.world
         while clock.now < LIMIT_S:
             clock.run(until=clock.now + 5.0)
@@ -100,7 +100,7 @@ class BadWorld:
         return Trial(self.seed, self._k, servers, self._wanted, *counts)
 
     def _longest(self) -> float:
-        """The most tuples in a queue, for each of its paths."""
+        """The most tuples in a queue, per path."""
         return max(kept / len(self._network.paths[arc]) for arc, kept in self.world.kept().items())
 
     def _delivered(self) -> int:
@@ -116,7 +116,7 @@ class BadWorld:
                 what = f"of {arc} lost {lost[:5]}, wrong {wrong[:5]} ({len(lost)} and {len(wrong)})"
                 raise SimulationError(Problem(f"seed {self.seed}", what, "every message"))
         if len(self.world.began) > self._failed:
-            what = f"began {len(self.world.began)} servers anew"
+            what = f"restarted {len(self.world.began)} servers"
             raise SimulationError(Problem(f"seed {self.seed}", what, f"{self._failed}, which failed"))
         if self._longest() > QUEUED:
             what = f"keeps {self._longest():g} tuples of a path"
@@ -124,5 +124,5 @@ class BadWorld:
 
 
 def tried(seed: int) -> Trial:
-    """Crash up to k servers, and see that no message was lost, and that each was right."""
+    """Crash up to k servers, and check that no tuple was lost, and that each was right."""
     return BadWorld(seed).run()

@@ -1,7 +1,7 @@
-"""Servers in a virtual world: they live on machines that crash, and are begun anew elsewhere.
+"""Servers in a virtual world: they run on machines that crash, and are restarted elsewhere.
 
-What a server has in memory dies with its machine: boxes, queues, and what it knew. Connections keep the order
-of tuples; heartbeats and the back channel may lose, delay and double what they carry.
+A server's memory is lost with its machine: boxes, queues and policy state. Connections keep the order of
+tuples; heartbeats and the back channel may lose, delay and duplicate messages.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from australis.sim.recover.network import APPLICATION, ServerNetwork, Work, shar
 
 @dataclass(frozen=True)
 class Setting:
-    """How servers are kept safe, and how long things take."""
+    """How servers are made safe, and how long things take."""
 
     k: int = 1
     flow_s: float = 1.0
-    """How often sources send flow messages; or how often arrays are asked for."""
+    """How often sources send flow messages, or servers query arrays."""
     arrays: bool = False
-    """Whether servers ask those behind them for their arrays, rather than to wait for flow messages."""
+    """Whether servers query downstream servers for their arrays, rather than wait for flow messages."""
     beat_s: float = 0.5
     timeout_s: float = 2.0
     cost_s: float = 0.01
-    """How long a server works on a tuple."""
+    """How long a server takes per tuple."""
     delay_s: float = 0.1
-    """The most that connections and messages are late."""
+    """The greatest delay of connections and messages."""
     loss: float = 0.0
     """Of heartbeats, and of the back channel."""
 
 
 class Data(NamedTuple):
-    """What goes along an arc to a life of its reader: a tuple, a flow message, or the begin of a replay."""
+    """What is sent along an arc to a life of its reader: a tuple, a flow message, or a replay's start."""
 
     arc: str
     life: int
@@ -47,7 +47,7 @@ class Data(NamedTuple):
 
 
 class ControlMessage(NamedTuple):
-    """What goes besides: from a server to another."""
+    """A control message from one server to another."""
 
     what: Any
 
@@ -78,21 +78,21 @@ class ServerLife:
 
     @property
     def alive(self) -> bool:
-        """Whether this life goes on."""
+        """Whether this life continues."""
         return self.node.up and self._world.runners.get(self.name) is self
 
     def tell(self, event: Any) -> None:
-        """Tell the policy what happens, and carry out what it commands."""
+        """Report an event to the policy, and carry out its commands."""
         if self.alive:
             commands = self.policy.handle(event)
-            self._world.noted(self, event, commands)
+            self._world.record(self, event, commands)
             for command in commands:
                 self._carried[type(command)](command)
 
     # --- along arcs
 
     def arrived(self, data: Data) -> None:
-        """Something came along an arc; tuples that were there before are dropped."""
+        """Something arrived along an arc; duplicate tuples are dropped."""
         if data.what is None:
             self.taking[data.arc] = True
             self.tell(m.Replaying(data.arc))
@@ -111,7 +111,7 @@ class ServerLife:
                 self.send(arc, made)
 
     def send(self, arc: str, tup: PathTuple) -> None:
-        """A tuple goes along an arc, and is kept."""
+        """Send a tuple along an arc, and keep it."""
         self.logs[arc].append(tup.path, tup.number, tup.value)
         self.sent[arc][tup.path] = tup.number
         self._world.data(self.name, arc, tup)
@@ -137,7 +137,7 @@ class ServerLife:
 
 
 class World:
-    """A network, on machines of its own at first."""
+    """A network, with each server on its own machine at first."""
 
     def __init__(
         self, network: ServerNetwork, setting: Setting, chance: Random, *, record: bool = False
@@ -156,12 +156,12 @@ class World:
         self.processed: Counter[str] = Counter()
         """How many tuples each server processed."""
         self.deliveries: dict[str, dict[tuple[str, int], tuple[float, int]]] = {}
-        """What the applications have, by arc, path and number: when, and which value."""
+        """What the applications have received, by arc, path and number: when, and which value."""
         self._delivered: dict[str, dict[str, int]] = {}
         self.lives: Counter[str] = Counter()
         self.runners: dict[str, ServerLife] = {}
         self.began: list[tuple[float, str]] = []
-        """When which server was begun anew."""
+        """Which server was restarted when."""
         self._begun: dict[str, tuple[m.ServerArcs, float]] = {}
         """How each life began."""
         for name in (*network.sources, *network.servers):
@@ -186,14 +186,14 @@ class World:
             runner.tell(m.FlowMessage("", serial, {}, runner.noted()))
 
     def _query(self, name: str) -> None:
-        """The upstream server asks for the array of each one behind it."""
+        """The upstream server queries the array of each downstream one."""
         for arc in self.network.writes(name):
             self.control(name, arc.target, ("query", arc.id))
 
     # --- messages
 
     def data(self, source: str, arc: str, what: PathTuple | int | None) -> None:
-        """Something goes along an arc, to the life that its reader has now."""
+        """Send something along an arc, to the current life of its reader."""
         reader = self._readers[arc]
         if isinstance(what, int):
             self.sent["flow"] += 1
@@ -220,11 +220,11 @@ class World:
         self.control(name, self._writers[arc], ("safe", arc, safe))
 
     def ask_replay(self, name: str, command: m.AskReplay) -> None:
-        """A server that began anew asks for what is kept for it."""
+        """A restarted server asks for what is kept for it."""
         self.control(name, self._writers[command.arc], ("replay", command.arc, command.life))
 
     def control(self, source: str, target: str, what: Any) -> None:
-        """A message that may be lost, late, or there twice."""
+        """Send a message that may be lost, delayed or duplicated."""
         self.sent[what if isinstance(what, str) else what[0]] += 1
         self._messages.send(source, target, ControlMessage((source, what)))
 
@@ -249,7 +249,7 @@ class World:
     # --- failures
 
     def crash(self, name: str) -> list[str]:
-        """The machine that a server is on fails, with all servers on it: their names."""
+        """The machine of a server fails, with all servers on it; returns their names."""
         node = self.runners[name].node
         node.crash()
         gone = [each for each, runner in self.runners.items() if runner.node is node]
@@ -258,7 +258,7 @@ class World:
         return gone
 
     def begin(self, name: str, node: VirtualNode) -> None:
-        """A server begins anew on a machine; if it had not failed, its old life is over."""
+        """Start a server on a machine; if it had not failed, its old life is over."""
         self.lives[name] += 1
         self.began.append((self.clock.now, name))
         runner = self.runners[name] = ServerLife(self, name, node, self.lives[name])
@@ -271,20 +271,20 @@ class World:
             runner.send(arc, tup)
 
     def policy(self, life: str, plan: m.ServerArcs) -> m.Server:
-        """The policy of a life that begins."""
+        """The policy of a new life."""
         self._begun[life] = (plan, self.clock.now)
         return m.Server(plan, self.clock.now)
 
-    def noted(self, runner: ServerLife, event: Any, commands: list[m.Command]) -> None:
-        """Write down what was decided."""
+    def record(self, runner: ServerLife, event: Any, commands: list[m.Command]) -> None:
+        """Record a decision."""
         if self.journal is not None:
             self.journal.write(self.clock.now, f"{runner.name}#{runner.life}", event, commands)
 
-    def replayed(self) -> int:
-        """Tell fresh policies what was recorded: how many events there were, if they decide the same."""
+    def replay(self) -> int:
+        """Replay the recorded events to new policies; returns how many, if they decide the same."""
         assert self.journal is not None
         return self.journal.replay({life: m.Server(*begun) for life, begun in self._begun.items()})
 
     def kept(self) -> dict[str, int]:
-        """How long the queue of each arc is."""
+        """The length of each arc's queue."""
         return {arc: len(log) for runner in self.runners.values() for arc, log in runner.logs.items()}

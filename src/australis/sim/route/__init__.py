@@ -1,8 +1,8 @@
 """Distributed eddies, simulated: tuples that are routed from operator to operator by a policy.
 
-`world` says what there is, `run` lets it live for a while, `experiments` are those of the paper. `loop` goes
-from event to event, compiled, as are `queues`, `links` and `choices`; they work on `layout` and `heap`.
-Plans, a policy and a seed come in; response times and data rates go out.
+`world` describes the nodes and the plan, `run` runs it for a while, `experiments` are those of the paper.
+`loop` advances from event to event; it is compiled, as are `queues`, `links` and `choices`, and works on
+`layout` and `heap`. In: plans, a policy and a seed. Out: response times and data rates.
 """
 
 from australis.sim.route import queries

@@ -1,4 +1,4 @@
-"""The plans that the paper on distributed eddies works through, simulated: S3 and DS3."""
+"""The example plans of the paper on distributed eddies, simulated: S3 and DS3."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from australis.sim.route.run import simulate
 from australis.sim.route.world import Sharing, World, alone
 
 UNTIL = 500.0
-"""The paper does not say how long its runs were; of this length its overloaded queues are as long as ours."""
+"""The paper does not give the length of its runs; with this one its overloaded queues are as long as ours."""
 SMALL = RULES._replace(overloaded=300)
-"""The nodes of DS3 have far less resources than others, and are overloaded far sooner."""
+"""The nodes of DS3 have far fewer resources than others, and are overloaded far sooner."""
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,16 @@ class ResponseTimes:
 
 
 def response_times_of_s3(seed: int = 0, *, until: float = UNTIL) -> ResponseTimes:
-    """Table 4.10: S3, each operator on a node of its own.
+    """Table 4.10: S3, each operator on its own node.
 
-    Tuples take just the time of their work: with such times, policies that are not overloaded have the
-    response times of the paper, which are below those of the model with its exponential ones.
+    Service times are constant: with these, policies that are not overloaded have the response times of the
+    paper, which are below those of the model with its exponential times.
     """
     return _response_times("4.10", alone(S3), paper.S3_RATES, paper.S3, seed, until)
 
 
 def response_times_of_ds3(seed: int = 0, *, until: float = UNTIL) -> ResponseTimes:
-    """Table 5.2: DS3, each operator on a node that has a third of the resources, at first."""
+    """Table 5.2: DS3, each operator on a node that initially has a third of the resources."""
     capacities = {id_: DS3_RESOURCES / len(DS3.operators) for id_ in DS3.operators}
     world = World(DS3, capacities, {id_: id_ for id_ in DS3.operators}, sharing=Sharing(rules=SMALL))
     return _response_times("5.2", world, paper.DS3_RATES, paper.DS3, seed, until)

@@ -1,7 +1,6 @@
-"""How much a world takes: the highest rate of tuples at which no node is overloaded, found by few short runs.
+"""How much a world can take: the highest rate at which no node is overloaded, found with few short runs.
 
-Whether a node would be overloaded in the long run is known before it is: a queue that grows in the second
-half of a short run goes on growing.
+A short run is enough to predict overload: a queue that grows in its second half keeps growing.
 """
 
 from __future__ import annotations
@@ -14,21 +13,21 @@ from australis.sim.route.run import Outcome, simulate
 from australis.sim.route.world import OVERLOADED, World
 
 LIFE = 1000.0
-"""How long a world must live without a node that is overloaded for its rate not to be too high."""
+"""How long a world must run without an overloaded node for its rate to be acceptable."""
 PRECISION = 1.05
 RAMP = 1 / 3
-"""The part of a run in which the rate rises; so load can be shared before there is too much of it."""
+"""The fraction of a run in which the rate rises, so that load can be shared before there is too much."""
 
 
 def lasts(found: Outcome, until: float, life: float = LIFE) -> bool:
-    """Whether no node would be overloaded within a life, queues going on as in the second half of a run."""
+    """Whether no node would be overloaded within a life, if queues continue as in a run's second half."""
     ahead = 2 * (life - until) / until
     both = zip(*found.queues, strict=True)
     return not found.full and all(end + (end - half) * ahead <= OVERLOADED for half, end in both)
 
 
 class Search:
-    """Looks for the maximum data rate of a policy in a world, with what is known from other runs."""
+    """Finds the maximum data rate of a policy in a world, using what is known from other runs."""
 
     def __init__(self, world: World, policy: Policy, *, until: float, seed: int = 0) -> None:
         self._world, self._policy, self._until, self._seed = world, policy, until, seed
@@ -36,11 +35,11 @@ class Search:
         self.events = 0
 
     def run(self, rate: float) -> Outcome:
-        """A whole run at a rate, from which is learned, too."""
+        """A whole run at a rate, which also informs the search."""
         return self._ran(rate, stop_overloaded=False)
 
     def maximum(self, start: float) -> float:
-        """The highest rate, to some per cent, that lasts; it is looked for from a rate on."""
+        """The highest rate, to a few per cent, that lasts, searched from an initial rate."""
         low, high = self._bounds(start)
         while high / low > PRECISION:
             middle = sqrt(low * high)
@@ -53,7 +52,7 @@ class Search:
         return self._lasts
 
     def _bounds(self, start: float) -> tuple[float, float]:
-        """A rate that lasts and a higher one that does not, as close as is known."""
+        """A rate that lasts and a higher one that does not, as close as known."""
         high = min((rate for rate, fine in self._lasts.items() if not fine), default=0.0)
         low = max(
             (rate for rate, fine in self._lasts.items() if fine and rate < (high or rate + 1)), default=0.0
@@ -68,7 +67,7 @@ class Search:
 
     def _is_fine(self, rate: float) -> bool:
         if rate not in self._lasts:
-            # Where nodes share load, they may still get over an overload.
+            # If nodes share load, they may still recover from an overload.
             self._ran(rate, stop_overloaded=self._world.sharing is None)
         return self._lasts[rate]
 

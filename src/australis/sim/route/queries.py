@@ -1,6 +1,6 @@
-"""Many queries: plans drawn at random, alone or together, at many rates, with fixed or with shared resources.
+"""Many queries: random plans, alone or together, at many rates, with fixed or shared resources.
 
-A job is one world. All of its runs at some rates are also steps of the search for its maximum data rate.
+A job is one world. Its runs at some rates are also steps of the search for its maximum data rate.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from australis.sim.route.workload import TOGETHER, drawn, drawn_together
 from australis.sim.route.world import Sharing, World
 
 PARTS = tuple(round(0.42 + 0.02 * step, 2) for step in range(10))
-"""The rates of the queries of a world, as parts of what its best policy takes: more than some others take."""
+"""The rates of a world's queries, as fractions of its best policy's maximum; too much for some."""
 PARTS_TOGETHER = PARTS[::2]
 PARTS_SHARED = (0.6, 0.7, 0.8, 0.9)
-"""Where nodes share load, others take more, too."""
+"""If nodes share load, the other policies take more, too."""
 BEST = ("SCQ", "WSCQ")
 UNTIL = 300.0
 """How long runs are."""
 WORK = 20.0
-"""Where a search begins: at the rate that all nodes together would take of tuples with such work."""
+"""Where a search begins: at the rate that all nodes together could take of tuples with this work."""
 
 
 class Job(NamedTuple):
@@ -37,29 +37,29 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class Measured:
-    """What became of a job; rates are those of a plan."""
+    """The result of a job; rates are per plan."""
 
     job: Job
     parts: tuple[float, ...]
-    """The rates of its queries, as parts of the highest rate of its best policy."""
+    """The rates of its queries, as fractions of the highest rate of its best policy."""
     rates: tuple[float, ...]
     response_times: Mapping[str, tuple[float, ...]]
-    """By policy, at these rates, in the second half; where no tuple came through, the length of the run."""
+    """By policy, at these rates, in the second half; if no tuple came through, the length of the run."""
     stays: Mapping[str, tuple[float, ...]]
-    """The same of all tuples, until they came through or were eaten."""
+    """The same for all tuples, until they came through or were eliminated."""
     data_rates: Mapping[str, float]
     """By policy, the highest rate that lasts."""
     events: int
 
 
 def jobs(seed: int, plans: int, *, together: bool, shared: bool) -> list[Job]:
-    """Worlds of so many plans."""
+    """Worlds with a number of plans."""
     worlds = max(1, plans // TOGETHER) if together else plans
     return [Job(number, together, shared) for number in range(seed, seed + worlds)]
 
 
 def world_of(job: Job) -> World:
-    """The world of a job; with shared resources it is the same, but that operators can move."""
+    """The world of a job; with shared resources it is the same, except that operators can move."""
     world = drawn_together(job.seed) if job.together else drawn(job.seed)
     return replace(world, sharing=Sharing()) if job.shared else world
 

@@ -1,4 +1,4 @@
-"""Runs of a virtual world: a policy, a rate, a while, a seed; and what came of it."""
+"""Runs of a virtual world, by policy, rate, duration and seed; and their results."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ import numpy as np
 from australis.errors import Problem, SimulationError
 from australis.policy.place import RULES
 from australis.policy.route import Policy
-from australis.sim.route.compiled import SCORES, Arrays, How, laid_out, lived
+from australis.sim.route.compiled import SCORES, Arrays, How, laid_out, run_until
 from australis.sim.route.world import OVERLOADED, World
 
 ROOM = 1 << 19
-"""The most tuples that are in the world at a time."""
+"""The most tuples in the world at a time."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened: tuples counted once each, times in the world's own unit."""
+    """The result: tuples counted once each, times in the world's own unit."""
 
     entered: int
     made: int
     eaten: int
     left: int
     inside: int
-    """Those that were still queued or on their way."""
+    """Those that were still queued or in transit."""
     response_time: float
     """The mean of those that left; nan if none did."""
     late: Late
     overloaded: float | None
     """When a node first had too long a queue."""
     full: bool
-    """Whether it ended early, since there was no room for one more tuple."""
+    """Whether it ended early, because there was no room for another tuple."""
     queues: tuple[tuple[int, ...], tuple[int, ...]]
     """The tuples queued at each node, half way and at the end."""
     changes: Changes
@@ -43,17 +43,17 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Late:
-    """The second half, when a world has settled, or has not: mean times, nan where there are none."""
+    """The second half, when a world has settled, or has not: mean times, nan if there are none."""
 
     response_time: float
     """Of those that left then."""
     stay: float
-    """Of those that left then or were eaten."""
+    """Of those that left then or were eliminated."""
 
 
 @dataclass(frozen=True)
 class Changes:
-    """How often operators were slid, split and merged, and the queued tuples that went with them."""
+    """How often operators were slid, split and merged, and the queued tuples that moved with them."""
 
     slid: int
     split: int
@@ -72,10 +72,10 @@ def simulate(
     stop_overloaded: bool = False,
     may_fill: bool = False,
 ) -> Outcome:
-    """Let the sources send at a rate together, and the policy route, until a time.
+    """Let the sources send at a total rate, and the policy route, until a time.
 
-    With a ramp the rate rises until then. A world that has no room for one more tuple is an error, unless it
-    may fill up: then it ends there.
+    With a ramp the rate rises until then. A world without room for another tuple is an error, unless it may
+    fill up: then the run ends there.
     """
     if not rate > 0:
         raise SimulationError(Problem("rate", f"is {rate:g}", "above 0"))
@@ -91,17 +91,17 @@ def simulate(
 
 
 class _Moment(NamedTuple):
-    """What there is at a time."""
+    """The state at a time."""
 
     counts: dict[str, Any]
     queues: tuple[int, ...]
 
 
 def _halves(arrays: Arrays, how: How, until: float, seed: int) -> list[_Moment]:
-    """Live through both halves; gives what there is at the end of each."""
+    """Run both halves; returns the state at the end of each."""
     rng, moments = np.random.default_rng(seed), []
     for end in (until / 2, until):
-        lived(arrays, how, end, rng)
+        run_until(arrays, how, end, rng)
         counts = {name: arrays.counts[0][name].item() for name in arrays.counts.dtype.names}
         moments.append(_Moment(counts, tuple(arrays.nodes["queued"].tolist())))
     return moments
@@ -135,7 +135,7 @@ def _mean(whole: float, number: int) -> float:
 
 
 def how_of(world: World, policy: Policy, stop_overloaded: bool = False, ramp: float = 0.0) -> How:
-    """What the loop is told besides the arrays."""
+    """The parameters of the loop besides the arrays."""
     links, exchange, sharing = world.links, world.exchange, world.sharing
     return How(
         SCORES.index(policy.score),

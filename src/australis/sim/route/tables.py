@@ -1,4 +1,4 @@
-"""The tables of the paper on distributed eddies, of our runs."""
+"""The tables of the paper on distributed eddies, from our runs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Means:
     seed: int
     plans: int
     queries: int
-    """How many numbers the means are of."""
+    """How many values the means are of."""
     paper: Mapping[str, float]
     ours: Mapping[str, float]
     fixed: Mapping[str, float] | None = None
-    """Of data rates with shared resources: ours with fixed ones."""
+    """For data rates with shared resources: ours with fixed ones."""
     stays: Mapping[str, float] | None = None
-    """Of response times: the same of all tuples, those included that were eaten."""
+    """For response times: the same for all tuples, including those that were eliminated."""
 
 
 def response_times(table: str, found: Sequence[Measured]) -> Means:
@@ -38,7 +38,7 @@ def response_times(table: str, found: Sequence[Measured]) -> Means:
 
 
 def data_rates(table: str, found: Sequence[Measured], fixed: Sequence[Measured] = ()) -> Means:
-    """Table 4.12, 4.14, 5.3 or 5.6; the last two beside what the same worlds take with fixed resources."""
+    """Table 4.12, 4.14, 5.3 or 5.6; the last two compared with the same worlds with fixed resources."""
     before = _rates(fixed) if fixed else None
     return Means(
         table, _seed(found), plans(found), len(found), paper.MEANS[table], _rates(found), fixed=before
@@ -46,7 +46,7 @@ def data_rates(table: str, found: Sequence[Measured], fixed: Sequence[Measured] 
 
 
 def plans(found: Sequence[Measured]) -> int:
-    """How many plans there were in all worlds."""
+    """The number of plans in all worlds."""
     return sum(TOGETHER if each.job.together else 1 for each in found)
 
 

@@ -1,9 +1,9 @@
-"""Plans drawn at random, on nodes drawn at random: the workload of section 4.4 of the paper.
+"""Random plans on random nodes: the workload of section 4.4 of the paper.
 
-The paper says: ten nodes of 500 to 1,000 units of resources, 20 to 30 operators that take 1 to 20 of them
-for a tuple, links of 1 to 100 MB in a unit of time, pages of 40 tuples that wait for at most one unit. It
-does not say what plans look like. Here three streams share out the operators of a plan, and also visit most
-of each other's, all in any order; and a good third of the operators are joins.
+The paper gives: ten nodes of 500 to 1,000 units of resources, 20 to 30 operators that take 1 to 20 of them
+per tuple, links of 1 to 100 MB per unit of time, pages of 40 tuples that wait for at most one unit. It does
+not describe the plans. Here three streams divide the operators of a plan among them, and also visit most of
+each other's, all in any order; and a good third of the operators are joins.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from australis.policy.route import Operator, RoutedStream, any_order, plan_of
 from australis.sim.route.world import Links, World
 
 NODES, OPERATORS = 10, (20, 30)
-"""Of a plan that is alone."""
+"""For a single plan."""
 TOGETHER, NODES_TOGETHER, OPERATORS_TOGETHER = 20, 40, (10, 40)
-"""Of plans that are not."""
+"""For several plans."""
 PAGE_TUPLES = 40
 PAGE_MB = 0.004
 SOURCES, VISITED, JOINS = 3, 0.6, 0.36
-"""Streams of a plan, the part of operators that each visits besides its own, and the part that are joins."""
+"""Streams of a plan, the fraction of other operators that each visits, and the fraction that are joins."""
 SELECTED, JOINED = (0.1, 1.0), (0.5, 2.5)
-"""Selectivities, of those that are not joins and those that are."""
+"""Selectivities of operators that are not joins, and of joins."""
 
 
 def drawn(seed: int) -> World:
@@ -37,7 +37,7 @@ def drawn(seed: int) -> World:
 
 
 def drawn_together(seed: int) -> World:
-    """Twenty plans on forty nodes, with as many tuples for each.
+    """Twenty plans on forty nodes, with equal numbers of tuples for each.
 
     >>> world = drawn_together(seed=1)
     >>> len(world.capacities), 200 <= len(world.plan.operators) <= 800
@@ -50,7 +50,7 @@ def drawn_together(seed: int) -> World:
 
 
 Parts = tuple[tuple[Operator, ...], tuple[RoutedStream, ...]]
-"""What a plan is made of."""
+"""The parts of a plan."""
 
 
 def _world(rng: np.random.Generator, parts: Parts, count: int) -> World:

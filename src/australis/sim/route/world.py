@@ -1,4 +1,4 @@
-"""What there is in the virtual world of distributed eddies: nodes, links, and a plan that lives there."""
+"""The virtual world of distributed eddies: nodes, links, and a plan that runs there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from australis.policy.place import RULES, Rules
 from australis.policy.route import DistributedPlan
 
 OVERLOADED = 10_000
-"""The tuples queued at a node at which it counts as overloaded."""
+"""The tuples queued at a node from which it counts as overloaded."""
 
 
 @dataclass(frozen=True)
@@ -20,10 +20,10 @@ class Links:
 
     page_tuples: int = 1
     wait: float = 0.0
-    """The longest that a tuple is held back for its page to fill."""
+    """The longest that a tuple waits for its page to fill."""
     latency: float = 0.0
     page_times: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    """How long a link takes for a full page, by (from, to); a page that is not full takes its part of it."""
+    """How long a link takes for a full page, by (from, to); a partial page takes proportionally less."""
 
     def __post_init__(self) -> None:
         if self.page_tuples < 1:
@@ -34,13 +34,13 @@ class Links:
 
     @property
     def are_instant(self) -> bool:
-        """Whether tuples are there at once."""
+        """Whether tuples arrive at once."""
         return self.page_tuples == 1 and not any((self.latency, *self.page_times.values()))
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """When an operator tells the others of itself: after it worked on so many tuples, or after a time."""
+    """When an operator reports to the others: after a number of tuples, or after a time."""
 
     tuples: int = 40
     time: float = 5.0
@@ -52,7 +52,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Sharing:
-    """Nodes that hand operators to each other: how often they look whether to, and by which rules."""
+    """Nodes that move operators among them: how often they check, and by which rules."""
 
     every: float = 1.0
     rules: Rules = RULES
@@ -64,23 +64,23 @@ class Sharing:
 
 @dataclass(frozen=True)
 class World:
-    """A plan whose operators live on nodes.
+    """A plan whose operators run on nodes.
 
-    Every operator has its own queue, and an equal part of the resources of its node, whether it has something
-    to do or not; what the plan says of resources does not count.
+    Every operator has its own queue, and an equal share of the resources of its node, whether it is busy or
+    not; the resources in the plan are ignored.
     """
 
     plan: DistributedPlan
     capacities: Mapping[str, float]
-    """The resources of each node in a unit of time."""
+    """The resources of each node per unit of time."""
     places: Mapping[str, str]
-    """The node of each operator and source; what comes from a source that is nowhere is there at once."""
+    """The node of each operator and source; tuples of a source without a node arrive at once."""
     links: Links = Links()
     exchange: Exchange = Exchange()
     steady: bool = True
-    """Whether a tuple takes just the time of its work, or one that is exponential with that mean."""
+    """Whether a tuple takes a constant time, or an exponential one with that mean."""
     ticket_limit: int = OVERLOADED
-    """The length of a queue at which an operator's tickets are void."""
+    """The queue length at which an operator's tickets are void."""
     sharing: Sharing | None = None
     """How operators are slid, split and merged; none: they stay where they are."""
 
@@ -96,6 +96,6 @@ class World:
 
 
 def alone(plan: DistributedPlan, *, steady: bool = True) -> World:
-    """Each operator on a node of its own that has its resources, and tuples that are there at once."""
+    """Each operator on its own node with its resources, and tuples that arrive at once."""
     capacities = {id_: operator.resources for id_, operator in plan.operators.items()}
     return World(plan, capacities, {id_: id_ for id_ in plan.operators}, steady=steady)

@@ -1,8 +1,8 @@
 """The market in a virtual world: participants with contracts, and the policies of `policy.trade`.
 
-`graphs` draws who has contracts with whom, `configurations` draws prices and loads, `world` lets participants
-talk, and checks what must be true of every movement; `experiments`, `stability` and `chains` are the paper's.
-Prices, loads and a seed come in; who moved what, and what it cost, goes out.
+`graphs` draws the contracts, `configurations` draws prices and loads, `world` connects participants, and
+checks what must hold for every movement; `experiments`, `stability` and `chains` are the paper's. In: prices,
+loads and a seed. Out: movements and costs.
 """
 
 from australis.sim.trade import experiments

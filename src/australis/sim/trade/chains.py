@@ -1,4 +1,4 @@
-"""Lemma 1: how wide prices must range for load to get through a chain of contracts."""
+"""Lemma 1: how wide prices must range for load to move along a chain of contracts."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from australis.policy.trade import Contract, CostCurve, Participant, Task
-from australis.sim.trade.world import Market, Movable, loads_of, settled
+from australis.sim.trade.world import Market, Movable, loads_of, settle
 
 UNTIL = 10_000_000
 
 
 def chain(cost: CostCurve, loads: Sequence[int], low: int, high: int) -> list[int]:
-    """The loads in the end, where each node has contracts with the one before and the one behind.
+    """The final loads, if each node has contracts with its neighbours in the chain.
 
     >>> cost = CostCurve(slopes=tuple(range(0, 100, 10)))
     >>> chain(cost, [5, 4, 0], low=31, high=31), chain(cost, [5, 4, 0], low=21, high=31)
@@ -34,5 +34,5 @@ def chain(cost: CostCurve, loads: Sequence[int], low: int, high: int) -> list[in
         for name, count in zip(names, loads, strict=True)
     )
     market.begin()
-    settled(market, Movable(market), UNTIL)
+    settle(market, Movable(market), UNTIL)
     return loads_of(market)

@@ -1,4 +1,4 @@
-"""The configurations of the paper's Table 2: what contracts cost, and where load is at first."""
+"""The configurations of the paper's Table 2: the prices of contracts, and the initial loads."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Counts = NDArray[np.int64]
 """A number for each node."""
 
 MONEY = 1_000_000
-"""What a tuple in flight costs, in the smallest unit of money."""
+"""The cost of a tuple in flight, in the smallest unit of money."""
 COST = in_flight((Fraction(1, 40), Fraction(1, 25)), unit=MONEY, beyond=500)
-"""Of operators that take 2.5 % of a processor and 4 % of a link each: 500 tuples/s, 50 µs/tuple, 1 kB/tuple.
+"""Costs of operators that take 2.5 % of a processor and 4 % of a link: 500 tuples/s, 50 µs, 1 kB per tuple.
 
-Beyond 24 of them the link has no room, and a queue grows by 500 tuples a second for each.
+Beyond 24 of them the link is full, and a queue grows by 500 tuples per second for each.
 """
 FULL = 14
 FULL_RANGE = (12, 18)
 MOVES = 3
-"""The range of prices is as wide as that of the marginal cost when two operators go: δ2."""
+"""The range of prices is as wide as the change of the marginal cost over two operators: δ2."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Variant:
 
     name: str
     drawn: bool
-    """Whether each node has a capacity by chance, or all the same."""
+    """Whether nodes have random capacities, or all the same."""
     bounded: bool
-    """Whether there is a range of prices, or one price."""
+    """Whether contracts have a range of prices, or one price."""
 
 
 VARIANTS = {
@@ -52,7 +52,7 @@ VARIANTS = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """How much load there is at first: many operators at some nodes, the others' by chance."""
+    """The initial loads: many operators at some nodes, random numbers at the others."""
 
     name: str
     mean: int
@@ -60,7 +60,7 @@ class Scenario:
     crowd: int = 22
     crowded: Fraction = Fraction(299, 995)
     even: bool = False
-    """Whether nodes that are not crowded have as many operators as each other, or what chance gave them."""
+    """Whether nodes that are not crowded have equal or random numbers of operators."""
 
     def drawn(self, nodes: int, rng: np.random.Generator) -> Counts:
         """The number of operators of each node."""
@@ -90,7 +90,7 @@ def named_variant(name: str) -> Variant:
 
 
 def capacities(variant: Variant, nodes: int, rng: np.random.Generator) -> Counts:
-    """The load of each node that is just not too much for it."""
+    """The greatest load of each node that is not too much for it."""
     if not variant.drawn:
         return np.full(nodes, FULL, dtype=np.int64)
     low, high = FULL_RANGE
@@ -98,11 +98,11 @@ def capacities(variant: Variant, nodes: int, rng: np.random.Generator) -> Counts
 
 
 def contracts(variant: Variant, pairs: Pairs, full: Counts, cost: CostCurve = COST) -> list[Contract]:
-    """Both contracts of each pair, at the price that just pays whoever is full first for what fills it.
+    """Both contracts of each pair, at the price that just pays the node that is full first for filling up.
 
-    That is the marginal cost, and one smallest unit: "a lightly loaded node accepts tasks until its load
-    reaches that of taskset^F" (section 3.2.3), and accepts what is paid better than it costs only. Prices
-    range below that as far as the marginal cost of the same node changes by two operators.
+    That is the marginal cost plus one smallest unit: "a lightly loaded node accepts tasks until its load
+    reaches that of taskset^F" (section 3.2.3), and accepts only tasks that pay more than they cost. Prices
+    range below that by the change of the node's marginal cost over two operators.
     """
     made = []
     for one, other in pairs.tolist():

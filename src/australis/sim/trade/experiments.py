@@ -1,4 +1,4 @@
-"""How near a market comes to an acceptable allocation: Figures 8 to 10 of the paper, and its Table 1."""
+"""How close a market comes to an acceptable allocation: Figures 8 to 10 of the paper, and its Table 1."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from australis.sim.trade.configurations import (
     named_variant,
 )
 from australis.sim.trade.graphs import Pairs, degrees, drawn_pairs, longest_ways
-from australis.sim.trade.world import Market, Moment, Movable, loads_of, settled
+from australis.sim.trade.world import Market, Moment, Movable, loads_of, settle
 
 NODES, RUNS = 995, 9
 LEAST_CONTRACTS = (1, 3, 5, 7, 9, 10)
@@ -49,21 +49,22 @@ class Job:
     variant: str
     scenario: str
     least: int
-    """The least contracts that a node has."""
+    """The least number of contracts of a node."""
     run: int = 0
     seed: int = 0
     nodes: int = NODES
     notify: bool = False
     even: bool = False
     traced: bool = False
-    """Whether the moments of all movements are told."""
+    """Whether the times of all movements are reported."""
 
 
 class Counted(NamedTuple):
-    """Operators over all nodes that are too many, and that there is room for; and the most at one node.
+    """Excess operators over all nodes, and free capacity; and the most at one node.
 
-    Too many are those above 14, whatever prices are: Figure 8 has them for no contracts, too, where there are
-    no prices. There is room until a node's marginal cost is at its highest price (section 5.1).
+    Operators above 14 are in excess, whatever the prices: Figure 8 also counts them without contracts, where
+    there are no prices. There is free capacity until a node's marginal cost reaches its highest price
+    (section 5.1).
     """
 
     excess: int
@@ -74,7 +75,7 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a market."""
+    """The result of a market."""
 
     job: Job
     before: Counted
@@ -83,30 +84,30 @@ class Outcome:
     now: Moment
     last_movement: int | None
     settled: bool
-    """Whether no movement was possible any more, and not only no time left."""
+    """Whether no more movement was possible, rather than no time left."""
     soon: float
-    """The part of the whole fall in cost that was done 15 s after the first movement."""
+    """The fraction of the total fall in cost that was reached 15 s after the first movement."""
     messages: Mapping[str, int]
     moments: tuple[Moment, ...] = field(default=(), repr=False)
 
     @property
     def excess_moved(self) -> float:
-        """The part of the load that is too much that went elsewhere."""
+        """The fraction of the excess load that moved elsewhere."""
         return 1 - self.after.excess / self.before.excess if self.before.excess else 1.0
 
     @property
     def capacity_used(self) -> float:
-        """The part of the room at first that is used."""
+        """The fraction of the initial free capacity that is used."""
         return 1 - self.after.room / self.before.room if self.before.room else 1.0
 
 
 def measured(job: Job) -> Outcome:
-    """Run a market until no movement is possible any more."""
+    """Run a market until no more movement is possible."""
     market = built(job)
     top = highest_prices(market)
     before, cost_before = counted(market, top), market.now.cost
     market.begin(BEGIN)
-    done = settled(market, Movable(market), UNTIL)
+    done = settle(market, Movable(market), UNTIL)
     soon = fallen(market.history, cost_before, SOON)
     return Outcome(
         job,
@@ -123,7 +124,7 @@ def measured(job: Job) -> Outcome:
 
 
 def fallen(history: Sequence[Moment], before: int, within: int) -> float:
-    """The part of the whole fall in cost that was done a while after the first movement."""
+    """The fraction of the total fall in cost that was reached a while after the first movement."""
     if not history:
         return 1.0
     soon = [each.cost for each in history if each.time <= history[0].time + within]
@@ -142,7 +143,7 @@ def built(job: Job) -> Market:
 
 
 def market_of(agreed: Sequence[Contract], loads: Counts, phases: Counts, *, notify: bool = False) -> Market:
-    """Nodes with so many operators each, and contracts between them."""
+    """Nodes with some operators each, and contracts between them."""
     own: dict[str, list[Contract]] = {str(node): [] for node in range(len(loads))}
     for contract in agreed:
         own[contract.giver].append(contract)
@@ -153,7 +154,7 @@ def market_of(agreed: Sequence[Contract], loads: Counts, phases: Counts, *, noti
             COST,
             own[str(node)],
             [Task(f"{node}.{number}") for number in range(count)],
-            # A round that nobody is told of is tried again rarely, if partners say when there is room.
+            # A failed round is rarely repeated if partners report when there is room.
             Settings(period=PERIOD, phase=phase, notify=notify, retry=30 * PERIOD if notify else None),
         )
         for node, (count, phase) in enumerate(zip(loads.tolist(), phases.tolist(), strict=True))
@@ -169,7 +170,7 @@ def _chance(job: Job, *about: int) -> np.random.Generator:
 
 
 def highest_prices(market: Market) -> Counts:
-    """The highest price in any contract of each participant: it is full when its marginal cost is there."""
+    """The highest price in any contract of each participant: it is full when its marginal cost reaches it."""
     return np.array(
         [
             max((each.high for half in (p.giver, p.taker) for each in half.contracts.values()), default=0)
@@ -180,7 +181,7 @@ def highest_prices(market: Market) -> Counts:
 
 
 def counted(market: Market, top: Counts) -> Counted:
-    """Operators that are too many, and that could be accepted at the highest price of each node."""
+    """Excess operators, and those that could be accepted at the highest price of each node."""
     loads = np.array(loads_of(market))
     excess = np.maximum(0, loads - FULL)
     room = np.maximum(0, np.searchsorted(COST.slopes, top, side="left") - loads)
@@ -196,7 +197,7 @@ class Result:
 
     variant: str
     contracts: int
-    """The least of a node."""
+    """The least number of contracts of a node."""
     excess_moved: float
     """Of an underloaded market."""
     capacity_used: float
@@ -204,18 +205,18 @@ class Result:
     excess_before: float
     excess_left: float
     excess_most: float
-    """The most operators that any node is left with above 14."""
+    """The most operators above 14 that any node is left with."""
     capacity_before: float
     capacity_left: float
     capacity_most: float
-    """The most operators that there is room for at any node in the end."""
+    """The most operators that any node still has room for at the end."""
     movements: float
     operators_moved: float
     messages: float
     settled_s: float
     """When the last movement was."""
     soon: float
-    """The part of the fall in cost within 15 s of the first movement; these five are of the underload."""
+    """The fraction of the fall in cost within 15 s of the first movement; these five: for the underload."""
 
 
 def jobs(
@@ -279,17 +280,17 @@ class Graphs(NamedTuple):
     least: int
     most: float
     diameter: float
-    """How far the farthest node is, as a mean over nodes: the paper's average diameter."""
+    """The distance of the farthest node, averaged over nodes: the paper's average diameter."""
     longest: float
-    """How far it is from the node that has the longest way."""
+    """The greatest distance between two nodes."""
 
 
 STARTS = 1000
-"""The most nodes whose ways are looked at; of a larger market it is a part of them."""
+"""The most nodes whose distances are computed; of a larger market, a sample."""
 
 
 def table_1(least: int, *, nodes: int = NODES, runs: int = RUNS, seed: int = 0) -> Graphs:
-    """The contract graphs that the runs have."""
+    """The contract graphs of the runs."""
     drawn = [_pairs(Job("", "", least, run, seed, nodes)) for run in range(runs)]
     starts = np.arange(nodes)[:: -(-nodes // STARTS)]
     ways = [longest_ways(pairs, nodes, starts) for pairs in drawn]

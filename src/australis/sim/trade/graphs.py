@@ -1,4 +1,4 @@
-"""Who has contracts with whom (section 5 of the paper on contracts, and its Table 1)."""
+"""Which nodes have contracts (section 5 of the paper on contracts, and its Table 1)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Pairs = NDArray[np.int64]
-"""A row for each two nodes that have a contract."""
+"""A row for each pair of nodes with a contract."""
 
 
 def drawn_pairs(nodes: int, least: int, rng: np.random.Generator) -> Pairs:
-    """Each node joins one that is there; then all with too few partners look for one more, time and again."""
+    """Each node joins an existing one; then those with too few partners get one more, repeatedly."""
     partners: list[dict[int, None]] = [{} for _ in range(nodes)]
     for node, other in enumerate(rng.integers(0, np.arange(1, nodes)).tolist(), start=1):
         partners[node][other] = partners[other][node] = None
@@ -20,7 +20,7 @@ def drawn_pairs(nodes: int, least: int, rng: np.random.Generator) -> Pairs:
             if other != node and len(partners[node]) < enough:
                 partners[node][other] = partners[other][node] = None
     found = [(node, other) for node, own in enumerate(partners) for other in own if node < other]
-    # Partners of one price are asked in the order of their contracts: no node is the first for all others.
+    # Partners of equal price are asked in the order of their contracts: no node is the first for all others.
     return rng.permutation(np.array(found, dtype=np.int64).reshape(-1, 2))
 
 
@@ -30,7 +30,7 @@ def degrees(pairs: Pairs, nodes: int) -> NDArray[np.int64]:
 
 
 def longest_ways(pairs: Pairs, nodes: int, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How far the farthest node is from each of some nodes that are to start from.
+    """The distance of the farthest node from each of some start nodes.
 
     >>> longest_ways(np.array([[0, 1], [1, 2], [1, 3]]), 4, np.arange(4)).tolist()
     [2, 1, 2, 2]
@@ -39,7 +39,7 @@ def longest_ways(pairs: Pairs, nodes: int, starts: NDArray[np.int64]) -> NDArray
     ways = np.concatenate([pairs, pairs[:, ::-1], np.stack([everyone, everyone], axis=1)])
     ways = ways[np.argsort(ways[:, 0], kind="stable")]
     first = np.searchsorted(ways[:, 0], everyone)
-    # A bit for each start: it is set for all nodes that are reached from there.
+    # A bit for each start, set for all nodes that are reached from it.
     here = np.packbits(everyone[:, None] == starts, axis=1)
     steps = np.zeros(len(starts), dtype=np.int64)
     while True:

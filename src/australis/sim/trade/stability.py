@@ -1,4 +1,4 @@
-"""How a market answers load that comes at once, and goes again: Figure 11 of the paper."""
+"""How a market reacts to load that arrives at once, and leaves again: Figure 11 of the paper."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from australis.sim.trade.world import Market, Moment
 
 NODES, LEAST = 50, 3
 BASE = 333
-"""Operators before anything comes: 10 more at 10 nodes are 30 % of it."""
+"""The initial operators: 10 more at 10 nodes are 30 % of them."""
 CHANGED = 10
 """The nodes that get more."""
 COMES, GOES, UNTIL = 60_000, 120_000, 180_000
 STEP = 1000
 ON_THE_WAY = 100
-"""When to look again for an operator that is just being moved."""
+"""When to retry for an operator that is just being moved."""
 LARGE, SMALL = 10, 5
-"""Extra operators for each node that gets some: 30 % and 15 %."""
+"""Additional operators for each node that gets some: 30 % and 15 %."""
 
 
 @dataclass(frozen=True)
 class Shift:
-    """Load that comes to some nodes and goes again; everything follows from it."""
+    """Load that arrives at some nodes and leaves again; everything follows from it."""
 
     variant: str
     extra: int
@@ -37,7 +37,7 @@ class Shift:
 
 @dataclass(frozen=True)
 class Reaction:
-    """What a market did: operators moved at first, while there is more load, and when that has gone."""
+    """The reaction of a market: operators moved at first, under additional load, and after it has gone."""
 
     shift: Shift
     first: int
@@ -48,7 +48,7 @@ class Reaction:
 
 
 def shifted(shift: Shift) -> Reaction:
-    """Let load come and go."""
+    """Let load arrive and leave."""
     market = _market(shift)
     hosts = _chance(shift, 4).permutation(NODES)[:CHANGED].tolist()
     extra = [(str(host), Task(f"extra.{host}.{each}")) for host in hosts for each in range(shift.extra)]

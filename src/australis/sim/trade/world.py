@@ -1,4 +1,4 @@
-"""A market: participants that talk, time that passes between; and what must be true of what they do."""
+"""A market: participants, the messages between them, the passing of time; and checks of what must hold."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ class Ways:
 
     message: int = 10
     move: int = 75
-    """Section 5.4 measured that for a part of a query."""
+    """The time that section 5.4 measured for a part of a query."""
     jitter: int = 0
-    """The most that chance adds: messages overtake each other then."""
+    """The greatest random delay, with which messages overtake each other."""
     loss: float = 0.0
 
 
 class Moment(NamedTuple):
-    """How far a market was at a time."""
+    """The state of a market at a time."""
 
     time: int
     cost: int
-    """Of all participants; what is on its way still counts where it was."""
+    """For all participants; what is in transit still counts where it was."""
     movements: int
     operators: int
-    """That have been moved."""
+    """Movements so far."""
 
 
 class Market:
-    """Participants, and what is on its way between them; a function of them, the ways and chance."""
+    """Participants, and what is in transit between them; deterministic for given ways and chance."""
 
     def __init__(
         self,
@@ -72,24 +72,24 @@ class Market:
         self.history: list[Moment] = []
         self._given: dict[str, int] = {}
         self._fuller: set[str] = set()
-        """Who got more from clients after it had promised to take something."""
+        """Participants that got more from clients after a promise to take something."""
         holdings = [participant.holding for participant in self.participants.values()]
         self._now = Moment(0, sum(holding.cost.of(holding.load) for holding in holdings), 0, 0)
         self._checked = self._now
 
     @property
     def now(self) -> Moment:
-        """How far it is."""
+        """The current state."""
         return self._now._replace(time=int(self.clock.now))
 
     @property
     def last_movement(self) -> int | None:
-        """When it was."""
+        """The time of the last movement."""
         return self.history[-1].time if self.history else None
 
     @property
     def moving(self) -> bool:
-        """Whether anything is on its way, or promised to be taken."""
+        """Whether anything is in transit, or promised to be taken."""
         return any(p.giver.moving or p.taker.promises for p in self.participants.values())
 
     def begin(self, at: int = 0) -> None:
@@ -98,12 +98,12 @@ class Market:
             self.clock.at(at, self._began, participant)
 
     def run(self, until: int) -> None:
-        """Let happen what happens until a time; then look whether all is well."""
+        """Run until a time; then check the invariants."""
         self.clock.run(until)
         self.check()
 
     def check(self) -> None:
-        """Money is conserved; since the last look, movements have made all together cheaper."""
+        """Check that money is conserved, and that movements since the last check lowered the total cost."""
         people = self.participants
         money_is_conserved(
             (participant.holding.balance for participant in people.values()),
@@ -125,7 +125,7 @@ class Market:
         self._load(host, Came(task))
 
     def end(self, task: str) -> bool:
-        """A task is over, wherever it is; False: it is on its way."""
+        """A task ends, wherever it is; False if it is in transit."""
         for host, participant in self.participants.items():
             if task in participant.holding.tasks:
                 self._load(host, Ended(task))
@@ -191,14 +191,14 @@ class Market:
         self.history.append(self._now)
 
     def _excuse(self, taker: str, dearer: int) -> None:
-        """What costs more than was promised, since clients were quicker, is not a movement's fault."""
+        """Costs above what was promised, because clients were quicker, do not count against a movement."""
         self._checked = self._checked._replace(cost=self._checked.cost + dearer)
         if not self.participants[taker].taker.promises:
             self._fuller.discard(taker)
 
 
-def settled(market: Market, movable: Movable, until: int, step: int = 2000) -> bool:
-    """Run a market until no movement is possible any more, at most until a time; whether it got there."""
+def settle(market: Market, movable: Movable, until: int, step: int = 2000) -> bool:
+    """Run a market until no more movement is possible, at most until a time; returns whether it settled."""
     while market.clock.now < until:
         market.run(min(until, int(market.clock.now) + step))
         if not market.moving and not movable.any(market):
@@ -207,7 +207,7 @@ def settled(market: Market, movable: Movable, until: int, step: int = 2000) -> b
 
 
 class Movable:
-    """Tells whether any contract of a market of equal tasks would still move one."""
+    """Determines whether any contract of a market of equal tasks would still move one."""
 
     def __init__(self, market: Market) -> None:
         people = list(market.participants.values())
@@ -226,7 +226,7 @@ class Movable:
         self._steps = np.array([person.holding.cost.step for person in people])
 
     def any(self, market: Market) -> bool:
-        """Whether there is a price in the range of any contract at which one task would go."""
+        """Whether any contract has a price in its range at which one task would move."""
         loads = np.array(loads_of(market))
         keeps = np.where(loads > 0, self._marginal(np.maximum(loads - 1, 0)), 0)
         least = np.maximum(self._low, self._marginal(loads)[self._takers] + 1)
@@ -234,7 +234,7 @@ class Movable:
         return bool((least <= most).any())
 
     def _marginal(self, loads: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What one unit more costs each: the slope there."""
+        """The cost of one more unit for each participant: the slope there."""
         return self._slopes[self._costs, np.minimum(loads // self._steps, self._slopes.shape[1] - 1)]
 
 

@@ -17,7 +17,7 @@ from australis.algebra.expr.binding.signatures import (
     Signature,
     any_nullable,
     cast_hint,
-    counted,
+    check_count,
     literal_int,
 )
 from australis.algebra.types import DOUBLE, INT, INTERVAL, LONG, NULL, TIMESTAMP, DataType, decimal
@@ -27,7 +27,7 @@ def operation(sign: str) -> Rule:
     """Two numbers of one type; decimals keep their own types, which determine the result's."""
 
     def rule(args: Args) -> Signature:
-        counted(args, 2, 2)
+        check_count(args, 2, 2)
         meeting = numbers(args)
         if meeting.is_decimal:
             one, other = map(literal_as_decimal, args)
@@ -66,7 +66,7 @@ def shifting(sign: str) -> Rule:
 
 def whole_division(args: Args) -> Signature:
     """DIV: integers and decimals, a long."""
-    counted(args, 2, 2)
+    check_count(args, 2, 2)
     meeting = numbers(args)
     if meeting == DOUBLE:
         raise Mismatch(None, "div of doubles", "int, long or decimal; or floor(a / b)")
@@ -98,14 +98,14 @@ def numbers(args: Args) -> DataType:
 
 def same(args: Args) -> Signature:
     """One number; the result has its type."""
-    counted(args, 1, 1)
+    check_count(args, 1, 1)
     fitted = (convert(args[0], numbers(args)),)
     return Signature(fitted, fitted[0].type, any_nullable(fitted))
 
 
 def whole(args: Args) -> Signature:
     """CEIL and FLOOR: a long, or a decimal without digits after the point."""
-    counted(args, 1, 1)
+    check_count(args, 1, 1)
     found = numbers(args)
     arg = convert(args[0], LONG if found == INT else found)
     if not found.is_decimal:
@@ -116,7 +116,7 @@ def whole(args: Args) -> Signature:
 
 def rounded(args: Args) -> Signature:
     """ROUND: the number's type, or a decimal with the digits asked for."""
-    counted(args, 1, 2)
+    check_count(args, 1, 2)
     found = numbers(args[:1])
     digits = literal_int(args, 1, range(-18, 39)) if len(args) == 2 else 0
     fitted = (convert(args[0], found), *args[1:])
@@ -131,7 +131,7 @@ def rounded(args: Args) -> Signature:
 
 def instant(args: Args) -> Signature:
     """TIMESTAMP_SECONDS: any number of seconds."""
-    counted(args, 1, 1)
+    check_count(args, 1, 1)
     found = numbers(args)
     if found.scale > 6:
         raise Mismatch(

@@ -50,7 +50,7 @@ def takes(*types: DataType, returns: DataType, optional: int = 0, may_be_null: b
     """A function of fixed argument types, the last `optional` of which may be omitted."""
 
     def rule(args: Args) -> Signature:
-        counted(args, len(types) - optional, len(types))
+        check_count(args, len(types) - optional, len(types))
         fitted = tuple(fitting(args, index, type_) for index, type_ in enumerate(types[: len(args)]))
         return Signature(fitted, returns, may_be_null or any_nullable(fitted))
 
@@ -59,7 +59,7 @@ def takes(*types: DataType, returns: DataType, optional: int = 0, may_be_null: b
 
 def strings(args: Args) -> Signature:
     """CONCAT: one or more strings."""
-    counted(args, 1, None)
+    check_count(args, 1, None)
     fitted = tuple(fitting(args, index, STRING) for index in range(len(args)))
     return Signature(fitted, STRING, any_nullable(fitted))
 
@@ -85,7 +85,7 @@ def cast_hint(found: DataType, wanted: DataType) -> str:
     return f"write CAST(... AS {wanted})"
 
 
-def counted(args: Args, least: int, most: int | None) -> None:
+def check_count(args: Args, least: int, most: int | None) -> None:
     """Refuse a wrong number of arguments."""
     if len(args) < least or (most is not None and len(args) > most):
         wanted = str(least) if most == least else f"{least} or more" if most is None else f"{least} to {most}"
@@ -104,7 +104,7 @@ def comparison(never_null: bool = False) -> Rule:
     """Two values of one ordered type."""
 
     def rule(args: Args) -> Signature:
-        counted(args, 2, 2)
+        check_count(args, 2, 2)
         met = meeting_of(args, compares=True)
         return Signature(met, BOOLEAN, not never_null and any_nullable(met))
 
@@ -135,7 +135,7 @@ def common(least: int) -> Rule:
     """Any number of values of one type, which is the result's; NULL only if all are NULL."""
 
     def rule(args: Args) -> Signature:
-        counted(args, least, None)
+        check_count(args, least, None)
         met = meeting_of(args)
         return Signature(met, met[0].type, all(arg.nullable for arg in met))
 
@@ -144,7 +144,7 @@ def common(least: int) -> Rule:
 
 def membership(args: Args) -> Signature:
     """IN: a value and the members it may equal."""
-    counted(args, 2, None)
+    check_count(args, 2, None)
     met = meeting_of(args)
     return Signature(met, BOOLEAN, any_nullable(met))
 
@@ -201,7 +201,7 @@ def like(args: Args) -> Signature:
 
 def null_test(args: Args) -> Signature:
     """IS NULL: anything."""
-    counted(args, 1, 1)
+    check_count(args, 1, 1)
     if args[0].type == INTERVAL:
         raise Mismatch(0, "an interval", "an attribute or a value of its type")
     return Signature((convert(args[0], BOOLEAN) if args[0].type == NULL else args[0],), BOOLEAN, False)

@@ -62,7 +62,7 @@ class Operands(Reader):
             refuse(
                 self.text,
                 token.position,
-                f"{token} is no number of a known type",
+                f"{token} is not a number of a known type",
                 "such as 30, 30L, 1.5, 1.5D or 1e3",
             )
         return Constant(*found, position=position)
@@ -143,7 +143,7 @@ class Operands(Reader):
         if (instant := timestamp_us(text)) is not None:
             return Constant(instant, TIMESTAMP, position=position)
         if not is_timestamp(text):
-            refuse(self.text, at, f"{text!r} is no timestamp", "'yyyy-mm-dd hh:mm:ss[.ffffff][zone]'")
+            refuse(self.text, at, f"{text!r} is not a timestamp", "'yyyy-mm-dd hh:mm:ss[.ffffff][zone]'")
         return Convert(Constant(text, STRING, position=at), TIMESTAMP, position=position)
 
     def _interval(self, position: int) -> Syntax:

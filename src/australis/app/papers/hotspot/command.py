@@ -1,4 +1,4 @@
-"""`australis simulate hotspots`: peers that move components away from where there is too much load."""
+"""`australis simulate hotspots`: peers that move components away from overloaded peers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ SEEDS, RUNS = Sizes(50, 10_000), Sizes(1, 5)
 @click.option(
     "--seeds",
     type=click.IntRange(min=0),
-    help="How many bad worlds, with messages lost, late and doubled, and crashing peers; 80 in a second.  "
-    f"{SEEDS}",
+    help=f"How many unreliable worlds, with lost and repeated messages and crashes; 80 per second.  {SEEDS}",
 )
 @click.option("--runs", type=click.IntRange(min=1), help=f"To take means over.  {RUNS}")
 @full_option(seeds=SEEDS, runs=RUNS)
@@ -41,7 +40,7 @@ def hotspots(
     plot: Path | None,
     progress: bool | None,
 ) -> None:
-    """Hot spots: 30 peers with 10 operators, with migrations and without; and migrations in bad worlds.
+    """Hot spots: 30 peers with 10 operators, with and without migrations; and unreliable worlds.
 
     \b
     Examples:

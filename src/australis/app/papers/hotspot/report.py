@@ -1,4 +1,4 @@
-"""The experiments on hot spots, simulated: the paper's numbers beside ours."""
+"""The experiments on hot spots, simulated: the paper's numbers and ours."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ COUNTED = "until 2,000 tuples are delivered"
 
 @dataclass(frozen=True)
 class Trials:
-    """Migrations in bad worlds: what there was, and what was wrong."""
+    """Migrations in unreliable worlds: the counts, and the errors."""
 
     seeds: int
     tuples: int
@@ -61,13 +61,13 @@ class Trials:
 
 @dataclass(frozen=True)
 class Report:
-    """All that is told of hot spots."""
+    """The report on hot spots."""
 
     found: HotSpots
     trials: Trials
 
     def as_dict(self) -> dict[str, object]:
-        """For `--json`; what is only drawn is left out."""
+        """For `--json`, without what is only drawn."""
         found = asdict(self.found)
         del found["curves"], found["loads"]
         paper = {
@@ -80,7 +80,7 @@ class Report:
 
 
 def jobs(seed: int, runs: int, seeds: int) -> list[Job | range]:
-    """All that is to be run: the experiment, and bad worlds by their seeds."""
+    """All jobs: the experiment, and unreliable worlds by their seeds."""
     return [*experiments.jobs(seed, runs), *seeds_of(seed, seeds)]
 
 
@@ -90,7 +90,7 @@ def run_job(job: Job | range) -> Outcome | tuple[Trial, ...]:
 
 
 def make_report(every: Sequence[Job | range], outcomes: Iterable[Outcome | tuple[Trial, ...]]) -> Report:
-    """All that is told, of what became of jobs."""
+    """The report from the results of the jobs."""
     found = dict(zip(every, outcomes, strict=True))
     runs = {job: each for job, each in found.items() if isinstance(job, Job) and isinstance(each, Outcome)}
     seeds = {job.seed for job in runs}
@@ -99,13 +99,13 @@ def make_report(every: Sequence[Job | range], outcomes: Iterable[Outcome | tuple
 
 
 def summed_up(trials: list[Trial]) -> Trials:
-    """All trials together."""
+    """All trials combined."""
     names = ("tuples", "moves", "returns", "crashes", "suspicions", "events")
     return Trials(len(trials), *(sum(getattr(each, name) for each in trials) for name in names))
 
 
 def print_report(report: Report) -> None:
-    """All of it as tables."""
+    """Print the report as tables."""
     found = report.found
     click.echo(f"30 peers, 10 operators, 15 minutes; means over {found.runs} runs from seed {found.seed}\n")
     rows = [[text, *_pair(found.without, found.balanced, name)] for name, text in WHAT.items()]
@@ -153,7 +153,7 @@ def _sensitive(each: Sensitivity) -> list[str]:
 
 def _trials(trials: Trials) -> str:
     return (
-        f"{trials.seeds:,} bad worlds: {trials.tuples:,} tuples, {trials.moves:,} migrations, "
+        f"{trials.seeds:,} unreliable worlds: {trials.tuples:,} tuples, {trials.moves:,} migrations, "
         f"{trials.crashes:,} crashes, {trials.suspicions:,} suspicions;\n"
         f"lost {trials.lost}, doubled {trials.doubled}; {trials.returns:,} tasks returned, "
         f"{trials.ping_pong} of them before loads were inverted"

@@ -1,4 +1,4 @@
-"""`australis simulate placement`: boxes that slide and split while the load moves from stream to stream."""
+"""`australis simulate placement`: boxes that slide and split while the load shifts between streams."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RUNS = Sizes(1, 2)
 @full_option(runs=RUNS)
 @ending_options("the delays")
 def placement(seed: int, runs: int, as_json: bool, plot: Path | None, progress: bool | None) -> None:
-    """Placement: four regions over eight sites, of which another one is hot every five minutes.
+    """Placement: four regions over eight sites, with a hot region that changes every five minutes.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The experiment on placement, simulated: what boxes that move reach, and how often they do."""
+"""The experiment on placement, simulated: the effect of moving boxes, and how often they move."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ WHAT: dict[str, tuple[str, str]] = {
     "overloaded": ("sites overloaded", "{:.2f}"),
     "slides": ("slides", "{:.1f}"),
     "splits": ("splits", "{:.1f}"),
-    "returns": ("boxes that went back", "{:.1f}"),
+    "returns": ("boxes that returned", "{:.1f}"),
     "last_move_s": ("last move, s", "{:.0f}"),
 }
-"""What is shown, with its name and its form."""
+"""What is shown, with its name and its format."""
 DRAWN = ("slides", "slides and splits", "hasty")
-"""What fits into one picture: where nothing moves, delays are a hundred times as long."""
+"""What fits into one picture: without moves, delays are a hundred times as long."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """All that is told of placement."""
+    """The report on placement."""
 
     found: Placed
 
     def as_dict(self) -> dict[str, object]:
-        """For `--json`; what is only drawn is left out."""
+        """For `--json`, without what is only drawn."""
         found = asdict(self.found)
         del found["curves"]
         return found
 
 
 def runs_of(runs: int) -> int:
-    """How many runs there are."""
+    """The number of runs."""
     return runs * len(VARIANTS)
 
 
 def make_report(seed: int, runs: int, done: Callable[[int], object]) -> Report:
-    """Run all of it."""
+    """Run all variants."""
     return Report(placed(seed, runs, done))
 
 
 def print_report(report: Report) -> None:
-    """All of it as a table, and the moves of the first run."""
+    """Print the report as a table, and the moves of the first run."""
     found = report.found
     click.echo(
         f"Four regions, eight sites, 40 minutes; means over {found.runs} runs from seed {found.seed}\n"
@@ -79,7 +79,7 @@ def plots(report: Report) -> dict[str, str]:
 
 
 def _so_far(report: Report, name: str) -> tuple[tuple[float, float], ...]:
-    """The number of moves, whenever there is one more, up to the end."""
+    """The number of moves over time, up to the end."""
     seconds = [second for second, _ in report.found.moves[name]]
     last = report.found.curves[name][-1][0]
     steps = [(at, float(count)) for before, at in enumerate(seconds) for count in (before, before + 1)]

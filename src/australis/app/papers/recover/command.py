@@ -1,4 +1,4 @@
-"""`australis simulate recovery`: servers that fail, and what it costs that nothing is lost."""
+"""`australis simulate recovery`: servers that fail, and the cost of losing nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SEEDS = Sizes(50, 10_000)
 @click.option(
     "--seeds",
     type=click.IntRange(min=0),
-    help=f"How many networks in which up to k servers fail; 50 in a second.  {SEEDS}",
+    help=f"How many networks in which up to k servers fail; 50 per second.  {SEEDS}",
 )
 @full_option(seeds=SEEDS)
 @spread_options("runs")
@@ -38,7 +38,7 @@ def recovery(
     plot: Path | None,
     progress: bool | None,
 ) -> None:
-    """Recovery: what k-safety costs in messages and queues, and how long it takes to catch up.
+    """Recovery: the cost of k-safety in messages and queues, and the time to catch up.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The experiments on recovery, simulated: what checkpoints cost, and what they save."""
+"""The experiments on recovery, simulated: the costs and benefits of checkpoints."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from australis.sim.recover import (
 
 @dataclass(frozen=True)
 class Trials:
-    """Networks in which servers failed: what there was, and what was wrong."""
+    """Networks in which servers failed: the counts, and the errors."""
 
     seeds: int
     tuples: int
@@ -40,7 +40,7 @@ class Trials:
 
 @dataclass(frozen=True)
 class Report:
-    """All that is told of recovery."""
+    """The report on recovery."""
 
     seed: int
     volumes: list[Volume]
@@ -58,7 +58,7 @@ AnyOutcome = Volume | Traded | tuple[Trial, ...]
 
 
 def jobs(seed: int, seeds: int) -> list[AnyJob]:
-    """All that is to be run."""
+    """All jobs."""
     return [*frequencies(), *machines(), *seeds_of(seed, seeds)]
 
 
@@ -70,7 +70,7 @@ def run_job(job: AnyJob) -> AnyOutcome:
 
 
 def make_report(seed: int, outcomes: Iterable[AnyOutcome]) -> Report:
-    """All that is told, of what became of jobs."""
+    """The report from the results of the jobs."""
     found = list(outcomes)
     volumes = [each for each in found if isinstance(each, Volume)]
     granularities = [each for each in found if isinstance(each, Traded)]
@@ -79,14 +79,14 @@ def make_report(seed: int, outcomes: Iterable[AnyOutcome]) -> Report:
 
 
 def summed_up(trials: list[Trial]) -> Trials:
-    """All trials together."""
+    """All trials combined."""
     names = ("tuples", "crashes", "failed", "begun", "events")
     return Trials(len(trials), *(sum(getattr(each, name) for each in trials) for name in names))
 
 
 def print_report(report: Report) -> None:
-    """All of it as tables."""
-    click.echo("One of four servers in a row fails; recovery is without the time until that is noticed.\n")
+    """Print the report as tables."""
+    click.echo("One of four servers in a chain fails; recovery does not include the time to detect it.\n")
     print_table(
         ["k", "by", "every, s", "messages/tuple", "queue", "longest", "recovery, s", "redone"],
         [_volume_row(each) for each in report.volumes],
@@ -101,7 +101,7 @@ def print_report(report: Report) -> None:
     trials = report.trials
     click.echo(
         f"\n{trials.seeds:,} networks with up to k of k-safe servers crashed: {trials.tuples:,} messages, "
-        f"{trials.crashes:,} crashes,\n{trials.failed:,} servers failed, {trials.begun:,} begun anew; "
+        f"{trials.crashes:,} crashes,\n{trials.failed:,} servers failed, {trials.begun:,} restarted; "
         f"lost {trials.lost}, wrong {trials.wrong}"
     )
 
@@ -126,13 +126,13 @@ def _traded_row(each: Traded) -> list[str]:
 
 def plots(report: Report) -> dict[str, str]:
     """Pictures as SVG, by the names of their files."""
-    across = "messages about checkpoints, for each tuple"
+    across = "messages about checkpoints, per tuple"
     queue = Panel("Output queues", across, "tuples, mean", _lines(report, "queue"))
-    recovery = Panel("Recovery time", across, "seconds, once noticed", _lines(report, "recovery_s"))
+    recovery = Panel("Recovery time", across, "seconds, once detected", _lines(report, "recovery_s"))
     told = tuple((each.messages, each.redone_s) for each in report.granularities)
     machines = Panel(
         "Virtual machines",
-        "messages to the backup, for each tuple",
+        "messages to the backup, per tuple",
         "seconds to redo",
         (Series("1 to 8 virtual machines", told, dots=True),),
     )

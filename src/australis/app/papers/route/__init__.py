@@ -1,6 +1,6 @@
-"""The experiments on distributed eddies, beside the paper's numbers.
+"""The experiments on distributed eddies, compared with the paper's numbers.
 
-Options come in; a report as text, JSON or charts goes out.
+In: options. Out: a report as text, JSON or charts.
 """
 
 from typing import TYPE_CHECKING

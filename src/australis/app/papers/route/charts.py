@@ -42,13 +42,13 @@ def _times(title: str, rates: tuple[float, ...], times: Mapping[str, tuple[float
     lines = tuple(
         Series(policy, tuple(zip(rates, times[policy], strict=True)), dots=True) for policy in POLICIES
     )
-    return Panel(title, "tuples in a unit of time", "average response time", lines, rates)
+    return Panel(title, "tuples per unit of time", "average response time", lines, rates)
 
 
 def _over_rates(title: str, worlds: Sequence[Measured]) -> Panel:
-    """Response times at the rates of queries, which are parts of the highest rate of a world."""
+    """Response times at the rates of queries, as fractions of a world's highest rate."""
     lines = tuple(Series(policy, _curve(policy, worlds), dots=True) for policy in POLICIES)
-    return Panel(f"Response time, {title}", "part of the highest rate", "geometric mean", lines)
+    return Panel(f"Response time, {title}", "fraction of the highest rate", "geometric mean", lines)
 
 
 def _curve(policy: str, worlds: Sequence[Measured]) -> Points:
@@ -59,10 +59,10 @@ def _curve(policy: str, worlds: Sequence[Measured]) -> Points:
 
 
 def _over_plans(title: str, worlds: Sequence[Measured]) -> Panel:
-    """Maximum data rates of worlds, each policy's sorted."""
+    """Maximum data rates of worlds, sorted for each policy."""
     lines = tuple(Series(policy, _sorted(policy, worlds)) for policy in POLICIES)
     return Panel(
-        f"Maximum data rate, {title}", "% of worlds that take less", "tuples in a unit of time", lines
+        f"Maximum data rate, {title}", "% of worlds that take less", "tuples per unit of time", lines
     )
 
 

@@ -1,4 +1,4 @@
-"""`australis simulate eddies`: tuples that are routed between the operators of distributed plans."""
+"""`australis simulate eddies`: tuples routed between the operators of distributed plans."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ TABLE, PLANS = Sizes("model", "all"), Sizes(1, 100)
 @click.option(
     "--plans",
     type=click.IntRange(min=1),
-    help=f"How many plans are drawn; where twenty run together, at least these.  {PLANS}",
+    help=f"How many random plans; where twenty run together, at least this many.  {PLANS}",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of a simulation's chance."
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the simulations."
 )
 @full_option(table=TABLE, plans=PLANS)
 @spread_options("worlds")
@@ -51,7 +51,7 @@ def eddies(
     plot: Path | None,
     progress: bool | None,
 ) -> None:
-    """Distributed eddies: what routing tuples between operators can reach, and what it does reach.
+    """Distributed eddies: what routing tuples between operators can achieve, and what it does achieve.
 
     \b
     Examples:
@@ -61,7 +61,7 @@ def eddies(
       australis simulate eddies --table 5.3 --plans 20 --plot pictures
       australis simulate eddies --full
     """
-    # Loaded when it is asked for: scipy and numba take their time.
+    # Loaded on demand: scipy and numba are slow to load.
     if table == "model":
         model = route.model
         with experiment("the model", 1, progress):
@@ -72,7 +72,7 @@ def eddies(
     tables = TABLES if table == "all" else (table,)
     every = told.jobs(tables, seed, plans)
     with experiment("eddies", len(every), progress) as done:
-        # One job is not worth a process of its own.
+        # One job is not worth a separate process.
         outcomes = jobs.mapper(processes if len(every) > 1 else 1, spark)(told.run_job, every)
         report = told.make_report(tables, jobs.counted(outcomes, done))
     hand_out(report, told, as_json=as_json, plot=plot)

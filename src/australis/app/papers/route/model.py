@@ -1,4 +1,4 @@
-"""The optima of the queueing model for the plans of the paper on distributed eddies, beside its numbers."""
+"""The optima of the queueing model for the plans of the paper on distributed eddies, and its numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ S3_RATES = (200, 210, 220, 230, 240)
 J3_RATE = 120
 DS3_RATES = (200, 300, 400, 500)
 NOTE = """\
-MDR is the maximum data rate, ART the average response time, c13 the part of stream B that goes to op3 first.
+MDR is the maximum data rate, ART the average response time, c13 the share of stream B that goes to op3 first.
 DS3: the paper's numerical solution stopped short of the optimum, which sends tuples through op2, op1, op3."""
 
 
@@ -38,7 +38,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """What the model says of the three plans."""
+    """The model's results for the three plans."""
 
     s3_mdr: float
     s3_art: tuple[float, ...]
@@ -56,7 +56,7 @@ class Model:
         return asdict(self)
 
     def rows(self) -> list[Row]:
-        """All of it, beside the paper's Tables 4.3 to 4.10 and 5.2."""
+        """All numbers, with those of the paper's Tables 4.3 to 4.10 and 5.2."""
         return [
             Row("S3", "MDR", "243", f"{self.s3_mdr:.1f}"),
             *_times("S3", S3_RATES, (".14", ".18", ".25", ".43", "1.57"), self.s3_art),
@@ -83,7 +83,7 @@ def compute() -> Model:
 
 
 def print_report(model: Model) -> None:
-    """All of it as a table."""
+    """Print the report as a table."""
     print_table(["plan", "what", "paper", "ours"], model.rows(), names=2)
     click.echo(f"\n{NOTE}")
 

@@ -1,4 +1,4 @@
-"""The experiments on distributed eddies: the paper's numbers beside ours."""
+"""The experiments on distributed eddies: the paper's numbers and ours."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ WORLDS: Mapping[str, tuple[bool, bool]] = {
     "5.5": (True, True),
     "5.6": (True, True),
 }
-"""Of tables of means: whether plans run together, and whether nodes share load."""
+"""For tables of means: whether plans run together, and whether nodes share load."""
 BESIDE = ("5.3", "5.6")
-"""Those that need the same worlds with fixed resources, too."""
+"""Tables that also need the same worlds with fixed resources."""
 RATES = ("4.12", "4.14", *BESIDE)
 TITLES: Mapping[str, str] = {
     "4.10": "The average response time of S3 at a rate of tuples",
@@ -53,13 +53,13 @@ TITLES: Mapping[str, str] = {
     "5.6": "Maximum data rates, {plans} plans, 20 together, nodes sharing load",
 }
 Example = tuple[str, int]
-"""A table of one plan that the paper works through, and a seed."""
+"""A table of one plan of the paper, and a seed."""
 Found = ResponseTimes | Means
 
 
 @dataclass(frozen=True)
 class Report:
-    """Tables, and the runs behind them."""
+    """Tables, and the runs that they are from."""
 
     model: eddies_model.Model | None
     tables: Mapping[str, Found]
@@ -77,7 +77,7 @@ def _without_none(found: dict[str, object]) -> dict[str, object]:
 
 
 def jobs(tables: Sequence[str], seed: int, plans: int) -> list[Example | Job]:
-    """All that is to be run for some tables, the longest first, and nothing twice."""
+    """All jobs for some tables, the longest first, without repetition."""
     kinds = dict.fromkeys(kind for table in tables if table in WORLDS for kind in _kinds(table))
     worlds = [
         job
@@ -101,7 +101,7 @@ def run_job(job: Example | Job) -> ResponseTimes | Measured:
 
 
 def make_report(tables: Sequence[str], outcomes: Iterable[ResponseTimes | Measured]) -> Report:
-    """Tables, of what became of jobs."""
+    """Tables from the results of the jobs."""
     found = list(outcomes)
     worlds = [each for each in found if isinstance(each, Measured)]
     examples = {each.table: each for each in found if isinstance(each, ResponseTimes)}
@@ -124,12 +124,12 @@ def _means(table: str, worlds: Sequence[Measured]) -> Means:
 
 
 def plots(report: Report) -> dict[str, str]:
-    """Pictures of what was simulated, by the names of their files."""
+    """Pictures of the simulated tables, by the names of their files."""
     return eddies_charts.figures(report.tables, report.worlds)
 
 
 def print_report(report: Report) -> None:
-    """All of it as tables."""
+    """Print the tables."""
     if report.model:
         eddies_model.print_report(report.model)
     for place, (number, found) in enumerate(report.tables.items()):
@@ -166,7 +166,7 @@ def _print_means(found: Means) -> None:
 
 
 def _short(number: float) -> str:
-    """Three digits of a number, or all before the point.
+    """A number with three digits, or all those before the point.
 
     >>> _short(1.917), _short(27.14), _short(1314.6)
     ('1.92', '27.1', '1315')

@@ -1,4 +1,4 @@
-"""Figures 8 to 11 of the paper on contracts, of our runs."""
+"""Figures 8 to 11 of the paper on contracts, from our runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from australis.app.pictures import Panel, Series, plotted
 from australis.sim.trade import MONEY, Moment, Outcome, Reaction, Result
 
 BAR_S = 5
-"""The operators moved within so many seconds are one bar."""
+"""The operators moved within this many seconds form one bar."""
 SHOWN_S = 80
 """How much of the convergence is shown."""
 
@@ -69,8 +69,8 @@ def _steps(moments: Sequence[Moment], what: str) -> Points:
 
 
 def _shown(values: Sequence[tuple[int, float]], first: float) -> Points:
-    """From the beginning to the end of what is shown, in seconds."""
-    # Of each half second the last value: nobody sees more of it.
+    """The shown part from its beginning to its end, in seconds."""
+    # The last value of each half second: more would not be visible.
     steps = {1 + time // 500: value for time, value in values if time < SHOWN_S * 1000}
     shown = [(step / 2, value) for step, value in steps.items()]
     last = shown[-1][1] if shown else first

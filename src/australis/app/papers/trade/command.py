@@ -1,4 +1,4 @@
-"""`australis simulate market`: load that participants trade by contracts."""
+"""`australis simulate market`: participants that trade load by contracts."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ LEAST, KINDS, RUNS = Sizes((10,), CONTRACTS), Sizes(PRICES[:2], PRICES), Sizes(1
     "--contracts",
     type=click.IntRange(min=1),
     multiple=True,
-    help=f"The least contracts of a node; may be given several times.  {LEAST}",
+    help=f"The least number of contracts of a node; repeatable.  {LEAST}",
 )
 @click.option(
     "--prices",
     type=click.Choice(PRICES),
     multiple=True,
-    help="One price in all contracts, or a small range; the same for all nodes, or by chance. Repeatable.  "
+    help="One price in all contracts, or a small range; the same for all nodes, or random. Repeatable.  "
     f"{KINDS}",
 )
 @click.option(
@@ -61,7 +61,7 @@ def market(
     plot: Path | None,
     progress: bool | None,
 ) -> None:
-    """Contracts: participants that trade load, and how near they come to an acceptable allocation.
+    """Contracts: participants that trade load, and how close they come to an acceptable allocation.
 
     \b
     Examples:
@@ -70,7 +70,7 @@ def market(
       australis simulate market --prices fixed --json | jq '.results[] | {contracts, excess_moved}'
       australis simulate market --full --plot pictures
     """
-    # Loaded when it is asked for: numpy takes its time.
+    # Loaded on demand: numpy is slow to load.
     told = trade.report
     even = spread == "even"
     every = told.jobs(prices, sorted(set(contracts)), nodes=nodes, runs=runs, seed=seed, even=even)

@@ -1,4 +1,4 @@
-"""The market of the paper on contracts, simulated: its numbers beside ours."""
+"""The market of the paper on contracts, simulated: its numbers and ours."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Operators moved when 100 (30 %) or 50 (15 %) more come to 10 of 50 nodes, and wh
 
 @dataclass(frozen=True)
 class Stability:
-    """Operators that are moved when load comes and goes: means over runs."""
+    """Operators that are moved when load arrives and leaves: means over runs."""
 
     variant: str
     extra: int
@@ -58,7 +58,7 @@ class Stability:
 
 @dataclass(frozen=True)
 class Report:
-    """All that is told of the market."""
+    """The report on the market."""
 
     nodes: int
     runs: int
@@ -89,7 +89,7 @@ AnyOutcome = Outcome | Graphs | Reaction
 def jobs(
     variants: Sequence[str], contracts: Sequence[int], *, nodes: int, runs: int, seed: int, even: bool
 ) -> list[AnyJob]:
-    """All that is to be run: for Figures 8 and 9, for Table 1 and for Figure 11."""
+    """All jobs: for Figures 8 and 9, for Table 1 and for Figure 11."""
     shifts = [
         Shift(name, extra, run, seed) for name in variants for extra in (LARGE, SMALL) for run in range(runs)
     ]
@@ -108,7 +108,7 @@ def run_job(job: AnyJob) -> AnyOutcome:
 
 
 def make_report(every: Sequence[AnyJob], outcomes: Iterable[AnyOutcome]) -> Report:
-    """All of it, of what became of jobs."""
+    """The report from the results of the jobs."""
     found = list(outcomes)
     first = next(job for job in every if isinstance(job, GraphJob))
     reactions = [each for each in found if isinstance(each, Reaction)]
@@ -147,10 +147,10 @@ def plots(report: Report) -> dict[str, str]:
 
 
 def print_report(report: Report) -> None:
-    """All of it as tables."""
+    """Print the report as tables."""
     click.echo(f"{report.nodes} nodes, means over {report.runs} runs, seed {report.seed}\n")
     headers = ["least contracts", "most: paper", "ours", "diameter: paper", "ours", "longest way"]
-    # The paper's are of its 995 nodes.
+    # The paper's are for its 995 nodes.
     paper = PAPER_GRAPHS if report.nodes == NODES else {}
     print_table(headers, (_graph_row(row, *paper.get(row.least, ("", ""))) for row in report.graphs), names=0)
     click.echo()

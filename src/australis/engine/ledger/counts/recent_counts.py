@@ -45,12 +45,16 @@ class DiscardCount:
 
     received: int = 0
     discarded: int = 0
-
-    def __add__(self, other: DiscardCount) -> DiscardCount:
-        return DiscardCount(self.received + other.received, self.discarded + other.discarded)
+    late: int = 0
+    """Of these, those that came too late for the order, which a box may emit all the same: only of sums."""
 
     def __sub__(self, other: DiscardCount) -> DiscardCount:
-        return DiscardCount(self.received - other.received, self.discarded - other.discarded)
+        discarded, late = self.discarded - other.discarded, self.late - other.late
+        return DiscardCount(self.received - other.received, discarded, late)
+
+    def with_late_emitted(self) -> DiscardCount:
+        """The same of a box that emits what comes too late."""
+        return DiscardCount(self.received, self.discarded - self.late)
 
     @property
     def kept(self) -> float:
@@ -93,7 +97,7 @@ class Recent:
 def all_so_far(catalog: Catalog) -> Recent:
     """All that ever happened on a root."""
     found = _read(catalog, "", "")
-    query = "select id, received, late + ignored + rejected from box"
+    query = "select id, received, late + ignored + rejected, late from box"
     found.discards.update({name: DiscardCount(*counted) for name, *counted in catalog.rows(query)})
     return found
 

@@ -1,7 +1,7 @@
-"""What operators tell of themselves, and where tuples go by it; compiled.
+"""What operators report, and where tuples go as a result; compiled.
 
 The score of a policy and the choice among scores are the plain functions of `australis.policy.route`. The
-compiled code is not kept between processes, since numba would not notice that a policy has changed.
+compiled code is not cached between processes, since numba would not notice that a policy has changed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from australis.policy.route import policies, statistics
 from australis.sim.route.compiled.heap import inner
 from australis.sim.route.compiled.layout import NONE
-from australis.sim.route.compiled.queues import counted
+from australis.sim.route.compiled.queues import count_queue
 
 _chosen = inner(policies.chosen)
 smoothed = inner(statistics.smoothed)
@@ -49,8 +49,8 @@ def _score(number: int, queue: float, ticket: float, selectivity: float, cost: f
 
 @inner
 def tell(world: Any, number: int, how: Any) -> None:
-    """An operator tells the others of itself: a new score; an interval of measurement ends."""
-    counted(world, number)
+    """Let an operator report to the others: a new score; a measurement interval ends."""
+    count_queue(world, number)
     now, operator = world.counts[0].now, world.operators[number]
     if now > operator.told:
         operator.queue = smoothed(operator.queue, operator.area / (now - operator.told))
@@ -58,36 +58,36 @@ def tell(world: Any, number: int, how: Any) -> None:
         operator.ticket = 0
     if operator.served:
         operator.selectivity = smoothed(operator.selectivity, operator.emitted / operator.served)
-        # Copies work at the same time, each on as many tuples as it has resources.
+        # Copies work in parallel, each on as many tuples as it has resources.
         operator.cost = operator.worked / (operator.served * operator.copies)
-    _scored(world, number, how.score)
+    _update_score(world, number, how.score)
     operator.served = operator.emitted = 0
     operator.worked = operator.area = 0.0
     operator.told = now
 
 
 @inner
-def _scored(world: Any, number: int, score: int) -> None:
+def _update_score(world: Any, number: int, score: int) -> None:
     told = world.operators[number]
     told.score = _score(score, told.queue, told.ticket, told.selectivity, told.cost)
     told.otherwise = _shortness(told.queue, told.ticket, told.selectivity, told.cost)
 
 
 @inner
-def sent_on(world: Any, tup: int, weighted: bool, rng: Any) -> bool:
-    """Choose what a tuple visits next, and where; there is nothing to choose if it has visited all."""
-    size = _gathered(world, tup)
+def choose_visit(world: Any, tup: int, weighted: bool, rng: Any) -> bool:
+    """Choose what a tuple visits next, and where; there is no choice if it has visited all."""
+    size = _gather(world, tup)
     if size == 0:
         return False
-    visit = world.ready[_picked(world, size, weighted, rng) if size > 1 else 0]
+    visit = world.ready[_pick(world, size, weighted, rng) if size > 1 else 0]
     world.tuples[tup].visit = visit
     world.tuples[tup].to = _copy(world, world.visits[visit].operator, rng)
     return True
 
 
 @inner
-def _gathered(world: Any, tup: int) -> int:
-    """Find the operators that a tuple may visit next, and how many these are."""
+def _gather(world: Any, tup: int) -> int:
+    """Find the operators that a tuple may visit next; returns how many."""
     visited = world.tuples[tup].visited
     stream = world.streams[world.tuples[tup].stream]
     size = 0
@@ -101,7 +101,7 @@ def _gathered(world: Any, tup: int) -> int:
 
 
 @inner
-def _picked(world: Any, size: int, weighted: bool, rng: Any) -> int:
+def _pick(world: Any, size: int, weighted: bool, rng: Any) -> int:
     scores = world.scores
     for place in range(size):
         if scores[place] > 0:
@@ -113,7 +113,7 @@ def _picked(world: Any, size: int, weighted: bool, rng: Any) -> int:
 
 @inner
 def _copy(world: Any, operator: int, rng: Any) -> int:
-    """Any copy of an operator, in proportion to its resources."""
+    """A random copy of an operator, in proportion to its resources."""
     copy = world.operators[operator].copy
     if world.operators[operator].copies == 1:
         return copy
@@ -126,7 +126,7 @@ def _copy(world: Any, operator: int, rng: Any) -> int:
 
 @inner
 def _speed(world: Any, number: int) -> float:
-    """The tuples that a copy and those behind it can work on in a unit of time."""
+    """The tuples that a copy and those after it can process per unit of time."""
     speed = 0.0
     while number != NONE:
         speed += 1 / world.copies[number].service

@@ -1,4 +1,4 @@
-"""Events of the virtual world, earliest first; of two at one time the one that was planned first."""
+"""Events of the virtual world, earliest first; at equal times, the one planned first."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from numba import njit
 
 called = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
-"""For what only compiled functions call: to make it callable from Python would double the compiling."""
+"""For functions that only compiled code calls: making them callable from Python doubles compiling."""
 inner = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy", forceinline=True)
-"""The same for what is called all the time: a call copies the world's arrays, some hundred numbers."""
+"""The same for functions called all the time: a call copies the world's arrays, some hundred numbers."""
 
 EVENT = np.dtype([("time", "f8"), ("serial", "i8"), ("kind", "i8"), ("about", "i8")], align=True)
-"""What happens when to whom."""
+"""What happens, when, and to what."""
 
 
 @inner
@@ -22,8 +22,8 @@ def _earlier(one: Any, time: float, serial: int) -> bool:
 
 
 @inner
-def sunk(heap: Any, size: int) -> None:
-    """Take the first event away: the last of all sinks from its place to where it belongs."""
+def pop_event(heap: Any, size: int) -> None:
+    """Remove the first event: the last one sinks from its place to where it belongs."""
     time, serial, place = heap[size].time, heap[size].serial, 0
     while 2 * place + 1 < size:
         child = 2 * place + 1
@@ -37,14 +37,14 @@ def sunk(heap: Any, size: int) -> None:
 
 
 @inner
-def planned(world: Any, time: float, kind: int, about: int) -> None:
-    """Let an event rise from the end to where it belongs."""
+def plan_event(world: Any, time: float, kind: int, about: int) -> None:
+    """Add an event: it rises from the end to where it belongs."""
     count, heap = world.counts[0], world.heap
     place = count.planned
     if place == len(heap):
         count.full = 1
         return
-    # What is planned later has a greater serial, so of two at one time it stays behind.
+    # A later event has a greater serial, so at equal times it stays after.
     while place > 0 and time < heap[(place - 1) // 2].time:
         heap[place] = heap[(place - 1) // 2]
         place = (place - 1) // 2

@@ -1,4 +1,4 @@
-"""A world as arrays: what the compiled loop works on."""
+"""A world as arrays, for the compiled loop."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from australis.sim.route.world import World
 
 NONE = -1
 ARRIVAL, SERVED, TELL, FLUSH, PAGE, LOOK = range(6)
-"""The kinds of events: about a stream, a copy, an operator, a link, the first tuple of a page, nobody."""
+"""The kinds of events: about a stream, a copy, an operator, a link, the first tuple of a page, or none."""
 MOST_VISITS = 62
 """The bits of a history."""
 
 OPERATOR = np.dtype(
     [
         ("work", "f8"),  # the resources that a tuple takes
-        ("copy", "i8"),  # the first one; at first the only one
+        ("copy", "i8"),  # the first copy; at first the only one
         ("copies", "i8"),
-        ("queued", "i8"),  # at all of them, those that are worked on included
+        ("queued", "i8"),  # at all of them, including those in progress
         ("ticket", "i8"),
-        ("served", "i8"),  # tuples since it last told of itself, as what is below
+        ("served", "i8"),  # tuples since its last report, as below
         ("emitted", "i8"),
         ("worked", "f8"),
         ("area", "f8"),  # the integral of its queue over time
         ("changed", "f8"),  # when the queue last changed
-        ("told", "f8"),  # when it last told of itself
-        ("queue", "f8"),  # as it last told, as what is below
+        ("told", "f8"),  # the time of its last report
+        ("queue", "f8"),  # as last reported, as below
         ("selectivity", "f8"),
         ("cost", "f8"),
         ("score", "f8"),
@@ -42,19 +42,19 @@ OPERATOR = np.dtype(
 )
 COPY = np.dtype(
     [
-        ("operator", "i8"),  # that this is a copy of
+        ("operator", "i8"),  # the operator that this is a copy of
         ("node", "i8"),
         ("first", "i8"),  # of the chain of tuples that are queued here
         ("last", "i8"),
-        ("queued", "i8"),  # the one that is worked on included
-        ("service", "f8"),  # the mean time for a tuple
+        ("queued", "i8"),  # including the one in progress
+        ("service", "f8"),  # the mean time per tuple
         ("taking", "f8"),  # the time that the first tuple takes
         ("sibling", "i8"),  # the next copy of the same operator
         ("alive", "i8"),
-        ("heir", "i8"),  # where tuples go that come to a copy which is not
+        ("heir", "i8"),  # where tuples go that arrive at a removed copy
         ("coming", "i8"),  # tuples on their way to it
-        ("asked", "i8"),  # tuples that came since nodes last looked at their loads
-        ("wanted", "f8"),  # resources in a unit of time, when they did
+        ("asked", "i8"),  # tuples that arrived since nodes last checked their loads
+        ("wanted", "f8"),  # resources per unit of time, as of then
         ("moved", "f8"),  # when the operator was last slid, split or merged
     ],
     align=True,
@@ -65,7 +65,7 @@ TUPLE = np.dtype(
         ("visited", "i8"),
         ("next", "i4"),
         ("visit", "i4"),
-        ("to", "i4"),  # where it is, or goes
+        ("to", "i4"),  # where it is, or is going
         ("stream", "i2"),
         ("there", "i2"),  # the node that it is sent to
     ],
@@ -74,7 +74,7 @@ TUPLE = np.dtype(
 NODE = np.dtype(
     [
         ("queued", "i8"),
-        ("hosted", "i8"),  # copies, which have as much of the resources each
+        ("hosted", "i8"),  # copies, which share the resources equally
         ("capacity", "f8"),
     ],
     align=True,
@@ -87,9 +87,9 @@ LINK = np.dtype(
 )
 COUNTS = np.dtype(
     [
-        ("spare", "i8"),  # the chain of tuples that are nowhere any more
-        ("fresh", "i8"),  # those from here on were never anywhere
-        ("copies", "i8"),  # those from here on were never used
+        ("spare", "i8"),  # the chain of free tuples
+        ("fresh", "i8"),  # tuples from here on were never used
+        ("copies", "i8"),  # copies from here on were never used
         ("planned", "i8"),  # events in the heap
         ("serial", "i8"),
         ("entered", "i8"),
@@ -99,9 +99,9 @@ COUNTS = np.dtype(
         ("events", "i8"),
         ("now", "f8"),
         ("response", "f8"),  # the sum of response times
-        ("stay", "f8"),  # the same of those that were eaten
+        ("stay", "f8"),  # the same for those that were eliminated
         ("overloaded", "f8"),  # when a node first was; -1 if never
-        ("full", "i8"),  # whether there was no room for one more tuple
+        ("full", "i8"),  # whether there was no room for another tuple
         ("slid", "i8"),
         ("split", "i8"),
         ("merged", "i8"),
@@ -111,16 +111,16 @@ COUNTS = np.dtype(
 )
 HEAP_ROOM = 1 << 14
 COPIES_MOST = 10
-"""Room for so many copies of an operator, taken over all operators."""
+"""The number of copies per operator that there is room for, on average."""
 
 
 class Arrays(NamedTuple):
-    """All that there is, as records."""
+    """The whole world, as records."""
 
     operators: Any
     copies: Any
     homes: Any
-    """By operator and node, the copy that is there."""
+    """By operator and node, the copy there."""
     tuples: Any
     nodes: Any
     streams: Any
@@ -134,7 +134,7 @@ class Arrays(NamedTuple):
 
 
 class How(NamedTuple):
-    """What the loop is told besides."""
+    """The other parameters of the loop."""
 
     score: int
     weighted: bool
@@ -151,12 +151,12 @@ class How(NamedTuple):
     ramp: float
     """The time until sources have reached their rates."""
     look: float
-    """How often nodes look whether to share load; 0: never."""
+    """How often nodes check whether to share load; 0: never."""
     rules: Rules
 
 
 def laid_out(world: World, rate: float, room: int) -> Arrays:
-    """The world before anything has happened, its sources having a rate together."""
+    """The initial world, with a total rate of its sources."""
     nodes = {node: place for place, node in enumerate(world.capacities)}
     operators = len(world.plan.operators)
     most = operators * (min(len(nodes), COPIES_MOST) if world.sharing else 1)
@@ -185,7 +185,7 @@ def laid_out(world: World, rate: float, room: int) -> Arrays:
 
 
 def _place_operators(made: Arrays, world: World, nodes: dict[str, int]) -> None:
-    """One copy of each operator, with an equal part of its node."""
+    """One copy of each operator, with an equal share of its node."""
     operators, every = made.operators, np.arange(len(made.operators))
     copies = made.copies[: len(every)]
     for name in ("sibling", "heir", "first", "last"):
@@ -197,7 +197,7 @@ def _place_operators(made: Arrays, world: World, nodes: dict[str, int]) -> None:
     made.nodes["hosted"] = np.bincount(hosts, minlength=len(nodes))
     operators["work"] = [operator.work for operator in world.plan.operators.values()]
     copies["service"] = (operators["work"] * made.nodes["hosted"][hosts]) / made.nodes["capacity"][hosts]
-    # Before anything is known of an operator, it is taken for one that lets half of the tuples through.
+    # An unknown operator is assumed to pass half of its tuples.
     operators["selectivity"] = 0.5
     operators["cost"] = copies["service"]
     # The first change need not wait.
@@ -216,7 +216,7 @@ def _place_streams(made: Arrays, world: World, nodes: dict[str, int], rate: floa
 
 
 def _visits(world: World, stream: RoutedStream, operators: dict[str, int]) -> list[tuple[int, int, float]]:
-    """What a stream's tuples must visit; the bit of an operator in a history is its place here."""
+    """The operators that a stream's tuples must visit; an operator's bit in a history is its index here."""
     if len(stream.visits) > MOST_VISITS:
         raise SimulationError(
             Problem(stream.id, f"visits {len(stream.visits)} operators", f"at most {MOST_VISITS}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from australis.sim.route.compiled.heap import inner, planned
+from australis.sim.route.compiled.heap import inner, plan_event
 from australis.sim.route.compiled.layout import FLUSH, NONE, PAGE
 
 
 @inner
-def sent(world: Any, tup: int, here: int, how: Any) -> None:
-    """A tuple goes to its copy on another node: into the page of a link, which leaves when full or due."""
+def send(world: Any, tup: int, here: int, how: Any) -> None:
+    """Send a tuple to its copy on another node: into the page of a link, which leaves when full or due."""
     copy = world.copies[world.tuples[tup].to]
     copy.coming += 1
     to = here * len(world.nodes) + copy.node
@@ -20,19 +20,19 @@ def sent(world: Any, tup: int, here: int, how: Any) -> None:
     if link.filled == 0:
         link.head = tup
         link.due = world.counts[0].now + how.wait
-        planned(world, link.due, FLUSH, to)
+        plan_event(world, link.due, FLUSH, to)
     else:
         world.tuples[link.tail].next = tup
     link.tail = tup
     link.filled += 1
     if link.filled == how.page_tuples:
-        shipped(world, to, how)
+        ship(world, to, how)
 
 
 @inner
-def shipped(world: Any, to: int, how: Any) -> None:
-    """The page of a link goes on its way, behind those that the link still carries."""
+def ship(world: Any, to: int, how: Any) -> None:
+    """Send the page of a link, after those that the link still carries."""
     link = world.links[to]
     link.free = max(link.free, world.counts[0].now) + link.page_time * link.filled / how.page_tuples
-    planned(world, link.free + how.latency, PAGE, link.head)
+    plan_event(world, link.free + how.latency, PAGE, link.head)
     link.filled = 0

@@ -1,15 +1,15 @@
-"""Tuples in the virtual world, the queues where they wait, and the nodes that work them off; compiled."""
+"""Tuples in the virtual world, the queues where they wait, and the nodes that process them; compiled."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from australis.sim.route.compiled.heap import inner, planned
+from australis.sim.route.compiled.heap import inner, plan_event
 from australis.sim.route.compiled.layout import NONE, SERVED
 
 
 @inner
-def born(world: Any, time: float, stream: int, visited: int) -> int:
+def new_tuple(world: Any, time: float, stream: int, visited: int) -> int:
     """A new tuple, or none if there is no room."""
     count = world.counts[0]
     tup = count.spare
@@ -28,41 +28,41 @@ def born(world: Any, time: float, stream: int, visited: int) -> int:
 
 
 @inner
-def gone(world: Any, tup: int) -> None:
+def free_tuple(world: Any, tup: int) -> None:
     world.tuples[tup].next = world.counts[0].spare
     world.counts[0].spare = tup
 
 
 @inner
-def queue_changed(world: Any, number: int, by: int) -> None:
-    """More or less tuples are queued at a copy."""
+def change_queue(world: Any, number: int, by: int) -> None:
+    """Note that more or fewer tuples are queued at a copy."""
     copy = world.copies[number]
-    counted(world, copy.operator)
+    count_queue(world, copy.operator)
     world.operators[copy.operator].queued += by
     world.nodes[copy.node].queued += by
     copy.queued += by
 
 
 @inner
-def counted(world: Any, number: int) -> None:
-    """What an operator had queued until now goes into its mean."""
+def count_queue(world: Any, number: int) -> None:
+    """Update the mean queue of an operator up to now."""
     now, operator = world.counts[0].now, world.operators[number]
     operator.area += operator.queued * (now - operator.changed)
     operator.changed = now
 
 
 @inner
-def started(world: Any, number: int, steady: bool, rng: Any) -> None:
-    """A copy works on the first tuple of its queue."""
+def start(world: Any, number: int, steady: bool, rng: Any) -> None:
+    """Let a copy start on the first tuple of its queue."""
     copy = world.copies[number]
     if copy.first != NONE:
         copy.taking = copy.service * (1.0 if steady else rng.standard_exponential())
-        planned(world, world.counts[0].now + copy.taking, SERVED, number)
+        plan_event(world, world.counts[0].now + copy.taking, SERVED, number)
 
 
 @inner
-def joined(world: Any, tup: int, number: int) -> bool:
-    """A tuple stands at the end of the queue of a copy; whether it is the only one."""
+def enqueue(world: Any, tup: int, number: int) -> bool:
+    """Append a tuple to the queue of a copy; returns whether it is the only one."""
     copy = world.copies[number]
     world.tuples[tup].next = NONE
     alone = copy.first == NONE
@@ -75,8 +75,8 @@ def joined(world: Any, tup: int, number: int) -> bool:
 
 
 @inner
-def taken_out(world: Any, number: int, kept: int) -> int:
-    """Take the tuples of a copy out of its queue, but for the first; gives their chain."""
+def take_out(world: Any, number: int, kept: int) -> int:
+    """Remove the tuples of a copy from its queue, except the first; returns their chain."""
     copy = world.copies[number]
     last, tup, own = NONE, copy.first, 0
     while tup != NONE and own < kept:
@@ -86,5 +86,5 @@ def taken_out(world: Any, number: int, kept: int) -> int:
     else:
         world.tuples[last].next = NONE
     copy.last = last
-    queue_changed(world, number, own - copy.queued)
+    change_queue(world, number, own - copy.queued)
     return tup

@@ -1,9 +1,8 @@
 """Nodes that share load: operators slid, split and merged, with the tuples in their queues; compiled.
 
-What is done is decided by the plain functions of `australis.policy.place.sharing`. To those that send tuples
-an operator stays one, which has the resources of all of its copies; each gets tuples by its own part of them.
-A copy that is given up has an heir, to which tuples go on that were still on their way; it makes room for
-another one when there are none left.
+The plain functions of `australis.policy.place.sharing` decide. For senders, an operator remains one, with the
+resources of all its copies; each copy gets tuples in proportion to its own. A removed copy has an heir, to
+which tuples in transit are forwarded; its place is reused when there are none left.
 """
 
 from __future__ import annotations
@@ -13,18 +12,18 @@ from types import FunctionType
 from typing import Any
 
 from australis.policy.place import sharing
-from australis.sim.route.compiled.arrivals import arrived
+from australis.sim.route.compiled.arrivals import arrive
 from australis.sim.route.compiled.choices import smoothed
 from australis.sim.route.compiled.heap import called
 from australis.sim.route.compiled.layout import NONE
-from australis.sim.route.compiled.links import sent
-from australis.sim.route.compiled.queues import taken_out
+from australis.sim.route.compiled.links import send
+from australis.sim.route.compiled.queues import take_out
 
 KEEP, SLIDE, SPLIT, MERGE = sharing.KEEP, sharing.SLIDE, sharing.SPLIT, sharing.MERGE
 
 
 def _compiled(function: Callable[..., Any], **helpers: Any) -> Any:
-    """The very same function, compiled, as are those that it calls."""
+    """The same function, compiled, as are those that it calls."""
     assert isinstance(function, FunctionType)
     return called(FunctionType(function.__code__, {**function.__globals__, **helpers}, function.__name__))
 
@@ -35,21 +34,21 @@ decided_compiled = _compiled(sharing.decided, relief=_relief, release=_release)
 
 
 @called
-def looked(world: Any, how: Any, rng: Any) -> None:
-    """Nodes look at their loads, and each does at most one thing about it."""
-    _measured(world, how.look)
+def share_load(world: Any, how: Any, rng: Any) -> None:
+    """Nodes check their loads, and each takes at most one action."""
+    _measure(world, how.look)
     for place in range(len(world.nodes)):
         now, used = world.counts[0].now, world.counts[0].copies
         change = decided_compiled(world.nodes, world.copies[:used], world.homes, place, now, how.rules)
         if change.kind == MERGE:
-            _merged(world, change.copy, change.to, how, rng)
+            _merge(world, change.copy, change.to, how, rng)
         elif change.kind != KEEP:
             _spread(world, change.copy, change.to, change.kind == SLIDE, how, rng)
 
 
 @called
-def _measured(world: Any, time: float) -> None:
-    """What copies are asked for, smoothed: a copy is not idle because nobody came for a while."""
+def _measure(world: Any, time: float) -> None:
+    """The smoothed demand on copies: a copy is not idle because nothing arrived for a while."""
     for number in range(world.counts[0].copies):
         copy = world.copies[number]
         asked = copy.asked * world.operators[copy.operator].work / time
@@ -59,27 +58,27 @@ def _measured(world: Any, time: float) -> None:
 
 @called
 def _spread(world: Any, number: int, to: int, whole: bool, how: Any, rng: Any) -> None:
-    """A new copy at a node takes half of what there is of one, or all of it."""
-    new = _copied(world, number, to)
+    """A new copy at a node takes half of an existing one's work, or all of it."""
+    new = _new_copy(world, number, to)
     if new == NONE:
         return
     if whole:
         world.counts[0].slid += 1
-        _given_up(world, number, new, how, rng)
+        _give_up(world, number, new, how, rng)
         return
     world.counts[0].split += 1
-    _wanted(world, number, new, world.copies[number].wanted / 2)
-    _handed(world, number, new, (world.copies[number].queued + 1) // 2, how, rng)
+    _move_demand(world, number, new, world.copies[number].wanted / 2)
+    _hand_over(world, number, new, (world.copies[number].queued + 1) // 2, how, rng)
 
 
 @called
-def _merged(world: Any, number: int, other: int, how: Any, rng: Any) -> None:
+def _merge(world: Any, number: int, other: int, how: Any, rng: Any) -> None:
     world.counts[0].merged += 1
-    _given_up(world, number, other, how, rng)
+    _give_up(world, number, other, how, rng)
 
 
 @called
-def _copied(world: Any, number: int, to: int) -> int:
+def _new_copy(world: Any, number: int, to: int) -> int:
     """A copy of a copy on another node; none if there is no room."""
     new = _room(world)
     if new == NONE:
@@ -90,14 +89,14 @@ def _copied(world: Any, number: int, to: int) -> int:
     copy.sibling = world.operators[op].copy
     world.operators[op].copy = world.homes[op, to] = new
     world.operators[op].copies += 1
-    _hosted(world, to, 1)
+    _change_hosted(world, to, 1)
     _rests(world, op)
     return new
 
 
 @called
-def _hosted(world: Any, place: int, by: int) -> None:
-    """A node has more copies, or less: each has as much of it."""
+def _change_hosted(world: Any, place: int, by: int) -> None:
+    """A node has more or fewer copies, which share it equally."""
     node = world.nodes[place]
     node.hosted += by
     for number in range(world.counts[0].copies):
@@ -108,7 +107,7 @@ def _hosted(world: Any, place: int, by: int) -> None:
 
 @called
 def _room(world: Any) -> int:
-    """A place for a copy: of one that is gone and that no tuple knows any more, or one never used."""
+    """A place for a copy: of a removed one that no tuple refers to any more, or a new one."""
     count = world.counts[0]
     for number in range(count.copies):
         copy = world.copies[number]
@@ -128,31 +127,31 @@ def _rests(world: Any, op: int) -> None:
 
 
 @called
-def _wanted(world: Any, number: int, other: int, wanted: float) -> None:
-    """What a copy is asked for will be asked for from another one, as far as can be known."""
+def _move_demand(world: Any, number: int, other: int, wanted: float) -> None:
+    """Transfer the expected demand on a copy to another one."""
     world.copies[number].wanted -= wanted
     world.copies[other].wanted += wanted
 
 
 @called
-def _given_up(world: Any, number: int, heir: int, how: Any, rng: Any) -> None:
-    """A copy leaves all to another one, but for the tuple that is worked on."""
+def _give_up(world: Any, number: int, heir: int, how: Any, rng: Any) -> None:
+    """A copy leaves everything to another one, except the tuple in progress."""
     copy = world.copies[number]
     op = copy.operator
-    _left_out(world, op, number)
+    _unlink(world, op, number)
     copy.alive = 0
     copy.heir = heir
-    _hosted(world, copy.node, -1)
+    _change_hosted(world, copy.node, -1)
     for other in range(world.counts[0].copies):
         if not world.copies[other].alive and world.copies[other].heir == number:
             world.copies[other].heir = heir
     _rests(world, op)
-    _wanted(world, number, heir, copy.wanted)
-    _handed(world, number, heir, 1, how, rng)
+    _move_demand(world, number, heir, copy.wanted)
+    _hand_over(world, number, heir, 1, how, rng)
 
 
 @called
-def _left_out(world: Any, op: int, number: int) -> None:
+def _unlink(world: Any, op: int, number: int) -> None:
     """No tuple is sent to a copy any more."""
     world.homes[op, world.copies[number].node] = NONE
     world.operators[op].copies -= 1
@@ -166,18 +165,18 @@ def _left_out(world: Any, op: int, number: int) -> None:
 
 
 @called
-def _handed(world: Any, number: int, other: int, kept: int, how: Any, rng: Any) -> None:
-    """The queued tuples of a copy, but for the first, go to another one."""
+def _hand_over(world: Any, number: int, other: int, kept: int, how: Any, rng: Any) -> None:
+    """Move the queued tuples of a copy, except the first, to another one."""
     copy = world.copies[number]
     operator = world.operators[copy.operator]
-    tup = taken_out(world, number, kept)
+    tup = take_out(world, number, kept)
     while tup != NONE:
         following = world.tuples[tup].next
         world.counts[0].handed += 1
         operator.ticket = max(0, operator.ticket - 1)
         world.tuples[tup].to = other
         if how.instant:
-            arrived(world, tup, how, rng)
+            arrive(world, tup, how, rng)
         else:
-            sent(world, tup, copy.node, how)
+            send(world, tup, copy.node, how)
         tup = following

@@ -1,0 +1,83 @@
+"""Housekeeping while a node runs: orphans go to the trash, old trash goes, and the root knows how far it is.
+
+A train that failed has left files, and tasks of it that nobody waits for may still write some. Whoever writes
+files that a later commit names is known to the garbage as long as it is at work. So a file that the catalogue
+does not know is an orphan once all are done who were at work when it was seen, and a commit has succeeded
+since: one that failed before cannot take effect any more.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from australis.engine.ledger.custody.ownership import Ownership
+from australis.engine.ledger.garbage import Garbage
+from australis.engine.ledger.ledger import Ledger
+from australis.engine.store import HISTORY, staged
+
+TRASH_BYTES = "trash"
+"""The key under which the catalogue has the size of the trash."""
+_log = logging.getLogger(__name__)
+
+
+class Housekeeping:
+    """Keeps a root in order, step by step."""
+
+    def __init__(self, ledger: Ledger, garbage: Garbage, ownership: Ownership) -> None:
+        self._ledger, self._garbage, self._ownership = ledger, garbage, ownership
+        self._unknown: frozenset[str] = frozenset()
+        """Files that the catalogue did not know the last time."""
+        self._at_work: frozenset[int] = frozenset()
+        """Who was at work then, and may yet commit some of them."""
+
+    def begin(self) -> tuple[int, int]:
+        """Sweep what the last node has left; gives how many files were moved to the trash, and deleted."""
+        moved, expired = self._garbage.sweep(self._known()), self._garbage.trash.expire()
+        size, known = self._garbage.trash.bytes(), int(self._ledger.catalog.meta(TRASH_BYTES) or 0)
+        if size != known:
+            self._note_trash(size)
+        self._ledger.waste_bytes = size
+        return moved, expired
+
+    def step(self) -> bool:
+        """Look once; gives whether something is left that wants a second look."""
+        self._ownership.mark()
+        if not self._at_work & self._garbage.at_work():
+            if self._unknown:
+                self._sweep()
+            self._look()
+        if self._garbage.trash.expire():
+            self._note_trash(self._garbage.trash.bytes())
+        return bool(self._unknown)
+
+    def _sweep(self) -> None:
+        """Move to the trash what nobody can commit any more."""
+        self._ownership.check()
+        # This commit succeeds, or nothing is moved.
+        self._note_trash(self._garbage.trash.bytes())
+        moved = self._garbage.trash.take(sorted(self._unknown - self._known()))
+        if moved:
+            _log.info("%d orphans are moved to the trash", moved)
+            self._note_trash(self._garbage.trash.bytes())
+
+    def _look(self) -> None:
+        """See which files are unknown, then who is at work: in this order, since writers come first."""
+        found = set(self._garbage.names())
+        self._unknown = frozenset(found - self._known())
+        self._at_work = self._garbage.at_work()
+
+    def _known(self) -> set[str]:
+        """The files that are no orphans: a run that is committed may have its first name."""
+        names = self._ledger.catalog.names()
+        first = (staged(name) for name in names if name.startswith(f"{HISTORY}/"))
+        return {*names, *first, *self._garbage.pending()}
+
+    def _note_trash(self, size: int) -> None:
+        """Commit how much is in the trash, for the disk budget and for who looks."""
+
+        def follow() -> None:
+            self._ledger.waste_bytes = size
+
+        with self._ledger.change() as change:
+            change.set_meta(TRASH_BYTES, str(size))
+            change.follow(follow)

@@ -1,0 +1,238 @@
+"""Verification of a root at rest: its files against its catalogue, and whether the two belong together.
+
+Nothing of the root is changed, and no node can open it meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from australis.engine.clock import wall_clock
+from australis.engine.ledger import (
+    StateFile,
+    Survey,
+    disagreement,
+    known_catalog,
+    missing_catalog,
+    missing_journal,
+    survey,
+)
+from australis.engine.sinks import check_written
+from australis.engine.store import (
+    CATALOG,
+    HISTORY,
+    SEGMENTS,
+    STATES,
+    FolderHome,
+    Owner,
+    Root,
+    Segment,
+    SharedLock,
+    Trash,
+    catalog_folder,
+    check_segment,
+    check_state,
+    check_tuples,
+    read_owner,
+)
+from australis.errors import AustralisError, EngineError, Problem
+
+Progress = Callable[[int, int], None]
+"""Told how many files are done, and how many there are."""
+_RESTORE = "the catalogue as it was; restore root and catalogue from one copy"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a root has, and what is wrong with it."""
+
+    root: str
+    catalog: str
+    version: int = 0
+    """The form of the catalogue."""
+    epoch: int = 0
+    """How often the root was opened; 0 for a root of an older Australis."""
+    commits: int = 0
+    is_closed: bool = True
+    """Whether the last node stopped in order."""
+    files: int = 0
+    """The files that the catalogue names, adopted ones included."""
+    bytes: int = 0
+    tuples: int = 0
+    orphans: tuple[str, ...] = ()
+    """Files that the catalogue does not know: what a crash leaves, moved to the trash at the next start."""
+    orphan_bytes: int = 0
+    trash: int = 0
+    trash_bytes: int = 0
+    findings: tuple[Problem, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "findings": [each.as_dict() for each in self.findings]}
+
+
+def verify(
+    root: str | Path,
+    *,
+    catalog: str | Path | None = None,
+    quick: bool = False,
+    heard: Progress = lambda done, files: None,
+) -> Verification:
+    """Look through a root that no node has open; `quick` reads sizes and footers only."""
+    place = Root.of(root)
+    folder = catalog_folder(place, catalog)
+    with _held(place, folder):
+        return _Verifier(place, folder, quick=quick, heard=heard).run()
+
+
+def empty_trash(root: str | Path, *, catalog: str | Path | None = None) -> int:
+    """Delete what is in the trash of a root that no node has open; gives how many files."""
+    place = Root.of(root)
+    with _held(place, catalog_folder(place, catalog)):
+        return Trash(place, wall_clock).empty()
+
+
+@contextmanager
+def _held(root: Root, folder: Path) -> Iterator[None]:
+    """Keep nodes out of a root and its catalogue."""
+    with ExitStack() as stack:
+        for each in dict.fromkeys((folder.resolve(), *([root.local.resolve()] if root.local else []))):
+            stack.enter_context(closing(SharedLock(each)))
+        yield
+
+
+class _Verifier:
+    """One look through a root."""
+
+    def __init__(self, root: Root, folder: Path, *, quick: bool, heard: Progress) -> None:
+        self._root, self._folder, self._quick, self._heard = root, folder, quick, heard
+        self._place = str(folder / CATALOG)
+        self._findings: list[Problem] = []
+
+    def run(self) -> Verification:
+        owner = self._owner()
+        home = FolderHome(self._folder)
+        if owner is None or home.has_catalog():
+            known_catalog(self._folder)
+        else:
+            return self._broken(owner, missing_catalog(self._root.uri, self._place, owner))
+        if owner is not None and owner.is_open and home.lacks_journal(owner.epoch):
+            self._findings.append(missing_journal(self._place, owner))
+        try:
+            known = survey(self._folder)
+        except EngineError as error:
+            return self._broken(owner, error.problem)
+        self._check_catalog(owner, known)
+        self._check_files(known)
+        self._check_positions(known)
+        return self._report(owner, known)
+
+    def _owner(self) -> Owner | None:
+        try:
+            return read_owner(self._root)
+        except EngineError as error:
+            self._findings.append(error.problem)
+            return None
+
+    # --- the catalogue
+
+    def _check_catalog(self, owner: Owner | None, known: Survey) -> None:
+        found = (Problem(self._place, f"is damaged: {each}", _RESTORE) for each in known.damages)
+        self._findings += found
+        identity = self._root.known_identity()
+        if identity is None and known.known.root is not None:
+            what = "is gone, by which the root is told from others"
+            expected = f"the file as it was, with {known.known.root} in it"
+            self._findings.append(Problem(self._root.uri_of("identity"), what, expected))
+        elif identity is not None:
+            wrong = disagreement(self._root.uri, identity, owner, known.known)
+            self._findings += [] if wrong is None else [wrong]
+
+    # --- files
+
+    def _check_files(self, known: Survey) -> None:
+        checks = [
+            *(partial(self._check_segment, each) for each in known.segments),
+            *(partial(self._check_state, each) for each in known.states),
+        ]
+        for done, check in enumerate(checks):
+            self._heard(done, len(checks))
+            try:
+                check()
+            except EngineError as error:
+                self._findings.append(error.problem)
+        self._heard(len(checks), len(checks))
+
+    def _check_segment(self, segment: Segment) -> None:
+        if self._quick:
+            check_segment(self._root, segment)
+        else:
+            check_tuples(self._root, segment)
+
+    def _check_state(self, state: StateFile) -> None:
+        check_state(self._root, state.name, state.bytes, whole=not self._quick)
+
+    # --- numbers
+
+    def _check_positions(self, known: Survey) -> None:
+        """Nothing is further than the log; outputs and their files are as consumers have left them."""
+        for segment in known.segments:
+            self._check_number(segment.name, "ends", segment.end, known.log_end, _RESTORE)
+        for superbox, head in known.heads:
+            self._check_number(superbox, "has come", head, known.log_end, _RESTORE)
+        outputs = self._outputs(known)
+        for each in known.consumers:
+            path, expected = f"{each.name} of {each.output}", "a consumer within the log; forget it"
+            self._check_number(path, "has read", each.seq, known.log_end, f"{expected} (australis forget)")
+            if outputs is not None and each.output not in outputs:
+                self._findings.append(Problem(path, "reads an output that is not there", "australis forget"))
+            wrong = check_written(each.name, each.position)
+            self._findings += [] if wrong is None else [wrong]
+
+    def _outputs(self, known: Survey) -> frozenset[str] | None:
+        try:
+            return known.outputs()
+        except AustralisError as error:
+            what = f"its network cannot be read: {error}"
+            expected = "--functions FILE.py, if it names functions of yours"
+            self._findings.append(Problem(self._place, what, expected))
+            return None
+
+    def _check_number(self, path: str, does: str, number: int, log_end: int, expected: str) -> None:
+        if not 0 <= number <= log_end:
+            what = f"{does} up to number {number:,}, and the log ends at {log_end:,}"
+            self._findings.append(Problem(path, what, expected))
+
+    # --- the result
+
+    def _report(self, owner: Owner | None, known: Survey) -> Verification:
+        names = known.names()
+        there = (name for kind in (SEGMENTS, STATES, HISTORY) for name in self._root.names(kind))
+        orphans = tuple(sorted(name for name in there if name not in names))
+        trash = Trash(self._root, wall_clock)
+        return Verification(
+            self._root.uri,
+            self._place,
+            known.version,
+            known.known.epoch,
+            known.known.commits,
+            owner is None or not owner.is_open,
+            len(known.segments) + len(known.states),
+            sum(each.bytes for each in known.segments) + sum(each.bytes for each in known.states),
+            sum(each.rows for each in known.segments),
+            orphans,
+            sum(map(self._root.size, orphans)),
+            len(trash.names()),
+            trash.bytes(),
+            tuple(self._findings),
+        )
+
+    def _broken(self, owner: Owner | None, problem: Problem) -> Verification:
+        """What can be said without a catalogue."""
+        findings = (*self._findings, problem)
+        is_closed = owner is None or not owner.is_open
+        return Verification(self._root.uri, self._place, is_closed=is_closed, findings=findings)

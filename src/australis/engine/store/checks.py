@@ -1,0 +1,56 @@
+"""Whether the files of segments and states are what was committed, down to the last page."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pyarrow as pa
+
+from australis.engine.store.root import Root
+from australis.engine.store.segments import SEQ, Segment, damaged, open_parquet, open_segment
+from australis.engine.store.states import read_state
+from australis.errors import EngineError, Problem
+
+
+def check_tuples(root: Root, segment: Segment) -> None:
+    """Refuse a segment whose pages cannot be decoded, or whose tuples have other numbers than it should have.
+
+    Pages carry checksums, which are compared; those of adopted files may have none.
+    """
+    if segment.first is not None and segment.first + segment.rows != segment.end:
+        raise damaged(segment, f"{segment.rows} rows from {segment.first} on do not end at {segment.end}")
+    with open_segment(root, segment) as source:
+        try:
+            file, last = open_parquet(source, segment), segment.base
+            for group in range(file.metadata.num_row_groups):
+                table = file.read_row_group(group)
+                if SEQ in table.column_names:
+                    last = _check_numbers(table[SEQ], segment, last)
+        except (pa.ArrowException, OSError, struct.error, ValueError) as error:
+            raise damaged(segment, str(error)) from error
+
+
+def _check_numbers(column: pa.ChunkedArray, segment: Segment, last: int) -> int:
+    """Refuse numbers out of their range or order; gives the last one."""
+    numbers = column.to_numpy()
+    if not len(numbers):
+        return last
+    if numbers.min() < segment.base or numbers.max() >= segment.end:
+        found = f"{numbers.min()} to {numbers.max()}"
+        raise ValueError(f"its numbers are {found}, not from {segment.base} up to {segment.end}")
+    if not segment.key and (numbers[0] < last or np.any(numbers[1:] < numbers[:-1])):
+        raise ValueError("its numbers do not ascend")
+    return int(numbers[-1])
+
+
+def check_state(root: Root, name: str, size: int, *, whole: bool) -> None:
+    """Refuse the file of a state that has another size, or, read `whole`, another checksum."""
+    found = root.size(name)
+    if not found and not root.exists(name):
+        raise EngineError(Problem(name, "is gone", "the file as it was committed; restore it"))
+    if found != size:
+        what = f"is damaged: {found} bytes instead of {size}"
+        raise EngineError(Problem(name, what, "the file as it was committed; restore it"))
+    if whole:
+        read_state(root, name)

@@ -1,0 +1,79 @@
+"""The owner of a root: a small file in it that says which catalogue it belongs to, and how far that had come.
+
+It is written when a root is opened, from time to time while a node runs, and when the node stops: never for a
+train. Whoever opens a root compares it with the catalogue, before it takes any file for an orphan.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from dataclasses import asdict, dataclass
+
+from australis.engine.store.root import PLANS, Root
+from australis.errors import EngineError, Problem
+
+OWNER = "owner.json"
+"""The name of the file."""
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose a root is."""
+
+    root: str
+    """The identity of the root."""
+    catalog: str
+    """The identity of its catalogue."""
+    place: str
+    """The folder of the catalogue, for messages only: both may be moved."""
+    epoch: int
+    """How often the root was opened."""
+    commits: int
+    """How many commits the catalogue had when this was written."""
+    is_open: bool
+    """Whether a node has the root, or ended without a word."""
+    process: str
+    """The process that opened it."""
+
+
+def this_process() -> str:
+    """How this process is named to others."""
+    return f"process {os.getpid()} on {socket.gethostname()}"
+
+
+def read_owner(root: Root) -> Owner | None:
+    """The owner of a root; None if nobody has opened it, or only an Australis that wrote no owner."""
+    if not root.exists(OWNER):
+        return None
+    with root.open(OWNER) as file:
+        text = file.read()
+    try:
+        return Owner(**json.loads(text))
+    except (ValueError, TypeError) as error:
+        raise EngineError(
+            Problem(root.uri_of(OWNER), f"is damaged: {error}", f"the file as it was; {WITHOUT_OWNER}")
+        ) from error
+
+
+WITHOUT_OWNER = (
+    f"restore it from a copy. If there is none, delete {OWNER}: "
+    "files that the catalogue does not know then go to the trash, and stay there for a day"
+)
+"""What to do where owner and catalogue do not fit, and nothing better is to be had."""
+
+
+def write_owner(root: Root, owner: Owner, *, is_first: bool = False) -> None:
+    """Put an owner in the place of the one before, whole and durable; the first one only if there is none."""
+    name = root.new_name(PLANS, "owner", ".tmp")
+    root.write(name, json.dumps(asdict(owner), indent=1).encode())
+    if is_first:
+        try:
+            root.claim(name, OWNER)
+        except FileExistsError as error:
+            what = "was opened by another node at the same moment"
+            raise EngineError(Problem(root.uri, what, "one node on a root; stop the other")) from error
+    else:
+        root.move(name, OWNER)
+    root.sync(OWNER)

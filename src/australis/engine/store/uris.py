@@ -1,0 +1,42 @@
+"""URIs of files as each side wants them: pyarrow knows `s3://`, Spark `s3a://`, and only pyarrow options."""
+
+from __future__ import annotations
+
+import posixpath
+from urllib.parse import unquote
+
+_S3 = ("s3", "s3a", "s3n")
+
+
+def arrow_uri(uri: str) -> str:
+    """A URI as pyarrow takes it, options and all.
+
+    >>> arrow_uri("s3a://bucket/root?region=eu-west-1")
+    's3://bucket/root?region=eu-west-1'
+    """
+    return _with_scheme(uri, "s3")
+
+
+def spark_uri(uri: str) -> str:
+    """A URI as Spark takes it: without options, which Spark has in its own settings, and nothing encoded.
+
+    >>> spark_uri("s3://key:secret@bucket/my%20root?region=eu-west-1")
+    's3a://bucket/my root'
+    """
+    scheme, _, place = _with_scheme(uri, "s3a").partition("?")[0].partition("://")
+    return unquote(f"{scheme}://{place.rpartition('@')[2] if scheme == 's3a' else place}")
+
+
+def join_uri(uri: str, name: str) -> str:
+    """The URI of a file below another URI, whose options stay at the end.
+
+    >>> join_uri("s3://bucket/root?region=eu-west-1", "segments/x.parquet")
+    's3://bucket/root/segments/x.parquet?region=eu-west-1'
+    """
+    place, mark, options = uri.partition("?")
+    return f"{posixpath.join(place, name)}{mark}{options}"
+
+
+def _with_scheme(uri: str, s3: str) -> str:
+    scheme, mark, rest = uri.partition("://")
+    return f"{s3 if scheme in _S3 else scheme}{mark}{rest}"
