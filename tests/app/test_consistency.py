@@ -23,7 +23,7 @@ def leaves(name: str, command: click.Command) -> Iterator[tuple[str, click.Comma
 
 
 EVERY = dict(leaf for name in COMMANDS for leaf in leaves(name, load_command(name)))
-ABOUT_A_ROOT = ("deploy", "query", "detach", "refresh", "history", "stats", "forget")
+ABOUT_A_ROOT = ("deploy", "query", "detach", "refresh", "history", "stats", "verify", "forget")
 
 
 def options(command: click.Command) -> dict[str, click.Option]:
@@ -133,6 +133,7 @@ def test_json_is_all_that_is_on_standard_output(folder: Path) -> None:
         ("explain", "--root", "root"),
         ("stats", "--root", "root"),
         ("stats", "root"),
+        ("verify", "--root", "root"),
         ("stats", "--root", "root", "--shed"),
         ("query", "--list", "--root", "root"),
         ("history", "pos", "--files", "--root", "root"),
@@ -176,7 +177,7 @@ def test_a_rate_is_of_every_input_or_of_one(tmp_path: Path) -> None:
         f"counts={tmp_path / 'c.csv'}",
     )
     assert australis(*run, "--rate", "report=5/s").stderr.endswith(
-        "--rate report=5/s: there is no input 'report'; there is reports\n"
+        "--rate report=5/s: there is no input 'report'; the inputs are reports\n"
     )
     assert "--rate 5/s is given twice" in australis(*run, "--rate", "5/s", "--rate", "5/s").stderr
     assert "'names' is a stored table, which has no rate" in australis(*run, "--rate", "names=5/s").stderr

@@ -33,7 +33,7 @@ from australis.engine.sources import DEFAULT_BATCH
         Engine=("engine", "clock", "function_files"),
         Node=("root", "catalog", "runner", "partitions", "train", "disk", "metrics", "control"),
         Quality_of_service=("shed", "headroom", "schedule", "discipline", "optimise"),
-        Spark=("master", "way"),
+        Spark=("master", "worker_wait", "way"),
     )
 )
 @network_arguments
