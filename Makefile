@@ -96,6 +96,10 @@ bench-live: $(READY) ## measure queries on a running stream and its past, and th
 bench-runners: $(READY) ## measure the light runner beside Spark: small trains, a million tuples, the first result
 	$(PY) -m benchmarks.runners $(ARGS)
 
+.PHONY: bench-vans
+bench-vans: $(READY) ## run examples/vans at 1 and 5 times the rate, kill the node twice each, and compare with DuckDB
+	$(PY) examples/vans/compare.py $(ARGS)
+
 .PHONY: experiments
 experiments: $(READY) ## run the papers' experiments on the distributed policies (ARGS=market for some)
 	$(PY) -m benchmarks.experiments $(ARGS)

@@ -129,7 +129,7 @@ def test_a_page_prints_what_it_shows(tmp_path: Path, page: str, blocks: int) -> 
     assert [printed(block, tmp_path) for block in shown] == shown
 
 
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from tests.app.files import australis
 
+from australis.algebra.network import Network
 from australis.app.demo import agreement
 from australis.app.demo.agreement import engines_agree, results_agree
-from australis.app.demo.network import network
-from australis.app.demo.stream import connections
+from australis.app.demo.network import Beacons, network
+from australis.app.demo.stream import BEACON, SCANNER, connections
 
 
 @pytest.mark.usefixtures("spark")
@@ -56,3 +59,24 @@ def test_a_result_that_is_missing_is_named() -> None:
     assert results_agree(network(), [stream], found).differences == ()
     found["scans"] = found["scans"].slice(1)
     assert results_agree(network(), [stream], found).differences == ("scans",)
+
+
+def disordered(stream: pa.Table) -> pa.Table:
+    """A log like a real one: written when connections end, up to a minute later; HTTPS is on another port."""
+    begun = pc.cast(stream["time"], pa.int64()).to_numpy()
+    ended = begun + np.random.default_rng(1).integers(0, 60_000_000, len(stream))
+    ports = pc.if_else(pc.equal(stream["port"], 443), pa.scalar(8443, pa.int32()), stream["port"])
+    place = stream.schema.get_field_index("port")
+    return stream.set_column(place, stream.schema.field(place), ports).take(np.argsort(ended, kind="stable"))
+
+
+def intruders(watching: Network, log: pa.Table) -> dict[str, set[str]]:
+    found = agreement._outputs("kernels", watching, [log])
+    return {output: {row["src"] for row in found[output].to_pylist()} for output in ("scans", "beacons")}
+
+
+def test_the_query_adapts_to_another_log() -> None:
+    log = disordered(connections(network().inputs["connections"].schema, 50_000, 1))
+    assert intruders(network(), log) == {"scans": set(), "beacons": set()}
+    beacons = Beacons(port=None, window="15 min", calls=15, deviation=0.1)
+    assert intruders(network(slack=1_000, beacons=beacons), log) == {"scans": {SCANNER}, "beacons": {BEACON}}

@@ -183,7 +183,7 @@ def test_what_is_lost_before_pairs_multiplies() -> None:
         ({"keys": ()}, "k > 1", "depends on all tuples"),
         ({"rejected": True}, "k > 1", "depends on all tuples"),
         ({"ordered": False, "keys": (), "rejected": True}, "k > 1", "depends on all tuples"),
-        ({"called": True}, "k > 1", "calls a function"),
+        ({"called": True}, "k > 1", "calls a user function"),
         ({}, "v > 1", "depends on tuples"),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from australis.algebra.builder import NetworkBuilder, Stream
 from australis.algebra.network import Network
 from australis.algebra.order import Order
@@ -14,42 +16,81 @@ CONNECTIONS = {
     "port": "int not null",
     "bytes": "long not null",
 }
-PERIOD = "60 s"
-SLACK = 16
 NEIGHBOURHOOD = "concat(split_part(src, '.', 1), '.', split_part(src, '.', 2), '.', split_part(src, '.', 3))"
 
 
-def network(active: int = 200, services: int = 50) -> Network:
+@dataclass(frozen=True)
+class Beacons:
+    """Which repeated calls of one host are suspicious: small ones, on one port or any, at even intervals.
+
+    There are at least so many `calls` in a `window`; `deviation` is a fraction of their mean interval.
+    """
+
+    port: int | None = 443
+    bytes_max: int = 2000
+    window: str = "20 min"
+    calls: int = 20
+    deviation: float = 0.05
+
+    @property
+    def small(self) -> str:
+        """The predicate of the connections that are looked at."""
+        on_port = "" if self.port is None else f"port = {self.port} AND "
+        return f"{on_port}bytes < {self.bytes_max}"
+
+    @property
+    def regular(self) -> str:
+        """The predicate of the windows that are reported."""
+        return f"calls >= {self.calls} AND deviation < every * {self.deviation}"
+
+
+USUAL_BEACONS = Beacons()
+
+
+def network(
+    active: int = 200,
+    services: int = 50,
+    *,
+    sources: int = 4,
+    period: str = "60 s",
+    slack: int = 16,
+    beacons: Beacons = USUAL_BEACONS,
+) -> Network:
     """Operators a to g of the paper, where a service is a port; and the beacons.
 
-    A source is active above a number of connections per minute, and scans above a number of services: the
-    thresholds depend on the network that is monitored.
+    A source is active above a number of connections in a period, and scans above a number of services; a
+    cluster has at least so many active sources. The thresholds, and how far out of order the log is (`slack`,
+    in connections of one source), depend on the network that is monitored.
+
+    >>> by_any_port = Beacons(port=None, window="1 h", deviation=0.1)
+    >>> watched = network(30, 30, slack=200, beacons=by_any_port)
+    >>> watched.boxes["beacon.regular"].box.predicates
+    ('calls >= 20 AND deviation < every * 0.1',)
     """
     net = NetworkBuilder("intrusion", description="scans, clusters of active sources, and beacons")
     connections = net.input("connections", CONNECTIONS)
-    busy = _active(connections, active)
-    _clusters(busy)
-    _scans(connections, busy, services)
-    _beacons(net, connections)
+    by_source = Order("time", slack=slack, group_by=("src",))
+    busy = _active(connections, by_source, period, active)
+    _clusters(busy, period, sources)
+    _scans(connections, busy, by_source, period, services)
+    _beacons(net, connections, slack, beacons)
     return net.build()
 
 
-def _active(connections: Stream, least: int) -> Stream:
-    order = Order("time", slack=SLACK, group_by=("src",))
-    a = connections.aggregate({"connections": "count(*)"}, order, PERIOD, align=True, as_="a")
+def _active(connections: Stream, order: Order, period: str, least: int) -> Stream:
+    a = connections.aggregate({"connections": "count(*)"}, order, period, align=True, as_="a")
     return a.filter(f"connections >= {least}", as_="b").output("active")
 
 
-def _clusters(active: Stream) -> None:
+def _clusters(active: Stream, period: str, least: int) -> None:
     near = active.map({"time": "time", "src": "src", "net": NEIGHBOURHOOD}, as_="near")
     order = Order("time", slack=50, group_by=("net",))
-    c = near.aggregate({"sources": "count(DISTINCT src)"}, order, PERIOD, align=True, as_="c")
-    c.filter("sources >= 4", as_="d").output("clusters")
+    c = near.aggregate({"sources": "count(DISTINCT src)"}, order, period, align=True, as_="c")
+    c.filter(f"sources >= {least}", as_="d").output("clusters")
 
 
-def _scans(connections: Stream, active: Stream, least: int) -> None:
-    order = Order("time", slack=SLACK, group_by=("src",))
-    e = connections.aggregate({"services": "count(DISTINCT port)"}, order, PERIOD, align=True, as_="e")
+def _scans(connections: Stream, active: Stream, order: Order, period: str, least: int) -> None:
+    e = connections.aggregate({"services": "count(DISTINCT port)"}, order, period, align=True, as_="e")
     f = e.filter(f"services >= {least}", as_="f")
     by_source = Order("time", group_by=("src",))
     g = active.join(f, "left.src = right.src", size="0 s", left=by_source, right=by_source, as_="g")
@@ -57,15 +98,14 @@ def _scans(connections: Stream, active: Stream, least: int) -> None:
     g.map(both, as_="both").output("scans")
 
 
-def _beacons(net: NetworkBuilder, connections: Stream) -> None:
+def _beacons(net: NetworkBuilder, connections: Stream, slack: int, wanted: Beacons) -> None:
     """Sources that call one host repeatedly at even intervals, too rarely for counts to find them."""
     pair = ("src", "dst")
+    order = Order("time", slack=slack, group_by=pair)
     with net.group(
         "beacon", description="connections of one pair of hosts, and how even their intervals are"
     ):
-        in_order = connections.filter("port = 443 AND bytes < 2000", as_="small").bsort(
-            Order("time", slack=SLACK, group_by=pair), as_="sorted"
-        )
+        in_order = connections.filter(wanted.small, as_="small").bsort(order, as_="sorted")
         twos = in_order.aggregate(
             {"before": "first(time)", "time": "last(time)"},
             Order(TUP, group_by=pair),
@@ -77,11 +117,11 @@ def _beacons(net: NetworkBuilder, connections: Stream) -> None:
         gaps = twos.filter("time > before", as_="next").map(interval, as_="interval")
         even = gaps.aggregate(
             {"calls": "count(*)", "every": "avg(seconds)", "deviation": "stddev(seconds)"},
-            Order("time", slack=SLACK, group_by=pair),
-            "20 min",
+            order,
+            wanted.window,
             as_="even",
         )
-        even.filter("calls >= 20 AND deviation < every * 0.05", as_="regular").output("beacons")
+        even.filter(wanted.regular, as_="regular").output("beacons")
 
 
 _SECONDS = "(unix_micros(time) - unix_micros(before)) / 1000000"
