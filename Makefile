@@ -54,7 +54,7 @@ test-sim: $(READY) ## play the engine on a virtual machine, seed by seed (ARGS='
 
 .PHONY: test-soak
 test-soak: $(READY) ## thousands of trains in a row: do time or memory grow? (ARGS='--trains 1000 --plot soak.svg')
-	$(PY) benchmarks/soak.py $(ARGS)
+	$(PY) -m benchmarks.soak $(ARGS)
 
 .PHONY: test-engine-deep
 test-engine-deep: $(READY) ## search far longer for a difference between the reference and a node
@@ -78,7 +78,7 @@ imports: $(READY) ## who may import whom (the layers of ARCHITECTURE.md)
 
 .PHONY: bench-kernels
 bench-kernels: $(READY) ## measure the kernels, in tuples per second
-	$(PY) benchmarks/kernels.py $(ARGS)
+	$(PY) -m benchmarks.kernels $(ARGS)
 
 .PHONY: bench-engine
 bench-engine: $(READY) ## measure the engine beside Structured Streaming (ARGS='--case b' for some cases)
@@ -122,7 +122,7 @@ docs: $(READY) ## regenerate pages and pictures, and check the rest
 .PHONY: lock
 lock: ## pin what pyproject.toml asks for in requirements.lock (ARGS=--upgrade for newer versions)
 	@[ -x $(VENV)/bin/uv ] || scripts/setup
-	$(VENV)/bin/uv pip compile pyproject.toml --extra dev --extra jre --extra postgresql --output-file requirements.lock \
+	$(VENV)/bin/uv pip compile pyproject.toml --extra dev --extra jre --extra postgresql --extra simulation --output-file requirements.lock \
 		--universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet $(ARGS)
 

@@ -8,23 +8,26 @@ from __future__ import annotations
 import sys
 import time
 
+from benchmarks.saying import run
+
 from australis.app.cli import main
 
 LARGE = ("simulate", "market", "--prices", "fixed", "--contracts", "10", "--runs", "1", "--nodes")
 """Beyond the paper: a market of many participants."""
+WHOLE = ("--full", "--progress", "--plot", "docs/pictures")
 EXPERIMENTS: dict[str, tuple[str, ...]] = {
-    "eddies": ("simulate", "eddies", "--table", "all", "--plans", "100", "--plot", "docs/pictures"),
-    "market": ("simulate", "market", "--plot", "docs/pictures"),
+    "eddies": ("simulate", "eddies", *WHOLE),
+    "market": ("simulate", "market", *WHOLE),
     "market-10000": (*LARGE, "10000"),
     "market-100000": (*LARGE, "100000"),
-    "hotspots": ("simulate", "hotspots", "--seeds", "10000", "--plot", "docs/pictures"),
-    "placement": ("simulate", "placement", "--plot", "docs/pictures"),
-    "recovery": ("simulate", "recovery", "--seeds", "10000", "--plot", "docs/pictures"),
+    "hotspots": ("simulate", "hotspots", *WHOLE),
+    "placement": ("simulate", "placement", *WHOLE),
+    "recovery": ("simulate", "recovery", *WHOLE),
 }
 """The arguments of `australis`, by the names of experiments."""
 
 
-def run(names: list[str]) -> None:
+def run_all(names: list[str]) -> None:
     """Run some experiments, or all."""
     unknown = set(names) - set(EXPERIMENTS)
     if unknown:
@@ -32,9 +35,10 @@ def run(names: list[str]) -> None:
     for name in names or EXPERIMENTS:
         print(f"\n=== {name}: australis {' '.join(EXPERIMENTS[name])}\n", flush=True)
         begun = time.monotonic()
-        main(list(EXPERIMENTS[name]), standalone_mode=False)
+        if code := main(list(EXPERIMENTS[name]), standalone_mode=False):
+            raise SystemExit(code)
         print(f"\n{name} took {time.monotonic() - begun:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
-    run(sys.argv[1:])
+    run(lambda: run_all(sys.argv[1:]))

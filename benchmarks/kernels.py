@@ -1,4 +1,4 @@
-"""How many tuples per second the kernels take, on one core: `python benchmarks/kernels.py [--quick]`.
+"""How many tuples per second the kernels take, on one core: `python -m benchmarks.kernels [--quick]`.
 
 Each kernel takes Arrow batches of 1 M tuples in 1,000 groups, nearly in order, and returns Arrow batches and
 its next state. In the same run, a plain baseline does a similar job without state, slack or order, to show
@@ -20,6 +20,7 @@ from statistics import median
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from benchmarks.saying import run, steps
 
 from australis.algebra.boxes import Aggregate, Box, BSort, Join, Resample
 from australis.algebra.order import Order
@@ -292,7 +293,7 @@ def shown_speeds(sizes: Sizes) -> dict[str, object]:
     """Print the speeds of all kernels; returns them for the last line."""
     found: dict[str, object] = {}
     print(f"{'':<12}{'kernel':>9}{'best':>9}{'baseline':>10}  {'which':<26}{'emitted per train':>18}")
-    for each in all_measured(sizes):
+    for each in steps("Measuring kernels", all_measured(sizes)):
         beside = f"{each.baseline_mtps:>10.1f}  {each.baseline:<26}"
         print(
             f"{each.name:<12}{each.mtps:>9.1f}{each.best_mtps:>9.1f}{beside}{each.emitted:>18,}", flush=True
@@ -307,7 +308,7 @@ def shown_long_runs(sizes: Sizes) -> dict[str, object]:
     """Print the effects of long runs on memory and state; returns them for the last line."""
     found: dict[str, object] = {}
     print(f"\n{'long run':<12}{'tuples':>12}{'M/s':>8}{'RSS, MB':>18}{'state, bytes':>26}")
-    for ran in all_long_runs(sizes):
+    for ran in steps("Measuring long runs", all_long_runs(sizes)):
         rss = f"{ran.rss_start_mb:.0f} -> {ran.rss_end_mb:.0f}"
         state = f"{ran.state_start_bytes:,} -> {ran.state_end_bytes:,}"
         print(f"{ran.name:<12}{ran.tuples:>12,}{ran.mtps:>8.1f}{rss:>18}{state:>26}", flush=True)
@@ -316,4 +317,4 @@ def shown_long_runs(sizes: Sizes) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

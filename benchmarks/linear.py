@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from benchmarks.saying import run, say, steps
 from benchmarks.soak import below, resident_mb
 
 from australis import Network, NetworkBuilder, Node, Order
@@ -133,12 +134,13 @@ def main() -> None:
     sizes, rounds = arguments.millions, arguments.rounds
     with tempfile.TemporaryDirectory(prefix="australis-linear-") as place:
         directory = Path(place)
-        for number in range(max(*sizes, TRIES) + 1):
+        for number in steps("Writing files of a million tuples", range(max(*sizes, TRIES) + 1)):
             write_file(directory / f"{number}.parquet", number)
         measure(directory, min(sizes))  # Everything is warm from here on.
         found: dict[int, list[dict[str, object]]] = {millions: [] for millions in sizes}
         for _ in range(rounds):
             for millions in sizes:
+                say(f"Measuring {millions} million tuples ...")
                 found[millions].append(measure(directory, millions))
                 print(json.dumps(found[millions][-1]), file=sys.stderr, flush=True)
     runs = [sorted(each, key=_cost)[len(each) // 2] for each in found.values()]
@@ -147,4 +149,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -23,6 +23,7 @@ from statistics import median
 from benchmarks.engine.inputs import tuples_of
 from benchmarks.engine.networks import network_of
 from benchmarks.engine.processes import cpu_seconds
+from benchmarks.saying import run, say, steps
 
 from australis import Node
 
@@ -110,7 +111,7 @@ def first_results(scratch: Path, starts: int) -> dict[str, object]:
     for runner in RUNNERS:
         first_result_s(runner, warm)
     seconds: dict[str, list[float]] = {runner: [] for runner in RUNNERS}
-    for number in range(starts):
+    for number in steps("Starting processes", range(starts)):
         seconds["light"].append(first_result_s("light", warm))
         if number % 2 == 0:
             seconds["spark"].append(first_result_s("spark", warm))
@@ -125,6 +126,7 @@ def first_results(scratch: Path, starts: int) -> dict[str, object]:
 
 def small_trains(scratch: Path, count: int, place: str) -> dict[str, Measured]:
     """Trains of a few tuples, which show the fixed cost of a train."""
+    say(f"Measuring trains of {SMALL} tuples, root {place} ...")
     with nodes(scratch) as streams:
         in_turns(streams, SMALL, WARM_UP, TURN)
         found = in_turns(streams, SMALL, count, TURN)
@@ -133,6 +135,7 @@ def small_trains(scratch: Path, count: int, place: str) -> dict[str, Measured]:
 
 def large_trains(scratch: Path) -> dict[str, Measured]:
     """Trains of a million tuples, in two tasks."""
+    say(f"Measuring trains of {LARGE:,} tuples ...")
     with nodes(scratch) as streams:
         in_turns(streams, LARGE, 2, 1)
         found = in_turns(streams, LARGE, 7, 1)
@@ -186,4 +189,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

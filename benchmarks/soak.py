@@ -1,4 +1,4 @@
-"""Whether a node's speed and memory stay constant: thousands of small trains, `python benchmarks/soak.py`.
+"""Whether a node's speed and memory stay constant: thousands of small trains, `python -m benchmarks.soak`.
 
 Each train is a push of some tuples through a keyed aggregate and ends with its commit; a consumer reads the
 output, so that the root stays small. After a warm-up, the last fifth of the trains must take no longer than
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from benchmarks.saying import run
 
 from australis import Node
 from australis.algebra.builder import NetworkBuilder
@@ -269,4 +269,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

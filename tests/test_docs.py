@@ -10,12 +10,17 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import pyarrow as pa
 import pytest
 
 from australis.algebra.boxes import BOXES
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.form.form import load, loads
 from australis.algebra.network import Network
+from australis.algebra.order import Order
+from australis.algebra.user_functions import register_aggregate
+from australis.errors import KernelError
+from australis.kernels import PipelineRun
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -112,14 +117,15 @@ def printed(block: str, folder: Path) -> str:
     return found
 
 
-def test_the_tutorial_prints_what_it_shows(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("page", "blocks"), [("tutorial", 3), ("expressions", 1)])
+def test_a_page_prints_what_it_shows(tmp_path: Path, page: str, blocks: int) -> None:
     """Its files, and the commands of its console blocks; what needs two terminals is tried by hand."""
-    fences = list(docs._FENCE.finditer((ROOT / "docs" / "tutorial.md").read_text()))
+    fences = list(docs._FENCE.finditer((ROOT / "docs" / f"{page}.md").read_text()))
     for fence in fences:
-        if name := re.fullmatch(r"(?:csv|yaml) file=(\S+)", fence["info"]):
+        if name := re.fullmatch(r"(?:csv|yaml|python) file=(\S+)", fence["info"]):
             (tmp_path / name[1]).write_text(fence["body"])
     shown = [fence["body"] for fence in fences if fence["info"] == "console"]
-    assert len(shown) == 3
+    assert len(shown) == blocks
     assert [printed(block, tmp_path) for block in shown] == shown
 
 
@@ -147,3 +153,32 @@ def test_the_code_of_a_page_prints_what_it_shows(capsys: pytest.CaptureFixture[s
     code = next(index for index, fence in enumerate(fences) if fence["info"] == "python")
     exec(fences[code]["body"], {})
     assert capsys.readouterr().out.strip() == fences[code + 1]["body"].strip()
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [({1, 2}, "`docs:kept` made a bad state: Object of type set is not JSON serializable"), ((1, 2), None)],
+)
+def test_the_rule_about_states_is_as_the_page_says(state: object, message: str | None) -> None:
+    """A state comes back as JSON keeps it, and what JSON does not know is refused by name."""
+    seen: list[object] = []
+
+    def more(kept: object, value: int) -> object:
+        seen.append(kept)
+        return state
+
+    register_aggregate(
+        "docs:kept", init=lambda: None, incr=more, final=lambda _: 0, takes=("int",), returns="int"
+    )
+    net = NetworkBuilder("n")
+    calls = {"kept": "`docs:kept`(x)"}
+    net.input("s", "x int").aggregate(calls, size=3, order=Order("Tup#")).output("out")
+    run = PipelineRun(net.build())
+    rows = pa.table({"x": pa.array([1], pa.int32())})
+    if message:
+        with pytest.raises(KernelError, match=re.escape(message)):
+            run.push("s", rows, 0)
+        return
+    run.push("s", rows, 0)
+    run.push("s", rows, 1)
+    assert seen == [None, [1, 2]]

@@ -23,6 +23,7 @@ from benchmarks.engine.cases import THROUGHPUT, Case
 from benchmarks.engine.inputs import write_stream
 from benchmarks.engine.tuning import BEST, candidates
 from benchmarks.engine.worker import OURS, THEIRS, Pass, in_process, passes
+from benchmarks.saying import run
 from rich.console import Console
 from rich.table import Table
 
@@ -170,4 +171,4 @@ def _print(rows: list[Row]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -11,6 +11,7 @@ from statistics import median
 
 from benchmarks import locks
 from benchmarks.live import attaching, beside, expiry, optimising
+from benchmarks.saying import run
 from rich.console import Console
 
 PARTS = ("attach", "optimiser", "expiry", "beside")
@@ -66,4 +67,4 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

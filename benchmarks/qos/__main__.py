@@ -17,6 +17,7 @@ from pathlib import Path
 
 from benchmarks.qos import approximation, burst, loads, semantic, stocks
 from benchmarks.qos.workshop import OURS, Workshop, say
+from benchmarks.saying import run
 from rich.console import Console
 from rich.table import Table
 
@@ -139,4 +140,4 @@ def _print(tables: list[Table]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -119,7 +119,7 @@ def test_rates(text: str, rate: float) -> None:
         (["--rate=poz=5/s"], "--rate poz=5/s: there is no input 'poz'; the inputs are reports"),
         (["--rate=names=5/s"], "--rate names=5/s: 'names' is a stored table, which has no rate"),
         (["--rate=reports=many"], "'many' is no rate; expected tuples per time"),
-        (["--rate=reports"], "'' is no rate; expected tuples per time"),
+        (["--rate=reports"], "'reports' is no rate; expected tuples per time"),
         (["--rate=reports=0/s"], "would bring no tuple, ever"),
         (["--rate=reports=5/s", "--rate=reports=6/s"], "--rate reports is given twice"),
         (["--capacity=2"], "--capacity is for the analysis of a load: add --rate NAME=N/s"),

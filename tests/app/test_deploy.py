@@ -97,7 +97,10 @@ def test_changes_without_a_node(folder: Path) -> None:
     )
     write(folder / "bad.csv", "sid,rank\none,major\n")
     bad = australis("deploy", "more.yaml", "--table=ranks=bad.csv")
-    assert (bad.exit_code, "bad.csv: 1 rows do not fit, the first: line 2" in bad.stderr) == (1, True)
+    assert (bad.exit_code, "bad.csv: 1 rows do not fit, the first: bad.csv, line 2" in bad.stderr) == (
+        1,
+        True,
+    )
     unknown = australis("deploy", "more.yaml", "--table=rank=ranks.csv")
     assert (unknown.exit_code, "there is no table 'rank'" in unknown.stderr) == (2, True)
     done = australis("deploy", "more.yaml", "--table=ranks=ranks.csv", "--json")

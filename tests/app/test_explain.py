@@ -146,9 +146,11 @@ def test_optimised(tmp_path: Path) -> None:
 
 def test_nothing_to_optimise_is_said(net: Path) -> None:
     assert australis("explain", net, "--optimised").stdout.endswith("No rule finds anything to improve.\n")
-    answer = australis("explain", net, "--optimised", "--live")
+    answer = australis("explain", "--root", net.parent, "--optimised")
     assert answer.exit_code == 2
-    assert "--live shows a network as it runs" in answer.output
+    assert "--root shows a network as it runs" in answer.output
+    for wrong in ((), (net, "--root", net.parent)):
+        assert "Either NET, or what runs on --root DIR" in australis("explain", *wrong).output
 
 
 def test_json(net: Path) -> None:

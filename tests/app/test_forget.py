@@ -30,22 +30,22 @@ def test_files_and_subscribers_are_forgotten(folder: Path) -> None:
         node.acknowledge("early", "near", 0)
         node.acknowledge("early", "counts", 0)
         node.acknowledge("late", "near", 1000)
-        refused = australis("forget", "root", "early")
+        refused = australis("forget", "early", "--root=root")
         assert (refused.exit_code, "is open in another node" in refused.stderr) == (1, True)
-    answer = australis("forget", "root", "early", "--output=near")
+    answer = australis("forget", "early", "--of=near", "--root=root")
     assert answer.output == "early is forgotten as a consumer of near: 2 tuples deleted\n"
     assert look(folder / "root").arcs["named"] == 0
-    answer = australis("forget", "root", "counts.csv")
+    answer = australis("forget", "counts.csv", "--root=root")
     assert answer.output == "counts.csv is forgotten as a consumer of counts: 0 tuples deleted\n"
-    answer = australis("forget", "root", "counts.csv")
+    answer = australis("forget", "counts.csv", "--root=root")
     expected = "australis: root: there is no consumer 'counts.csv'; expected one of early, late\n"
     assert (answer.exit_code, answer.stderr) == (1, expected)
-    answer = australis("forget", "root", "late", "--output=counts")
+    answer = australis("forget", "late", "--of=counts", "--root=root")
     assert "no consumer 'late' of the output 'counts'; expected one of early" in answer.stderr
 
 
 def test_what_is_no_root(folder: Path) -> None:
-    answer = australis("forget", "nowhere", "somebody")
+    answer = australis("forget", "somebody", "--root=nowhere")
     assert (answer.exit_code, answer.stdout) == (1, "")
     assert "nowhere: there is no such folder; expected a folder that `australis run" in answer.stderr
     assert not (folder / "nowhere").exists()

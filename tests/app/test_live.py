@@ -52,7 +52,7 @@ BY_VALUE = "sheds those with kind = 'note'; 1,600 of 4,000 since 00:16:42 UTC"
 
 
 def test_a_tree(root: Path) -> None:
-    shown = text(australis("explain", root, "--live").stdout)
+    shown = text(australis("explain", "--root", root).stdout)
     assert f"drop_3: Drop(Rate 0.25) {RANDOM}" in shown
     assert f"drop_4: Filter(kind = 'note') {BY_VALUE}" in shown
     assert "drop_1" not in shown
@@ -61,14 +61,14 @@ def test_a_tree(root: Path) -> None:
 
 
 def test_mermaid(root: Path) -> None:
-    shown = australis("explain", root, "--live", "--format", "mermaid").stdout
+    shown = australis("explain", "--root", root, "--format", "mermaid").stdout
     assert f'box_drop_3["drop_3<br/>Drop(Rate 0.25)<br/>{RANDOM}"]' in shown
     assert "box_drop_3 -->" in shown
     assert "box_drop_4 -->" in shown
 
 
 def test_svg(root: Path) -> None:
-    assert australis("explain", root, "--live", "--output", root / "live.svg").exit_code == 0
+    assert australis("explain", "--root", root, "--output", root / "live.svg").exit_code == 0
     picture = ElementTree.fromstring((root / "live.svg").read_text())
     texts = " ".join(filter(None, (each.text for each in picture.iter("{http://www.w3.org/2000/svg}text"))))
     assert "sheds 25.0% of all 1,013 of 4,000 since 00:16:41 UTC" in " ".join(texts.split())
@@ -76,7 +76,7 @@ def test_svg(root: Path) -> None:
 
 
 def test_json(root: Path) -> None:
-    found = json.loads(australis("explain", root, "--live", "--json").stdout)
+    found = json.loads(australis("explain", "--root", root, "--json").stdout)
     assert found["network"]["boxes"]["drop_3"]["description"] == RANDOM
     assert found["network"]["boxes"]["levels"]["from"] == "drop_3"
     assert found["network"]["boxes"]["kinds"]["from"] == "drop_4.1"
@@ -99,13 +99,13 @@ def test_a_root_without_drop_boxes(tmp_path: Path) -> None:
     with opened(tmp_path) as ledger:
         remember(ledger)
     assert australis("stats", tmp_path, "--shed").stdout == "Nothing was ever shed.\n"
-    assert "drop_" not in australis("explain", tmp_path, "--live").stdout
+    assert "drop_" not in australis("explain", "--root", tmp_path).stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (("explain", "{root}", "--live", "--physical"), "--live shows the boxes of a root"),
+        (("explain", "--root", "{root}", "--physical"), "--root shows the boxes of a root"),
         (("stats", "{root}", "--shed", "--watch"), "not for --watch"),
     ],
 )
@@ -117,6 +117,6 @@ def test_what_does_not_go_together(root: Path, arguments: tuple[str, ...], what:
 
 def test_what_is_no_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    answer = australis("explain", "nowhere", "--live")
+    answer = australis("explain", "--root", "nowhere")
     assert answer.exit_code == 1
     assert "nowhere: there is no such folder; expected a folder that `australis run --root`" in answer.stderr

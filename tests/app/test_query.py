@@ -305,6 +305,6 @@ def test_explain_shows_what_runs(node: Running) -> None:
     with client(node.folder, "query", "pos", "speed > 200", "--root=root", "--name=rare") as asking:
         with node.control() as control:
             until(lambda: set(control.attached()) == {"rare"})
-        assert "rare.where" in australis("explain", "root", "--live").stdout
+        assert "rare.where" in australis("explain", "--root", "root").stdout
         asking.send_signal(signal.SIGINT)
         assert asking.wait(60) == 0

@@ -23,6 +23,9 @@ _LEFT = ("string", "boolean")
 class Destination(ABC):
     """Takes tables of outputs, at most so many tuples of them; a context manager, whole at the end."""
 
+    is_whole_only = False
+    """Whether a part of what was asked for, as Ctrl-C leaves it, is of no use."""
+
     def __init__(self, limit: int | None = None) -> None:
         self.tuples, self._limit = 0, limit
 
@@ -55,7 +58,8 @@ class Destination(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         # Ctrl-C is how a query is ended, and what it has delivered by then is wanted.
-        self.finish() if error is None or isinstance(error, KeyboardInterrupt) else self.discard()
+        is_end = error is None or (isinstance(error, KeyboardInterrupt) and not self.is_whole_only)
+        self.finish() if is_end else self.discard()
 
 
 class Lines(Destination):

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from australis.app.options import RATE_METAVAR
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -26,8 +28,9 @@ _OPTIONS = (
         "--rate",
         "rate",
         multiple=True,
-        metavar="NAME=N/s",
-        help="The rate of an input: 20000/s, 5k/s, 300/min, 1M/h. One for each input.",
+        metavar=RATE_METAVAR,
+        help="The rate of every input, or of the one that is named: 20000/s, 5k/s, 300/min, 1M/h. "
+        "Repeatable.",
     ),
     click.option(
         "--capacity",

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from australis.algebra.network import Network
-from australis.app.options import named_files
+from australis.app.options import named_files, rate_texts
 from australis.engine.sources import parse_rate
 from australis.errors import EngineError
 from australis.policy.analysis import Cost, Costs
@@ -20,30 +20,18 @@ EXPECTED = '{"boxes": {BOX: {"tuple_us": NUMBER, "selectivity": [NUMBER, ...]}},
 
 
 def input_rates(network: Network, texts: tuple[str, ...]) -> dict[str, float]:
-    """The rate of every input in tuples per second, from NAME=RATE options."""
+    """The rate of every input in tuples per second, from [NAME=]RATE options."""
     found: dict[str, float] = {}
-    for text in texts:
-        name, _, rate = text.partition("=")
-        _check_input(network, name, text)
-        if name in found:
-            raise click.UsageError(f"--rate {name} is given twice")
+    for name, rate in rate_texts(network, texts).items():
         try:
             found[name] = parse_rate(rate)
         except EngineError as error:
-            raise click.UsageError(f"--rate {text}: {error}") from None
+            raise click.UsageError(f"--rate {rate}: {error}") from None
     missing = [name for name, given in network.inputs.items() if not given.table and name not in found]
     if missing:
         more = " ".join(f"--rate {name}=1000/s" for name in missing)
         raise click.UsageError(f"no rate for {', '.join(missing)}: add, for example, {more}")
     return {name: found[name] for name in network.inputs if name in found}
-
-
-def _check_input(network: Network, name: str, text: str) -> None:
-    if name not in network.inputs:
-        known = ", ".join(name for name, given in network.inputs.items() if not given.table)
-        raise click.UsageError(f"--rate {text}: there is no input {name!r}; the inputs are {known or 'none'}")
-    if network.inputs[name].table:
-        raise click.UsageError(f"--rate {text}: {name!r} is a stored table, which has no rate")
 
 
 def sample_files(network: Network, texts: tuple[str, ...]) -> dict[str, str]:

@@ -12,11 +12,17 @@ from australis.algebra.network import Network
 from australis.app import checking, showing
 from australis.app.checking import CapacityQuestion, analysis_options
 from australis.app.exit_codes import OVERLOADED, REFUSED
-from australis.app.options import find_network, named_files, network_arguments
+from australis.app.options import find_network, grouped, named_files, network_arguments, progress_option
 from australis.errors import AlgebraError, Problem
 
 
-@click.command()
+@click.command(
+    cls=grouped(
+        Network=("function_files", "inputs"),
+        Capacity=("rate", "capacity", "headroom", "train_ms"),
+        Costs=("calibrate", "tuples", "root", "costs"),
+    )
+)
 @network_arguments
 @click.option(
     "--input",
@@ -28,6 +34,7 @@ from australis.errors import AlgebraError, Problem
 )
 @click.option("--json", "as_json", is_flag=True, help="Print valid, problems and warnings as JSON.")
 @analysis_options
+@progress_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -36,6 +43,7 @@ def command(
     function_files: tuple[str, ...],
     inputs: tuple[str, ...],
     as_json: bool,
+    progress: bool | None,
     **options: Any,
 ) -> None:
     """Say whether a network is valid, and what is wrong with it.
@@ -78,12 +86,17 @@ def command(
     samples = checking.read_samples(network, files) if files else []
     warnings += tuple(warning for sample in samples for warning in sample.warnings)
     # Only now are the kernels loaded, which takes its time.
-    answer = checking.analyse_load(network, question) if question else None
+    answer = _analysed(network, question, progress) if question else None
     if not as_json:
         click.echo(_summary(network))
     _report((), warnings, as_json, answer, samples)
     if answer and answer.is_overloaded:
         ctx.exit(OVERLOADED)
+
+
+def _analysed(network: Network, question: CapacityQuestion, progress: bool | None) -> checking.CapacityReport:
+    with showing.show_steps("Measuring what boxes cost", wanted=progress):
+        return checking.analyse_load(network, question)
 
 
 def _report(

@@ -11,8 +11,15 @@ import click
 import pyarrow as pa
 
 from australis.algebra.network import Network
-from australis.app import running
-from australis.app.options import RootOptions, find_network, log_options, named_files, root_options
+from australis.app import running, showing
+from australis.app.options import (
+    RootOptions,
+    find_network,
+    log_options,
+    named_files,
+    progress_option,
+    root_options,
+)
 from australis.errors import EngineError, Problem
 
 
@@ -29,9 +36,16 @@ from australis.errors import EngineError, Problem
 )
 @click.option("--yes", "-y", is_flag=True, help="Do not ask, also where something is lost.")
 @click.option("--json", "as_json", is_flag=True, help="Print the difference as JSON.")
+@progress_option
 @log_options
 def command(
-    net: str, dry_run: bool, tables: tuple[str, ...], yes: bool, as_json: bool, **options: Any
+    net: str,
+    dry_run: bool,
+    tables: tuple[str, ...],
+    yes: bool,
+    as_json: bool,
+    progress: bool | None,
+    **options: Any,
 ) -> None:
     """Replace the network of a root: boxes that are the same keep their state.
 
@@ -57,7 +71,8 @@ def command(
             click.echo("\n".join(change.lines()))
         if not dry_run:
             _confirm(change.as_dict()["lost"], root.root, yes=yes)
-            change = node.change(network, tables=found)
+            with showing.show_steps("Draining and switching", wanted=progress):
+                change = node.change(network, tables=found)
     if as_json:
         known = {"applied": not dry_run, **change.as_dict()}
         click.echo(json.dumps(known, indent=2, ensure_ascii=False))

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import click
 
 from australis.app import running
-from australis.app.options import RootOptions, log_options, root_options
+from australis.app.options import RootOptions, as_json_option, log_options, root_options
 from australis.errors import EngineError, Problem
 
 
 @click.command()
 @click.argument("name", metavar="NAME")
 @root_options
+@as_json_option("what was done")
 @log_options
-def command(name: str, **options: Any) -> None:
+def command(name: str, as_json: bool, **options: Any) -> None:
     """Detach an ad hoc query, also from whoever reads it; `australis query --list` has the names.
 
     \b
     Examples:
       australis detach speeders --root root
+      australis detach speeders --root root --json
     """
     root = RootOptions.take(options)
     with running.reach_or_start_node(root, lambda: _check(root, name)) as node:
         node.detach(name)
-    click.echo(f"{name} is detached")
+    if as_json:
+        click.echo(json.dumps({"detached": name, "root": root.root}))
+    else:
+        click.echo(f"{name} is detached")
 
 
 def _check(root: RootOptions, name: str) -> None:

@@ -22,8 +22,8 @@ from australis.app.options import (
     WAYS,
     RootOptions,
     find_network,
+    functions_option,
     import_python,
-    network_arguments,
 )
 from australis.app.pictures import draw_mermaid, draw_svg, network_tree, notation_of
 from australis.errors import EngineError, Problem
@@ -36,7 +36,15 @@ _PARTITIONS = 2
 
 
 @click.command()
-@network_arguments
+@click.argument("net", metavar="[NET]", required=False)
+@functions_option
+@click.option("--root", metavar="DIR", help="Show what runs on a root, with its drop boxes, instead of NET.")
+@click.option(
+    "--catalog",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The folder of the catalogue of a root that is a URI.",
+)
 @click.option(
     "--format", "picture", type=click.Choice(FORMATS), help="Default: by the name of --output, else tree."
 )
@@ -44,24 +52,24 @@ _PARTITIONS = 2
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--physical", is_flag=True, help="Show how it would run on Spark: superboxes, stages, state.")
 @click.option("--optimised", is_flag=True, help="Show it as the optimiser would begin with it, and why.")
-@click.option("--live", is_flag=True, help="NET is a root: show what runs on it, with its drop boxes.")
 @click.option("--discipline", type=click.Choice(DISCIPLINES), help="For --physical. Default: superbox.")
 @click.option("--way", type=click.Choice(WAYS), help="For --physical. Default: fused.")
 @click.option("--partitions", type=click.IntRange(min=1), help="For --physical. Default: 2.")
 def command(
-    net: str,
+    net: str | None,
     function_files: tuple[str, ...],
+    root: str | None,
+    catalog: Path | None,
     picture: str | None,
     output: str | None,
     as_json: bool,
     physical: bool,
     optimised: bool,
-    live: bool,
     **settings: Any,
 ) -> None:
     """Show a network: boxes in the papers' notation, arcs with their schemas; or its plan on Spark.
 
-    With --live NET is the folder of `australis run --root`, or of --catalog, which may be in use.
+    With --root it shows the network that runs there, as it runs. The root may be in use.
 
     \b
     Examples:
@@ -70,13 +78,11 @@ def command(
       australis explain examples/stocks.yaml --format mermaid
       australis explain examples/stocks.yaml --physical --discipline box
       australis explain examples/plant.yaml --optimised
-      australis explain root --live
+      australis explain --root root
     """
-    if live and physical:
-        raise click.UsageError("--live shows the boxes of a root, and --physical how a network would run")
-    if live and optimised:
-        raise click.UsageError("--live shows a network as it runs, and --optimised how one would begin")
-    network = _running(net, function_files) if live else find_network(net, function_files, as_written=True)
+    live = None if root is None else RootOptions(root, catalog)
+    _check(net, live, physical=physical, optimised=optimised)
+    network = _network(net, live, function_files)
     improved = improve(network, rules=RULES if optimised else ())
     chosen = _chosen(picture, output, as_json)
     if physical:
@@ -86,8 +92,8 @@ def command(
         text = _drawn(improved, chosen, to_terminal=output is None)
     if optimised and chosen == "tree":
         text += _rewrites(improved)
-    if live and chosen == "tree":
-        text += _optimised(net)
+    if live is not None and chosen == "tree":
+        text += _optimised(live)
     if output is None:
         sys.stdout.write(text)
         return
@@ -97,11 +103,24 @@ def command(
         raise EngineError(Problem(output, f"cannot be written: {error.strerror or error}")) from None
 
 
-def _running(root: str, function_files: tuple[str, ...]) -> Network:
-    """The network of a root as it runs."""
+def _check(net: str | None, live: RootOptions | None, *, physical: bool, optimised: bool) -> None:
+    """Refuse words that do not go together."""
+    if (net is None) == (live is None):
+        raise click.UsageError("what is to be shown? Either NET, or what runs on --root DIR")
+    if live is not None and physical:
+        raise click.UsageError("--root shows the boxes of a root, and --physical how a network would run")
+    if live is not None and optimised:
+        raise click.UsageError("--root shows a network as it runs, and --optimised how one would begin")
+
+
+def _network(net: str | None, live: RootOptions | None, function_files: tuple[str, ...]) -> Network:
+    """The network of a file, or that of a root as it runs."""
+    if net is not None:
+        return find_network(net, function_files, as_written=True)
+    assert live is not None
     for name in function_files:
         import_python(name)
-    return running.network_of(RootOptions(root))
+    return running.network_of(live)
 
 
 def _chosen(picture: str | None, output: str | None, as_json: bool) -> str:
@@ -122,9 +141,9 @@ def _rewrites(improved: Improved) -> str:
     return "\n".join(["", *(lines or ["No rule finds anything to improve."]), ""])
 
 
-def _optimised(root: str) -> str:
+def _optimised(root: RootOptions) -> str:
     """What the optimiser did while the network ran, in sentences, and what it gained."""
-    done = running.optimisations_of(RootOptions(root))
+    done = running.optimisations_of(root)
     lines = []
     for number, each in enumerate(done, 1):
         before, after = each["cost_before"], each["cost_after"]

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
+from dataclasses import asdict
+from typing import Any
 
 import click
 
-from australis.app.options import functions_option, import_python
+from australis.app.options import RootOptions, as_json_option, root_options
 from australis.engine import deliver
 
 
 @click.command()
-@click.argument("root", metavar="ROOT")
 @click.argument("consumer", metavar="CONSUMER")
-@click.option("--output", metavar="NAME", help="Of this output only. Default: of all that it reads.")
-@click.option(
-    "--catalog",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="The folder of the catalogue of a root that is a URI.",
-)
-@functions_option
-def command(
-    root: str, consumer: str, output: str | None, catalog: Path | None, function_files: tuple[str, ...]
-) -> None:
+@root_options
+@click.option("--of", "output", metavar="OUTPUT", help="As a consumer of this output only. Default: of all.")
+@as_json_option("what was deleted")
+def command(consumer: str, output: str | None, as_json: bool, **options: Any) -> None:
     """Forget a consumer of a root: what was kept for it alone is deleted.
 
     CONSUMER is a file that `australis run --root` wrote, or the name that a subscriber gave. An output whose
@@ -31,10 +25,14 @@ def command(
 
     \b
     Examples:
-      australis forget root alarms.csv
-      australis forget root dashboard --output alarms
+      australis forget alarms.csv --root root
+      australis forget dashboard --of alarms --root root
+      australis forget dashboard --root root --json
     """
-    for name in function_files:
-        import_python(name)
-    for each in deliver.forget(root, consumer, output=output, catalog=catalog):
+    root = RootOptions.take(options)
+    forgotten = deliver.forget(root.root, consumer, output=output, catalog=root.catalog)
+    if as_json:
+        click.echo(json.dumps([asdict(each) for each in forgotten], indent=2))
+        return
+    for each in forgotten:
         click.echo(f"{consumer} is forgotten as a consumer of {each.output}: {each.tuples:,} tuples deleted")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import click
+import pyarrow as pa
 
 from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
-from australis.app import asking, running
-from australis.app.options import RootOptions, point_schema, root_options
+from australis.app import asking, running, showing
+from australis.app.options import RootOptions, point_schema, progress_option, root_options
 from australis.engine import wall_clock
 from australis.engine.files import STANDARD_STREAM, format_of
 from australis.errors import AlgebraError
@@ -27,7 +30,8 @@ from australis.errors import AlgebraError
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="The first N tuples.")
 @click.option("--output", "-o", metavar="FILE", help=".csv, .tsv, .jsonl or .parquet; '-' is JSON lines.")
 @click.option("--files", is_flag=True, help="Print the Parquet files instead, for DuckDB, pandas or Spark.")
-@click.option("--json", "as_json", is_flag=True, help="JSON lines, also on a terminal.")
+@click.option("--json", "as_json", is_flag=True, help="JSON lines, also on a terminal; of --files a list.")
+@progress_option
 def command(
     point: str,
     where: str | None,
@@ -38,6 +42,7 @@ def command(
     output: str | None,
     files: bool,
     as_json: bool,
+    progress: bool | None,
     **options: Any,
 ) -> None:
     """Print what a connection point keeps, in the order in which it came. A node may have the root open.
@@ -58,26 +63,42 @@ def command(
     if output is not None and output != STANDARD_STREAM:
         format_of(output)
     if files:
-        click.echo("\n".join(asking.history_files(root, point)) or "No file holds history of it so far.")
+        _print_files(asking.history_files(root, point), as_json)
         return
     names = _columns(columns, schema)
     now, zone = wall_clock(), ZoneInfo(network.timezone)
-    with running.stoppable() as stop:
-        try:
-            tables = asking.history_of(
-                root,
-                point,
-                where=where,
-                since_us=_moment(since, now, zone),
-                until_us=_moment(until, now, zone),
-                columns=names,
-                limit=limit,
-            )
-            kept = schema if names is None else Schema(tuple(schema[name] for name in names))
-            with asking.open_destination({point: kept}, output, limit, as_json=as_json) as target:
-                asking.deliver(((point, table) for table in tables), target, stop)
-        except KeyboardInterrupt:
-            return
+    is_file = output not in (None, STANDARD_STREAM)
+    with (
+        running.stoppable() as stop,
+        showing.show_steps("Reading", wanted=progress if is_file else False) as bar,
+    ):
+        tables = asking.history_of(
+            root,
+            point,
+            where=where,
+            since_us=_moment(since, now, zone),
+            until_us=_moment(until, now, zone),
+            columns=names,
+            limit=limit,
+        )
+        kept = schema if names is None else Schema(tuple(schema[name] for name in names))
+        with asking.open_destination({point: kept}, output, limit, as_json=as_json) as target:
+            target.is_whole_only = True
+            asking.deliver(((point, _noted(table, bar.advance)) for table in tables), target, stop)
+
+
+def _noted(table: pa.Table, read: Callable[[int], None]) -> pa.Table:
+    read(table.num_rows)
+    return table
+
+
+def _print_files(files: list[str], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(files, indent=2))
+    elif files:
+        click.echo("\n".join(files))
+    else:
+        click.echo("No file holds history of it so far.", err=True)
 
 
 def _columns(columns: str | None, schema: Schema) -> list[str] | None:

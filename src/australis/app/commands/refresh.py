@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import click
 
 from australis.app import running
-from australis.app.options import RootOptions, log_options, root_options
+from australis.app.options import RootOptions, as_json_option, log_options, root_options
 from australis.errors import EngineError, Problem
 
 
 @click.command()
 @click.argument("name", metavar="INPUT")
 @root_options
+@as_json_option("what was done")
 @log_options
-def command(name: str, **options: Any) -> None:
+def command(name: str, as_json: bool, **options: Any) -> None:
     """Read the store of an input again, now; tuples that are pushed from then on meet its new rows.
 
     \b
     Examples:
       australis refresh cars --root root
+      australis refresh cars --root root --json
     """
     root = RootOptions.take(options)
     with running.reach_or_start_node(root, lambda: _check(root, name)) as node:
         node.refresh(name)
-    click.echo(f"{name} is read again")
+    if as_json:
+        click.echo(json.dumps({"refreshed": name, "root": root.root}))
+    else:
+        click.echo(f"{name} is read again")
 
 
 def _check(root: RootOptions, name: str) -> None:

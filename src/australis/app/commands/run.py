@@ -14,6 +14,7 @@ from australis.app.options import (
     NodeOptions,
     check_files,
     find_network,
+    grouped,
     log_options,
     named_files,
     network_arguments,
@@ -25,7 +26,16 @@ from australis.engine import wall_clock
 from australis.engine.sources import DEFAULT_BATCH
 
 
-@click.command()
+@click.command(
+    cls=grouped(
+        Inputs=("inputs", "stream_format", "batch", "strict", "follow", "rate", "speed", "by"),
+        Outputs=("outputs", "flush", "as_json"),
+        Engine=("engine", "clock", "function_files"),
+        Node=("root", "catalog", "runner", "partitions", "train", "disk", "metrics", "control"),
+        Quality_of_service=("shed", "headroom", "schedule", "discipline", "optimise"),
+        Spark=("master", "worker_wait", "way"),
+    )
+)
 @network_arguments
 @click.option(
     "--input",

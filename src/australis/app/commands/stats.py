@@ -8,13 +8,14 @@ import sys
 import threading
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from australis.app.options import functions_option, import_python
+from australis.app.options import RootOptions, root_argument
 from australis.app.showing import statistics_tables as shown
 from australis.engine import observe
 from australis.engine.observe import Statistics
@@ -23,36 +24,33 @@ _WIDTH_OF_FILES = 120
 
 
 @click.command()
-@click.argument("root", metavar="ROOT", type=click.Path(path_type=Path))
-@functions_option
+@root_argument
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; with --watch, a line each time.")
 @click.option("--watch", is_flag=True, help="Look again every second, until Ctrl-C.")
 @click.option(
     "--every", type=click.FloatRange(min=0.1), default=1.0, show_default=True, help="For --watch: seconds."
 )
 @click.option("--shed", is_flag=True, help="All drop boxes that ever stood, and what each has shed.")
-def command(
-    root: Path, function_files: tuple[str, ...], as_json: bool, watch: bool, every: float, shed: bool
-) -> None:
+def command(as_json: bool, watch: bool, every: float, shed: bool, **options: Any) -> None:
     """Print the statistics of a root: what went through each box, what waits, how late outputs are.
 
     Where outputs have graphs it also shows what they got in the last seconds and what that is worth, and
     where drop boxes stand.
 
-    ROOT is the folder of `australis run --root`, or of --catalog. It may be in use: nothing is locked, and
-    what is shown is what was committed by then. A network that names functions of yours needs --functions.
+    The root may be in use: nothing is locked, and what is shown is what was committed by then. A network that
+    names functions of yours needs --functions. `australis stats DIR` is the same as --root DIR.
 
     \b
     Examples:
-      australis stats root
-      australis stats root --json | jq .outputs
-      australis stats root --watch
-      australis stats root --shed
+      australis stats --root root
+      australis stats --root root --json | jq .outputs
+      australis stats --root root --watch
+      australis stats --root root --shed
     """
     if shed and watch:
         raise click.UsageError("--shed is a list of all that was, and not for --watch")
-    for name in function_files:
-        import_python(name)
+    given = RootOptions.take(options)
+    root = given.catalog or Path(given.root)
     if shed:
         _print_shed(root, as_json)
     elif watch:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from australis.app import showing
 from australis.app.exit_codes import FAILED
-from australis.app.options import functions_option, import_python
+from australis.app.options import RootOptions, progress_option, root_argument
 from australis.app.showing import statistics_tables as shown
 from australis.engine import observe
 from australis.engine.observe import Verification
@@ -21,26 +19,20 @@ _ORPHANS_SHOWN = 5
 
 
 @click.command()
-@click.argument("root", metavar="ROOT")
-@click.option(
-    "--catalog",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="The folder of the catalogue, if it is not in the root.",
-)
+@root_argument
 @click.option("--quick", is_flag=True, help="Compare sizes and footers only, and read no tuples and states.")
 @click.option("--empty-trash", is_flag=True, help="If nothing is wrong, delete what is in the trash.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@functions_option
+@progress_option
 @click.pass_context
 def command(
     ctx: click.Context,
-    root: str,
-    catalog: Path | None,
+    /,
     quick: bool,
     empty_trash: bool,
     as_json: bool,
-    function_files: tuple[str, ...],
+    progress: bool | None,
+    **options: Any,
 ) -> None:
     """Verify a root at rest: every file against the catalogue, and both against each other.
 
@@ -49,19 +41,19 @@ def command(
     the files that they wrote as they were left. Orphans, which a crash leaves, are no fault.
 
     Nothing is changed, except by --empty-trash. No node may have the root open. The exit code is 1 if
-    anything is wrong.
+    anything is wrong. `australis verify DIR` is the same as --root DIR.
 
     \b
     Examples:
-      australis verify root
-      australis verify root --quick --json | jq .findings
-      australis verify s3://bucket/root --catalog catalog
-      australis verify root --empty-trash
+      australis verify --root root
+      australis verify --root root --quick --json | jq .findings
+      australis verify --root s3://bucket/root --catalog catalog
+      australis verify --root root --empty-trash
     """
-    for name in function_files:
-        import_python(name)
-    with _progress() as heard:
-        found = observe.verify(root, catalog=catalog, quick=quick, heard=heard)
+    given = RootOptions.take(options)
+    root, catalog = given.root, given.catalog
+    with showing.show_steps("Verifying", wanted=progress) as bar:
+        found = observe.verify(root, catalog=catalog, quick=quick, heard=bar.move)
     deletes = empty_trash and not found.findings
     deleted = observe.empty_trash(root, catalog=catalog) if deletes else 0
     if as_json:
@@ -102,13 +94,3 @@ def _count(number: int, noun: str) -> str:
     ('1 file', '2,000 files')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal, which is gone at the end."""
-    console = Console(stderr=True, highlight=False)
-    columns = (TextColumn("verifying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("verifying", total=None)
-        yield lambda done, files: bar.update(task, completed=done, total=files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 import pyarrow as pa
 from rich import box
@@ -23,8 +24,21 @@ _KEYS = {"scans": "src", "beacons": "src", "clusters": "net"}
 """The attribute that identifies an intruder."""
 
 
-def tell_story(console: Console, seed: int, tuples: int, tuples_per_s: float, stop: Stop) -> bool:
-    """Run the demonstration and print what happens; returns whether it found what was hidden, and agrees."""
+@dataclass(frozen=True)
+class Story:
+    """How a demonstration ended."""
+
+    is_right: bool
+    """Whether it found what was hidden, and all engines agree."""
+    connections: int
+    found: dict[str, list[str]]
+    """The intruders that each output names."""
+    differences: dict[str, list[str]]
+    """Outputs that differ without Spark, and streams that differ in the reference."""
+
+
+def tell_story(console: Console, seed: int, tuples: int, tuples_per_s: float, stop: Stop) -> Story:
+    """Run the demonstration and print what happens."""
     network = demo_network()
     console.print(network_tree(network))
     console.print()
@@ -33,7 +47,7 @@ def tell_story(console: Console, seed: int, tuples: int, tuples_per_s: float, st
     console.print(f"Made {stream.num_rows:,} connections in {time.perf_counter() - began:.1f} s.")
     # Spark is loaded only here: there is something to read meanwhile.
     shown = demo.stream_on_node(console, network, stream, tuples_per_s, stop)
-    found = _print_findings(console, shown)
+    is_found = _print_findings(console, shown)
     batches = [stream.slice(begin, BATCH) for begin in range(0, stream.num_rows, BATCH)]
     on_kernels = results_agree(network, batches, shown.outputs)
     by_meaning = engines_agree(network, _cut(stream, SAMPLE))
@@ -41,7 +55,12 @@ def tell_story(console: Console, seed: int, tuples: int, tuples_per_s: float, st
         _print_verdict(console, "The same query without Spark", on_kernels),
         _print_verdict(console, "The reference, tuple at a time,", by_meaning),
     ]
-    return found and all(checks)
+    differences = {
+        "without_spark": list(on_kernels.differences),
+        "reference": list(by_meaning.differences),
+    }
+    found = {name: sorted(each) for name, each in _found(shown).items()}
+    return Story(is_found and all(checks), stream.num_rows, found, differences)
 
 
 def _cut(stream: pa.Table, count: int) -> list[pa.Table]:
@@ -55,8 +74,7 @@ def _print_findings(console: Console, shown: demo.Shown) -> bool:
     for name, table in shown.outputs.items():
         if name not in ("active", QUARANTINE):
             console.print(_listed(name, table))
-    found = {name: {row[key] for row in shown.outputs[name].to_pylist()} for name, key in _KEYS.items()}
-    is_right = found == {"scans": {SCANNER}, "beacons": {BEACON}, "clusters": {WORM_NET}}
+    is_right = _found(shown) == {"scans": {SCANNER}, "beacons": {BEACON}, "clusters": {WORM_NET}}
     hidden = f"the scan by {SCANNER}, the beacon from {BEACON} to {HOME}, the worm in {WORM_NET}"
     verdict = "[green]Found[/green]" if is_right else "[red]Did not find exactly[/red]"
     console.print(f"{verdict} {hidden}{', and nothing else' if is_right else ''}.")
@@ -65,6 +83,11 @@ def _print_findings(console: Console, shown: demo.Shown) -> bool:
     console.print("Delay counts from the arrival of the oldest connection that contributes to a tuple.")
     console.print()
     return is_right
+
+
+def _found(shown: demo.Shown) -> dict[str, set[str]]:
+    """The intruders that each output names."""
+    return {name: {row[key] for row in shown.outputs[name].to_pylist()} for name, key in _KEYS.items()}
 
 
 def _listed(name: str, table: pa.Table) -> Table:

@@ -9,6 +9,7 @@ from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from australis.app.options.files import check_files, named_files
+    from australis.app.options.groups import GroupedCommand, grouped
     from australis.app.options.logs import log_options
     from australis.app.options.networks import (
         find_network,
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
         node_options,
         refuse_elsewhere,
     )
+    from australis.app.options.progress import progress_option
     from australis.app.options.queries import QueryOptions, expressions, point_schema
-    from australis.app.options.roots import RootOptions, root_options
+    from australis.app.options.rates import RATE_METAVAR, rate_texts
+    from australis.app.options.roots import RootOptions, as_json_option, root_argument, root_options
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -33,6 +36,10 @@ else:
             "files": (
                 "check_files",
                 "named_files",
+            ),
+            "groups": (
+                "GroupedCommand",
+                "grouped",
             ),
             "logs": ("log_options",),
             "networks": (
@@ -49,13 +56,20 @@ else:
                 "node_options",
                 "refuse_elsewhere",
             ),
+            "progress": ("progress_option",),
             "queries": (
                 "QueryOptions",
                 "expressions",
                 "point_schema",
             ),
+            "rates": (
+                "RATE_METAVAR",
+                "rate_texts",
+            ),
             "roots": (
                 "RootOptions",
+                "as_json_option",
+                "root_argument",
                 "root_options",
             ),
         },
@@ -63,14 +77,18 @@ else:
 
 __all__ = [
     "DISCIPLINES",
+    "RATE_METAVAR",
     "WAYS",
+    "GroupedCommand",
     "NodeOptions",
     "QueryOptions",
     "RootOptions",
+    "as_json_option",
     "check_files",
     "expressions",
     "find_network",
     "functions_option",
+    "grouped",
     "import_python",
     "is_endless",
     "log_options",
@@ -78,6 +96,9 @@ __all__ = [
     "network_arguments",
     "node_options",
     "point_schema",
+    "progress_option",
+    "rate_texts",
     "refuse_elsewhere",
+    "root_argument",
     "root_options",
 ]

@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from australis.algebra.network import Network
 from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
+from australis.app.options.rates import RATE_METAVAR, rate_texts
 from australis.engine import LIGHT, MASTER, SPARK, WORKER_WAIT, WORKER_WAIT_S, light_tasks
 from australis.engine.files import STANDARD_STREAM
 from australis.engine.sources import PREFIX, GeneratorSource, Options, Source, parse_replay, parse_source
@@ -192,7 +194,12 @@ _OPTIONS = (
     click.option(
         "--follow", is_flag=True, help="Keep reading what is appended to files and added to folders."
     ),
-    click.option("--rate", metavar="N/s", help="Replay every input at so many tuples a second: 5000/s."),
+    click.option(
+        "--rate",
+        multiple=True,
+        metavar=RATE_METAVAR,
+        help="Replay every input, or the one that is named, at so many tuples a second: 5000/s. Repeatable.",
+    ),
     click.option(
         "--speed", metavar="Nx", help="Replay every input as fast as its times go by, N times faster: 20x."
     ),
@@ -231,7 +238,7 @@ class NodeOptions:
     train: int
     train_limit: str | None
     follow: bool
-    rate: str | None
+    rate: tuple[str, ...]
     speed: str | None
     by: str | None
 
@@ -272,10 +279,11 @@ class NodeOptions:
             raise click.UsageError(f"--speed {self.speed}: {what}: add --by ATTRIBUTE")
         return self.by or (found[0] if found else None)
 
-    def source(self, name: str, text: str, schema: Schema, options: Options) -> Source:
+    def source(self, network: Network, name: str, text: str, options: Options) -> Source:
         """The source of an input; what is wrong with the words is an error of usage."""
+        schema, rate = network.inputs[name].schema, rate_texts(network, self.rate).get(name)
         try:
-            replay = parse_replay(self.rate, self.speed, self._time_of(name, schema))
+            replay = parse_replay(rate, self.speed, self._time_of(name, schema))
             follow = self.follow and text != STANDARD_STREAM
             settings = Options(
                 follow=follow,

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from australis.app.options.networks import functions_option, import_python
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ROOT = "AUSTRALIS_ROOT"
 
-_OPTIONS = (
-    click.option(
-        "--root",
-        metavar="DIR",
-        envvar=ROOT,
-        required=True,
-        help=f"The root of the node, as of `australis run --root`. Default: ${ROOT}.",
-    ),
+_ROOT_HELP = f"The root of the node, as of `australis run --root`. Default: ${ROOT}."
+_OTHERS = (
     click.option(
         "--catalog",
         metavar="DIR",
@@ -33,10 +29,37 @@ _OPTIONS = (
 
 
 def root_options(command: Command) -> Command:
-    """The options --root, --catalog and --functions."""
-    for option in reversed(_OPTIONS):
+    """The options --root, --catalog and --functions, of a command that needs a root."""
+    for option in reversed(_OTHERS):
         command = option(command)
-    return command
+    return click.option("--root", metavar="DIR", envvar=ROOT, required=True, help=_ROOT_HELP)(command)
+
+
+def root_argument(command: Command) -> Command:
+    """The same options, of a command about a root as a whole: the root may stand there without --root."""
+
+    @wraps(command)
+    def call(*args: Any, root: str | None, place: str | None, **options: Any) -> Any:
+        if root is not None and place is not None and not _is_from_environment("root"):
+            raise click.UsageError(f"two roots are given, {place} and {root}: leave one out")
+        if place is None and root is None:
+            raise click.UsageError("Missing option '--root'.")
+        return command(*args, root=place or root, **options)
+
+    for option in reversed(_OTHERS):
+        call = option(call)
+    call = click.option("--root", metavar="DIR", envvar=ROOT, help=_ROOT_HELP)(call)
+    return click.argument("place", metavar="", required=False)(call)  # type: ignore[return-value]
+
+
+def _is_from_environment(name: str) -> bool:
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.ENVIRONMENT
+
+
+def as_json_option(what: str) -> Callable[[Command], Command]:
+    """The option --json of a command that otherwise says in a sentence what it did."""
+    return click.option("--json", "as_json", is_flag=True, help=f"Print {what} as JSON.")
 
 
 @dataclass(frozen=True)

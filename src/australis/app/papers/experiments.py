@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import click
+
+from australis.app import running, showing
+from australis.app.options import progress_option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -30,21 +34,55 @@ class Teller(Protocol):
 
 
 @contextmanager
-def progress(length: int) -> Iterator[Any]:
-    """A progress bar on a terminal, nothing elsewhere."""
-    with click.progressbar(length=length, file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
-        yield bar
+def experiment(name: str, steps: int, wanted: bool | None) -> Iterator[Callable[[int], None]]:
+    """An experiment of so many steps, which shows how far it is and can be ended at any time."""
+    with running.stoppable(), showing.show_steps(f"Simulating {name}", steps, wanted=wanted) as shown:
+        yield shown.advance
 
 
 def hand_out(report: Report, teller: Teller, *, as_json: bool, plot: Path | None) -> None:
     """Write the pictures of a report to the given directory, and print it."""
     if plot is not None:
-        for name, text in teller.plots(report).items():
+        with running.stoppable(), showing.show_steps("Drawing"):
+            pictures = teller.plots(report)
+        for name, text in pictures.items():
             (plot / name).write_text(text)
     if as_json:
         click.echo(json.dumps(report.as_dict(), indent=2))
     else:
         teller.print_report(report)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large a part of an experiment is: to try it in seconds, and as the pages show it."""
+
+    quick: Any
+    full: Any
+
+    def __str__(self) -> str:
+        return f"[default: {_shown(self.quick)}; with --full {_shown(self.full)}]"
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else f"{value}"
+
+
+def full_option(**sizes: Sizes) -> Callable[[Command], Command]:
+    """The option --full, which sets every size that is not given."""
+
+    def given(command: Command) -> Command:
+        @wraps(command)
+        def call(*args: Any, full: bool, **options: Any) -> Any:
+            for name, size in sizes.items():
+                if not options[name] and options[name] != 0:
+                    options[name] = size.full if full else size.quick
+            return command(*args, **options)
+
+        help_text = "The whole experiment, as the pages show it; it takes minutes."
+        return click.option("--full", is_flag=True, help=help_text)(call)  # type: ignore[return-value]
+
+    return given
 
 
 def spread_options(what: str) -> Callable[[Command], Command]:
@@ -78,7 +116,7 @@ def _make_directory(_: click.Context, __: click.Parameter, directory: Path | Non
 
 
 def ending_options(pictures: str) -> Callable[[Command], Command]:
-    """The options --json and --plot for the results of a simulation."""
+    """The options --json, --plot and --progress: how a simulation shows what it found, and how far it is."""
 
     def given(command: Command) -> Command:
         plot = click.option(
@@ -87,6 +125,8 @@ def ending_options(pictures: str) -> Callable[[Command], Command]:
             callback=_make_directory,
             help=f"Write {pictures} into this directory, as SVG.",
         )
-        return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(plot(command))
+        return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(
+            plot(progress_option(command))
+        )
 
     return given

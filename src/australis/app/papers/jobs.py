@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Protocol, TypeVar
 
 from australis.engine import spark
@@ -29,10 +31,30 @@ def mapper(processes: int, master: str | None = None) -> Mapper:
 
     def spread(function: Callable[[Job], Outcome], jobs: Sequence[Job], /) -> Iterator[Outcome]:
         # Spawned, not forked, so that they do not inherit what else this process has open.
-        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-            yield from pool.map(function, jobs)
+        pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+        others = set(active_children())
+        try:
+            with _interrupts_held():
+                outcomes = pool.map(function, jobs)
+            yield from outcomes
+        except BaseException:
+            for process in set(active_children()) - others:
+                process.terminate()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     return spread
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Start processes that hear no Ctrl-C, which a terminal sends to all: they are ended by this one."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def seeds_of(first: int, count: int, chunk: int = 50) -> list[range]:

@@ -73,7 +73,7 @@ def _sources(job: RunRequest, options: NodeOptions) -> list[Source]:
     shared = Options(batch=job.batch, timezone=job.network.timezone, stream_format=job.stream_format)
     inputs = {name: given for name, given in job.network.inputs.items() if given.store is None}
     streams = {name: given for name, given in inputs.items() if not given.table}
-    return [options.source(name, job.sources[name], streams[name].schema, shared) for name in streams]
+    return [options.source(job.network, name, job.sources[name], shared) for name in streams]
 
 
 class _NodeRun:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from australis.app.showing.progress import ProgressSample, announce, draw_live
     from australis.app.showing.run_losses import OutputResult, RunLosses, result_lines
     from australis.app.showing.served_quality import Service
+    from australis.app.showing.steps import show_steps
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -41,6 +42,7 @@ else:
                 "result_lines",
             ),
             "served_quality": ("Service",),
+            "steps": ("show_steps",),
         },
         modules=("statistics_tables",),
     )
@@ -59,5 +61,6 @@ __all__ = [
     "print_table",
     "result_lines",
     "show_capacity",
+    "show_steps",
     "statistics_tables",
 ]

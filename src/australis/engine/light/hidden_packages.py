@@ -69,6 +69,8 @@ def hide_scipy() -> Iterator[None]:
     """Let numba find that there is no scipy, for which it looks with the first loop that it loads."""
     with _hidden(SCIPY):
         yield
+    if find_spec(SCIPY) is None:
+        return
     # It remembers that for numpy.cov alone; for all that needs scipy it looks again.
     arraymath: Any = importlib.import_module("numba.np.arraymath")
     arraymath._HAVE_BLAS = True

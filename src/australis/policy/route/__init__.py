@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from australis.policy.route.plan import DistributedPlan, Operator, RoutedStream, any_order, plan_of
     from australis.policy.route.policies import POLICIES, Policy
 else:
-    # `optimum` needs scipy, which is slow to load.
+    # `optimum` needs scipy, an extra, which is slow to load.
     __getattr__ = lazy_exports(
         __name__,
         {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from itertools import product
 from math import inf
@@ -9,8 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
+from australis.errors import PolicyError, Problem
 from australis.policy.route.plan import DistributedPlan, RoutedStream, Visited
 from australis.policy.route.queueing import Weights, compute_rate, shares
 
@@ -64,7 +65,7 @@ class Search:
         ]
         if room is not None:
             constraints.append({"type": "ineq", "fun": room})
-        found = minimize(
+        found = _minimize()(
             goal,
             start,
             method="SLSQP",
@@ -74,6 +75,18 @@ class Search:
         )
         point: Vector = np.clip(found.x, LEAST_WEIGHT, inf)
         return point
+
+
+def _minimize() -> Callable[..., Any]:
+    """SciPy's minimiser: nothing else needs the package, so it is an extra."""
+    try:
+        found: Callable[..., Any] = importlib.import_module("scipy.optimize").minimize
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "scipy":
+            raise
+        what = "the best routing is searched with SciPy, which is not installed"
+        raise PolicyError(Problem("scipy", what, "pip install 'australis[simulation]'")) from None
+    return found
 
 
 def _choices(stream: RoutedStream) -> set[tuple[str, str]]:

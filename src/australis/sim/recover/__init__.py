@@ -5,8 +5,8 @@ machines that crash; `trials` crash up to k of them; `pipeline` has virtual mach
 measure what checkpoints cost and save. In: seeds. Out: what was sent, kept, lost and redone.
 """
 
-from australis.sim.recover.experiments import Frequency, Volume, frequencies, granularities, volume
-from australis.sim.recover.pipeline import Traded
+from australis.sim.recover.experiments import Frequency, Volume, frequencies, machines, volume
+from australis.sim.recover.pipeline import Traded, traded
 from australis.sim.recover.trials import Trial, tried
 
 __all__ = [
@@ -15,7 +15,8 @@ __all__ = [
     "Trial",
     "Volume",
     "frequencies",
-    "granularities",
+    "machines",
+    "traded",
     "tried",
     "volume",
 ]

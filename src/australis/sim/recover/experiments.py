@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from australis.sim.recover.network import straight
-from australis.sim.recover.pipeline import BOXES, Traded, traded
+from australis.sim.recover.pipeline import BOXES
 from australis.sim.recover.world import Setting, World
 
 PERIODS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
@@ -97,6 +97,6 @@ def frequencies() -> list[Frequency]:
     return [*flows, *(Frequency(1, flow_s, arrays=True) for flow_s in PERIODS_S)]
 
 
-def granularities() -> list[Traded]:
-    """From one virtual machine to one per box."""
-    return [traded(machines) for machines in range(1, BOXES + 1)]
+def machines() -> list[int]:
+    """Numbers of virtual machines: from one for all boxes to one for each."""
+    return list(range(1, BOXES + 1))

@@ -7,7 +7,16 @@ from pathlib import Path
 import click
 
 from australis.app.papers import hotspot, jobs
-from australis.app.papers.experiments import ending_options, hand_out, progress, spread_options
+from australis.app.papers.experiments import (
+    Sizes,
+    ending_options,
+    experiment,
+    full_option,
+    hand_out,
+    spread_options,
+)
+
+SEEDS, RUNS = Sizes(50, 10_000), Sizes(1, 5)
 
 
 @click.command(short_help="Hot spots: peers that move components away.")
@@ -15,27 +24,33 @@ from australis.app.papers.experiments import ending_options, hand_out, progress,
 @click.option(
     "--seeds",
     type=click.IntRange(min=0),
-    default=200,
-    show_default=True,
-    help="How many unreliable worlds, with lost and repeated messages and crashes; 80 per second.",
+    help=f"How many unreliable worlds, with lost and repeated messages and crashes; 80 per second.  {SEEDS}",
 )
-@click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True, help="To take means over.")
+@click.option("--runs", type=click.IntRange(min=1), help=f"To take means over.  {RUNS}")
+@full_option(seeds=SEEDS, runs=RUNS)
 @spread_options("runs")
 @ending_options("Figures 4 to 7")
 def hotspots(
-    seed: int, seeds: int, runs: int, processes: int, spark: str | None, as_json: bool, plot: Path | None
+    seed: int,
+    seeds: int,
+    runs: int,
+    processes: int,
+    spark: str | None,
+    as_json: bool,
+    plot: Path | None,
+    progress: bool | None,
 ) -> None:
     """Hot spots: 30 peers with 10 operators, with and without migrations; and unreliable worlds.
 
     \b
     Examples:
-      australis simulate hotspots --runs 2 --seeds 50
-      australis simulate hotspots --json | jq .first.overhead
-      australis simulate hotspots --seeds 10000 --plot pictures
+      australis simulate hotspots
+      australis simulate hotspots --runs 2 --json | jq .first.overhead
+      australis simulate hotspots --full --plot pictures
     """
     told = hotspot.report
     every = told.jobs(seed, runs, seeds)
-    with progress(len(every)) as bar:
+    with experiment("hot spots", len(every), progress) as done:
         outcomes = jobs.mapper(processes, spark)(told.run_job, every)
-        report = told.make_report(every, jobs.counted(outcomes, bar.update))
+        report = told.make_report(every, jobs.counted(outcomes, done))
     hand_out(report, told, as_json=as_json, plot=plot)

@@ -7,7 +7,16 @@ from pathlib import Path
 import click
 
 from australis.app.papers import jobs, recover
-from australis.app.papers.experiments import ending_options, hand_out, progress, spread_options
+from australis.app.papers.experiments import (
+    Sizes,
+    ending_options,
+    experiment,
+    full_option,
+    hand_out,
+    spread_options,
+)
+
+SEEDS = Sizes(50, 10_000)
 
 
 @click.command(short_help="Recovery: servers that fail, and lose nothing.")
@@ -15,26 +24,31 @@ from australis.app.papers.experiments import ending_options, hand_out, progress,
 @click.option(
     "--seeds",
     type=click.IntRange(min=0),
-    default=200,
-    show_default=True,
-    help="How many networks in which up to k servers fail; 50 per second.",
+    help=f"How many networks in which up to k servers fail; 50 per second.  {SEEDS}",
 )
+@full_option(seeds=SEEDS)
 @spread_options("runs")
 @ending_options("queues and recovery time against checkpoints")
 def recovery(
-    seed: int, seeds: int, processes: int, spark: str | None, as_json: bool, plot: Path | None
+    seed: int,
+    seeds: int,
+    processes: int,
+    spark: str | None,
+    as_json: bool,
+    plot: Path | None,
+    progress: bool | None,
 ) -> None:
     """Recovery: the cost of k-safety in messages and queues, and the time to catch up.
 
     \b
     Examples:
-      australis simulate recovery --seeds 50
-      australis simulate recovery --json | jq .trials
-      australis simulate recovery --seeds 10000 --plot pictures
+      australis simulate recovery
+      australis simulate recovery --seeds 200 --json | jq .trials
+      australis simulate recovery --full --plot pictures
     """
     told = recover.report
     every = told.jobs(seed, seeds)
-    with progress(len(every)) as bar:
+    with experiment("recovery", len(every), progress) as done:
         outcomes = jobs.mapper(processes, spark)(told.run_job, every)
-        report = told.make_report(seed, jobs.counted(outcomes, bar.update))
+        report = told.make_report(seed, jobs.counted(outcomes, done))
     hand_out(report, told, as_json=as_json, plot=plot)

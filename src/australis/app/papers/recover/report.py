@@ -10,7 +10,17 @@ import click
 from australis.app.papers.jobs import seeds_of
 from australis.app.pictures import Panel, Series, plotted
 from australis.app.showing import print_table
-from australis.sim.recover import Frequency, Traded, Trial, Volume, frequencies, granularities, tried, volume
+from australis.sim.recover import (
+    Frequency,
+    Traded,
+    Trial,
+    Volume,
+    frequencies,
+    machines,
+    traded,
+    tried,
+    volume,
+)
 
 
 @dataclass(frozen=True)
@@ -42,22 +52,30 @@ class Report:
         return asdict(self)
 
 
-def jobs(seed: int, seeds: int) -> list[Frequency | range]:
-    """All jobs: frequencies of checkpoints, and networks by their seeds."""
-    return [*frequencies(), *seeds_of(seed, seeds)]
+AnyJob = Frequency | int | range
+"""A frequency of checkpoints, a number of virtual machines, or networks by their seeds."""
+AnyOutcome = Volume | Traded | tuple[Trial, ...]
 
 
-def run_job(job: Frequency | range) -> Volume | tuple[Trial, ...]:
+def jobs(seed: int, seeds: int) -> list[AnyJob]:
+    """All jobs."""
+    return [*frequencies(), *machines(), *seeds_of(seed, seeds)]
+
+
+def run_job(job: AnyJob) -> AnyOutcome:
     """Run a job."""
+    if isinstance(job, int):
+        return traded(job)
     return tuple(map(tried, job)) if isinstance(job, range) else volume(job)
 
 
-def make_report(seed: int, outcomes: Iterable[Volume | tuple[Trial, ...]]) -> Report:
+def make_report(seed: int, outcomes: Iterable[AnyOutcome]) -> Report:
     """The report from the results of the jobs."""
     found = list(outcomes)
     volumes = [each for each in found if isinstance(each, Volume)]
-    trials = [trial for each in found if isinstance(each, tuple) for trial in each]
-    return Report(seed, volumes, granularities(), summed_up(trials))
+    granularities = [each for each in found if isinstance(each, Traded)]
+    trials = [trial for each in found if not isinstance(each, Volume | Traded) for trial in each]
+    return Report(seed, volumes, granularities, summed_up(trials))
 
 
 def summed_up(trials: list[Trial]) -> Trials:

@@ -19,6 +19,7 @@ from australis.sim.trade import (
     Graphs,
     Job,
     Outcome,
+    Reaction,
     Result,
     Shift,
     experiments,
@@ -71,37 +72,65 @@ class Report:
         return {**asdict(self), "graphs": [each._asdict() for each in self.graphs]}
 
 
+@dataclass(frozen=True)
+class GraphJob:
+    """A row of Table 1, to be computed."""
+
+    least: int
+    nodes: int
+    runs: int
+    seed: int
+
+
+AnyJob = Job | GraphJob | Shift
+AnyOutcome = Outcome | Graphs | Reaction
+
+
 def jobs(
-    variants: Iterable[str], contracts: Iterable[int], *, nodes: int, runs: int, seed: int, even: bool
-) -> list[Job]:
-    """All jobs for Figures 8 and 9."""
-    return experiments.jobs(variants, contracts, nodes=nodes, runs=runs, seed=seed, even=even)
+    variants: Sequence[str], contracts: Sequence[int], *, nodes: int, runs: int, seed: int, even: bool
+) -> list[AnyJob]:
+    """All jobs: for Figures 8 and 9, for Table 1 and for Figure 11."""
+    shifts = [
+        Shift(name, extra, run, seed) for name in variants for extra in (LARGE, SMALL) for run in range(runs)
+    ]
+    return [
+        *experiments.jobs(variants, contracts, nodes=nodes, runs=runs, seed=seed, even=even),
+        *(GraphJob(least, nodes, runs, seed) for least in contracts),
+        *shifts,
+    ]
 
 
-def run_job(job: Job) -> Outcome:
+def run_job(job: AnyJob) -> AnyOutcome:
     """Run a job."""
-    return measured(job)
+    if isinstance(job, GraphJob):
+        return table_1(job.least, nodes=job.nodes, runs=job.runs, seed=job.seed)
+    return shifted(job) if isinstance(job, Shift) else measured(job)
 
 
-def make_report(every: Sequence[Job], outcomes: Iterable[Outcome]) -> Report:
+def make_report(every: Sequence[AnyJob], outcomes: Iterable[AnyOutcome]) -> Report:
     """The report from the results of the jobs."""
-    variants, least = ({getattr(job, name): None for job in every} for name in ("variant", "least"))
-    nodes, seed, runs = every[0].nodes, every[0].seed, 1 + max(job.run for job in every)
+    found = list(outcomes)
+    first = next(job for job in every if isinstance(job, GraphJob))
+    reactions = [each for each in found if isinstance(each, Reaction)]
     return Report(
-        nodes,
-        runs,
-        seed,
-        summed_up(outcomes),
-        [table_1(each, nodes=nodes, runs=runs, seed=seed) for each in least],
-        [stability(variant, extra, runs, seed) for variant in variants for extra in (LARGE, SMALL)],
+        first.nodes,
+        first.runs,
+        first.seed,
+        summed_up(each for each in found if isinstance(each, Outcome)),
+        [each for each in found if isinstance(each, Graphs)],
+        stability(reactions),
     )
 
 
-def stability(variant: str, extra: int, runs: int, seed: int) -> Stability:
-    """Figure 11, over some runs."""
-    answers = [shifted(Shift(variant, extra, run, seed)) for run in range(runs)]
-    more, after = fmean(each.more for each in answers), fmean(each.after for each in answers)
-    return Stability(variant, extra, more, after)
+def stability(reactions: Iterable[Reaction]) -> list[Stability]:
+    """Figure 11: means over runs, by variant and load."""
+    groups: dict[tuple[str, int], list[Reaction]] = {}
+    for each in reactions:
+        groups.setdefault((each.shift.variant, each.shift.extra), []).append(each)
+    return [
+        Stability(variant, extra, fmean(each.more for each in group), fmean(each.after for each in group))
+        for (variant, extra), group in groups.items()
+    ]
 
 
 def plots(report: Report) -> dict[str, str]:
