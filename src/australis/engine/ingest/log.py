@@ -139,10 +139,9 @@ class Ingest:
             if not self.is_repeated(arrival.position):
                 (placed,) = self.place([arrival])
                 return self._commit(placed)
+        segment = arrival.stored.segment
         with self._ledger.change() as change:
-            change.bury(
-                [arrival.stored.segment.name] if arrival.segment.rows and not arrival.segment.adopted else []
-            )
+            change.bury([segment.name] if segment.rows and not segment.adopted else [])
         return None
 
     def is_repeated(self, position: Position | None) -> bool:
