@@ -47,8 +47,7 @@ class ParquetReader(Reader):
             raise EngineError(Problem(self._path, f"is a damaged Parquet file: {error}")) from None
 
     def _record_batches(self) -> Iterator[pa.RecordBatch]:
-        """The batches from the mark on; row groups are cut separately, so batches do not depend on the
-        mark."""
+        """The batches from the mark on; row groups are cut separately, so they do not depend on the mark."""
         row, first = 0, self._mark.offset
         for group in range(self._file.metadata.num_row_groups):
             rows = self._file.metadata.row_group(group).num_rows

@@ -38,7 +38,7 @@ class Question:
         return self.since_us is None or segment.newest >= self.since_us
 
     def answer(self, root: Root, segments: Sequence[Segment], lo: int, hi: int) -> pa.Table:
-        """The tuples from number `lo` up to `hi`, by number, of segments that alone have these numbers."""
+        """The tuples from number `lo` up to `hi`, by number; no other segments have these numbers."""
         names = self._read_names()
         kept = pa.schema([field for field in run_schema(self.schema) if field.name in (*names, TS, SEQ)])
         by_writer = sorted(segments, key=lambda each: (each.writer, each.part, each.base))
