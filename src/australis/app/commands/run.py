@@ -1,4 +1,4 @@
-"""`australis run`: streams of tuples through a network."""
+"""`australis run`: runs streams of tuples through a network."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def _what_is_left(node: NodeOptions) -> str:
 
 
 def _warn(summary: running.Summary) -> None:
-    """Say what was lost, as the last words of a run, for nobody to overlook."""
+    """Report losses at the very end of a run, where nobody overlooks them."""
     losses = summary.losses
     if losses:
         click.secho(f"\n{losses.headline()}", err=True, fg="red", bold=True)

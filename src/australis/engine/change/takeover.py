@@ -200,8 +200,8 @@ class Takeover:
     def _move_segments(self, change: UnitOfWork, queues: Queues) -> None:
         """Move the unread tuples of outputs that others write now, and drop what does not stay."""
         moved = {
-            replace(segment, arc=behind)
-            for output, (before, behind) in self.moved_outputs.items()
+            replace(segment, arc=after)
+            for output, (before, after) in self.moved_outputs.items()
             for segment in unread_of(queues, before, output)
         }
         present = {segment for found in queues.segments.values() for segment in found}
@@ -213,7 +213,7 @@ class Takeover:
     def keeps(self, arc: str) -> bool:
         """Whether the tuples of an arc of the old plan stay where they are."""
         old, new = self.old.plan.arcs, self.new.plan.arcs
-        taken = any(arc == behind for _, behind in self.moved_outputs.values())
+        taken = any(arc == after for _, after in self.moved_outputs.values())
         return arc in new and new[arc].schema.takes(old[arc].schema) and not taken
 
     def stays(self, output: str) -> bool:
@@ -237,11 +237,11 @@ class Takeover:
 
     def _is_free(self, arc: str) -> bool:
         """Whether nobody continues with the tuples that an arc of the new plan already had, if any."""
-        before, behind = self.old.plan.arcs.get(arc), self.new.plan.arcs[arc]
+        before, after = self.old.plan.arcs.get(arc), self.new.plan.arcs[arc]
         if before is None:
             return True
-        remembers = _remembers(self.old.plan, before) and _remembers(self.new.plan, behind)
-        return not (remembers or set(before.outputs) & set(behind.outputs) or self.same & set(behind.readers))
+        remembers = _remembers(self.old.plan, before) and _remembers(self.new.plan, after)
+        return not (remembers or set(before.outputs) & set(after.outputs) or self.same & set(after.readers))
 
 
 def _has_part_of(superbox: Superbox, own: Plan, other: Plan) -> bool:

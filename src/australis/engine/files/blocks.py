@@ -194,9 +194,9 @@ def _well_placed(data: npt.NDArray[np.uint8], quotes: npt.NDArray[np.intp], deli
     A doubled quote inside a field counts as one that closes and one that opens again.
     """
     around = np.concatenate(([_NEWLINE], data, [_NEWLINE]))
-    before, behind = around[quotes[0::2]], around[quotes[1::2] + 2]
+    before, after = around[quotes[0::2]], around[quotes[1::2] + 2]
     borders = np.array([delimiter, _NEWLINE, _RETURN, _QUOTE], np.uint8)
-    return bool(np.isin(before, borders).all() and np.isin(behind, borders).all())
+    return bool(np.isin(before, borders).all() and np.isin(after, borders).all())
 
 
 def _slow_cut(block: bytes, delimiter: str) -> int:

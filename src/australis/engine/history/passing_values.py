@@ -83,8 +83,8 @@ def _mapped(root: Root, network: Network, box_id: str, box: Map, field: Field, t
     name = next(handed_on, None)
     if name is None:
         return EVERYTHING
-    behind = Ref(box_id)
-    return _read_by_all(root, network, behind, network.schemas[behind][name], tables)
+    emitted = Ref(box_id)
+    return _read_by_all(root, network, emitted, network.schemas[emitted][name], tables)
 
 
 def _joined(root: Root, network: Network, box_id: str, box: Join, field: Field, tables: Tables) -> Allowed:

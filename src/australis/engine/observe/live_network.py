@@ -35,11 +35,11 @@ def live(
             boxes[drop_id] = Node(
                 _box(drop_box, name), (source,), TAG, _told(drop_box) + remarks.get(drop_box.number, "")
             )
-            behind = Ref(drop_id, 1 if drop_box.where else 0)
+            passed_on = Ref(drop_id, 1 if drop_box.where else 0)
             for box_id in superbox.boxes:
-                sources = tuple(behind if each == source else each for each in boxes[box_id].sources)
+                sources = tuple(passed_on if each == source else each for each in boxes[box_id].sources)
                 boxes[box_id] = replace(boxes[box_id], sources=sources)
-            outputs |= dict(_passed(superbox, outputs, behind))
+            outputs |= dict(_passed(superbox, outputs, passed_on))
     return replace(network, boxes=boxes, outputs=outputs)
 
 
@@ -55,11 +55,13 @@ def _told(drop_box: GateDropBox) -> str:
     return f"sheds {part}those with {drop_box.where}" if drop_box.where else f"sheds {part}all"
 
 
-def _passed(superbox: Superbox, outputs: Mapping[str, Output], behind: Ref) -> Iterator[tuple[str, Output]]:
+def _passed(
+    superbox: Superbox, outputs: Mapping[str, Output], passed_on: Ref
+) -> Iterator[tuple[str, Output]]:
     """The outputs of a superbox that only passes an input on."""
     if not superbox.boxes:
         name = superbox.id.removeprefix("=")
-        yield name, replace(outputs[name], source=behind)
+        yield name, replace(outputs[name], source=passed_on)
 
 
 def _free(name: str, network: Network) -> str:

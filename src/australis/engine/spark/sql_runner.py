@@ -113,10 +113,10 @@ class SqlRunner:
         number = F.col(f"`{SEQ}`")
         frame = reduce(DataFrame.unionAll, scans).filter((number >= lo) & (number < hi))
         for link in cut.chains[name]:
-            before, behind = observed[link.box] = Observation(), Observation()
+            before, after = observed[link.box] = Observation(), Observation()
             frame = frame.observe(before, F.count(F.lit(1)).alias(_COUNT))
             frame = applied(frame, network, name, link, HIDDEN)
-            frame = frame.observe(behind, F.count(F.lit(1)).alias(_COUNT))
+            frame = frame.observe(after, F.count(F.lit(1)).alias(_COUNT))
         return frame
 
     def _scan(self, segment: Segment, place: int, schema: Schema) -> DataFrame:

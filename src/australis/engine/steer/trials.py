@@ -68,8 +68,7 @@ class Trials:
         return bench
 
     def by_value(self, superbox: str, rate: float) -> DropBox | None:
-        """A drop box that sheds a fraction of a superbox's tuples by value; None where values cannot
-        decide."""
+        """A drop box that sheds a fraction by value, at a superbox; None where values cannot decide."""
         bench = self._benches[superbox]
         if bench is None:
             return None

@@ -37,8 +37,7 @@ class Home(Protocol):
         """Whether there is a catalogue that is not empty."""
 
     def lacks_journal(self, epoch: int) -> bool:
-        """Whether commits may be missing: the journal is gone, and the catalogue was not closed in that
-        epoch.
+        """Whether commits may be missing: there is no journal, and the catalogue was not closed in an epoch.
 
         Call it before the first connection.
         """

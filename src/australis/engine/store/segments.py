@@ -53,8 +53,7 @@ class Segment:
     """The arrival time of all tuples, if it is the same; else the file has a column of times."""
     writer: str = ""
     part: int = 0
-    """The order of tuples that several tasks or superboxes wrote with one sequence number: writer, then
-    part."""
+    """Tuples that several tasks or superboxes wrote with one number are ordered by writer, then part."""
     newest: int = 0
     """The latest arrival time."""
     key: str = ""
