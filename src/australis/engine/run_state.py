@@ -63,7 +63,7 @@ class RunState:
         """Whether any of some superboxes has a running train."""
         return any(name in self.busy for name in superboxes)
 
-    # --- what stands in the way
+    # --- what holds trains back
 
     @property
     def is_halted(self) -> bool:

@@ -178,7 +178,7 @@ def _format_of(output: str | None) -> str:
     suffix = Path(output).suffix.lower()
     if suffix not in _EXTENSIONS:
         known = f"{', '.join(_EXTENSIONS)}, or --format"
-        raise click.UsageError(f"--output {output}: its name tells no format; expected {known}")
+        raise click.UsageError(f"--output {output}: its name has no known extension; expected {known}")
     return _EXTENSIONS[suffix]
 
 

@@ -163,7 +163,7 @@ def _run(
 def _what_is_left(node: NodeOptions) -> str:
     if node.root is None:
         return "no output was written"
-    return f"what came in is safe in {node.root}, and the same command goes on from there"
+    return f"what came in is safe in {node.root}, and the same command continues from there"
 
 
 def _warn(summary: running.Summary) -> None:

@@ -62,7 +62,7 @@ class _Before:
 
 
 def run_on_node(job: RunRequest, options: NodeOptions, stop: Stop, *, as_json: bool) -> Summary:
-    """Run a job on a node; the summary tells whether an end was requested."""
+    """Run a job on a node; the summary shows whether an end was requested."""
     sources = _sources(job, options)
     check_run(job, options, sources)
     run = _NodeRun(job, options, sources, RunTally.of(job.network), Console(stderr=True, highlight=False))

@@ -52,7 +52,7 @@ class Difference:
             yield "nothing changes"
             return
         with_state = f", {len(self.stateful)} of them with their state" if self.stateful else ""
-        yield f"  {len(self.kept)} boxes go on{with_state}"
+        yield f"  {len(self.kept)} boxes continue{with_state}"
         yield from _signed("+", "box", self.added)
         yield from _signed("-", "box", self.removed)
         yield from _signed("~", "box", self.altered)

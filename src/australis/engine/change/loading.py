@@ -34,7 +34,7 @@ def check_tables(network: Network, catalog: Catalog, tables: Tables, again: Coll
             if catalog.position(loaded(name)) is None:
                 raise EngineError(Problem(path, "is a stored table without rows", _EXPECTED))
             if name in again:
-                what = "is a stored table whose rows are needed again, for a join that begins anew"
+                what = "is a stored table whose rows are needed again, for a join that starts again"
                 raise EngineError(Problem(path, what, _EXPECTED))
 
 

@@ -147,9 +147,9 @@ class Optimiser:
         self._measuring.keep(running)
         self._begin(begun)
         then_us = cost(begun, self._measuring.of(begun), flow)
-        self._switch(begun, begun, [f"{surprise}: its parts are measured anew"], now_us, then_us)
+        self._switch(begun, begun, [f"{surprise}: its parts are measured again"], now_us, then_us)
 
-    # --- what is told
+    # --- reporting
 
     def _switch(
         self, begun: Network, network: Network, says: list[str], now_us: float, then_us: float

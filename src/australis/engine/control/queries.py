@@ -70,7 +70,7 @@ class Queries:
                 expected = (
                     f"one of {', '.join(attached)}" if attached else "a query that was attached and kept"
                 )
-                raise EngineError(Problem(name, "is no query that is attached", expected))
+                raise EngineError(Problem(name, "is not an attached query", expected))
             if name in self._read:
                 raise EngineError(Problem(name, "is read by another client", "one client at a time"))
             self._read.add(name)

@@ -42,7 +42,9 @@ def format_of(path: str, stream_format: str | None = None) -> str:
         if bare.endswith(extension) and not (name == "parquet" and path.lower().endswith(".gz")):
             return name
     raise EngineError(
-        Problem(path, "its name tells no format", f"{', '.join(_EXTENSIONS)}; text formats also with .gz")
+        Problem(
+            path, "its name has no known extension", f"{', '.join(_EXTENSIONS)}; text formats also with .gz"
+        )
     )
 
 

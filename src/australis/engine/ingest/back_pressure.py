@@ -56,11 +56,13 @@ class BackPressure:
         used = f"{self._ledger.used_bytes:,} bytes are used of a budget of {self._most:,}"
         if self._ledger.waste_bytes:
             used += f", {self._ledger.waste_bytes:,} of them by the trash"
-        self._state.check_going(path, f"there is room: {used}")
+        self._state.check_going(path, f"there is disk space: {used}")
         if self._state.is_resting() and not any(self._behind()):
             kept = ", ".join(self._unread()) or "connection points"
             expected = "a consumer of what is kept, less history, or a larger budget"
-            what = f"has no room: {used}, and nothing is left to run; {kept} keep all of it"
+            what = (
+                f"disk budget exhausted: {used}, and nothing is left to run; what {kept} keep cannot be freed"
+            )
             raise EngineError(Problem(path, what, expected))
 
     def _behind(self) -> Iterator[bool]:

@@ -63,7 +63,7 @@ class Record:
         if name not in self.queries:
             known = ", ".join(self.queries)
             expected = f"one of {known}" if known else "a query that is attached"
-            raise EngineError(Problem(name, "is no query that is attached", expected))
+            raise EngineError(Problem(name, "is not an attached query", expected))
         return replace(self, queries={each: q for each, q in self.queries.items() if each != name})
 
     def to_json(self) -> str:

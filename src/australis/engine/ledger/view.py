@@ -70,7 +70,7 @@ def known_catalog(folder: Path) -> Path:
     """The catalogue in a folder, which must have one."""
     path = folder / CATALOG
     if not path.is_file():
-        what = "is no root of a node" if folder.is_dir() else "there is no such folder"
+        what = "is not the root of a node" if folder.is_dir() else "there is no such folder"
         raise EngineError(Problem(str(folder), what, "a folder that `australis run --root` has made"))
     return path
 

@@ -67,7 +67,7 @@ class _NodeCollector(Collector):
         try:
             statistics = self._take()
         except AustralisError as error:
-            _log.debug("nothing to tell Prometheus: %s", error)
+            _log.debug("no metrics for Prometheus: %s", error)
             # The node is stopping.
             return
         if statistics is not None:

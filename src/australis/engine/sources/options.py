@@ -63,5 +63,7 @@ def parse_replay(rate: str | None = None, speed: str | None = None, by: str | No
     if speed is None:
         return None
     if by is None:
-        raise EngineError(Problem("speed", "no attribute tells the time", "the name of one beside the speed"))
+        raise EngineError(
+            Problem("speed", "no attribute is given for the time", "the name of one beside the speed")
+        )
     return Speed(parse_speed(speed), by)

@@ -54,7 +54,7 @@ class Speed:
         if self.attribute not in schema or not is_time(schema[self.attribute].type):
             known = [field.name for field in schema if is_time(field.type)]
             is_there = self.attribute in schema
-            what = f"attribute {self.attribute!r} {'tells no time' if is_there else 'is not there'}"
+            what = f"attribute {self.attribute!r} {'is not a time' if is_there else 'is not there'}"
             raise EngineError(Problem("speed", what, f"one of {', '.join(known) or 'none here'}"))
 
 

@@ -52,7 +52,7 @@ class TableState:
             return f"stale since {_time(self.since)}, {self.trouble}; next try {_time(self.next_try)}"
         at = "" if self.read is None else f" at {_time(self.read)}"
         if self.how == Pull.LOOKUP:
-            return f"looked up, anew{at}" if at else "looked up"
+            return f"looked up, refreshed{at}" if at else "looked up"
         rows = "" if self.rows is None else f" {self.rows:,} rows"
         return f"{'pushed' if self.how == PUSH else 'loaded'}{rows}{at}"
 

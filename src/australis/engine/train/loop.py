@@ -87,7 +87,7 @@ class Loop:
     def drain(self) -> None:
         """Wait until every pushed tuple is processed."""
         name = self._ledger.plan.network.name
-        self._state.wait_until(self._state.is_idle, name, "all has gone through")
+        self._state.wait_until(self._state.is_idle, name, "all tuples are processed")
         self._state.check()
 
     def pause(self) -> None:
@@ -243,7 +243,7 @@ class Loop:
         query = self._query_of(members)
         if query is None:
             raise error
-        _log.error("the query %s stands still: %s", query, error)
+        _log.error("the query %s is stopped: %s", query, error)
         self._state.fail_query(query, error)
 
     def _run_train(self, dispatched: Dispatched) -> Train:
