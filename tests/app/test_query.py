@@ -121,7 +121,7 @@ def test_into_a_file(folder: Path, name: str) -> None:
         (
             ("pos", "sped > 80"),
             2,
-            "query.where.predicates[0]: unknown attribute 'sped'; expected 'speed' perhaps",
+            "unknown attribute 'sped'; expected one of car, time, speed (perhaps 'speed')",
         ),
         (("pos", "speed +"), 2, "predicates[0]: unexpected end of the text"),
         (("pos", "--map=x=nothing"), 2, "query.map.attributes.x"),

@@ -149,7 +149,7 @@ class _Verifier:
         self._findings += found
         identity = self._root.known_identity()
         if identity is None and known.known.root is not None:
-            what = "is missing, which identifies the root"
+            what = "is gone, which identifies the root"
             expected = f"the file as it was, with {known.known.root} in it"
             self._findings.append(Problem(self._root.uri_of("identity"), what, expected))
         elif identity is not None:
