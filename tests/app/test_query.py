@@ -133,7 +133,7 @@ def test_into_a_file(folder: Path, name: str) -> None:
         (("pos", "--output=found.txt"), 1, "its name has no known extension"),
         (("pos", "--net=averages.yaml", "--output=a.csv"), 2, "is one file, but the query has high, low"),
         (("--net=nothing.yaml",), 2, "there is no such file"),
-        (("pos", "--name=fast"), 2, "the network has"),
+        (("pos", "--name=fast"), 2, "the network already has"),
         (("--name=gone",), 1, "gone: is not an attached query"),
     ],
 )
