@@ -74,7 +74,7 @@ def _stamp(now_us: int) -> str:
     """A time as the name of a folder.
 
     >>> _stamp(1_794_972_153_000_000)
-    '2026-11-18T002233Z'
+    '2026-11-18T032233Z'
     """
     return datetime.fromtimestamp(now_us / 1e6, UTC).strftime(_STAMP)
 
