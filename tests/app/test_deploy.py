@@ -45,7 +45,7 @@ def test_a_node_that_is_killed(folder: Path) -> None:
     assert asking.returncode == 1
     assert said == (
         f"australis: root: its node, process {node.process.pid}, has gone; what it had committed is safe; "
-        "expected `australis run` to go on from there\n"
+        "expected `australis run` to continue from there\n"
     )
 
     assert Place.read(folder / "root") is not None

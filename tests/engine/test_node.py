@@ -124,7 +124,7 @@ def test_a_drain_ends_when_another_thread_stops_the_node(node: Node) -> None:
     go_on.set()
     node.stop()
     assert len(raised) == 1
-    assert "is stopped before all has gone through" in raised[0]
+    assert "is stopped before all tuples are processed" in raised[0]
 
 
 @pytest.mark.parametrize("name", ["with a space", "ünïcode", "a#b%20c"])

@@ -71,7 +71,7 @@ def test_a_dry_run_says_what_is_lost_and_does_nothing(spark: SparkSession) -> No
         ]
         assert list(change.lost) == lost
         assert [line.strip() for line in change.lines()] == [
-            "1 boxes go on",
+            "1 boxes continue",
             "- box windows",
             "- output means",
             "- connection point reports",

@@ -53,7 +53,7 @@ def test_boxes_and_outputs_are_told_apart_by_what_becomes_of_them(ledger: Ledger
     assert (found.kept, found.stateful, found.altered) == (("count", "twice"), ("count",), ("some",))
     assert (found.outputs_added, found.outputs_removed, found.held) == (("own",), ("n",), ("some",))
     assert list(found.lines()) == [
-        "  2 boxes go on, 1 of them with their state",
+        "  2 boxes continue, 1 of them with their state",
         "  ~ box some",
         "  + output own",
         "  - output n",

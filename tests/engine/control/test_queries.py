@@ -89,7 +89,7 @@ def test_a_query_that_is_kept_goes_on_behind_the_last_table_taken(house: House, 
     with control.join("fast", follow=False) as query:
         assert [table["speed"].to_pylist() for _, table in query] == [[91.0], [92.0]]
     control.detach("fast")
-    with pytest.raises(EngineError, match="is no query that is attached; expected a query that was"):
+    with pytest.raises(EngineError, match="is not an attached query; expected a query that was"):
         control.join("fast")
 
 

@@ -153,7 +153,7 @@ def test_a_node_does_not_open_what_is_being_verified(root: Path) -> None:
 
 
 def test_what_is_no_root_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match="is no root of a node"):
+    with pytest.raises(EngineError, match="is not the root of a node"):
         verify(tmp_path)
     assert list(tmp_path.iterdir()) == []
 

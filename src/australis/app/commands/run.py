@@ -1,4 +1,4 @@
-"""`australis run`: streams of tuples through a network."""
+"""`australis run`: runs streams of tuples through a network."""
 
 from __future__ import annotations
 
@@ -163,11 +163,11 @@ def _run(
 def _what_is_left(node: NodeOptions) -> str:
     if node.root is None:
         return "no output was written"
-    return f"what came in is safe in {node.root}, and the same command goes on from there"
+    return f"what came in is safe in {node.root}, and the same command continues from there"
 
 
 def _warn(summary: running.Summary) -> None:
-    """Say what was lost, as the last words of a run, for nobody to overlook."""
+    """Report losses at the very end of a run, where nobody overlooks them."""
     losses = summary.losses
     if losses:
         click.secho(f"\n{losses.headline()}", err=True, fg="red", bold=True)

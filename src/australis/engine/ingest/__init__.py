@@ -1,6 +1,6 @@
-"""How tuples get in: the log that numbers them, and back-pressure while the disk budget is used up.
+"""Ingest: the log that numbers tuples, and back-pressure while the disk budget is used up.
 
-Tables, data frames and dictionaries come in; events of the log and segments of input arcs go out, durable on
+In: tables, data frames and dictionaries. Out: events of the log and segments of input arcs, durable on
 return.
 """
 

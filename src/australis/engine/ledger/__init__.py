@@ -1,6 +1,6 @@
-"""What is committed: the catalogue of a root, its mirror in memory, and files that nothing refers to.
+"""Committed state: the catalogue of a root, its mirror in memory, and files that nothing refers to.
 
-Segments, states, heads and statistics come in and become visible whole or not at all.
+In: segments, states, heads and statistics, which become visible atomically.
 """
 
 from australis.engine.ledger.catalog import DISK, NETWORK, OPTIMISER, Catalog

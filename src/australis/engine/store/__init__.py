@@ -1,6 +1,6 @@
-"""Files below a storage root: segments of tuples, states of boxes, and what is decoded of them.
+"""Files below a storage root: segments of tuples, states of boxes, and a cache of decoded ones.
 
-Arrow tables and states come in; immutable files go out. Driver and workers share the root and nothing else.
+In: Arrow tables and states. Out: immutable files. Driver and workers share the root and nothing else.
 """
 
 from typing import TYPE_CHECKING

@@ -1,9 +1,9 @@
-"""Housekeeping while a node runs: orphans go to the trash, old trash goes, and the root knows how far it is.
+"""Housekeeping while a node runs: moves orphans to the trash, deletes old trash, marks the root.
 
-A train that failed has left files, and tasks of it that nobody waits for may still write some. Whoever writes
-files that a later commit names is known to the garbage as long as it is at work. So a file that the catalogue
-does not know is an orphan once all are done who were at work when it was seen, and a commit has succeeded
-since: one that failed before cannot take effect any more.
+A failed train leaves files, and those of its tasks that nobody waits for may still write more. Writers of
+files that a later commit names are registered with the garbage while they work. So a file unknown to the
+catalogue is an orphan once every writer that was at work when the file was seen has finished, and a commit
+has succeeded since: a commit that failed before that can no longer take effect.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from australis.engine.ledger.ledger import Ledger
 from australis.engine.store import HISTORY, staged
 
 TRASH_BYTES = "trash"
-"""The key under which the catalogue has the size of the trash."""
+"""The key of the size of the trash in the catalogue."""
 _log = logging.getLogger(__name__)
 
 
@@ -26,12 +26,12 @@ class Housekeeping:
     def __init__(self, ledger: Ledger, garbage: Garbage, ownership: Ownership) -> None:
         self._ledger, self._garbage, self._ownership = ledger, garbage, ownership
         self._unknown: frozenset[str] = frozenset()
-        """Files that the catalogue did not know the last time."""
+        """Files that the catalogue did not know at the last look."""
         self._at_work: frozenset[int] = frozenset()
-        """Who was at work then, and may yet commit some of them."""
+        """The writers at work then, which may yet commit some of them."""
 
     def begin(self) -> tuple[int, int]:
-        """Sweep what the last node has left; gives how many files were moved to the trash, and deleted."""
+        """Sweep what the last node has left; returns how many files were moved to the trash, and deleted."""
         moved, expired = self._garbage.sweep(self._known()), self._garbage.trash.expire()
         size, known = self._garbage.trash.bytes(), int(self._ledger.catalog.meta(TRASH_BYTES) or 0)
         if size != known:
@@ -40,7 +40,7 @@ class Housekeeping:
         return moved, expired
 
     def step(self) -> bool:
-        """Look once; gives whether something is left that wants a second look."""
+        """Look once; returns whether unknown files are left that need a second look."""
         self._ownership.mark()
         if not self._at_work & self._garbage.at_work():
             if self._unknown:
@@ -61,19 +61,19 @@ class Housekeeping:
             self._note_trash(self._garbage.trash.bytes())
 
     def _look(self) -> None:
-        """See which files are unknown, then who is at work: in this order, since writers come first."""
+        """Note which files are unknown, then who is at work: in this order, since writers register first."""
         found = set(self._garbage.names())
         self._unknown = frozenset(found - self._known())
         self._at_work = self._garbage.at_work()
 
     def _known(self) -> set[str]:
-        """The files that are no orphans: a run that is committed may have its first name."""
+        """The files that are not orphans: a committed run may still have its staged name."""
         names = self._ledger.catalog.names()
         first = (staged(name) for name in names if name.startswith(f"{HISTORY}/"))
         return {*names, *first, *self._garbage.pending()}
 
     def _note_trash(self, size: int) -> None:
-        """Commit how much is in the trash, for the disk budget and for who looks."""
+        """Commit the size of the trash, for the disk budget and for statistics."""
 
         def follow() -> None:
             self._ledger.waste_bytes = size
