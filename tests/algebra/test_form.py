@@ -227,7 +227,6 @@ def test_a_text_that_yaml_splits_at_its_comma_is_named(schema: str, message: str
     assert str(caught.value.problems[0]).startswith(message)
 
 
-
 def test_all_problems_of_a_document_come_at_once() -> None:
     boxes = {"a": {"box": "nope"}, "b": {"box": "filter", "from": "pos", "predicates": ["pos >"]}}
     with pytest.raises(FormError) as caught:

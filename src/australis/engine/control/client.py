@@ -161,7 +161,7 @@ class Control:
             yield
         except EOFError:
             what = f"its node, process {self._process}, has gone; what it had committed is safe"
-            expected = "`australis run` to go on from there"
+            expected = "`australis run` to continue from there"
             raise EngineError(Problem(self.who, what, expected)) from None
 
 
