@@ -215,7 +215,8 @@ def test_a_stream_that_is_not_there_may_be_a_box_that_could_not_be_read() -> Non
     [
         (
             "{fare: decimal(6,2), sid: int}",
-            'n.inputs.pos.schema.fare: YAML splits it at the comma; expected quotes inside {...}: "decimal(6,2)"',
+            "n.inputs.pos.schema.fare: YAML splits it at the comma; "
+            'expected quotes inside {...}: "decimal(6,2)"',
         ),
         ("{fare: decimal(6, sid: int}", "n.inputs.pos.schema.fare: unknown type 'decimal(6'"),
     ],
