@@ -13,6 +13,7 @@ from australis.app.exit_codes import FAILED, INTERRUPTED
 from australis.app.options import (
     NodeOptions,
     check_files,
+    check_inputs,
     find_network,
     grouped,
     log_options,
@@ -133,6 +134,7 @@ def command(
     if engine != SPARK:
         refuse_elsewhere(ctx, engine, sources)
     node.check(ctx)
+    check_inputs(network, sources, is_resumable=node.root is not None)
     now = wall_clock if clock == "wall" else running.stopped_clock()
     job = running.RunRequest(network, sources, targets, now=now, is_timed=clock == "wall", **options)
     with running.stoppable() as stop:
@@ -163,7 +165,7 @@ def _run(
 def _what_is_left(node: NodeOptions) -> str:
     if node.root is None:
         return "no output was written"
-    return f"what came in is safe in {node.root}, and the same command continues from there"
+    return f"everything received is safe in {node.root}; run the same command to continue"
 
 
 def _warn(summary: running.Summary) -> None:
