@@ -32,7 +32,17 @@ from australis.engine.sources import DEFAULT_BATCH
         Inputs=("inputs", "stream_format", "batch", "strict", "follow", "rate", "speed", "by"),
         Outputs=("outputs", "flush", "as_json"),
         Engine=("engine", "clock", "function_files"),
-        Node=("root", "catalog", "runner", "partitions", "train", "train_limit", "disk", "metrics", "control"),
+        Node=(
+            "root",
+            "catalog",
+            "runner",
+            "partitions",
+            "train",
+            "train_limit",
+            "disk",
+            "metrics",
+            "control",
+        ),
         Quality_of_service=("shed", "headroom", "schedule", "discipline", "optimise"),
         Spark=("master", "worker_wait", "way"),
     )
