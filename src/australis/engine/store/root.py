@@ -21,7 +21,7 @@ from australis.engine.store.uris import arrow_uri, join_uri, spark_uri
 from australis.errors import EngineError, Problem
 
 SEGMENTS, STATES, PLANS, HISTORY = "segments", "states", "plans", "history"
-_IDENTITY = "identity"
+IDENTITY = "identity"
 _NAME_BYTES_MOST, _HASH_DIGITS = 136, 16
 """A file's name may have 255 bytes on most systems; a token and a suffix come after that of an arc."""
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
@@ -93,21 +93,21 @@ class Root:
 
     def identity(self) -> str:
         """What tells this root from others; made when it is first asked for."""
-        if not self.disk.exists(_IDENTITY):
+        if not self.disk.exists(IDENTITY):
             # Under another name first: a part of it would be taken for the whole.
-            name = self.new_name(PLANS, _IDENTITY, ".tmp")
+            name = self.new_name(PLANS, IDENTITY, ".tmp")
             self.write(name, self.disk.token().encode())
-            self.move(name, _IDENTITY)
-        with self.open(_IDENTITY) as file:
+            self.move(name, IDENTITY)
+        with self.open(IDENTITY) as file:
             return str(file.read().decode())
 
     def known_identity(self) -> str | None:
         """What tells this root from others, if it was asked for before."""
-        return self.identity() if self.disk.exists(_IDENTITY) else None
+        return (self.identity() or None) if self.disk.exists(IDENTITY) else None
 
     def keep_identity(self) -> None:
         """Make the identity durable: a process that was killed may have left it before it was."""
-        self.sync(_IDENTITY)
+        self.sync(IDENTITY)
 
     def new_name(self, kind: str, stem: str, suffix: str) -> str:
         """The name of a file that was never there before."""
