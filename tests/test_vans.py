@@ -33,8 +33,15 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
 
 
 def script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a script of the example; if the test ends before it, it is asked to end what it has started."""
     command = [sys.executable, str(VANS / name), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        out, err = process.communicate()
+    finally:
+        process.terminate()
+        process.wait()
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def comparison(*arguments: str) -> dict[str, Any]:

@@ -242,6 +242,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="where everything is kept; it is emptied first")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # nodes and writers end with this script
     with tempfile.TemporaryDirectory() as scratch:
         runs = [_run(given, times, (given.folder or Path(scratch)) / f"{times:g}x") for times in given.times]
     totals = {what: sum(run[what] for run in runs) for what in ("tuples", *COUNTS)}

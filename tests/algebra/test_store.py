@@ -99,12 +99,12 @@ def test_a_variable_may_stand_for_a_password() -> None:
         (
             Store("cars.csv", ascending="id", overlap="1 min"),
             False,
-            "store.overlap: '1 min' is no size along a int; expected a number, 0 or greater",
+            "store.overlap: '1 min' is not a size for an order of type int; expected a number, 0 or greater",
         ),
         (
             Store("cars.csv", ascending="id", overlap=-1),
             False,
-            "store.overlap: -1 is no size along a int; expected a number, 0 or greater",
+            "store.overlap: -1 is not a size for an order of type int; expected a number, 0 or greater",
         ),
     ],
 )

@@ -108,7 +108,7 @@ def test_the_catalogue_of_another_root_is_refused(spark: SparkSession, tmp_path:
             node.push("x", pa.table({"a": [1]}))
             node.drain()
     files = sorted((tmp_path / "b" / "segments").iterdir())
-    with pytest.raises(EngineError, match="is not the root that the catalogue belongs to"):
+    with pytest.raises(EngineError, match=r"is not the root that the catalogue .* belongs to"):
         Node(tmp_path / "b", catalog=tmp_path / "catalog-a")
     assert sorted((tmp_path / "b" / "segments").iterdir()) == files
 

@@ -455,7 +455,7 @@ def _known_outputs(
 ) -> tuple[tuple[Schema, ...], frozenset[str]]:
     """The outputs of a faulty box as far as known, and the names of the unknown attributes.
 
-    A box that hands its input on does so for all its faults; one that computes attributes has the others.
+    A box that passes its input on still does so; one that computes attributes still has the sound ones.
     """
     if box.keeps_schema:
         return (given[0],) * box.outputs, doubtful
@@ -464,6 +464,7 @@ def _known_outputs(
         faulty = {name for name, _ in texts if any(p.path == f"{part}.{name}" for p in error.problems)}
         rest = tuple(pair for pair in texts if pair[0] not in faulty)
         if faulty and rest:
+            # The box's problems are already reported.
             with suppress(AlgebraError):
                 return replace(box, **{part: rest}).output_schemas(*given), frozenset(faulty)  # type: ignore[type-var]
     return (), _NONE

@@ -263,6 +263,7 @@ def _stand_in(
     repaired = without_faults(item, error.problems)
     if repaired is None:
         return None
+    # What is wrong with the part is already reported; a stand-in is only a help for the others.
     with suppress(AlgebraError):
         return read(repaired[0]), repaired[1]
     return None
