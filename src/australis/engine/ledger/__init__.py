@@ -36,6 +36,7 @@ from australis.engine.ledger.custody import (
     RootTaken,
     disagreement,
     missing_catalog,
+    missing_identity,
     missing_journal,
 )
 from australis.engine.ledger.entries import FLUSH, LOAD, PUSH, TICK, Head, LogEvent, StateFile
@@ -102,6 +103,7 @@ __all__ = [
     "log_needed_from",
     "middle_us",
     "missing_catalog",
+    "missing_identity",
     "missing_journal",
     "not_attached",
     "note_all_withdrawn",
