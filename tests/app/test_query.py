@@ -44,7 +44,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     yield running
     said = running.end(signal.SIGINT)
     signal.signal(signal.SIGINT, before)
-    assert "interrupted; what came in is safe in root" in said
+    assert "interrupted; everything received is safe in root" in said
     assert Place.read(folder / "root") is None
 
 
@@ -134,7 +134,7 @@ def test_into_a_file(folder: Path, name: str) -> None:
         (("pos", "--net=averages.yaml", "--output=a.csv"), 2, "is one file, but the query has high, low"),
         (("--net=nothing.yaml",), 2, "there is no such file"),
         (("pos", "--name=fast"), 2, "the network already has"),
-        (("--name=gone",), 1, "gone: is not an attached query"),
+        (("--name=gone",), 1, "no query 'gone' is attached; attached: none"),
     ],
 )
 def test_what_is_refused(folder: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
@@ -196,7 +196,7 @@ def test_two_clients_at_once(node: Running) -> None:
 
 def test_a_query_that_is_kept_is_read_on(node: Running) -> None:
     answer = australis("query", "pos", "--name=kept", "--keep", "--limit=3000")
-    assert answer.stderr == "kept stays attached: --name kept reads on\n"
+    assert answer.stderr == "kept stays attached; `australis query --name kept` continues it\n"
     taken = australis("query", "pos", "--name=kept", "--limit=3000")
     assert (taken.exit_code, "kept: is attached already" in taken.stderr) == (1, True)
     rest = australis("query", "--name=kept", "--no-follow")
@@ -211,7 +211,7 @@ def test_a_query_that_is_kept_is_read_on(node: Running) -> None:
     assert australis("detach", "kept").stdout == "kept is detached\n"
     assert australis("query", "--list").stdout == "No query is attached.\n"
     gone = australis("detach", "kept")
-    assert (gone.exit_code, "kept: is not an attached query" in gone.stderr) == (1, True)
+    assert (gone.exit_code, "no query 'kept' is attached" in gone.stderr) == (1, True)
 
 
 # --- another network

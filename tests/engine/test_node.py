@@ -73,7 +73,7 @@ def test_a_node_without_a_root_leaves_nothing(spark: SparkSession) -> None:
 def test_to_stop_twice_is_to_stop(node: Node) -> None:
     node.stop()
     node.stop(now=True)
-    with pytest.raises(EngineError, match="runs no network"):
+    with pytest.raises(EngineError, match="its node has stopped; expected another Node on this root"):
         node.read("n")
 
 

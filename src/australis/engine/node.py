@@ -21,7 +21,7 @@ from australis.engine.control import ControlServer
 from australis.engine.deliver import ROWS_MOST, Attached, Subscription
 from australis.engine.files import Rejected
 from australis.engine.history import Instant, instant_us, question, recall
-from australis.engine.ingest import Arrival, Ingest, Position, Pushed
+from australis.engine.ingest import Arrival, Ingest, Position, Pushed, moment
 from australis.engine.ledger import (
     DISK,
     NETWORK,
@@ -314,10 +314,10 @@ class Node:
         if ingest.is_repeated(position):
             return None
         self._deployed.back_pressure.wait(f"{self._ledger.plan.network.name}.{name}")
-        moment = self._clock() if now is None else now
+        arrived = self._moment(now)
         with self._ledger.writing():
-            segment = ingest.store(name, batch, moment)
-            return ingest.append(Arrival(name, segment, moment, rejected=rejected, position=position))
+            segment = ingest.store(name, batch, arrived)
+            return ingest.append(Arrival(name, segment, arrived, rejected=rejected, position=position))
 
     def adopt(
         self, name: str, path: str | Path, *, now: int | None = None, position: Position | None = None
@@ -328,9 +328,9 @@ class Node:
         """
         ingest = self._deployed.ingest
         ingest.check_stream(name)
-        moment = self._clock() if now is None else now
-        segment = ingest.adopt(name, Root.of(path).uri, moment)
-        return ingest.append(Arrival(name, segment, moment, position=position))
+        arrived = self._moment(now)
+        segment = ingest.adopt(name, Root.of(path).uri, arrived)
+        return ingest.append(Arrival(name, segment, arrived, position=position))
 
     def refresh(self, name: str) -> int:
         """Read the store of an input again; returns the end of the log, after which the new rows apply."""
@@ -342,14 +342,14 @@ class Node:
 
     def tick(self, now: int | None = None, *, position: Position | None = None) -> int | None:
         """Let time pass, though nothing arrives; a node does this by itself when a timeout is due."""
-        return self._deployed.ingest.tick(self._clock() if now is None else now, position)
+        return self._deployed.ingest.tick(self._moment(now), position)
 
     def flush(self, now: int | None = None, *, position: Position | None = None) -> int | None:
         """End all streams: buffers are released and windows closed.
 
         With a `position`, a source that resumes after a crash knows that it had already ended.
         """
-        return self._deployed.ingest.flush(self._clock() if now is None else now, position)
+        return self._deployed.ingest.flush(self._moment(now), position)
 
     # --- how it goes
 
@@ -512,7 +512,13 @@ class Node:
             raise self._idle()
         return self._running
 
+    def _moment(self, now: int | None) -> int:
+        """The local time of an event: the one that was given with it, or that of the clock."""
+        return moment(self._ledger.plan.network.name, self._clock() if now is None else now)
+
     def _idle(self) -> EngineError:
+        if self._stopped:
+            return EngineError(Problem(self.root.uri, "its node has stopped", "another Node on this root"))
         return EngineError(Problem(self.root.uri, "runs no network", "deploy() first"))
 
 

@@ -293,6 +293,20 @@ def test_numbers_beyond_the_log_and_outputs_that_are_gone(root: Path, statement:
     assert told in finding
 
 
+def test_an_output_that_is_discarded_is_no_finding(tmp_path: Path) -> None:
+    with Node(tmp_path / "root", runner=InProcess()) as node:
+        node.deploy(network(), tables={"names": NAMES})
+        node.discard("named")
+    assert not found(tmp_path / "root").findings
+
+
+def test_a_catalogue_that_is_empty_is_named(root: Path) -> None:
+    (root / "owner.json").unlink()
+    (root / "catalog.db").write_bytes(b"")
+    (told,) = texts(found(root))
+    assert "catalog.db: is empty; expected the catalogue as it was" in told
+
+
 def test_the_file_of_a_sink_may_be_longer_but_not_shorter_or_another(root: Path, tmp_path: Path) -> None:
     file = tmp_path / "named.csv"
     copy = shutil.copy(file, tmp_path / "copy")

@@ -82,6 +82,10 @@ def test_a_file_that_is_not_as_it_was_left_is_refused(tmp_path: Path) -> None:
         with pytest.raises(EngineError, match=f"{reason}; expected the file as it was left"):
             written(Shelf(tmp_path, tuples(20)), path)
         assert path.read_bytes() == changed
+    path.unlink()
+    with pytest.raises(EngineError, match=rf"out\.csv: is gone, and {len(data)} bytes were written to it"):
+        written(Shelf(tmp_path, tuples(20)), path)
+    assert not path.exists()
     path.write_bytes(data)
     written(Shelf(tmp_path, tuples(21)), path)
     assert read(path) == expected(21)

@@ -146,7 +146,9 @@ class Wanted:
         elif query.end is End.DETACHED:
             click.echo(f"australis: {query.name} was detached by somebody else", err=True)
         elif keep:
-            click.echo(f"{query.name} stays attached: --name {query.name} reads on", err=True)
+            click.echo(
+                f"{query.name} stays attached; `australis query --name {query.name}` continues it", err=True
+            )
 
 
 def _say_on_terminal(text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -306,6 +307,9 @@ def refuse_elsewhere(ctx: click.Context, engine: str, sources: dict[str, str]) -
     for name, text in sources.items():
         if text.startswith(PREFIX):
             raise click.UsageError(f"--input {name}={text}: generators are for --engine spark")
+        if Path(text).is_dir():
+            what = "is a folder, and folders need a node"
+            raise click.UsageError(f"--input {name}={text}: {what}: leave out --engine {engine}")
 
 
 def is_endless(source: Source) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from australis.algebra.network import QUARANTINE
 from australis.app.showing.losses import Loss
 from australis.app.showing.statistics_tables import NOTHING, count, milliseconds, worth
+from australis.engine.files import STANDARD_STREAM
 from australis.errors import EngineError, Problem
 
 _HEADERS = (
@@ -124,7 +125,7 @@ class RunLosses:
             if not each.is_whole:
                 yield f"  output {name}: {each.fraction:.1%} delivered, {each.lost()}"
         for box, number in self.late.items():
-            what = "came later than its order admits: raise its slack, or sort before it"
+            what = "came later than its order admits: raise its slack, which counts tuples"
             yield f"  {number:,} late at {box}: {_they(number)} {what}"
         for box, number in self.ignored.items():
             what = "came after the windows had timed out: raise its timeout"
@@ -139,7 +140,11 @@ class RunLosses:
         advice = f"--output {QUARANTINE}=FILE keeps them"
         if self.root is not None:
             advice = f"kept in {self.root}, and --output {QUARANTINE}=FILE writes them"
-        where = advice if self.file is None else f"see {self.file}"
+        where = (
+            advice
+            if self.file is None
+            else f"see {'standard output' if self.file == STANDARD_STREAM else self.file}"
+        )
         for place, number in self.quarantined.items():
             yield f"  {number:,} quarantined at {place}: {where}"
         if self.file is None:

@@ -52,8 +52,8 @@ def check_deployable(catalog: Catalog, network: Network, settings: NodeSettings)
 
 def _check_same(before: Network, network: Network) -> None:
     if to_json(before) != to_json(network):
-        what = f"another network than the one that the root holds, {before.name!r}"
-        expected = "the same network, another root, or `australis deploy` of it"
+        what = f"differs from the network {before.name!r} that the root holds"
+        expected = "the same network, or another root; `australis deploy NET --root DIR` changes the network"
         raise EngineError(Problem(network.name, what, expected))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from australis.algebra.network import QUARANTINE, ConnectionPoint, Network
@@ -37,6 +37,8 @@ class Difference:
     """The superboxes that stop for the change; all others continue."""
     lost: tuple[str, ...]
     """What is lost: states, and tuples that nobody has read."""
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The fields that change of each input, output and connection point that is altered: `outputs.busy`."""
 
     @property
     def is_nothing(self) -> bool:
@@ -51,15 +53,29 @@ class Difference:
         if self.is_nothing:
             yield "nothing changes"
             return
-        with_state = f", {len(self.stateful)} of them with their state" if self.stateful else ""
-        yield f"  {len(self.kept)} boxes continue{with_state}"
+        yield f"  {self._continuing()}"
         yield from _signed("+", "box", self.added)
         yield from _signed("-", "box", self.removed)
         yield from _signed("~", "box", self.altered)
         for name in _ENDS:
             kind, _, what = name.partition("_")
-            yield from _signed(_SIGNS[what], _SINGULAR[kind], getattr(self, name))
+            names = (f"{each}{self._parts_of(kind, each)}" for each in getattr(self, name))
+            yield from _signed(_SIGNS[what], _SINGULAR[kind], names)
         yield from (f"  ! lost: {each}" for each in self.lost)
+
+    def _continuing(self) -> str:
+        """How many boxes continue, and how many of them keep a state."""
+        kept, stateful = len(self.kept), len(self.stateful)
+        boxes = "1 box continues" if kept == 1 else f"{kept} boxes continue"
+        if kept == stateful == 1:
+            return f"{boxes} and keeps its state"
+        keep = "keeps its state" if stateful == 1 else "keep their state"
+        return f"{boxes}, {stateful} {keep}" if stateful else boxes
+
+    def _parts_of(self, kind: str, name: str) -> str:
+        """What changes of an input, output or connection point that is altered."""
+        parts = self.parts.get(f"{kind}.{name}", ())
+        return f": {', '.join(parts)}" if parts else ""
 
 
 _SIGNS = {"added": "+", "removed": "-", "altered": "~"}
@@ -92,6 +108,11 @@ def difference(old: Network, new: Network, takeover: Takeover, ledger: Ledger, n
         **{f"{kind}_altered": _altered(before, after) for kind, (before, after) in ends.items()},
         held=takeover.held,
         lost=tuple(_lost(takeover, ledger, now)),
+        parts={
+            f"{kind}.{name}": _changed_fields(before[name], after[name])
+            for kind, (before, after) in ends.items()
+            for name in _altered(before, after)
+        },
     )
 
 
@@ -107,6 +128,12 @@ def _only(these: Mapping[str, object], those: Mapping[str, object]) -> tuple[str
 
 def _altered(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(name for name in after if name in before and before[name] != after[name])
+
+
+def _changed_fields(before: Any, after: Any) -> tuple[str, ...]:
+    """The fields, as a network file names them, in which two values of a dataclass differ."""
+    names = (each.name for each in fields(before) if getattr(before, each.name) != getattr(after, each.name))
+    return tuple("from" if name == "source" else name for name in names)
 
 
 def _check(old: Network, new: Network) -> None:

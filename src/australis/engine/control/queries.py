@@ -13,6 +13,7 @@ from australis.algebra.network import Network
 from australis.engine.control.node_protocol import Difference, Served
 from australis.engine.control.temporary_queries import Guests
 from australis.engine.deliver import Attached
+from australis.engine.ledger import not_attached
 from australis.errors import AustralisError, EngineError, Problem
 
 _NAME = "query"
@@ -67,10 +68,7 @@ class Queries:
         with self._lock:
             attached = self._served.attached()
             if name not in attached:
-                expected = (
-                    f"one of {', '.join(attached)}" if attached else "a query that was attached and kept"
-                )
-                raise EngineError(Problem(name, "is not an attached query", expected))
+                raise not_attached(name, attached)
             if name in self._read:
                 raise EngineError(Problem(name, "is read by another client", "one client at a time"))
             self._read.add(name)

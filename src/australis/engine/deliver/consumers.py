@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
+from australis.algebra.guards import is_a, shown
 from australis.algebra.schema import Schema
 from australis.engine.ledger import Ledger, Queues, unneeded
 from australis.engine.store import SEQ, Root, Segment, merged, read_segment
@@ -45,8 +46,12 @@ class Consumers:
     def check(self, output: str, seq: int) -> None:
         """Refuse a number that no consumer can have reached."""
         queues = self._ledger.queues
-        if not 0 <= seq <= queues.log_end:
-            path, what = f"{queues.plan.network.name}.{output}", f"a consumer cannot have read up to {seq:,}"
+        if not is_a(seq, int) or not 0 <= seq <= queues.log_end:
+            path, shown_seq = (
+                f"{queues.plan.network.name}.{output}",
+                f"{seq:,}" if is_a(seq, int) else shown(seq),
+            )
+            what = f"a consumer cannot have read up to {shown_seq}"
             end = f"{queues.log_end:,}, the end of the log"
             expected = f"a number from 0 to {end}: one more than the #seq of its last tuple"
             raise EngineError(Problem(path, what, expected))

@@ -150,7 +150,7 @@ class JsonReader(TextReader):
             return _checked(value, field.type, self._timezone)
         except ValueError:
             text = str(value) if isinstance(value, Decimal) else shown(value)
-            raise ValueError(f"{text} in attribute {field.name} is no {field.type}") from None
+            raise ValueError(f"{text} in attribute {field.name} {_misfit(value, field.type)}") from None
 
 
 def _examined(block: bytes) -> Iterator[bytes]:
@@ -202,6 +202,15 @@ def _checked(value: object, data_type: DataType, timezone: str) -> object:
     if data_type.name == "timestamp" or not isinstance(value, int | float | Decimal):
         raise ValueError
     return parse_value(str(value), data_type, timezone)
+
+
+def _misfit(value: object, data_type: DataType) -> str:
+    """Why a JSON value is no value of a type."""
+    if isinstance(value, str) and data_type.is_integral:
+        return "is a string; expected a JSON number"
+    if isinstance(value, int | Decimal) and not isinstance(value, bool) and data_type.name == "timestamp":
+        return "is a number; expected a timestamp as ISO 8601 text"
+    return f"is no {data_type}"
 
 
 def _lines_of_objects(block: bytes) -> int:

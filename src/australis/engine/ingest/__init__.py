@@ -6,8 +6,9 @@ return.
 
 from australis.engine.ingest.back_pressure import BackPressure
 from australis.engine.ingest.conversion import Pushed
-from australis.engine.ingest.log import Arrival, Ingest, Position, loaded
+from australis.engine.ingest.log import Arrival, Ingest, loaded
 from australis.engine.ingest.schema_fit import fitting
+from australis.engine.ingest.stamps import Position, moment
 
 __all__ = [
     "Arrival",
@@ -17,4 +18,5 @@ __all__ = [
     "Pushed",
     "fitting",
     "loaded",
+    "moment",
 ]

@@ -111,6 +111,11 @@ def _column(path: str, rows: Sequence[Row], name: str, type_: pa.DataType) -> pa
         return pa.array(values, type_)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         place = next(_misfits(values, type_), 0)
+        if isinstance(values[place], str) and pa.types.is_timestamp(type_):
+            what = f"tuple {place} has {name} = {values[place]!r}, a string"
+            raise EngineError(
+                Problem(path, what, "a datetime.datetime: strings are not read as times")
+            ) from error
         what = f"tuple {place} has {name} = {values[place]!r}: {error}"
         raise EngineError(Problem(path, what, f"a value of {type_}")) from error
 

@@ -19,6 +19,7 @@ from australis.engine.crash_points import crash_point
 from australis.engine.files import Rejected, first_unsound
 from australis.engine.ingest.conversion import Pushed, as_table
 from australis.engine.ingest.schema_fit import apart, fitting, widens
+from australis.engine.ingest.stamps import Position, check_position
 from australis.engine.ledger import (
     FLUSH,
     LOAD,
@@ -36,8 +37,6 @@ from australis.engine.threads import Threads
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import QUARANTINE_ARC
 
-Position = tuple[str, str | int]
-"""A source and its position: a text in its own terms, or a number that grows with what it delivers."""
 _NUMBER = re.compile(r"-?\d+")
 Also = Callable[[UnitOfWork], None]
 """What else is committed together with an event."""
@@ -149,7 +148,10 @@ class Ingest:
 
         Texts are in the source's own terms, and cannot be compared.
         """
-        if position is None or isinstance(position[1], str):
+        if position is None:
+            return False
+        check_position(self._network.name, position)
+        if isinstance(position[1], str):
             return False
         source, number = position
         known = self._ledger.catalog.position(source)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
@@ -19,6 +19,13 @@ from australis.rewrite.improve import BEGINNING, improve
 def _best(query: Network) -> Network:
     """A query as it runs: filters that can be looked up come first, and what nobody reads is left out."""
     return improve(query, rules=BEGINNING).network
+
+
+def not_attached(name: str, attached: Iterable[str]) -> EngineError:
+    """The error about a query that is not there."""
+    return EngineError(
+        Problem("", f"no query {name!r} is attached; attached: {', '.join(attached) or 'none'}")
+    )
 
 
 @dataclass(frozen=True)
@@ -61,9 +68,7 @@ class Record:
     def detached(self, name: str) -> Record:
         """Without a query."""
         if name not in self.queries:
-            known = ", ".join(self.queries)
-            expected = f"one of {known}" if known else "a query that is attached"
-            raise EngineError(Problem(name, "is not an attached query", expected))
+            raise not_attached(name, self.queries)
         return replace(self, queries={each: q for each, q in self.queries.items() if each != name})
 
     def to_json(self) -> str:

@@ -15,10 +15,15 @@ def work(driver: Connection) -> None:
     while True:
         try:
             order = driver.recv_bytes()
-        except EOFError:
-            # The driver has closed the connection.
+        except (EOFError, ConnectionResetError):
+            # The driver has closed the connection, or was killed.
             return
-        driver.send_bytes(answer_or_fault(partial(_run, order)))
+        answer = answer_or_fault(partial(_run, order))
+        try:
+            driver.send_bytes(answer)
+        except (BrokenPipeError, ConnectionResetError):
+            # The driver has ended meanwhile, and nobody waits for the answer.
+            return
 
 
 def _run(order: bytes) -> Manifest:

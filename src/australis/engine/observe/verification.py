@@ -14,11 +14,13 @@ from typing import Any
 
 from australis.engine.clock import wall_clock
 from australis.engine.ledger import (
+    ALL,
     StateFile,
     Survey,
     disagreement,
     known_catalog,
     missing_catalog,
+    missing_identity,
     missing_journal,
     survey,
 )
@@ -26,6 +28,7 @@ from australis.engine.sinks import check_written
 from australis.engine.store import (
     CATALOG,
     HISTORY,
+    IDENTITY,
     OWNER,
     SEGMENTS,
     STATES,
@@ -124,6 +127,8 @@ class _Verifier:
             known_catalog(self._folder)
         else:
             return self._broken(owner, missing_catalog(self._root.uri, self._place, owner))
+        if not home.has_catalog():
+            return self._broken(owner, Problem(self._place, "is empty", _RESTORE))
         if owner is not None and owner.is_open and home.lacks_journal(owner.epoch):
             self._findings.append(missing_journal(self._place, owner))
         try:
@@ -149,9 +154,7 @@ class _Verifier:
         self._findings += found
         identity = self._root.known_identity()
         if identity is None and known.known.root is not None:
-            what = "is gone, which identifies the root"
-            expected = f"the file as it was, with {known.known.root} in it"
-            self._findings.append(Problem(self._root.uri_of("identity"), what, expected))
+            self._findings.append(missing_identity(self._root.uri_of(IDENTITY), known.known.root))
         elif identity is not None:
             wrong = disagreement(self._root.uri, identity, owner, known.known)
             self._findings += [] if wrong is None else [wrong]
@@ -191,7 +194,10 @@ class _Verifier:
         outputs = self._outputs(known)
         for each in known.consumers:
             path, expected = f"{each.name} of {each.output}", "a consumer within the log; forget it"
-            self._check_number(path, "has read", each.seq, known.log_end, f"{expected} (australis forget)")
+            if each.seq != ALL:
+                # What is discarded counts as read, also what is yet to come.
+                forget = f"{expected} (australis forget)"
+                self._check_number(path, "has read", each.seq, known.log_end, forget)
             if outputs is not None and each.output not in outputs:
                 self._findings.append(Problem(path, "reads an output that is not there", "australis forget"))
             wrong = check_written(each.name, each.position)

@@ -49,6 +49,8 @@ class AppendedFile:
         self._path, self._final = path, Path(path).resolve()
         with trouble(path):
             is_new = not self._final.exists()
+            if is_new:
+                refuse_gone(path, record)
             self._file = os.open(self._final, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             if is_new:
                 sync_folder(self._final.parent)
@@ -99,6 +101,7 @@ def check_appendable(path: str, record: FileEnd) -> None:
     final = Path(path).resolve()
     with trouble(path):
         if not final.exists():
+            refuse_gone(path, record)
             check_folder(path)
             return
         file = os.open(final, os.O_RDWR | os.O_CLOEXEC)
@@ -112,6 +115,12 @@ def check_folder(path: str) -> None:
     """Refuse a file whose folder does not exist or cannot be written."""
     with trouble(path), tempfile.TemporaryFile(dir=Path(path).resolve().parent):
         return
+
+
+def refuse_gone(path: str, record: FileEnd) -> None:
+    """Refuse to begin a file anew, of which a part was written before and is no longer there."""
+    if record.size:
+        raise EngineError(Problem(path, f"is gone, and {record.size:,} bytes were written to it", EXPECTED))
 
 
 def recorded_end(file: int, record: FileEnd, path: str) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from australis.engine.sinks.appended import EXPECTED, FileEnd, read_file_end, recorded_end
+from australis.engine.sinks.appended import EXPECTED, FileEnd, read_file_end, recorded_end, refuse_gone
 from australis.engine.sinks.consuming import FILE
 from australis.errors import EngineError, Problem
 
@@ -34,6 +34,5 @@ def _check_end(path: str, record: FileEnd) -> None:
     if Path(path).exists():
         with open(path, "rb") as file:
             recorded_end(file.fileno(), record, path)
-    elif record.size:
-        what = f"is gone, and {record.size:,} bytes were written to it"
-        raise EngineError(Problem(path, what, EXPECTED))
+    else:
+        refuse_gone(path, record)

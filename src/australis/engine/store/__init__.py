@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         this_process,
         write_owner,
     )
-    from australis.engine.store.root import HISTORY, PLANS, SEGMENTS, STATES, Root, unwritable
+    from australis.engine.store.root import HISTORY, IDENTITY, PLANS, SEGMENTS, STATES, Root, unwritable
     from australis.engine.store.runs import (
         described,
         encode_run,
@@ -87,6 +87,7 @@ else:
             ),
             "root": (
                 "HISTORY",
+                "IDENTITY",
                 "PLANS",
                 "SEGMENTS",
                 "STATES",
@@ -140,6 +141,7 @@ __all__ = [
     "CLOSED",
     "GRACE_S",
     "HISTORY",
+    "IDENTITY",
     "OWNER",
     "PLANS",
     "SEGMENTS",

@@ -76,6 +76,9 @@ class FolderHome:
         uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
         try:
             with closing(sqlite3.connect(uri, uri=True)) as db:
+                if not db.execute("select 1 from sqlite_master where name = 'meta'").fetchone():
+                    # Even the tables are only in the journal.
+                    return True
                 found = db.execute("select value from meta where key = ?", (CLOSED,)).fetchone()
         except sqlite3.Error:
             # It is damaged, which is reported when it is opened.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 from australis.engine.store.root import PLANS, Root
 from australis.errors import EngineError, Problem
@@ -50,11 +50,24 @@ def read_owner(root: Root) -> Owner | None:
     with root.open(OWNER) as file:
         text = file.read()
     try:
-        return Owner(**json.loads(text))
+        return _parsed(text)
     except (ValueError, TypeError) as error:
         raise EngineError(
             Problem(root.uri_of(OWNER), f"is damaged: {error}", f"the file as it was; {WITHOUT_OWNER}")
         ) from error
+
+
+def _parsed(text: bytes) -> Owner:
+    """An owner of which every field is what it should be; raises ValueError or TypeError otherwise."""
+    given = json.loads(text)
+    if not isinstance(given, dict):
+        raise TypeError(f"it has a {type(given).__name__} in place of an object")
+    owner = Owner(**given)
+    for field in fields(owner):
+        value = getattr(owner, field.name)
+        if type(value).__name__ != field.type:
+            raise TypeError(f"{field.name} is {value!r}")
+    return owner
 
 
 WITHOUT_OWNER = (

@@ -21,7 +21,7 @@ from australis.engine.store.uris import arrow_uri, join_uri, spark_uri
 from australis.errors import EngineError, Problem
 
 SEGMENTS, STATES, PLANS, HISTORY = "segments", "states", "plans", "history"
-_IDENTITY = "identity"
+IDENTITY = "identity"
 _NAME_BYTES_MOST, _HASH_DIGITS = 136, 16
 """Most systems allow 255 bytes in a file name; a token and a suffix follow the name of an arc."""
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
@@ -93,21 +93,21 @@ class Root:
 
     def identity(self) -> str:
         """The unique identity of this root; created when it is first asked for."""
-        if not self.disk.exists(_IDENTITY):
+        if not self.disk.exists(IDENTITY):
             # Under another name first: a partly written one would be taken for complete.
-            name = self.new_name(PLANS, _IDENTITY, ".tmp")
+            name = self.new_name(PLANS, IDENTITY, ".tmp")
             self.write(name, self.disk.token().encode())
-            self.move(name, _IDENTITY)
-        with self.open(_IDENTITY) as file:
+            self.move(name, IDENTITY)
+        with self.open(IDENTITY) as file:
             return str(file.read().decode())
 
     def known_identity(self) -> str | None:
         """The identity of this root, if it was created before."""
-        return self.identity() if self.disk.exists(_IDENTITY) else None
+        return (self.identity() or None) if self.disk.exists(IDENTITY) else None
 
     def keep_identity(self) -> None:
         """Make the identity durable: a killed process may have left it before it was."""
-        self.sync(_IDENTITY)
+        self.sync(IDENTITY)
 
     def new_name(self, kind: str, stem: str, suffix: str) -> str:
         """The name of a new file, never used before."""

@@ -25,6 +25,8 @@ from australis.plan.superboxes import QUARANTINE_ARC
 LOOK_AGAIN_S = 0.5
 """How long an idle node waits before it checks whether drop boxes can be withdrawn."""
 ABANDON_AGAIN_S = 0.2
+WAIT_LEAST_S = 0.001
+"""How long a worker waits at least: a clock that is passed in may stand still just before a timeout."""
 WAIT_MOST_S = 3600.0
 """The longest single wait for a timeout; the system refuses to wait for centuries."""
 _log = logging.getLogger(__name__)
@@ -151,12 +153,14 @@ class Loop:
     def _wait(self, version: int) -> None:
         """Wait until something changes or a timeout is due; then log that time has passed."""
         state = self._state
-        deadline = None if state.is_halted or state.changing else self._deadline()
+        # The time comes first: an event that is logged after that makes its own timeouts due.
         now = self._clock()
+        deadline = None if state.is_halted or state.changing else self._deadline()
         if deadline is not None and deadline <= now:
             self._tick(now)
         elif not state.stopping:
             seconds = WAIT_MOST_S if deadline is None else min((deadline - now) / 1e6, WAIT_MOST_S)
+            seconds = max(seconds, WAIT_LEAST_S)
             seconds = min(seconds, self._tables.pause_s())
             # While there are drop boxes, they are checked again even if nothing happens.
             standing = self._steering.dropboxes.standing

@@ -8,6 +8,7 @@ from australis.engine.ledger.custody.agreement import (
     Known,
     disagreement,
     missing_catalog,
+    missing_identity,
     missing_journal,
     place_of,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "check_unopened",
     "disagreement",
     "missing_catalog",
+    "missing_identity",
     "missing_journal",
     "place_of",
 ]

@@ -70,6 +70,12 @@ def missing_catalog(uri: str, place: str, owner: Owner) -> Problem:
     return Problem(place, what, expected)
 
 
+def missing_identity(place: str, identity: str) -> Problem:
+    """What is wrong where a root has lost the file by which it is told from others."""
+    what = "is gone or empty, by which the root is told from others"
+    return Problem(place, what, f"the file as it was, with {identity} in it")
+
+
 def missing_journal(place: str, owner: Owner) -> Problem:
     """The problem of a catalogue that was copied without its newest commits."""
     what = f"is missing, and {owner.process} did not stop in order: the newest commits may be in it"

@@ -29,10 +29,14 @@ class Housekeeping:
         """Files that the catalogue did not know at the last look."""
         self._at_work: frozenset[int] = frozenset()
         """The writers at work then, which may yet commit some of them."""
+        self._missing: frozenset[str] = frozenset()
+        """Files that the catalogue names but that were missing when the root was opened."""
 
     def begin(self) -> tuple[int, int]:
         """Sweep what the last node has left; returns how many files were moved to the trash, and deleted."""
-        moved, expired = self._garbage.sweep(self._known()), self._garbage.trash.expire()
+        self._missing = self._not_there()
+        moved = 0 if self._missing else self._garbage.sweep(self._known())
+        expired = self._garbage.trash.expire()
         size, known = self._garbage.trash.bytes(), int(self._ledger.catalog.meta(TRASH_BYTES) or 0)
         if size != known:
             self._note_trash(size)
@@ -42,13 +46,33 @@ class Housekeeping:
     def step(self) -> bool:
         """Look once; returns whether unknown files are left that need a second look."""
         self._ownership.mark()
-        if not self._at_work & self._garbage.at_work():
+        if not self._lacks_files() and not self._at_work & self._garbage.at_work():
             if self._unknown:
                 self._sweep()
             self._look()
         if self._garbage.trash.expire():
             self._note_trash(self._garbage.trash.bytes())
         return bool(self._unknown)
+
+    def _not_there(self) -> frozenset[str]:
+        """The files that the catalogue names and the root has not; adopted ones are elsewhere.
+
+        As long as there are such, no file is taken for an orphan: the catalogue may be that of a copy.
+        """
+        there = set(self._garbage.names())
+        named = (name for name in self._ledger.catalog.names() if "://" not in name)
+        missing = frozenset(name for name in named if name not in there and staged(name) not in there)
+        if missing:
+            told = "%d files that the catalogue names are missing, such as %s: nothing is moved to the trash"
+            _log.warning(told, len(missing), min(missing))
+        return missing
+
+    def _lacks_files(self) -> bool:
+        """Whether files are still missing that were missing when the root was opened, and are still named."""
+        if self._missing:
+            named, root = self._ledger.catalog.names(), self._ledger.root
+            self._missing = frozenset(n for n in self._missing if n in named and not root.exists(n))
+        return bool(self._missing)
 
     def _sweep(self) -> None:
         """Move to the trash what nobody can commit any more."""

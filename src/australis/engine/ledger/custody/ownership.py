@@ -13,11 +13,12 @@ from australis.engine.ledger.custody.agreement import (
     Known,
     disagreement,
     missing_catalog,
+    missing_identity,
     missing_journal,
     place_of,
 )
 from australis.engine.ledger.ledger import Ledger
-from australis.engine.store import CLOSED, Home, Owner, Root, read_owner, this_process, write_owner
+from australis.engine.store import CLOSED, IDENTITY, Home, Owner, Root, read_owner, this_process, write_owner
 from australis.errors import EngineError, Problem
 
 _log = logging.getLogger(__name__)
@@ -43,6 +44,9 @@ class Ownership:
     def __init__(self, ledger: Ledger, home: Home, owner: Owner | None) -> None:
         self._ledger, self._root = ledger, ledger.root
         known = Known.of(ledger.catalog, place_of(home))
+        if known.root is not None and self._root.known_identity() is None:
+            # Not made anew: nobody could tell then which one it was.
+            raise EngineError(missing_identity(self._root.uri_of(IDENTITY), known.root))
         identity = self._root.identity()
         wrong = disagreement(self._root.uri, identity, owner, known)
         if wrong is not None:
