@@ -176,11 +176,56 @@ def with_box(**fields: object) -> dict[str, object]:
         (changed(outputs={"out": {"from": "f", "quality": {"delay": [[10**400, 1]]}}}), r"delay\[0\]: is \["),
         (changed(outputs={"out": {"from": "f", "quality": {"weight": float("inf")}}}), "weight: is inf"),
         (changed(outputs={"out": {"source": "f"}}), "n.outputs.out.source: unknown field; expected 'from'"),
+        (changed(outputs={"out": {}}), "n.outputs.out.from: is missing; expected from"),
+        (
+            changed(outputs={"out": {"from": "f", "qualty": {}}}),
+            r"n.outputs.out.qualty: unknown field \(perhaps 'quality'\); "
+            "expected one of from, quality, description",
+        ),
+        (
+            changed(boxes={"f": {"box": "bsort", "from": "pos", "order": {"on": "pos", "slack": "2 min"}}}),
+            "n.f.order.slack: is '2 min'; expected a whole number: slack counts tuples, not time",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_document(document: object, message: str) -> None:
     with pytest.raises(AlgebraError, match=message):
         from_json(document)
+
+
+def test_a_misspelt_field_is_one_problem() -> None:
+    with pytest.raises(FormError) as caught:
+        from_json(changed(boxes={"f": {"box": "filter", "from": "pos", "predicats": ["pos > 1"]}}))
+    assert [str(each) for each in caught.value.problems] == [
+        "n.f.predicats: unknown field (perhaps 'predicates'); expected one of predicates"
+    ]
+
+
+def test_a_stream_that_is_not_there_may_be_a_box_that_could_not_be_read() -> None:
+    boxes = {"crowd": {"box": "filter", "from": "pos"}, "big": {"box": "union", "from": ["crowds", "pos"]}}
+    with pytest.raises(FormError, match="there is no input or box 'crowds'") as caught:
+        from_json(changed(boxes=boxes, outputs={"out": {"from": "big"}, "other": {}}))
+    found = next(each for each in caught.value.problems if each.path == "n.big.from[0]")
+    assert found.what == "there is no input or box 'crowds' (perhaps 'crowd')"
+    assert found.expected == "one of pos, big, crowd"
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (
+            "{fare: decimal(6,2), sid: int}",
+            "n.inputs.pos.schema.fare: YAML splits it at the comma; "
+            'expected quotes inside {...}: "decimal(6,2)"',
+        ),
+        ("{fare: decimal(6, sid: int}", "n.inputs.pos.schema.fare: unknown type 'decimal(6'"),
+    ],
+)
+def test_a_text_that_yaml_splits_at_its_comma_is_named(schema: str, message: str) -> None:
+    text = f"australis: 1\nname: n\ninputs:\n  pos: {{schema: {schema}}}\n"
+    with pytest.raises(FormError) as caught:
+        loads(text, ".yaml")
+    assert str(caught.value.problems[0]).startswith(message)
 
 
 def test_all_problems_of_a_document_come_at_once() -> None:

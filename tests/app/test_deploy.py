@@ -45,7 +45,7 @@ def test_a_node_that_is_killed(folder: Path) -> None:
     assert asking.returncode == 1
     assert said == (
         f"australis: root: its node, process {node.process.pid}, has gone; what it had committed is safe; "
-        "expected `australis run` to go on from there\n"
+        "expected `australis run` to continue from there\n"
     )
 
     assert Place.read(folder / "root") is not None
@@ -69,7 +69,7 @@ def test_a_node_that_is_killed(folder: Path) -> None:
     with again.control() as control:
         assert (control.attached(), set(control.network().outputs)) == ({}, {"slow", "means"})
     assert not (folder / "root" / GUESTS).exists()
-    assert "what came in is safe in root" in again.end(signal.SIGTERM)
+    assert "everything received is safe in root" in again.end(signal.SIGTERM)
     assert not (folder / "root" / FILE).exists()
 
 
@@ -152,4 +152,7 @@ def test_what_is_no_root(folder: Path, command: tuple[str, str]) -> None:
 def test_no_root_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AUSTRALIS_ROOT")
     answer = australis("query", "pos")
-    assert (answer.exit_code, "Missing option '--root'" in answer.stderr) == (2, True)
+    assert (answer.exit_code, "Missing option '--root' (or set AUSTRALIS_ROOT)." in answer.stderr) == (
+        2,
+        True,
+    )

@@ -72,7 +72,7 @@ def test_a_run_that_was_ended_twice_ends_as_if_undisturbed(tmp_path: Path) -> No
     assert politely.returncode == 143, said
     assert "Traceback" not in said
     assert said.endswith(
-        "australis: interrupted; what came in is safe in root, and the same command goes on from there\n"
+        "australis: interrupted; everything received is safe in root; run the same command to continue\n"
     )
 
     with run(tmp_path, DRAWN, "--rate=2000/s") as at_once:

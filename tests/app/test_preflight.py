@@ -112,7 +112,7 @@ def nothing() -> None:
             1,
             "expected the same network, another root, or `australis deploy`",
         ),
-        (no_table_file, (), 1, "names.csv: there is no such file"),
+        (no_table_file, (), 2, "names.csv: there is no such file"),
         (no_store, (), 1, "nowhere.parquet: there is no such file"),
         (no_database, (), 1, "nowhere.db cannot be read: unable to open database file"),
         (

@@ -44,7 +44,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     yield running
     said = running.end(signal.SIGINT)
     signal.signal(signal.SIGINT, before)
-    assert "interrupted; what came in is safe in root" in said
+    assert "interrupted; everything received is safe in root" in said
     assert Place.read(folder / "root") is None
 
 
@@ -121,7 +121,7 @@ def test_into_a_file(folder: Path, name: str) -> None:
         (
             ("pos", "sped > 80"),
             2,
-            "query.where.predicates[0]: unknown attribute 'sped'; expected 'speed' perhaps",
+            "unknown attribute 'sped'; expected one of car, time, speed (perhaps 'speed')",
         ),
         (("pos", "speed +"), 2, "predicates[0]: unexpected end of the text"),
         (("pos", "--map=x=nothing"), 2, "query.map.attributes.x"),
@@ -130,11 +130,11 @@ def test_into_a_file(folder: Path, name: str) -> None:
         (("pos", "speed > 1", "--net=averages.yaml"), 2, "--net is a whole query"),
         ((), 2, "what is asked?"),
         (("pos", "--list"), 2, "--list is for itself"),
-        (("pos", "--output=found.txt"), 1, "its name tells no format"),
+        (("pos", "--output=found.txt"), 1, "its name has no known extension"),
         (("pos", "--net=averages.yaml", "--output=a.csv"), 2, "is one file, but the query has high, low"),
         (("--net=nothing.yaml",), 2, "there is no such file"),
         (("pos", "--name=fast"), 2, "the network has"),
-        (("--name=gone",), 1, "gone: is no query that is attached"),
+        (("--name=gone",), 1, "no query 'gone' is attached; attached: none"),
     ],
 )
 def test_what_is_refused(folder: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
@@ -196,7 +196,7 @@ def test_two_clients_at_once(node: Running) -> None:
 
 def test_a_query_that_is_kept_is_read_on(node: Running) -> None:
     answer = australis("query", "pos", "--name=kept", "--keep", "--limit=3000")
-    assert answer.stderr == "kept stays attached: --name kept reads on\n"
+    assert answer.stderr == "kept stays attached; `australis query --name kept` continues it\n"
     taken = australis("query", "pos", "--name=kept", "--limit=3000")
     assert (taken.exit_code, "kept: is attached already" in taken.stderr) == (1, True)
     rest = australis("query", "--name=kept", "--no-follow")
@@ -211,7 +211,7 @@ def test_a_query_that_is_kept_is_read_on(node: Running) -> None:
     assert australis("detach", "kept").stdout == "kept is detached\n"
     assert australis("query", "--list").stdout == "No query is attached.\n"
     gone = australis("detach", "kept")
-    assert (gone.exit_code, "kept: is no query that is attached" in gone.stderr) == (1, True)
+    assert (gone.exit_code, "no query 'kept' is attached" in gone.stderr) == (1, True)
 
 
 # --- another network

@@ -187,7 +187,7 @@ def test_late_tuples_are_counted(folder: Path) -> None:
         "",
         "WARNING: this run lost tuples, so its results are incomplete: 1 late",
         "  output counts: 85.7% delivered, 1 late",
-        "  1 late at count: it came later than its order admits: raise its slack, or sort before it",
+        "  1 late at count: it came later than its order admits: raise its slack, which counts tuples",
     ]
 
 
@@ -213,7 +213,8 @@ def test_attributes_that_nobody_asked_for_are_a_note(folder: Path) -> None:
 
 def test_folders_and_devices_are_no_inputs(folder: Path) -> None:
     (folder / "r.csv").mkdir()
-    assert "r.csv: is a folder; expected a file" in refused(code=1, reports="r.csv")
+    what = "--input reports=r.csv: is a folder, and folders need a node: leave out --engine kernels"
+    assert what in refused(code=2, reports="r.csv")
     assert "/dev/null: is a device; expected a file, or '-'" in refused(code=1, reports="/dev/null")
 
 
@@ -272,7 +273,6 @@ def test_a_bad_network_is_refused(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "missing.csv: there is no such file"),
         (b"", "missing.csv: is empty; expected a header with sid, time, pos"),
         (
             b"sid,pos\n1,2\n",
@@ -281,10 +281,17 @@ def test_a_bad_network_is_refused(folder: Path) -> None:
         (b"\x89PNG\r\n\x1a\n\0\0", "missing.csv: the header is not UTF-8"),
     ],
 )
-def test_inputs_that_cannot_be_read(folder: Path, content: bytes | None, message: str) -> None:
-    if content is not None:
-        write(folder / "missing.csv", content)
+def test_inputs_that_cannot_be_read(folder: Path, content: bytes, message: str) -> None:
+    write(folder / "missing.csv", content)
     assert message in refused("--output=counts=counts.csv", code=1, reports="missing.csv")
+
+
+@pytest.mark.parametrize(
+    ("reports", "kind"), [("missing.csv", "file"), ("missing.csv/", "folder"), ("missing", "folder")]
+)
+def test_an_input_that_is_not_there_is_an_error_of_usage(folder: Path, reports: str, kind: str) -> None:
+    said = refused("--output=counts=counts.csv", code=2, reports=reports)
+    assert f"--input reports={reports}: there is no such {kind}" in said
 
 
 def test_a_gzip_file_that_breaks_in_the_middle(folder: Path) -> None:

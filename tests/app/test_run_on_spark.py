@@ -200,6 +200,7 @@ def test_a_folder_of_files_and_a_generator(folder: Path) -> None:
         ([], "generator:tuple=7", "generator: 'tuple=7' is no option"),
         (["--output=counts=c.csv"], "generator:seed=1", "so c.csv would never appear whole: add --root DIR"),
         (["--output=counts=c.csv", "--follow"], "reports.csv", "so c.csv would never appear whole"),
+        (["--follow", "--root=root"], "incomming/", "--input reports=incomming/: there is no such folder"),
     ],
 )
 def test_usage(options: list[str], reports: str, message: str) -> None:
@@ -209,7 +210,6 @@ def test_usage(options: list[str], reports: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("options", "reports", "message"),
     [
-        (["--output=counts=c.csv"], "missing.csv", "missing.csv: there is no such file"),
         (["--output=counts=no/c.csv"], "reports.csv", "no/c.csv: cannot be written; expected a folder"),
         (["--output=counts=/proc/c.csv"], "reports.csv", "/proc/c.csv: cannot be written: "),
         (["--root=/proc/root"], "reports.csv", "cannot be written: "),

@@ -29,9 +29,9 @@ def test_a_good_root() -> None:
     answer = australis("verify", "root")
     assert answer.exit_code == 0
     first, files, catalogue, trash = answer.stdout.splitlines()
-    assert first == "root: nothing is wrong"
+    assert first == "root: no problems found"
     assert files.endswith(", 3 tuples")
-    assert catalogue.endswith(" commits, epoch 2; stopped in order")
+    assert catalogue.endswith(" commits, epoch 2; shut down cleanly")
     assert trash == "  in the trash: 1 file, 5 B; deleted after a day"
 
 

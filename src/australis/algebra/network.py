@@ -13,6 +13,7 @@ from types import MappingProxyType, NoneType
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from australis.algebra.boxes import Box, NamedTexts, at
+from australis.algebra.expr import nearest
 from australis.algebra.guards import guard, guard_texts
 from australis.algebra.quality import Quality, ValueGraph
 from australis.algebra.schema import NAME, NAME_EXPECTED, Schema, parse_schema
@@ -344,10 +345,18 @@ def _ref_problems(network: Draft, ref: Ref, path: str) -> Iterator[Problem]:
         1 if ref.id in network.inputs else network.boxes[ref.id].box.outputs if ref.id in network.boxes else 0
     )
     if not ports:
-        known = ", ".join([*network.inputs, *network.boxes]) or "none"
-        yield Problem(path, f"there is no input or box {ref.id!r}", f"one of {known}")
+        known = [*network.inputs, *network.boxes, *sorted(filter(_is_stream, network.unread))]
+        meant = nearest(ref.id, known)
+        perhaps = f" (perhaps {meant!r})" if meant else ""
+        what = f"there is no input or box {ref.id!r}{perhaps}"
+        yield Problem(path, what, f"one of {', '.join(known) or 'none'}")
     elif ref.port >= ports:
         yield Problem(path, f"{ref.id!r} has no output port {ref.port}", f"a port from 0 to {ports - 1}")
+
+
+def _is_stream(part: str) -> bool:
+    """Whether a part that could not be read is an input or a box."""
+    return not part.startswith(("outputs.", "connection_points.", "groups."))
 
 
 def _table_problems(network: Draft, box: Box, port: int, source: Ref, box_id: str) -> Iterator[Problem]:

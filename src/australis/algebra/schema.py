@@ -25,7 +25,7 @@ ATTRIBUTES_MAX = 10_000
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """The allowed names of attributes, networks, inputs, outputs and the parts of a box's id."""
-NAME_EXPECTED = "letters a to z, digits and _, not a digit first"
+NAME_EXPECTED = "letters (a to z, A to Z), digits and _, not a digit first"
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def test_a_dry_run_says_what_is_lost_and_does_nothing(spark: SparkSession) -> No
         ]
         assert list(change.lost) == lost
         assert [line.strip() for line in change.lines()] == [
-            "1 boxes go on",
+            "1 box continues",
             "- box windows",
             "- output means",
             "- connection point reports",
@@ -212,7 +212,7 @@ def test_a_restart_goes_on_with_the_network_of_the_change(
         node.push("pos", reports(batches[0]))
         node.change(fleet(least=2.0))
     with Node(tmp_path, partitions=partitions) as node:
-        with pytest.raises(EngineError, match="another network than the one that the root holds"):
+        with pytest.raises(EngineError, match=r"differs from the network .* that the root holds"):
             node.deploy(fleet())
         recorded = node.recorded()
         assert recorded == fleet(least=2.0)

@@ -53,7 +53,7 @@ def test_boxes_and_outputs_are_told_apart_by_what_becomes_of_them(ledger: Ledger
     assert (found.kept, found.stateful, found.altered) == (("count", "twice"), ("count",), ("some",))
     assert (found.outputs_added, found.outputs_removed, found.held) == (("own",), ("n",), ("some",))
     assert list(found.lines()) == [
-        "  2 boxes go on, 1 of them with their state",
+        "  2 boxes continue, 1 keeps its state",
         "  ~ box some",
         "  + output own",
         "  - output n",
@@ -71,6 +71,20 @@ def test_boxes_and_inputs_that_come_and_go(ledger: Ledger) -> None:
         ("kept",),
     )
     assert not found.is_nothing
+    assert "  ~ output kept: from" in list(found.lines())
+
+
+def test_it_says_how_many_boxes_keep_their_state(ledger: Ledger) -> None:
+    nothing = compare(ledger, network())
+
+    def first(kept: str, stateful: str) -> str:
+        found = replace(nothing, kept=tuple(kept), stateful=tuple(stateful), held=("x",))
+        return next(found.lines()).strip()
+
+    assert first("", "") == "0 boxes continue"
+    assert first("a", "") == "1 box continues"
+    assert first("a", "a") == "1 box continues and keeps its state"
+    assert first("abc", "ab") == "3 boxes continue, 2 keep their state"
 
 
 # --- what is lost

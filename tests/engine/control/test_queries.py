@@ -89,7 +89,7 @@ def test_a_query_that_is_kept_goes_on_behind_the_last_table_taken(house: House, 
     with control.join("fast", follow=False) as query:
         assert [table["speed"].to_pylist() for _, table in query] == [[91.0], [92.0]]
     control.detach("fast")
-    with pytest.raises(EngineError, match="is no query that is attached; expected a query that was"):
+    with pytest.raises(EngineError, match="is attached; attached: none"):
         control.join("fast")
 
 
@@ -99,7 +99,7 @@ def test_a_query_has_one_reader(control: Control, tmp_path: Path) -> None:
             other.join("fast")
         with other.attach(fast(), name="more", keep=True):
             pass
-        with pytest.raises(EngineError, match=r"nobody: .* expected one of fast, more$"):
+        with pytest.raises(EngineError, match=r"no query 'nobody' is attached; attached: fast, more$"):
             other.join("nobody")
 
 

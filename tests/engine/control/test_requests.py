@@ -76,7 +76,7 @@ def _twice_wrong() -> dict[str, object]:
         ({"request": "took", "output": "fast"}, "request: there is no request 'took'"),
         ({"request": "detach"}, "request.name: is missing"),
         ({"request": "detach", "name": "nobody"}, "nobody: is no query"),
-        ({"request": "join", "name": "nobody", "follow": True}, "nobody: is no query that is attached"),
+        ({"request": "join", "name": "nobody", "follow": True}, "no query 'nobody' is attached"),
         (
             {"request": "attach", "network": [], "keep": False, "follow": True},
             "request.network: is of type list",

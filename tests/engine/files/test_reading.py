@@ -200,7 +200,9 @@ def test_no_such_file_a_folder_and_a_name_without_format(tmp_path: Path) -> None
     assert refusal(tmp_path / "none.parquet") == "there is no such file"
     (tmp_path / "folder.csv").mkdir()
     assert refusal(tmp_path / "folder.csv") == "is a folder; expected a file"
-    assert refusal(write(tmp_path / "reports.xlsx", "")).startswith("its name tells no format; expected .csv")
+    assert refusal(write(tmp_path / "reports.xlsx", "")).startswith(
+        "its name has no known extension; expected .csv"
+    )
 
 
 def test_packed_files(tmp_path: Path) -> None:
@@ -226,6 +228,17 @@ def test_json_lines(tmp_path: Path) -> None:
     assert batch.rejected == ()
 
 
+def test_a_number_in_json_is_no_time(tmp_path: Path) -> None:
+    path = json_file(tmp_path, '{"t": 1763359200}\n{"t": "2026-03-01T12:00:00Z"}\n{"t": true}\n')
+    with open_reader(str(path), parse_schema("t timestamp")) as reader:
+        (batch,) = reader.batches()
+    assert reasons(batch) == [
+        "reports.jsonl, line 1: 1763359200 in attribute t is a number; expected a timestamp as ISO 8601 text",
+        "reports.jsonl, line 3: True in attribute t is no timestamp",
+    ]
+    assert batch.table.num_rows == 1
+
+
 def test_json_lines_that_do_not_fit(tmp_path: Path) -> None:
     good = [f'{{"sid": {n}, "pos": {n}}}\n' for n in range(1000)]
     good[600:609] = [
@@ -242,9 +255,9 @@ def test_json_lines_that_do_not_fit(tmp_path: Path) -> None:
     batch = read(json_file(tmp_path, "".join(good)))
     assert batch.table.num_rows == 991
     assert reasons(batch) == [
-        "reports.jsonl, line 601: 'abc' in attribute pos is no int",
+        "reports.jsonl, line 601: 'abc' in attribute pos is a string; expected a JSON number",
         "reports.jsonl, line 602: 1.5 in attribute pos is no int",
-        "reports.jsonl, line 603: '1' in attribute sid is no int",
+        "reports.jsonl, line 603: '1' in attribute sid is a string; expected a JSON number",
         "reports.jsonl, line 604: True in attribute sid is no int",
         "reports.jsonl, line 605: 'sid' is NULL, which its schema does not allow",
         "reports.jsonl, line 606: names an attribute twice",

@@ -88,6 +88,11 @@ def test_dictionaries_may_say_when_they_arrived() -> None:
             [{"speed": 2.0}],
             r"tuple 0 has no attribute 'car', which may not be NULL; expected \(car int not null",
         ),
+        (
+            [{"car": 1, TS: "2026-03-01T12:00:00"}],
+            r"tuple 0 has #ts = '2026-03-01T12:00:00', a string; "
+            r"expected a datetime\.datetime: strings are not read as times$",
+        ),
         ([ROWS[0], {"car": "one"}], r"tuple 1 has car = 'one': .*; expected a value of int32$"),
         ([{"car": 1 << 40}], r"tuple 0 has car = 1099511627776: .*; expected a value of int32$"),
         ([{"car": 1, "speed": b"fast"}], r"tuple 0 has speed = b'fast': .*; expected a value of double$"),

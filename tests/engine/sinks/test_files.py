@@ -82,6 +82,10 @@ def test_a_file_that_is_not_as_it_was_left_is_refused(tmp_path: Path) -> None:
         with pytest.raises(EngineError, match=f"{reason}; expected the file as it was left"):
             written(Shelf(tmp_path, tuples(20)), path)
         assert path.read_bytes() == changed
+    path.unlink()
+    with pytest.raises(EngineError, match=rf"out\.csv: is gone, and {len(data)} bytes were written to it"):
+        written(Shelf(tmp_path, tuples(20)), path)
+    assert not path.exists()
     path.write_bytes(data)
     written(Shelf(tmp_path, tuples(21)), path)
     assert read(path) == expected(21)
@@ -161,7 +165,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
         "file/out.csv": "cannot be written: Not a directory",
         "folder.csv": "cannot be written: Is a directory",
         "file.parquet": "is a file; expected a folder for Parquet files, or a free name",
-        "out.txt": "its name tells no format",
+        "out.txt": "its name has no known extension",
     }.items():
         with pytest.raises(EngineError, match=f"{path}: {reason}"):
             written(Shelf(tmp_path, tuples(3)), tmp_path / path)

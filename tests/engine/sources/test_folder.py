@@ -111,7 +111,7 @@ def test_what_is_no_folder_of_files(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="there is no such folder"):
         run(Ledger(), FolderSource("x", str(tmp_path / "none"), SCHEMA))
     (tmp_path / "notes.txt").write_text("?")
-    with pytest.raises(EngineError, match=r"notes\.txt: its name tells no format"):
+    with pytest.raises(EngineError, match=r"notes\.txt: its name has no known extension"):
         run(Ledger(), FolderSource("x", str(tmp_path), SCHEMA))
 
 
@@ -154,7 +154,7 @@ def test_a_rejected_row_names_the_file_of_the_folder(tmp_path: Path) -> None:
     run(ledger, parse_source("x", str(tmp_path), needed))
     assert ledger.rejected == [
         f"{tmp_path}/a.csv, line 3: 'x' in attribute n is no int",
-        f"{tmp_path}/b.jsonl, line 2: 'y' in attribute n is no int",
+        f"{tmp_path}/b.jsonl, line 2: 'y' in attribute n is a string; expected a JSON number",
         f"{tmp_path}/c.parquet, row 2: 'n' is NULL, which its schema does not allow",
     ]
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
+from itertools import takewhile
 from sys import float_info
 from typing import Any
 
 from australis.algebra.boxes import Box, at
+from australis.algebra.expr import nearest
+from australis.algebra.form.stand_ins import UNKNOWN_FIELD
 from australis.algebra.guards import Gathering, is_a, shown
 from australis.algebra.network import NAME_PATTERN
 from australis.algebra.order import SLACK_MAX, Order
@@ -47,10 +50,21 @@ def _texts(value: Json) -> tuple[str, ...]:
 
 
 def _named(value: Json) -> tuple[tuple[str, str], ...]:
-    for name, text in expect(value, dict, "an object of texts").items():
+    expect(value, dict, "an object of texts")
+    _refuse_split(list(value.items()))
+    for name, text in value.items():
         with at(name):
             expect(text, str, "a text")
     return tuple(value.items())
+
+
+def _refuse_split(items: list[tuple[str, Json]]) -> None:
+    """Say so where YAML has split a text inside `{...}` at its commas, as in `{fare: decimal(6,2)}`."""
+    for index, (name, text) in enumerate(items):
+        rest = [str(key) for key, _ in takewhile(lambda item: item[1] is None, items[index + 1 :])]
+        if isinstance(text, str) and text.count("(") > text.count(")") and rest and rest[-1].endswith(")"):
+            whole = ",".join((text, *rest))
+            raise FormError(Problem(name, "YAML splits it at the comma", f'quotes inside {{...}}: "{whole}"'))
 
 
 def _points(value: Json) -> tuple[tuple[float, float], ...]:
@@ -97,7 +111,10 @@ NUMBER = Codec({"type": "number"}, _number)
 WEIGHT = Codec({"type": "number", "exclusiveMinimum": 0}, _number)
 IMPORTANCE = Codec({"type": "number", "minimum": 0}, _number)
 WHOLE = Codec({"type": "integer"}, lambda v: expect(v, int, "a whole number"))
-SLACK = Codec({"type": "integer", "minimum": 0, "maximum": SLACK_MAX}, WHOLE.read)
+SLACK = Codec(
+    {"type": "integer", "minimum": 0, "maximum": SLACK_MAX},
+    lambda v: expect(v, int, "a whole number: slack counts tuples, not time"),
+)
 HISTORY = Codec(
     {"type": ["integer", "string"], "minimum": 0},
     lambda v: expect(v, (int, str), "a number of tuples, or a time"),
@@ -111,19 +128,28 @@ CATEGORIES = Codec(
 ATTRIBUTES = Codec(_OF_TEXTS, lambda v: schema_of(dict(_named(v))), Schema.as_dict)
 
 
-def record(made: type[Any], codecs: Mapping[str, Codec], title: str) -> Codec:
-    """The codec of a dataclass: an object with a codec for each field; defaults are omitted when written."""
+def record(
+    made: type[Any], codecs: Mapping[str, Codec], title: str, renamed: Mapping[str, str] | None = None
+) -> Codec:
+    """The codec of a dataclass: an object with a codec for each field; defaults are omitted when written.
+
+    `renamed` has the fields whose name in a document is another one.
+    """
+    written = {f.name: (renamed or {}).get(f.name, f.name) for f in fields(made)}
+    own = {name: field for field, name in written.items()}
     required = [
-        f.name for f in fields(made) if f.init and f.default is MISSING and f.default_factory is MISSING
+        written[f.name]
+        for f in fields(made)
+        if f.init and f.default is MISSING and f.default_factory is MISSING
     ]
-    defaults = {f.name: f.default for f in fields(made)}
+    defaults = {written[f.name]: f.default for f in fields(made)}
 
     def read(value: Json) -> Any:
         expect(value, dict, f"an object: {title}")
-        return made(**read_fields(value, codecs, required))
+        return made(**{own[name]: read for name, read in read_fields(value, codecs, required).items()})
 
     def write(item: Any) -> Json:
-        values = {name: getattr(item, name) for name in codecs}
+        values = {name: getattr(item, own[name]) for name in codecs}
         return {n: codecs[n].write(v) for n, v in values.items() if n in required or v != defaults[n]}
 
     schema = object_schema({name: codec.schema for name, codec in codecs.items()}, required, title)
@@ -143,10 +169,14 @@ def gather_fields(
 ) -> dict[str, Any]:
     """The fields that can be read, each through its codec; collects the problems of the others."""
     found = {}
+    missing = [name for name in required if name not in value]
     for name in (name for name in value if name not in codecs):
+        meant = nearest(str(name), [known for known in codecs if known not in value])
+        perhaps = f" (perhaps {meant!r})" if meant else ""
+        missing = [each for each in missing if each != meant]
         with gathering.at(str(name)):
-            raise FormError(Problem("", "unknown field", f"one of {', '.join(codecs)}"))
-    for name in (name for name in required if name not in value):
+            raise FormError(Problem("", f"{UNKNOWN_FIELD}{perhaps}", f"one of {', '.join(codecs)}"))
+    for name in missing:
         with gathering.at(name):
             raise FormError(Problem("", "is missing", f"{', '.join(required)}"))
     for name in (name for name in value if name in codecs):

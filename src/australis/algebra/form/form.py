@@ -79,7 +79,12 @@ INPUT = record(
     {"schema": ATTRIBUTES, "table": FLAG, "store": STORE, "description": TEXT},
     "a stream or a stored table",
 )
-OUTPUT = record(Output, {"source": REF, "quality": QUALITY, "description": TEXT}, "a stream to applications")
+OUTPUT = record(
+    Output,
+    {"from": REF, "quality": QUALITY, "description": TEXT},
+    "a stream to applications",
+    renamed={"source": "from"},
+)
 POINT = record(
     ConnectionPoint,
     {"at": REF, "history": HISTORY, "key": TEXT, "description": TEXT, "importance": IMPORTANCE},
@@ -194,7 +199,7 @@ def to_json(network: Network) -> dict[str, Json]:
         "boxes": _write_node,
         "connection_points": POINT.write,
         "groups": GROUP.write,
-        "outputs": _write_output,
+        "outputs": OUTPUT.write,
     }
     sections = {name: {k: writers[name](v) for k, v in getattr(network, name).items()} for name in _SECTIONS}
     return {"australis": VERSION, **shown, **{name: items for name, items in sections.items() if items}}
@@ -203,15 +208,12 @@ def to_json(network: Network) -> dict[str, Json]:
 def json_schema() -> dict[str, Json]:
     """The JSON Schema of version 1, made from the codecs that read it."""
     boxes = [_node_schema(kind) for kind, box in BOXES.items() if not box.system]
-    output = {
-        ("from" if key == "source" else key): value for key, value in OUTPUT.schema["properties"].items()
-    }
     items = {
         "inputs": INPUT.schema,
         "boxes": {"oneOf": boxes},
         "connection_points": POINT.schema,
         "groups": GROUP.schema,
-        "outputs": object_schema(output, ["from"], OUTPUT.schema["title"]),
+        "outputs": OUTPUT.schema,
     }
     properties: dict[str, Json] = {
         "australis": {"const": VERSION},
@@ -295,12 +297,8 @@ def _read_output(value: Json) -> Output:
     expect(value, dict, "an object: an output")
     if "source" in value:
         raise FormError(Problem("source", "unknown field", "'from'"))
-    renamed: Output = OUTPUT.read({("source" if key == "from" else key): item for key, item in value.items()})
-    return renamed
-
-
-def _write_output(output: Output) -> Json:
-    return {("from" if key == "source" else key): item for key, item in OUTPUT.write(output).items()}
+    output: Output = OUTPUT.read(value)
+    return output
 
 
 def _node_schema(kind: str) -> dict[str, Json]:

@@ -10,6 +10,8 @@ from typing import Any
 from australis.errors import Problem
 
 Json = Any
+UNKNOWN_FIELD = "unknown field"
+"""How the message about a field that a part does not have begins."""
 _HARMLESS = ("quality", "history", "importance", "store", "tag", "description")
 """The fields of a part that do not affect the meaning of other parts."""
 _NAMED = ("schema", "attributes", "functions")
@@ -30,7 +32,7 @@ def without_faults(part: Json, problems: Iterable[Problem]) -> tuple[Json, froze
     for problem in problems:
         match = _PATH.match(problem.path)
         field, index, name = match.groups() if match else ("", None, None)
-        if field in _HARMLESS or problem.what == "unknown field":
+        if field in _HARMLESS or problem.what.startswith(UNKNOWN_FIELD):
             made.pop(field, None)
         elif field == "predicates" and index is not None:
             made[field][int(index)] = "true"

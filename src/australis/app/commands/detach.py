@@ -9,7 +9,7 @@ import click
 
 from australis.app import running
 from australis.app.options import RootOptions, as_json_option, log_options, root_options
-from australis.errors import EngineError, Problem
+from australis.engine.ledger import not_attached
 
 
 @click.command()
@@ -38,5 +38,4 @@ def _check(root: RootOptions, name: str) -> None:
     """Refuse a query that is not there, before Spark is started for it."""
     known = running.record_of(root).queries
     if name not in known:
-        expected = f"one of {', '.join(known)}" if known else "a root with queries"
-        raise EngineError(Problem(root.root, f"there is no query {name!r}", expected))
+        raise not_attached(name, known)

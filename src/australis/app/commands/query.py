@@ -1,4 +1,4 @@
-"""`australis query`: asks a running stream about its past, and goes on with what comes."""
+"""`australis query`: queries the history of a running stream, and continues with new tuples."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def command(
 
 
 def _check(asked: QueryOptions, name: str | None, listed: bool) -> None:
-    """Refuse words that do not go together."""
+    """Refuse options that cannot be combined."""
     if listed and not (asked.is_nothing and name is None):
         raise click.UsageError("--list is for itself: it names all queries that are attached")
     if not listed and asked.is_nothing and name is None:
@@ -107,7 +107,7 @@ def _check(asked: QueryOptions, name: str | None, listed: bool) -> None:
 
 
 def _refuse_offline(ctx: click.Context, root: str) -> None:
-    """Say what only a node can do, where none runs."""
+    """Refuse what only a node can do, where none runs."""
     for option in ("keep", "name", "follow"):
         given = ctx.get_parameter_source(option) is ParameterSource.COMMANDLINE
         if given and ctx.params[option]:
@@ -116,7 +116,7 @@ def _refuse_offline(ctx: click.Context, root: str) -> None:
 
 
 class Wanted:
-    """What is to be shown of a query, and where."""
+    """What to show of a query, and where."""
 
     def __init__(self, output: str | None, limit: int | None, as_json: bool, stop: Stop) -> None:
         if output not in (None, STANDARD_STREAM):
@@ -136,7 +136,7 @@ class Wanted:
             asking.deliver(asking.query_history(root, query), target, self._stop)
 
     def read(self, query: RemoteQuery, *, keep: bool) -> None:
-        """Show what a query delivers, and leave it behind as was wanted."""
+        """Show what a query delivers, and keep or remove it as requested."""
         with query:
             _say_on_terminal(f"{query.name} is attached; Ctrl-C ends it")
             with suppress(KeyboardInterrupt), self._delivery(query.network) as target:
@@ -146,7 +146,9 @@ class Wanted:
         elif query.end is End.DETACHED:
             click.echo(f"australis: {query.name} was detached by somebody else", err=True)
         elif keep:
-            click.echo(f"{query.name} stays attached: --name {query.name} reads on", err=True)
+            click.echo(
+                f"{query.name} stays attached; `australis query --name {query.name}` continues it", err=True
+            )
 
 
 def _say_on_terminal(text: str) -> None:

@@ -1,4 +1,4 @@
-"""`australis run`: streams of tuples through a network."""
+"""`australis run`: runs streams of tuples through a network."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from australis.app.exit_codes import FAILED, INTERRUPTED
 from australis.app.options import (
     NodeOptions,
     check_files,
+    check_inputs,
     find_network,
     grouped,
     log_options,
@@ -31,7 +32,17 @@ from australis.engine.sources import DEFAULT_BATCH
         Inputs=("inputs", "stream_format", "batch", "strict", "follow", "rate", "speed", "by"),
         Outputs=("outputs", "flush", "as_json"),
         Engine=("engine", "clock", "function_files"),
-        Node=("root", "catalog", "runner", "partitions", "train", "disk", "metrics", "control"),
+        Node=(
+            "root",
+            "catalog",
+            "runner",
+            "partitions",
+            "train",
+            "train_limit",
+            "disk",
+            "metrics",
+            "control",
+        ),
         Quality_of_service=("shed", "headroom", "schedule", "discipline", "optimise"),
         Spark=("master", "worker_wait", "way"),
     )
@@ -133,6 +144,7 @@ def command(
     if engine != SPARK:
         refuse_elsewhere(ctx, engine, sources)
     node.check(ctx)
+    check_inputs(network, sources, is_resumable=node.root is not None)
     now = wall_clock if clock == "wall" else running.stopped_clock()
     job = running.RunRequest(network, sources, targets, now=now, is_timed=clock == "wall", **options)
     with running.stoppable() as stop:
@@ -163,11 +175,11 @@ def _run(
 def _what_is_left(node: NodeOptions) -> str:
     if node.root is None:
         return "no output was written"
-    return f"what came in is safe in {node.root}, and the same command goes on from there"
+    return f"everything received is safe in {node.root}; run the same command to continue"
 
 
 def _warn(summary: running.Summary) -> None:
-    """Say what was lost, as the last words of a run, for nobody to overlook."""
+    """Report losses at the very end of a run, where nobody overlooks them."""
     losses = summary.losses
     if losses:
         click.secho(f"\n{losses.headline()}", err=True, fg="red", bold=True)

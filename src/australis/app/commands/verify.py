@@ -1,4 +1,4 @@
-"""`australis verify`: whether the files of a root are what its catalogue says, with nothing changed."""
+"""`australis verify`: whether the files of a root are what its catalogue says; changes nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ORPHANS_SHOWN = 5
 @click.command()
 @root_argument
 @click.option("--quick", is_flag=True, help="Compare sizes and footers only, and read no tuples and states.")
-@click.option("--empty-trash", is_flag=True, help="If nothing is wrong, delete what is in the trash.")
+@click.option("--empty-trash", is_flag=True, help="If no problem is found, delete what is in the trash.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @progress_option
 @click.pass_context
@@ -68,13 +68,13 @@ def command(
 
 
 def _lines(root: str, found: Verification) -> Iterator[str]:
-    """What is wrong, or that nothing is, and what there is."""
+    """What is wrong, or that nothing is, and what the root has."""
     yield from map(str, found.findings)
-    told = _count(len(found.findings), "finding") if found.findings else "nothing is wrong"
+    told = _count(len(found.findings), "finding") if found.findings else "no problems found"
     yield f"{root}: {told}"
     if not found.version:
         return
-    ended = "stopped in order" if found.is_closed else "the last node did not stop in order"
+    ended = "shut down cleanly" if found.is_closed else "the last node did not shut down cleanly"
     yield f"  {_count(found.files, 'file')}, {shown.size(found.bytes)}, {_count(found.tuples, 'tuple')}"
     yield f"  catalogue version {found.version}, {found.commits:,} commits, epoch {found.epoch}; {ended}"
     if found.orphans:

@@ -1,6 +1,6 @@
 """What the arguments of commands mean: networks, files, roots, queries and settings of a node.
 
-Texts come in; checked values go out, or a message that says what to write instead.
+In: texts. Out: checked values, or a message that says what to write instead.
 """
 
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from australis.app.options.files import check_files, named_files
+    from australis.app.options.files import check_files, check_inputs, named_files
     from australis.app.options.groups import GroupedCommand, grouped
     from australis.app.options.logs import log_options
     from australis.app.options.networks import (
@@ -35,6 +35,7 @@ else:
         {
             "files": (
                 "check_files",
+                "check_inputs",
                 "named_files",
             ),
             "groups": (
@@ -85,6 +86,7 @@ __all__ = [
     "RootOptions",
     "as_json_option",
     "check_files",
+    "check_inputs",
     "expressions",
     "find_network",
     "functions_option",

@@ -10,6 +10,7 @@ import click
 
 from australis.algebra.network import Network
 from australis.engine.files import STANDARD_STREAM
+from australis.engine.sources import PREFIX
 
 
 def named_files(options: tuple[str, ...], known: list[str], kind: str) -> dict[str, str]:
@@ -32,7 +33,7 @@ def named_files(options: tuple[str, ...], known: list[str], kind: str) -> dict[s
 def check_files(
     network: Network, sources: Mapping[str, str], targets: Mapping[str, str], as_json: bool
 ) -> None:
-    """Refuse inputs without a file, and files that stand for two things."""
+    """Refuse inputs without a file, and files that are used for two things."""
     stored = [name for name, given in network.inputs.items() if given.store is not None]
     if twice := [name for name in stored if name in sources]:
         raise click.UsageError(f"{twice[0]} is read from its store: leave out --input {twice[0]}")
@@ -47,6 +48,16 @@ def check_files(
             raise click.UsageError(f"{target} is an input and cannot be an output, too")
     if as_json and STANDARD_STREAM in targets.values():
         raise click.UsageError("--json prints to standard output, so no --output can be '-'")
+
+
+def check_inputs(network: Network, sources: Mapping[str, str], *, is_resumable: bool) -> None:
+    """Refuse files and folders that are not there; a root may hold a stored table already."""
+    for name, path in sources.items():
+        may_be_held = is_resumable and network.inputs[name].table
+        if path == STANDARD_STREAM or path.startswith(PREFIX) or may_be_held or Path(path).exists():
+            continue
+        what = "file" if Path(path).suffix and not path.endswith("/") else "folder"
+        raise click.UsageError(f"--input {name}={path}: there is no such {what}")
 
 
 def _check_streams(paths: list[str]) -> None:
@@ -68,7 +79,7 @@ def _check_outputs(paths: list[str]) -> None:
 
 
 def _same_file(first: str, second: str) -> bool:
-    """Whether two names lead to one file, by whatever spelling or link; streams and devices are no files."""
+    """Whether two names lead to the same file, by any spelling or link; streams and devices are not files."""
     if STANDARD_STREAM in (first, second):
         return False
     one, other = Path(first).resolve(), Path(second).resolve()

@@ -28,22 +28,36 @@ _OTHERS = (
 )
 
 
+_MISSING = f"Missing option '--root' (or set {ROOT})."
+
+
+class _RootOption(click.Option):
+    """The option --root, which an environment variable can stand for."""
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        if self.value_is_missing(value) and not ctx.resilient_parsing:
+            raise click.UsageError(_MISSING, ctx)
+        return super().process_value(ctx, value)
+
+
 def root_options(command: Command) -> Command:
-    """The options --root, --catalog and --functions, of a command that needs a root."""
+    """The options --root, --catalog and --functions, for a command that needs a root."""
     for option in reversed(_OTHERS):
         command = option(command)
-    return click.option("--root", metavar="DIR", envvar=ROOT, required=True, help=_ROOT_HELP)(command)
+    return click.option(
+        "--root", cls=_RootOption, metavar="DIR", envvar=ROOT, required=True, help=_ROOT_HELP
+    )(command)
 
 
 def root_argument(command: Command) -> Command:
-    """The same options, of a command about a root as a whole: the root may stand there without --root."""
+    """The same options, for a command about a whole root: the root may be given without --root."""
 
     @wraps(command)
     def call(*args: Any, root: str | None, place: str | None, **options: Any) -> Any:
         if root is not None and place is not None and not _is_from_environment("root"):
             raise click.UsageError(f"two roots are given, {place} and {root}: leave one out")
         if place is None and root is None:
-            raise click.UsageError("Missing option '--root'.")
+            raise click.UsageError(_MISSING)
         return command(*args, root=place or root, **options)
 
     for option in reversed(_OTHERS):
@@ -58,7 +72,7 @@ def _is_from_environment(name: str) -> bool:
 
 
 def as_json_option(what: str) -> Callable[[Command], Command]:
-    """The option --json of a command that otherwise says in a sentence what it did."""
+    """The option --json of a command that otherwise reports in a sentence what it did."""
     return click.option("--json", "as_json", is_flag=True, help=f"Print {what} as JSON.")
 
 

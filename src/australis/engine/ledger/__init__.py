@@ -1,6 +1,6 @@
-"""What is committed: the catalogue of a root, its mirror in memory, and files that nothing refers to.
+"""Committed state: the catalogue of a root, its mirror in memory, and files that nothing refers to.
 
-Segments, states, heads and statistics come in and become visible whole or not at all.
+In: segments, states, heads and statistics, which become visible atomically.
 """
 
 from australis.engine.ledger.catalog import DISK, NETWORK, OPTIMISER, Catalog
@@ -36,13 +36,14 @@ from australis.engine.ledger.custody import (
     RootTaken,
     disagreement,
     missing_catalog,
+    missing_identity,
     missing_journal,
 )
 from australis.engine.ledger.entries import FLUSH, LOAD, PUSH, TICK, Head, LogEvent, StateFile
 from australis.engine.ledger.ledger import Ledger, UnitOfWork
 from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.queues import ALL, Queues, Rows, load_queues, loads_of, rows_between
-from australis.engine.ledger.record import Record
+from australis.engine.ledger.record import Record, not_attached
 from australis.engine.ledger.retention import (
     arcs_with_history,
     history_from,
@@ -102,7 +103,9 @@ __all__ = [
     "log_needed_from",
     "middle_us",
     "missing_catalog",
+    "missing_identity",
     "missing_journal",
+    "not_attached",
     "note_all_withdrawn",
     "note_discards",
     "note_insertion",

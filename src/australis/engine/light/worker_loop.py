@@ -10,15 +10,20 @@ from australis.engine.worker import Manifest, Task, answer_or_fault
 
 
 def work(driver: Connection) -> None:
-    """Say that this worker is ready, then serve until the driver ends the connection."""
+    """Report that this worker is ready, then serve until the driver closes the connection."""
     driver.send_bytes(READY)
     while True:
         try:
             order = driver.recv_bytes()
-        except EOFError:
-            # The driver needs no more.
+        except (EOFError, ConnectionResetError):
+            # The driver has closed the connection, or was killed.
             return
-        driver.send_bytes(answer_or_fault(partial(_run, order)))
+        answer = answer_or_fault(partial(_run, order))
+        try:
+            driver.send_bytes(answer)
+        except (BrokenPipeError, ConnectionResetError):
+            # The driver has ended meanwhile, and nobody waits for the answer.
+            return
 
 
 def _run(order: bytes) -> Manifest:

@@ -1,4 +1,4 @@
-"""A file that grows by whole appends: what was recorded stays, a half-written tail never does."""
+"""A file that grows by whole appends: recorded bytes stay, a half-written tail is cut off."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class FileEnd:
-    """How long a file is, and the checksum of its last bytes, by which it is known again.
+    """The length of a file and the checksum of its last bytes, by which it is recognised.
 
     >>> read_file_end(FileEnd(5, 7).text, "a.csv")
     FileEnd(size=5, end=7)
@@ -35,7 +35,7 @@ class FileEnd:
 
 
 def read_file_end(text: str, path: str) -> FileEnd:
-    """The record that a position text tells."""
+    """The record in a position text."""
     try:
         return FileEnd(**json.loads(text))
     except (ValueError, TypeError):
@@ -43,12 +43,14 @@ def read_file_end(text: str, path: str) -> FileEnd:
 
 
 class AppendedFile:
-    """A file opened for appending, cut back to what was recorded of it."""
+    """A file opened for appending, cut back to its recorded length."""
 
     def __init__(self, path: str, record: FileEnd) -> None:
         self._path, self._final = path, Path(path).resolve()
         with trouble(path):
             is_new = not self._final.exists()
+            if is_new:
+                refuse_gone(path, record)
             self._file = os.open(self._final, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             if is_new:
                 sync_folder(self._final.parent)
@@ -62,7 +64,7 @@ class AppendedFile:
         self.record = record
 
     def append(self, chunks: Iterable[bytes]) -> FileEnd:
-        """Bring bytes to the disk; if that fails the file is as it was."""
+        """Append bytes and sync them to disk; on failure the file is as it was."""
         size, end = self.record.size, self._end
         try:
             with trouble(self._path):
@@ -95,10 +97,11 @@ class AppendedFile:
 
 
 def check_appendable(path: str, record: FileEnd) -> None:
-    """Refuse a file that cannot be appended to, or is not as it was recorded; nothing is changed."""
+    """Refuse a file that cannot be appended to, or is not as it was recorded; changes nothing."""
     final = Path(path).resolve()
     with trouble(path):
         if not final.exists():
+            refuse_gone(path, record)
             check_folder(path)
             return
         file = os.open(final, os.O_RDWR | os.O_CLOEXEC)
@@ -109,9 +112,15 @@ def check_appendable(path: str, record: FileEnd) -> None:
 
 
 def check_folder(path: str) -> None:
-    """Refuse a file that cannot be made, since the folder around it is not there or cannot be written."""
+    """Refuse a file whose folder does not exist or cannot be written."""
     with trouble(path), tempfile.TemporaryFile(dir=Path(path).resolve().parent):
         return
+
+
+def refuse_gone(path: str, record: FileEnd) -> None:
+    """Refuse to begin a file anew, of which a part was written before and is no longer there."""
+    if record.size:
+        raise EngineError(Problem(path, f"is gone, and {record.size:,} bytes were written to it", EXPECTED))
 
 
 def recorded_end(file: int, record: FileEnd, path: str) -> bytes:
@@ -133,7 +142,7 @@ EXPECTED = "the file as it was left, or a new name for the rest of the output"
 
 @contextmanager
 def trouble(path: str) -> Iterator[None]:
-    """Say what a writing error means, and for which file."""
+    """Report a writing error, and for which file."""
     try:
         yield
     except BrokenPipeError:
@@ -144,7 +153,7 @@ def trouble(path: str) -> Iterator[None]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk."""
+    """Sync the names in a folder to disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
