@@ -109,6 +109,10 @@ def test_the_commands_of_the_readme_print_what_it_shows() -> None:
     Reader(ROOT).follow("console", block)
 
 
+LONG_S = 120
+"""After this time, what a page waits for does not happen."""
+
+
 class Reader:
     """Follows a page in a folder from top to bottom, and notes what the page shows and what is printed.
 
@@ -145,7 +149,7 @@ class Reader:
 
     def _print(self, block: str) -> None:
         """Compare what commands print; beside a run, repeat them until it has come so far."""
-        end = time.monotonic() + 120
+        end = time.monotonic() + LONG_S
         while (found := self._printed(block)) != block and self._terminal and time.monotonic() < end:
             assert self._terminal.poll() is None, "the run in the other terminal has ended"
             time.sleep(0.2)
@@ -166,7 +170,13 @@ class Reader:
     def _run(self, commands: str) -> subprocess.CompletedProcess[str]:
         bash = ["bash", "-e", "-c", commands]
         done = subprocess.run(
-            bash, cwd=self._folder, env=self._environment, capture_output=True, text=True, check=False
+            bash,
+            cwd=self._folder,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LONG_S,
         )
         self._stderr = done.stderr
         return done
@@ -197,7 +207,7 @@ class Reader:
 
     def _wait_for_node(self) -> None:
         """Wait until the run can be reached by other commands."""
-        end = time.monotonic() + 120
+        end = time.monotonic() + LONG_S
         while not list(self._folder.glob("*/control.json")):
             assert self._terminal
             assert self._terminal.poll() is None, self._terminal.communicate()[1]
@@ -210,7 +220,7 @@ class Reader:
             return None
         if self._terminal.poll() is None:
             os.killpg(self._terminal.pid, signal.SIGINT)
-        self._terminal.communicate(timeout=120)
+        self._terminal.communicate(timeout=LONG_S)
         return self._terminal.returncode
 
 
