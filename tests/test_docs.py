@@ -5,8 +5,12 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -102,31 +106,143 @@ def test_the_commands_of_the_readme_print_what_it_shows() -> None:
     block = next(
         f["body"] for f in docs._FENCE.finditer((ROOT / "README.md").read_text()) if f["info"] == "console"
     )
-    assert printed(block, ROOT) == block
+    Reader(ROOT).follow("console", block)
 
 
-def printed(block: str, folder: Path) -> str:
-    """A console block with the output of its commands, run in a folder."""
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    found = ""
-    for command in re.findall(r"^\$ (.*)$", block, re.MULTILINE):
+class Reader:
+    """Follows a page in a folder from top to bottom, and notes what the page shows and what is printed.
+
+    A `terminal` block keeps running; the next one interrupts it by Ctrl-C first.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        self._terminal: subprocess.Popen[str] | None = None
+        self._stderr = ""
+        self.followed: Counter[str] = Counter()
+        """How many blocks of each kind."""
+
+    def follow(self, info: str, body: str) -> None:
+        """Do what a block says, and check what it shows; blocks that are only to be read do nothing."""
+        kind, _, name = info.partition(" ")
+        way, _, file = name.partition("=")
+        steps = {
+            "console": self._print,
+            "bash": self._type,
+            "bash terminal": self._open,
+            "text stderr": self._warn,
+        }
+        if way == "file":
+            (self._folder / file).write_text(body)
+        elif way == "edit":
+            self._edit(self._folder / file, body)
+        elif step := steps.get(info):
+            step(body)
+        else:
+            return
+        self.followed[info if info in steps else f"{kind} {way}"] += 1
+
+    def _print(self, block: str) -> None:
+        """Compare what commands print; beside a run, repeat them until it has come so far."""
+        end = time.monotonic() + 120
+        while (found := self._printed(block)) != block and self._terminal and time.monotonic() < end:
+            assert self._terminal.poll() is None, "the run in the other terminal has ended"
+            time.sleep(0.2)
+        assert found == block
+
+    def _printed(self, block: str) -> str:
+        """The commands of a block with what they print, and their errors if they fail."""
+        found = ""
+        for command in re.findall(r"^\$ (.*)$", block, re.MULTILINE):
+            done = self._run(command)
+            found += f"$ {command}\n{done.stdout}{done.stderr if done.returncode else ''}"
+        return found
+
+    def _type(self, commands: str) -> None:
+        done = self._run(commands)
+        assert done.returncode == 0, done.stderr
+
+    def _run(self, commands: str) -> subprocess.CompletedProcess[str]:
+        bash = ["bash", "-e", "-c", commands]
         done = subprocess.run(
-            ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=True
+            bash, cwd=self._folder, env=self._environment, capture_output=True, text=True, check=False
         )
-        found += f"$ {command}\n{done.stdout}"
-    return found
+        self._stderr = done.stderr
+        return done
+
+    def _warn(self, block: str) -> None:
+        """What is shown of standard error is there, after the last commands."""
+        assert set(block.splitlines()) <= set(self._stderr.splitlines())
+
+    def _edit(self, path: Path, section: str) -> None:
+        """Replace a section of a YAML file, or add it."""
+        key = section.partition("\n")[0]
+        others = re.sub(rf"^{key}\n(?:[ \n].*\n?)*", "", path.read_text(), flags=re.MULTILINE)
+        path.write_text(others + section)
+
+    def _open(self, command: str) -> None:
+        if self._terminal:
+            assert self.interrupt() == 130
+        self._terminal = subprocess.Popen(
+            ["bash", "-c", f"exec {command}"],
+            cwd=self._folder,
+            env=self._environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        self._wait_for_node()
+
+    def _wait_for_node(self) -> None:
+        """Wait until the run can be reached by other commands."""
+        end = time.monotonic() + 120
+        while not list(self._folder.glob("*/control.json")):
+            assert self._terminal
+            assert self._terminal.poll() is None, self._terminal.communicate()[1]
+            assert time.monotonic() < end, "the run has not started"
+            time.sleep(0.1)
+
+    def interrupt(self) -> int | None:
+        """Press Ctrl-C in the terminal of the run, and wait for its end; None if there is none."""
+        if self._terminal is None:
+            return None
+        if self._terminal.poll() is None:
+            os.killpg(self._terminal.pid, signal.SIGINT)
+        self._terminal.communicate(timeout=120)
+        return self._terminal.returncode
 
 
-@pytest.mark.parametrize(("page", "blocks"), [("tutorial", 3), ("expressions", 1)])
-def test_a_page_prints_what_it_shows(tmp_path: Path, page: str, blocks: int) -> None:
-    """Its files, and the commands of its console blocks; what needs two terminals is tried by hand."""
-    fences = list(docs._FENCE.finditer((ROOT / "docs" / f"{page}.md").read_text()))
-    for fence in fences:
-        if name := re.fullmatch(r"(?:csv|yaml|python) file=(\S+)", fence["info"]):
-            (tmp_path / name[1]).write_text(fence["body"])
-    shown = [fence["body"] for fence in fences if fence["info"] == "console"]
-    assert len(shown) == blocks
-    assert [printed(block, tmp_path) for block in shown] == shown
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[Reader]:
+    reader = Reader(tmp_path)
+    yield reader
+    assert reader.interrupt() in {None, 130}
+
+
+@pytest.mark.parametrize(
+    ("page", "blocks"),
+    [
+        (
+            "tutorial",
+            {
+                "csv file": 1,
+                "yaml file": 1,
+                "yaml edit": 2,
+                "console": 6,
+                "text stderr": 1,
+                "bash": 5,
+                "bash terminal": 2,
+            },
+        ),
+        ("expressions", {"python file": 1, "csv file": 1, "yaml file": 1, "console": 1}),
+    ],
+)
+def test_a_page_can_be_followed_from_top_to_bottom(reader: Reader, page: str, blocks: dict[str, int]) -> None:
+    for fence in docs._FENCE.finditer((ROOT / "docs" / f"{page}.md").read_text()):
+        reader.follow(fence["info"], fence["body"])
+    assert dict(reader.followed) == blocks
 
 
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -53,3 +54,23 @@ def test_a_function_may_return_pieces() -> None:
     pieces = pa.chunked_array([[1], [2]])
     function = register_function("tests:pieces", lambda: pieces, takes=(), returns="long")
     assert function.apply([], 2) == pa.array([1, 2])
+
+
+@pytest.mark.parametrize("part", ["init", "incr", "final"])
+def test_an_aggregate_that_exits_has_failed(part: str) -> None:
+    failing = aggregate(**{part: lambda *_: sys.exit(3)})
+    with pytest.raises(KernelError, match="`tests:sum` failed: SystemExit: 3"):
+        failing.results([failing.add(failing.begin(), [1])])
+
+
+def test_a_function_that_exits_has_failed() -> None:
+    leaving = register_function("tests:leave", lambda x: sys.exit(3), takes=("long",), returns="long")
+    with pytest.raises(KernelError, match="`tests:leave` failed: SystemExit: 3"):
+        leaving.apply([pa.array([1])], 1)
+
+
+def test_a_function_whose_values_are_none_of_its_type() -> None:
+    bad = pa.array([b"\xff"], pa.binary()).view(pa.string())
+    damaged = register_function("tests:damage", lambda x: bad, takes=("long",), returns="string")
+    with pytest.raises(KernelError, match=r"`tests:damage` returned a damaged array: .*UTF8"):
+        damaged.apply([pa.array([1])], 1)

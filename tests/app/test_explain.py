@@ -168,7 +168,7 @@ def test_the_name_of_the_output_tells_the_format(net: Path, tmp_path: Path) -> N
         assert (tmp_path / name).read_text().startswith(begin)
     unknown = australis("explain", net, "-o", tmp_path / "a.png")
     assert unknown.exit_code == 2
-    assert "a.png: its name tells no format; expected .svg, .mmd" in unknown.stderr
+    assert "a.png: its name has no known extension; expected .svg, .mmd" in unknown.stderr
     assert not (tmp_path / "a.png").exists()
     refused = australis("explain", net, "-o", tmp_path / "none" / "a.svg")
     assert refused.exit_code == 1

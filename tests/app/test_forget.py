@@ -29,7 +29,7 @@ def test_files_and_subscribers_are_forgotten(folder: Path) -> None:
         node.deploy(load(folder / "net.yaml"))
         node.acknowledge("early", "near", 0)
         node.acknowledge("early", "counts", 0)
-        node.acknowledge("late", "near", 1000)
+        node.acknowledge("late", "near", 14)
         refused = australis("forget", "early", "--root=root")
         assert (refused.exit_code, "is open in another node" in refused.stderr) == (1, True)
     answer = australis("forget", "early", "--of=near", "--root=root")

@@ -48,5 +48,5 @@ def test_a_node_that_is_paused_makes_no_room(spark: SparkSession, tmp_path: Path
         node.deploy(net.build())
         node.pause()
         node.push("s", pa.table({"k": [1]}))
-        with pytest.raises(EngineError, match=r"slow\.s: is paused before there is room: .*resume"):
+        with pytest.raises(EngineError, match=r"slow\.s: is paused before there is disk space: .*resume"):
             node.push("s", pa.table({"k": [2]}))

@@ -101,10 +101,14 @@ def test_into_files(folder: Path) -> None:
     [
         (("nobody",), 2, "cars: there is no connection point 'nobody'; expected one of pos"),
         (("mean",), 2, "'mean' is an arc, but no connection point"),
-        (("pos", "--where=sped > 1"), 2, "where: unknown attribute 'sped'; expected 'speed' perhaps"),
+        (
+            ("pos", "--where=sped > 1"),
+            2,
+            "where: unknown attribute 'sped'; expected one of car, time, speed (perhaps 'speed')",
+        ),
         (("pos", "--columns=speed,sped"), 2, "--columns: there is no 'sped'; there is car, time, speed"),
         (("pos", "--since=yesterday"), 2, "'yesterday' is no time: try 90s, 2h, 3d or 2026-03-01T12:00"),
-        (("pos", "--output=all.txt"), 1, "all.txt: its name tells no format"),
+        (("pos", "--output=all.txt"), 1, "all.txt: its name has no known extension"),
     ],
 )
 def test_what_is_refused(arguments: tuple[str, ...], code: int, said: str) -> None:

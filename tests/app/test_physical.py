@@ -82,7 +82,7 @@ def test_box_by_box_arcs_are_queues_between_superboxes() -> None:
     assert arcs["mean"]["outputs"] == ["means"]
     assert arcs["quotes"]["writer"] is None
     tree = australis("explain", "keyed.yaml", "--physical", "--discipline=box").stdout
-    assert "reads mean, a queue behind superbox mean" in tree
+    assert "reads mean, a queue after superbox mean" in tree
 
 
 def test_stored_tables_and_what_cannot_be_spread() -> None:

@@ -121,7 +121,7 @@ def test_into_a_file(folder: Path, name: str) -> None:
         (
             ("pos", "sped > 80"),
             2,
-            "query.where.predicates[0]: unknown attribute 'sped'; expected 'speed' perhaps",
+            "unknown attribute 'sped'; expected one of car, time, speed (perhaps 'speed')",
         ),
         (("pos", "speed +"), 2, "predicates[0]: unexpected end of the text"),
         (("pos", "--map=x=nothing"), 2, "query.map.attributes.x"),
@@ -130,10 +130,10 @@ def test_into_a_file(folder: Path, name: str) -> None:
         (("pos", "speed > 1", "--net=averages.yaml"), 2, "--net is a whole query"),
         ((), 2, "what is asked?"),
         (("pos", "--list"), 2, "--list is for itself"),
-        (("pos", "--output=found.txt"), 1, "its name tells no format"),
+        (("pos", "--output=found.txt"), 1, "its name has no known extension"),
         (("pos", "--net=averages.yaml", "--output=a.csv"), 2, "is one file, but the query has high, low"),
         (("--net=nothing.yaml",), 2, "there is no such file"),
-        (("pos", "--name=fast"), 2, "the network has"),
+        (("pos", "--name=fast"), 2, "the network already has"),
         (("--name=gone",), 1, "no query 'gone' is attached; attached: none"),
     ],
 )

@@ -64,7 +64,7 @@ def watched(folder: Path, found: object) -> None:
 
 def test_what_is_no_root(folder: Path) -> None:
     (folder / "other").mkdir()
-    for name, what in (("nowhere", "there is no such folder"), ("other", "is no root of a node")):
+    for name, what in (("nowhere", "there is no such folder"), ("other", "is not the root of a node")):
         answer = australis("stats", name)
         assert (answer.exit_code, answer.stdout) == (1, "")
         expected = "expected a folder that `australis run --root` has made"

@@ -73,7 +73,7 @@ def test_a_node_without_a_root_leaves_nothing(spark: SparkSession) -> None:
 def test_to_stop_twice_is_to_stop(node: Node) -> None:
     node.stop()
     node.stop(now=True)
-    with pytest.raises(EngineError, match="runs no network"):
+    with pytest.raises(EngineError, match="its node has stopped; expected another Node on this root"):
         node.read("n")
 
 
@@ -124,7 +124,7 @@ def test_a_drain_ends_when_another_thread_stops_the_node(node: Node) -> None:
     go_on.set()
     node.stop()
     assert len(raised) == 1
-    assert "is stopped before all has gone through" in raised[0]
+    assert "is stopped before all tuples are processed" in raised[0]
 
 
 @pytest.mark.parametrize("name", ["with a space", "ünïcode", "a#b%20c"])

@@ -304,7 +304,7 @@ def test_waiting_for_room_in_vain_is_an_error(spark: SparkSession, tmp_path: Pat
         node.push("s", rows(1_000))
         node.drain()
         with pytest.raises(
-            EngineError, match=r"has no room: .* nothing is left to run; tolerant, strict keep"
+            EngineError, match=r"disk budget exhausted: .* nothing is left to run; what tolerant, strict keep"
         ):
             node.push("s", rows(10))
         assert node.read("strict").num_rows == 1_000

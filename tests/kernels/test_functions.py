@@ -176,3 +176,21 @@ def test_a_user_aggregate_that_breaks_its_promise_is_named() -> None:
     accumulator.add(np.array([0]), np.array([0]), 1)
     with pytest.raises(KernelError, match=r"test_functions:liar.*bad state"):
         accumulator.stored()
+
+
+@pytest.mark.parametrize("state", [{1: 0}, [{"seen": {None: 1}}], ({2.5: 1},)])
+def test_a_state_whose_keys_are_no_texts_is_refused(state: Any) -> None:
+    """JSON would give other keys back, so results would depend on where trains are cut."""
+    register_aggregate(
+        "test_functions:keys",
+        init=lambda: state,
+        incr=lambda state, value: state,
+        final=lambda state: 0.0,
+        takes=("double",),
+        returns="double",
+    )
+    call = parse_window("`test_functions:keys`(x)").bind(SCHEMA)
+    accumulator = opened(call, [pa.array([], pa.string())], [pa.array([1.0])])
+    accumulator.add(np.array([0]), np.array([0]), 1)
+    with pytest.raises(KernelError, match=r"test_functions:keys.*bad state: the key .* is not a text"):
+        accumulator.stored()

@@ -322,8 +322,8 @@ class Play:
                     self.got[output] += numbered(table)
                 if is_last:
                     return
-                # Others may be waiting for a disk that has stalled.
-                self.machine.sleep(0.01)
+                # Others may be waiting for a disk that has stalled, for a minute even.
+                self.machine.sleep(self.random.choice([0.01, 0.01, 3.0]))
             except EngineError:
                 self._trouble()
 

@@ -43,6 +43,8 @@ def _no_limit(limit_us: int) -> AbstractContextManager[None]:
 
 
 _time_limit: list[TimeLimit] = [_no_limit]
+_FAILURES = (Exception, SystemExit)
+"""What a function may raise when it fails; `sys.exit()` in it would end a worker, or the whole run."""
 
 
 def limit_calls(time_limit: TimeLimit) -> None:
@@ -71,7 +73,7 @@ class RowFunction:
             raise KernelError(
                 Problem("", f"`{self.name}` took longer than {self.limit_us / 1e6:g} s")
             ) from error
-        except Exception as error:
+        except _FAILURES as error:
             raise _failed(self.name, error) from error
         if isinstance(result, pa.ChunkedArray):
             result = result.combine_chunks()
@@ -85,6 +87,10 @@ class RowFunction:
             raise _broken(self.name, f"returned values of {result.type}", str(self.returns.arrow))
         if len(result) != rows:
             raise _broken(self.name, f"returned {len(result)} values for {rows} rows", "as many as rows")
+        try:
+            result.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise _broken(self.name, f"returned a damaged array: {error}", "values of its type") from error
 
 
 @dataclass(frozen=True)
@@ -107,21 +113,21 @@ class UserAggregate:
         """The state of a new window; like the next two, it names an aggregate that raises."""
         try:
             return self.init()
-        except Exception as error:
+        except _FAILURES as error:
             raise _failed(self.name, error) from error
 
     def add(self, state: Any, values: Iterable[Any]) -> Any:
         """The state after one more tuple."""
         try:
             return self.incr(state, *values)
-        except Exception as error:
+        except _FAILURES as error:
             raise _failed(self.name, error) from error
 
     def results(self, states: Iterable[Any]) -> pa.Array:
         """The results of windows with these states."""
         try:
             found = [self.final(state) for state in states]
-        except Exception as error:
+        except _FAILURES as error:
             raise _failed(self.name, error) from error
         try:
             return pa.array(found, self.returns.arrow)
@@ -215,7 +221,7 @@ def _limited(limit_us: int | None) -> AbstractContextManager[None]:
     return nullcontext() if limit_us is None else _time_limit[0](limit_us)
 
 
-def _failed(name: str, error: Exception) -> Exception:
+def _failed(name: str, error: BaseException) -> Exception:
     """The error of a function that raised; that there is no memory left is no fault of its tuples."""
     if isinstance(error, MemoryError):
         return MemoryError(f"`{name}`: {error}")

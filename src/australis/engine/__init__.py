@@ -1,8 +1,8 @@
 """The real world: nodes that run networks over files, tables and clocks, on Spark or on local processes.
 
-Comes in: networks, settings, tuples, and a runner for trains. Goes out: committed trains, outputs and
-statistics. Importing the room starts nothing, and loads what is asked for. It is a stranger to the simulator:
-both run the same policies.
+In: networks, settings, tuples, and a runner for trains. Out: committed trains, outputs and statistics.
+Importing the package starts nothing, and loads modules on first use. It does not know the simulator: both run
+the same policies.
 """
 
 import logging
@@ -30,7 +30,7 @@ else:
         },
     )
 
-# Who uses the engine as a library decides what becomes of its messages: without a word from them, nothing.
+# The program that uses the engine as a library configures its logging; by default there is none.
 logging.getLogger("australis").addHandler(logging.NullHandler())
 
 __all__ = [

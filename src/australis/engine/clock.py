@@ -1,4 +1,4 @@
-"""Local time: as the world has it, and as a log has it, where it only passes."""
+"""Local time: the system's wall clock, and the clock of a log, which never goes back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from australis.engine.threads import SYSTEM, Threads
 
 STEP_US = 1_000_000
-"""A clock that departs by more than this from the time that has passed was set; by less, it was adjusted."""
+"""A clock that differs by more than this from the elapsed time was set; by less, it was adjusted."""
 _log = logging.getLogger(__name__)
 
 
@@ -18,11 +18,11 @@ def wall_clock() -> int:
 
 
 class LogClock:
-    """The time of a log: that of a clock, but it never goes back, and never stands still for long.
+    """The time of a log: follows a clock, but never goes back, and never stands still for long.
 
-    Where the clock is behind, because it was ahead once and was set right, time continues from where it was,
-    at the pace of the clock: a timeout that begins now is due after its length. The lead over the clock
-    shrinks when the clock is set forward, and while no node runs.
+    If the clock is set back, log time continues from where it was, at the pace of the clock: a timeout that
+    begins now is due after its full length. The lead over the clock shrinks when the clock is set forward,
+    and while no node runs.
 
     >>> moments = iter([0, 9_000_000, 2_000_000, 5_000_000])
     >>> now = LogClock(lambda: next(moments))
@@ -60,7 +60,7 @@ class LogClock:
         return found
 
     def _follow(self, seen: int, warnings: list[str]) -> None:
-        """Note that the clock shows a time: has it been set since it was last read?"""
+        """Note the time that the clock shows, and find out whether it was set since it was last read."""
         ticks = self._ticks_us(self._ticks + max(0, seen - self._seen))
         step = (seen - self._seen) - (ticks - self._ticks)
         self._seen, self._ticks = seen, ticks
@@ -76,7 +76,7 @@ class LogClock:
                 )
 
     def _ticks_us(self, unknown: int) -> int:
-        """The time that has passed since some moment; without such a clock, what the other one says."""
+        """Time elapsed since some fixed moment; without a monotonic clock, what the wall clock shows."""
         return unknown if self._ticks_ns is None else self._ticks_ns() // 1000
 
     def _behind(self) -> str:

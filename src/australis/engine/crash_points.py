@@ -1,7 +1,7 @@
-"""Crash points: named places of the commit path where a test can end a process, as a loss of power would.
+"""Crash points: named places in the commit path where a test can kill a process, as a power failure would.
 
-They do nothing unless the environment says so: `AUSTRALIS_CRASH=train.committed:3` is the third time.
-The file that `AUSTRALIS_CRASH_LOG` names gets a line for every process that was ended so.
+They do nothing unless the environment names one: `AUSTRALIS_CRASH=train.committed:3` means the third time it
+is reached. Each process killed in this way adds a line to the file that `AUSTRALIS_CRASH_LOG` names.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _reached: dict[str, int] = {}
 
 
 def crash_point(name: str) -> None:
-    """End this process without a word if the environment asks for it here."""
+    """Kill this process if the environment asks for it here."""
     wanted = os.environ.get(VARIABLE)
     if not wanted:
         return

@@ -1,4 +1,4 @@
-"""A node: one network that runs continuously on one runner, over one storage root."""
+"""A node: runs one network continuously on one runner, over one storage root."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from australis.engine.control import ControlServer
 from australis.engine.deliver import ROWS_MOST, Attached, Subscription
 from australis.engine.files import Rejected
 from australis.engine.history import Instant, instant_us, question, recall
-from australis.engine.ingest import Arrival, Ingest, Position, Pushed
+from australis.engine.ingest import Arrival, Ingest, Position, Pushed, moment
 from australis.engine.ledger import (
     DISK,
     NETWORK,
@@ -61,10 +61,10 @@ _log = logging.getLogger(__name__)
 
 
 class Node:
-    """Runs a network over a storage root; without one, over a directory that goes with the node.
+    """Runs a network over a storage root; without one, over a temporary directory.
 
-    What was pushed is durable when `push` returns, and every tuple goes through once, however the node ends.
-    A node that opens a root again continues where the last one was.
+    Pushed tuples are durable when `push` returns, and every tuple is processed exactly once, however the node
+    ends. A node that reopens a root continues where the last one stopped.
     """
 
     def __init__(
@@ -123,9 +123,9 @@ class Node:
             threads=threads,
         )
         self.metrics: Metrics | None = None
-        """Where Prometheus may ask, if it may."""
+        """The address where Prometheus can scrape metrics, if it is enabled."""
         self.control: ControlServer | None = None
-        """Where other processes of this machine may ask and change what runs, if they may."""
+        """The control channel for other processes of this machine, if it is enabled."""
         try:
             self.metrics = None if metrics is None else observe.Metrics(self._known, metrics)
             self.control = self._open_control(catalog) if control else None
@@ -157,8 +157,8 @@ class Node:
     ) -> None:
         """Run a network from now on; `tables` are its stored tables, unless the root has them already.
 
-        A relative path of a store begins at the current directory; the root keeps the absolute one.
-        `rejected` are rows of them that do not fit, for the quarantine.
+        Relative paths of stores are resolved against the current directory; the root keeps absolute ones.
+        `rejected` are rows of the tables that do not fit the schema, for the quarantine.
         """
         if self._running is not None:
             raise EngineError(Problem(network.name, "is deployed on a node that runs a network already"))
@@ -197,7 +197,7 @@ class Node:
         _log.info("%s runs: %d boxes in %d superboxes%s", network.name, boxes, superboxes, self._since(began))
 
     def stop(self, *, now: bool = False) -> None:
-        """End once running trains have finished, or with `now` without them. Nothing is lost."""
+        """Stop once running trains have finished; with `now`, without waiting for them. Nothing is lost."""
         if now:
             self._abandon()
         self._take_leave(now=now)
@@ -207,7 +207,7 @@ class Node:
             if self._optimiser is not None:
                 self._optimiser.stop()
             self._running.loop.stop(partial(self._runner.abandon, self.root) if now else None)
-            # Those that a crash leaves standing are withdrawn when the root is opened again.
+            # Drop boxes that a crash leaves in place are removed when the root is opened again.
             try:
                 self._running.steering.dropboxes.clear(self._clock())
             except EngineError as error:
@@ -223,7 +223,7 @@ class Node:
             _log.info("the node on %s has stopped%s", self.root.uri, " at once" if now else "")
 
     def _abandon(self) -> None:
-        """Give up the trains that are running, and whatever waits for them."""
+        """Give up the running trains, and whatever waits for them."""
         if self._running is not None and not self._stopped:
             self._running.loop.end()
             self._runner.abandon(self.root)
@@ -239,13 +239,13 @@ class Node:
     # --- another network while it runs
 
     def difference(self, network: Network) -> Difference:
-        """What `change` would do: which boxes go on with their state, what comes and goes, what is lost."""
+        """What `change` would do: which boxes keep their state, what is added and removed, what is lost."""
         return self._switching.difference(self._redrawn(self._switching.record, _located(network)))
 
     def change(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> Difference:
-        """Run another network from now on, while what is the same in it goes on as if nothing happened.
+        """Run another network from now on; its unchanged parts continue without interruption.
 
-        Boxes of the same name that do the same keep their state. What is new begins with the next tuple.
+        Boxes with the same name and the same definition keep their state. New ones begin with the next tuple.
         """
         began, network = self._threads.ticks_ns(), _located(network)
         difference = switch_to(
@@ -256,10 +256,10 @@ class Node:
         return difference
 
     def attach(self, network: Network, *, name: str = "query") -> Attached:
-        """Attach an ad hoc query, whose inputs are named after connection points, or stored tables.
+        """Attach an ad hoc query, whose inputs are named after connection points or stored tables.
 
-        It delivers from the earliest tuple that they keep, then goes on with every tuple that comes, until it
-        is detached. It stays when the node is opened again.
+        It starts with the earliest tuple that they keep, and continues with every new tuple until it is
+        detached. It stays attached when the root is opened again.
         """
         began, network = self._threads.ticks_ns(), _located(network)
         switch_to(self._deployed, self._switching, lambda record: record.attached(name, network))
@@ -267,22 +267,22 @@ class Node:
         return Attached(self, name, network)
 
     def detach(self, name: str) -> None:
-        """Take an ad hoc query away, with all that it keeps."""
+        """Remove an ad hoc query, with all that it keeps."""
         began = self._threads.ticks_ns()
         self._switching.to(lambda record: record.detached(name))
         _log.info("the query %s is detached%s", name, self._since(began))
 
     def optimise(self) -> bool:
-        """Look at once at what was measured, and rewrite the network by it; gives whether that was done.
+        """Run the optimiser on what was measured so far; returns whether it rewrote the network.
 
-        A node with `optimise=True` does this by itself from time to time.
+        A node with `optimise=True` does this periodically.
         """
         if self._optimiser is None:
             raise EngineError(Problem(self.root.uri, "does not optimise", "Node(optimise=True)"))
         return self._optimiser.cycle()
 
     def recorded(self) -> Network | None:
-        """The network that the root holds, as it was drawn, also before it is deployed again."""
+        """The network that the root holds, as it was drawn, even before it is deployed again."""
         known = self._ledger.catalog.meta(NETWORK)
         return None if known is None else Record.from_json(known).network
 
@@ -301,64 +301,64 @@ class Node:
         rejected: Sequence[Rejected] = (),
         position: Position | None = None,
     ) -> int | None:
-        """Tuples arrive together on an input; durable when this returns. Gives the end of the log.
+        """Push tuples to an input as one batch; durable when this returns. Returns the end of the log.
 
         `batch` is an Arrow table or record batch, a list of dictionaries, one dictionary, or a DataFrame of
         pandas, Spark or Polars. `rejected` are rows that did not become tuples, for the quarantine.
         `position` is the name of a source and how far it has come, committed with the tuples: `position()`
-        reports it after a restart. Where that is a number, a push that is repeated is known: one that is not
-        above the last one of its source stores nothing and gives None.
+        reports it after a restart. If it is a number, repeated pushes are recognised: a push whose number is
+        not above the last one of its source stores nothing and returns None.
         """
         ingest = self._deployed.ingest
         ingest.check_stream(name)
         if ingest.is_repeated(position):
             return None
         self._deployed.back_pressure.wait(f"{self._ledger.plan.network.name}.{name}")
-        moment = self._clock() if now is None else now
+        arrived = self._moment(now)
         with self._ledger.writing():
-            segment = ingest.store(name, batch, moment)
-            return ingest.append(Arrival(name, segment, moment, rejected=rejected, position=position))
+            segment = ingest.store(name, batch, arrived)
+            return ingest.append(Arrival(name, segment, arrived, rejected=rejected, position=position))
 
     def adopt(
         self, name: str, path: str | Path, *, now: int | None = None, position: Position | None = None
     ) -> int | None:
-        """A Parquet file arrives on an input: it becomes a segment as it is, so it must stay as it is.
+        """Take a Parquet file as input without copying it: it becomes a segment, so it must not change.
 
-        As with `push`, a number as `position` lets a repeated call do nothing.
+        As with `push`, a repeated call with the same number as `position` does nothing.
         """
         ingest = self._deployed.ingest
         ingest.check_stream(name)
-        moment = self._clock() if now is None else now
-        segment = ingest.adopt(name, Root.of(path).uri, moment)
-        return ingest.append(Arrival(name, segment, moment, position=position))
+        arrived = self._moment(now)
+        segment = ingest.adopt(name, Root.of(path).uri, arrived)
+        return ingest.append(Arrival(name, segment, arrived, position=position))
 
     def refresh(self, name: str) -> int:
-        """Read the store of an input again, now; gives the end of the log, behind which that counts."""
+        """Read the store of an input again; returns the end of the log, after which the new rows apply."""
         return self._deployed.keeper.refresh(name)
 
     def position(self, source: str) -> str | None:
-        """How far a source had come by the last commit, in its own words."""
+        """How far a source had come by the last commit, in its own terms."""
         return self._ledger.catalog.position(source)
 
     def tick(self, now: int | None = None, *, position: Position | None = None) -> int | None:
-        """Time passes, though nothing arrives; a node does this by itself when a timeout is due."""
-        return self._deployed.ingest.tick(self._clock() if now is None else now, position)
+        """Let time pass, though nothing arrives; a node does this by itself when a timeout is due."""
+        return self._deployed.ingest.tick(self._moment(now), position)
 
     def flush(self, now: int | None = None, *, position: Position | None = None) -> int | None:
-        """All streams end: buffers are released and windows closed.
+        """End all streams: buffers are released and windows closed.
 
-        With a `position`, a source that goes on after a crash knows that it has ended already.
+        With a `position`, a source that resumes after a crash knows that it had already ended.
         """
-        return self._deployed.ingest.flush(self._clock() if now is None else now, position)
+        return self._deployed.ingest.flush(self._moment(now), position)
 
     # --- how it goes
 
     def drain(self) -> None:
-        """Wait until every tuple that was pushed has gone through."""
+        """Wait until every pushed tuple is processed."""
         self._deployed.loop.drain()
 
     def pause(self) -> None:
-        """Start no more trains, and wait for those on their way."""
+        """Start no more trains, and wait for the running ones to finish."""
         self._deployed.loop.pause()
 
     def check(self) -> None:
@@ -366,7 +366,7 @@ class Node:
         self._deployed.state.check()
 
     def resume(self) -> None:
-        """Go on, also behind an error whose cause is mended."""
+        """Continue, also after an error whose cause was fixed."""
         self._deployed.loop.resume()
 
     def step(self) -> Train | None:
@@ -374,16 +374,16 @@ class Node:
         return self._deployed.loop.step()
 
     def on_train(self, heard: Callable[[Train], None]) -> None:
-        """Call `heard` behind every train that was committed."""
+        """Call `heard` after every train that is committed."""
         self._deployed.loop.heard = heard
 
     def statistics(self) -> Statistics:
-        """What is known of boxes, queues and outputs."""
+        """The statistics of boxes, queues and outputs."""
         with self._deployed.ledger.snapshot() as (queues, catalog):
             return statistics_of(queues.plan, queues, catalog, self._clock())
 
     def quality(self, window_s: int = WINDOW_S) -> QualityReport:
-        """What outputs got over the last seconds, and what that is worth by their graphs."""
+        """What outputs received over the last seconds, and its utility by their QoS graphs."""
         with self._deployed.ledger.snapshot() as (queues, catalog):
             now = self._clock()
             second = now // 1_000_000
@@ -391,26 +391,26 @@ class Node:
         return monitor(queues.plan, queues, seen, now, window_s)
 
     def seen(self) -> Recent:
-        """All that outputs got so far, and what came to the gates of superboxes: for `quality_since`."""
+        """What outputs and the gates of superboxes have received so far: for `quality_since`."""
         return all_so_far(self._ledger.catalog)
 
     def quality_since(self, before: Recent, seconds: float) -> QualityReport:
-        """What outputs got in the seconds since `seen` was asked, and what that is worth."""
+        """What outputs received in the seconds since `seen` was called, and its utility."""
         with self._deployed.ledger.snapshot() as (queues, catalog):
             found = all_so_far(catalog).since(before)
         return monitor(queues.plan, queues, found, self._clock(), math.ceil(seconds))
 
     def network(self) -> Network:
-        """The network as it runs, with the drop boxes that stand in it."""
+        """The network as it runs, including its drop boxes."""
         return live(self._ledger.plan, dict(self._deployed.steering.dropboxes.standing))
 
     @property
     def lock_held_ms(self) -> float:
-        """The longest time so far for which a thread has held the node's lock."""
+        """The longest time so far that a thread has held the node's lock."""
         return self._ledger.guard.longest_ns / 1e6
 
     def shed(self) -> list[Entry]:
-        """All drop boxes that stood or stand: where, by which predicate, since when, and what they shed."""
+        """All drop boxes so far: where, with which predicate, since when, and what they shed."""
         return drop_log(self._ledger.catalog)
 
     # --- out
@@ -429,10 +429,10 @@ class Node:
         columns: Sequence[str] | None = None,
         limit: int | None = None,
     ) -> Iterator[pa.Table]:
-        """What a connection point keeps at this moment, table by table: its attributes, `#ts` and `#seq`.
+        """What a connection point keeps now, table by table: its attributes, `#ts` and `#seq`.
 
         `where` is a predicate. `since` and `until` are times of arrival: a datetime, microseconds since 1970,
-        or a text such as "2 h" for so long ago.
+        or a text such as "2 h", meaning two hours ago.
         """
         now = self._clock()
         since_us, until_us = instant_us(since, now), instant_us(until, now)
@@ -447,48 +447,48 @@ class Node:
     ) -> Subscription:
         """The tuples of an output, table by table, from where the consumer of this name left off.
 
-        A table is acknowledged when the next one is asked for. Without `follow` it ends when all that was
-        pushed by now has gone through, or the node is paused. One subscription at a time reads under a name:
-        another one needs a name of its own. `close()` ends it early.
+        A table is acknowledged when the next one is asked for. Without `follow` it ends when everything
+        pushed so far is processed, or the node is paused. Only one subscription at a time can use a consumer
+        name. `close()` ends it early.
         """
         return self._deployed.subscriptions.subscribe(output, consumer, follow, rows)
 
     def consumer(self, consumer: str, output: str) -> tuple[int, str | None]:
-        """How far a consumer has come: the number behind its last tuple, and its own note of it."""
+        """How far a consumer has come: the number after its last tuple, and its own note of it."""
         return self._deployed.subscriptions.consumer(consumer, output)
 
     def acknowledge(self, consumer: str, output: str, seq: int, position: str | None = None) -> None:
-        """A consumer has done with all tuples before a number; what nobody needs is deleted.
+        """Acknowledge all tuples of a consumer before a number; what nobody needs any more is deleted.
 
-        Behind the end of the node this does nothing: the tuples come again when it goes on.
+        On a stopped node this does nothing: the tuples are delivered again when the root is opened again.
         """
         (self._running or self._deployed).subscriptions.acknowledge(consumer, output, seq, position)
 
     def discard(self, output: str) -> None:
-        """Nobody will read an output: nothing is kept for readers, neither what it has nor what comes."""
+        """Keep nothing of an output for readers, neither what it has nor what it will receive."""
         self._deployed.subscriptions.discard(output)
 
     def forget(self, consumer: str, output: str) -> None:
-        """A consumer will not come back: nothing is kept for it. One that still reads is known again then."""
+        """Keep nothing for a consumer that will not return. One that is still reading is registered again."""
         self._deployed.subscriptions.forget(consumer, output)
 
     # --- inside
 
     def _since(self, began_ns: int) -> str:
-        """How long something took, for the log."""
+        """Elapsed time as text, for the log."""
         return f", after {(self._threads.ticks_ns() - began_ns) / 1e6:,.0f} ms"
 
     def _redrawn(self, record: Record, network: Network) -> Record:
         return redrawn(record, network, optimise=self.settings.optimise)
 
     def _take_leave(self, *, now: bool) -> None:
-        """Answer no other process any more, while there still is something to answer for."""
+        """Stop answering other processes, while the node can still send last answers."""
         if self.control is not None:
             self.control.close(now=now)
             self.control = None
 
     def _close(self) -> None:
-        """Let go of the ports and the root."""
+        """Release the ports and the root."""
         self._take_leave(now=True)
         if self.metrics is not None:
             self.metrics.close()
@@ -496,12 +496,12 @@ class Node:
         self._opened.close()
 
     def _known(self) -> Statistics | None:
-        """The statistics, if there is a network to tell of."""
+        """The statistics, if a network is deployed."""
         return None if self._running is None or self._stopped else self.statistics()
 
     @property
     def _switching(self) -> Switch:
-        """What changes the network; there is one when it runs."""
+        """The part that changes the network; exists once a network runs."""
         if self._switch is None or self._stopped:
             raise self._idle()
         return self._switch
@@ -512,10 +512,16 @@ class Node:
             raise self._idle()
         return self._running
 
+    def _moment(self, now: int | None) -> int:
+        """The local time of an event: the one that was given with it, or that of the clock."""
+        return moment(self._ledger.plan.network.name, self._clock() if now is None else now)
+
     def _idle(self) -> EngineError:
+        if self._stopped:
+            return EngineError(Problem(self.root.uri, "its node has stopped", "another Node on this root"))
         return EngineError(Problem(self.root.uri, "runs no network", "deploy() first"))
 
 
 def _located(network: Network) -> Network:
-    """A network whose stores are found from everywhere: workers and later runs have other directories."""
+    """A network with absolute paths of stores: workers and later runs have other current directories."""
     return network.located(str(Path.cwd()))

@@ -1,4 +1,4 @@
-"""Whether trains run: which do, what keeps others from it, and a way to wait for a change of that."""
+"""Whether trains run: which do, what holds others back, and how to wait for that to change."""
 
 from __future__ import annotations
 
@@ -10,31 +10,32 @@ from australis.errors import AustralisError, EngineError, Problem
 
 
 class RunState:
-    """What a node does at a moment. Whoever changes it holds the ledger's lock."""
+    """What a node is doing at the moment. Change it only under the ledger's lock."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger, self._guard = ledger, ledger.guard
         self.busy: dict[str, int] = {}
-        """The superboxes with a train that is running, and its number as a reader of files."""
+        """The superboxes with a running train, and the train's number as a reader of files."""
         self.held: dict[str, int] = {}
-        """The number at which each superbox stops that is about to be replaced."""
+        """The number at which each superbox that is about to be replaced stops."""
         self.changing = 0
-        """How many changes of the plan are under way, so that what waits does not show."""
+        """How many changes of the plan are under way, during which waiting tuples may not show."""
         self.unheard = 0
-        """How many trains were committed that listeners have not been told of."""
+        """How many committed trains listeners have not been told of yet."""
         self.paused = False
         self.stopping = False
         self.error: AustralisError | None = None
-        """What has stopped all trains."""
+        """The error that stopped all trains."""
         self.failed: dict[str, AustralisError] = {}
-        """The ad hoc queries of which a train failed, and why: they stand still, and all else continues."""
+        """The ad hoc queries with a failed train, and why it failed: they are stopped, all else continues."""
 
     # --- what is to be done
 
     def due(self, queues: Queues) -> dict[str, int]:
-        """The superboxes that have something to do, and the numbers up to which their next trains may go.
+        """The superboxes with work to do, and the numbers up to which their next trains may go.
 
-        Tuples, stored tables, time or an end wait for them. Those of queries that have failed are not due.
+        They have tuples, stored tables, time or an end of stream to process. Those of failed queries are not
+        due.
         """
         plan, held = queues.plan, self.held
         positions, found = queues.positions_within(held), {}
@@ -46,7 +47,7 @@ class RunState:
         return found
 
     def is_idle(self) -> bool:
-        """Whether nothing waits, nothing runs, and everyone was told of what did."""
+        """Whether nothing waits, nothing runs, and listeners were told of every commit."""
         return not self.unheard and not self._is_under_way() and not self.due(self._ledger.queues)
 
     def is_resting(self) -> bool:
@@ -59,10 +60,10 @@ class RunState:
         return bool(self.busy or self.held or self.changing)
 
     def is_busy(self, superboxes: Iterable[str]) -> bool:
-        """Whether any of some superboxes has a train that is running."""
+        """Whether any of some superboxes has a running train."""
         return any(name in self.busy for name in superboxes)
 
-    # --- what stands in the way
+    # --- what holds trains back
 
     @property
     def is_halted(self) -> bool:
@@ -70,13 +71,13 @@ class RunState:
         return self.paused or self.error is not None
 
     def check(self, superbox: str = "") -> None:
-        """Raise the error that has stopped all trains, or those of the query that a superbox belongs to."""
+        """Raise the error that stopped all trains, or those of the query that a superbox belongs to."""
         error = self.error or self.failed.get(self._ledger.plan.query_of(superbox) or "")
         if error is not None:
             raise error
 
     def check_going(self, path: str, before: str) -> None:
-        """Raise if no train starts until somebody changes that; `before` says what will not happen then."""
+        """Raise if no train can start until somebody intervenes; `before` says what will not happen then."""
         self.check()
         if self.stopping:
             raise EngineError(Problem(path, f"is stopped before {before}"))
@@ -86,7 +87,7 @@ class RunState:
     # --- changes: each wakes everybody who waits for one
 
     def stop(self) -> None:
-        """Start no train any more."""
+        """Start no more trains."""
         with self._changing():
             self.stopping = True
 
@@ -101,7 +102,7 @@ class RunState:
             self.paused, self.error, self.failed = False, None, {}
 
     def fail(self, error: AustralisError) -> None:
-        """Stop all trains for an error, unless another one has done so before."""
+        """Stop all trains because of an error, unless another one already did."""
         with self._changing():
             self.error = self.error or error
 
@@ -111,12 +112,12 @@ class RunState:
             self.failed = {**self.failed, query: error}
 
     def forget_failures(self, queries: Container[str]) -> None:
-        """Forget the failures of all queries but these: they are not attached any more."""
+        """Forget the failures of all queries but these: the others are no longer attached."""
         with self._changing():
             self.failed = {name: error for name, error in self.failed.items() if name in queries}
 
     def claim(self, superboxes: Collection[str], hi: int, reader: int, *, stepping: bool = False) -> bool:
-        """Begin a train of some superboxes up to a number, unless somebody has come in between."""
+        """Begin a train of some superboxes up to a number, unless something has changed meanwhile."""
         with self._guard:
             held = [self.held[name] for name in superboxes if name in self.held]
             is_halted = self.is_halted and not stepping
@@ -126,24 +127,24 @@ class RunState:
             return True
 
     def release(self, superboxes: Collection[str], reader: int) -> None:
-        """End a train, unless it has ended already: then another one may be running."""
+        """End a train, unless it has already ended: then another one may be running."""
         with self._changing():
             ended = [name for name in superboxes if self.busy.get(name) == reader]
             self.busy = {name: each for name, each in self.busy.items() if name not in ended}
 
     def note_commit(self) -> None:
-        """A train was committed; `note_told` when listeners have heard of it."""
+        """Note that a train was committed; `note_told` follows when listeners have heard of it."""
         with self._changing():
             self.unheard += 1
 
     def note_told(self) -> None:
-        """Listeners have heard of a train."""
+        """Note that listeners have heard of a train."""
         with self._changing():
             self.unheard -= 1
 
     @contextmanager
     def change_of_plan(self) -> Iterator[None]:
-        """A change of the plan is under way inside; superboxes that are held are free after it."""
+        """Mark the block as a change of the plan; superboxes held in it are released at its end."""
         with self._changing():
             self.changing += 1
         try:
@@ -153,7 +154,7 @@ class RunState:
                 self.held, self.changing = {}, self.changing - 1
 
     def hold(self, numbers: Mapping[str, int]) -> None:
-        """Let superboxes go to a number and no further."""
+        """Let superboxes run up to a number and no further."""
         with self._changing():
             self.held = {**self.held, **numbers}
 
@@ -166,5 +167,5 @@ class RunState:
     # --- waiting
 
     def wait_until(self, happened: Callable[[], bool], path: str, before: str) -> None:
-        """Wait until something has happened; raises where no train will make it happen."""
+        """Wait until a condition holds; raises if no train can make it hold."""
         self._guard.wait_until(happened, lambda: self.check_going(path, before))

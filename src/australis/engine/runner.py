@@ -1,7 +1,6 @@
 """Runners: what runs the tasks of a train. Spark is one, and the default; a node takes any.
 
-A waybill comes in, the manifests of its tasks go out. A runner commits nothing: a train that fails in it
-never happened.
+In: a waybill. Out: the manifests of its tasks. A runner commits nothing: a failed train leaves no trace.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ class Runner(Protocol):
         """How many tasks can run at a time."""
 
     def prepare(self, root: Root, plan: Plan) -> RunTrain:
-        """What runs the trains of a plan; called again for every plan that takes its place."""
+        """Prepare to run the trains of a plan; called again for every plan that replaces it."""
 
     def abandon(self, root: Root) -> None:
-        """Give up the trains of a root that are running: whoever waits for one gets `TrainFailed`."""
+        """Give up the running trains of a root: whoever waits for one gets `TrainFailed`."""
 
     def close(self) -> None:
         """End; nothing runs any more."""
@@ -60,9 +59,9 @@ def choose_runner(
     master: str | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Callable[[], Runner]:
-    """What makes the runner of a node: the one of a name, the one that is given, or one on a given session.
+    """Choose what makes the runner of a node: by name, as given, or on a given Spark session.
 
-    `master` and `options` are for a Spark that is started here, the way `spark` for any Spark.
+    `master` and `options` apply to a Spark session that is started here, the way `spark` to any Spark.
     """
     if given == SPARK:
         return partial(_start_spark, master or MASTER, way, options)
@@ -76,7 +75,7 @@ def choose_runner(
 
 
 def light_tasks(name: str) -> int | None:
-    """How many tasks a light runner runs at a time, by its name; None is one for each core.
+    """How many tasks a light runner runs at a time, by its name; None means one per core.
 
     >>> light_tasks("light[4]"), light_tasks("light")
     (4, None)
@@ -89,13 +88,13 @@ def light_tasks(name: str) -> int | None:
 
 
 def _refuse(option: str, is_given: bool, runner: object) -> None:
-    """Say that an option is for a Spark that the node starts."""
+    """Refuse an option that only applies to a Spark session started by the node."""
     if is_given:
         name = repr(runner) if isinstance(runner, str) else f"a {type(runner).__name__}"
         raise EngineError(Problem(option, f"is not for the runner {name}", f"runner={SPARK!r}"))
 
 
-# Each is loaded when it is chosen, by its door: Spark takes its time, and may not be there.
+# Each is imported when it is chosen, by its package: Spark is slow to load, and may not be installed.
 
 
 def _start_light(tasks: int | None) -> Runner:

@@ -1,4 +1,4 @@
-"""A network that runs: its parts, put together over one ledger."""
+"""A running network: its parts, put together over one ledger."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from australis.engine.worker import RunTrain
 
 @dataclass(frozen=True)
 class Running:
-    """A network that is deployed."""
+    """A deployed network."""
 
     ledger: Ledger
     state: RunState

@@ -1,4 +1,4 @@
-"""The settings of a node, and what of them a root remembers."""
+"""The settings of a node, and which of them a root remembers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from australis.plan.superboxes import Discipline
 from australis.policy.schedule import Scheduling
 
 WORKER_WAIT = "spark.australis.workerWait"
-"""The Spark option that says for how many seconds to wait for the first worker of a cluster."""
+"""The Spark option for how many seconds to wait for the first worker of a cluster."""
 WORKER_WAIT_S = 30.0
 BOX_TRAIN = 1_000
-"""The tuples of a train under the discipline `box`."""
+"""The number of tuples in a train under the discipline `box`."""
 
 
 class Way(StrEnum):
@@ -30,31 +30,31 @@ class Way(StrEnum):
 
 @dataclass(frozen=True)
 class NodeSettings:
-    """What a node is like; the defaults are for one machine."""
+    """The settings of a node; the defaults are for one machine."""
 
     discipline: Discipline | None = None
-    """None: branches where outputs have graphs to choose by, else all that is connected."""
+    """None: branches where outputs have QoS graphs to choose by, else connected components."""
     way: Way = Way.FUSED
     partitions: int = 2
-    """In how many parts the state of a box that is spread by keys is kept."""
+    """The number of parts into which the state of a box is divided by its keys."""
     train: int = 2_000_000
     """The most tuples that a train takes."""
     in_flight: int = 2
     """How many trains may run at a time."""
     cache: int = 256 << 20
-    """The bytes that a worker keeps decoded."""
+    """The bytes of decoded tuples that a worker caches."""
     schedule: Scheduling | None = None
-    """None: by state where outputs have delay graphs, else in turn."""
+    """None: by state where outputs have delay graphs, else round robin."""
     shed: bool = True
-    """Whether tuples may be shed when there is too much to do, by the graphs of outputs."""
+    """Whether tuples may be shed under overload, by the QoS graphs of outputs."""
     headroom: float = 1.0
     """The part of the workers' time that may be used in steady state (Aurora's H)."""
     optimise: bool = False
-    """Whether the network is rewritten by what is measured while it runs."""
+    """Whether the network is rewritten while it runs, by what was measured."""
     disk: int | None = None
-    """The bytes of segments at which ingest waits for room; None for no limit."""
+    """The bytes of segments at which ingest waits for space; None for no limit."""
     train_limit: str | None = None
-    """How long a train may take, such as "5 min"; None for as long as it takes."""
+    """How long a train may take, such as "5 min"; None for no limit."""
 
     def __post_init__(self) -> None:
         for name in ("partitions", "train", "in_flight"):
@@ -70,7 +70,7 @@ class NodeSettings:
                 microseconds(self.train_limit)
 
     def for_network(self, network: Network) -> NodeSettings:
-        """The settings for a network, where some were left open."""
+        """The settings for a network: fills in those that were left open."""
         graphs = any(output.quality is not None for output in network.outputs.values())
         discipline = self.discipline or (Discipline.BRANCH if graphs else Discipline.SUPERBOX)
         return replace(self, discipline=discipline, schedule=self.schedule or Scheduling.fitting(network))

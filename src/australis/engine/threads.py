@@ -1,7 +1,7 @@
-"""Threads and clocks that a node is handed: those of the system, or virtual ones under a simulator.
+"""Threads and clocks passed to a node: those of the system, or virtual ones under a simulator.
 
-Everything in the engine that waits, locks or asks for the time does so through a `Threads`. So a simulator
-can decide which thread runs next, and nothing depends on chance.
+Everything in the engine that waits, locks or reads the time does so through a `Threads`, so a simulator can
+decide which thread runs next, and nothing depends on chance.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, Protocol
 
 
 class Thread(Protocol):
-    """A thread that was started."""
+    """A started thread."""
 
     def join(self, timeout: float | None = None) -> None:
-        """Wait until it has ended, or time is up."""
+        """Wait until it has ended, or the time is up."""
 
     def is_alive(self) -> bool:
         """Whether it has not ended."""
@@ -36,7 +36,7 @@ class Event(Protocol):
 
 
 class Condition(Protocol):
-    """A re-entrant lock, and a way to wait until whoever holds it says that something has changed."""
+    """A re-entrant lock, and a way to wait until its holder signals that something has changed."""
 
     def __enter__(self) -> Any: ...
 
@@ -48,7 +48,7 @@ class Condition(Protocol):
 
 
 class Threads(Protocol):
-    """Starts threads, makes what they wait for, and tells the time."""
+    """Starts threads, makes locks and conditions, and tells the time."""
 
     def lock(self) -> AbstractContextManager[Any]:
         """A re-entrant lock."""

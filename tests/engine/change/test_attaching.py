@@ -218,7 +218,9 @@ def test_outputs_of_queries_do_not_take_each_others_names(spark: SparkSession) -
     with Node() as node:
         node.deploy(fleet())
         node.attach(net.build(), name="a")
-        with pytest.raises(NetworkError, match=r"a_b\.outputs\.a_b: the query a has an output of this name"):
+        with pytest.raises(
+            NetworkError, match=r"a_b\.outputs\.a_b: the query a already has an output of this name"
+        ):
             node.attach(ask(), name="a_b")
         node.attach(ask(), name="a_d")
         node.push("pos", reports(range(9)))

@@ -81,5 +81,7 @@ def test_rows_that_are_needed_again_have_to_be_given(ledger: Ledger, ingest: Ing
     load(network(), ledger.catalog, ingest, TABLES, 5, {})
     check_tables(network(), ledger.catalog, {})
     check_tables(network(), ledger.catalog, TABLES, again=["cars"])
-    with pytest.raises(EngineError, match=r"^n\.cars: .* rows are needed again, for a join that begins anew"):
+    with pytest.raises(
+        EngineError, match=r"^n\.cars: .* rows are needed again, for a join that starts again"
+    ):
         check_tables(network(), ledger.catalog, {}, again=["cars"])

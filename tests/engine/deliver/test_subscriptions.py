@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -166,6 +167,15 @@ def test_a_number_that_the_log_has_not_is_not_acknowledged(
         subscriptions.acknowledge("me", "out", seq)
     assert subscriptions.consumer("me", "out") == (0, None)
     assert values([subscriptions.read("out")]) == right(0, 5)
+
+
+@pytest.mark.parametrize("seq", [1.5, "3", None, True])
+def test_what_is_no_number_is_not_acknowledged(bench: Bench, subscriptions: Subscriptions, seq: Any) -> None:
+    emit(bench, 0)
+    with pytest.raises(
+        EngineError, match=rf"^n\.out: a consumer cannot have read up to {seq!r}; expected a number"
+    ):
+        subscriptions.acknowledge("me", "out", seq)
 
 
 def test_an_output_that_is_discarded_keeps_nothing(bench: Bench, subscriptions: Subscriptions) -> None:

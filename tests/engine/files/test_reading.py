@@ -200,7 +200,9 @@ def test_no_such_file_a_folder_and_a_name_without_format(tmp_path: Path) -> None
     assert refusal(tmp_path / "none.parquet") == "there is no such file"
     (tmp_path / "folder.csv").mkdir()
     assert refusal(tmp_path / "folder.csv") == "is a folder; expected a file"
-    assert refusal(write(tmp_path / "reports.xlsx", "")).startswith("its name tells no format; expected .csv")
+    assert refusal(write(tmp_path / "reports.xlsx", "")).startswith(
+        "its name has no known extension; expected .csv"
+    )
 
 
 def test_packed_files(tmp_path: Path) -> None:

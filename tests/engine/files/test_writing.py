@@ -110,7 +110,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     for path, reason in (
         (tmp_path / "nowhere" / "out.csv", "No such file or directory"),
-        (tmp_path, "its name tells no format"),
+        (tmp_path, "its name has no known extension"),
     ):
         with pytest.raises(EngineError, match=reason):
             open_writer(str(path), EVERYTHING)

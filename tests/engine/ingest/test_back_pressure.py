@@ -101,8 +101,8 @@ def test_where_nothing_will_make_room_that_is_said(ledger: Ledger, state: RunSta
     read_all(ledger, drop=False)
     pressure = BackPressure(USED, ledger, state)
     told = (
-        rf"n\.s: has no room: {USED} bytes are used of a budget of {USED}, and nothing is left to run; "
-        r"some, n keep all of it; expected a consumer of what is kept"
+        rf"n\.s: disk budget exhausted: {USED} bytes are used of a budget of {USED}, "
+        r"and nothing is left to run; what some, n keep cannot be freed; expected a consumer of what is kept"
     )
     with pytest.raises(EngineError, match=told):
         pressure.wait("n.s")
@@ -115,5 +115,5 @@ def test_who_waits_hears_that_no_train_will_run(ledger: Ledger, state: RunState,
     pusher = waiting(ledger, pressure)
     {"paused": state.pause, "stopped": state.stop}[word]()
     assert pusher.has_ended()
-    assert pusher.error.startswith(f"n.s: is {word} before there is room: {USED} bytes are used")
+    assert pusher.error.startswith(f"n.s: is {word} before there is disk space: {USED} bytes are used")
     assert pressure.waiting == 0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -85,3 +87,40 @@ def test_texts_are_never_compared(tmp_path: Path) -> None:
         refused = r"the position 8 of the source 'file' cannot be compared with 'line 7', its last"
         with pytest.raises(EngineError, match=refused):
             node.push("x", [{"k": 1}], position=("file", 8))
+
+
+@pytest.mark.parametrize(
+    "position", [("sensor", 1.5), ("sensor", True), ("sensor", None), ("sensor",), (None, 2), "s2", 7]
+)
+def test_what_is_no_position_is_refused_and_stores_nothing(tmp_path: Path, position: Any) -> None:
+    with opened(tmp_path) as node:
+        node.push("x", [{"k": 1}], position=("sensor", 1))
+        with pytest.raises(
+            EngineError, match=r"^n: its position is .*; expected a source with a number or a text"
+        ):
+            node.push("x", [{"k": 2}], position=position)
+        assert keys(node) == [1]
+        assert node.position("sensor") == "1"
+
+
+def test_a_number_of_numpy_is_a_number(tmp_path: Path) -> None:
+    with opened(tmp_path) as node:
+        for _ in range(2):
+            node.push("x", [{"k": 1}], position=("sensor", np.int64(7)))  # type: ignore[arg-type]
+        assert keys(node) == [1]
+
+
+@pytest.mark.parametrize("now", [1.5, "noon", 1 << 62, (1 << 63) - 1, 1 << 63, -(1 << 62)])
+def test_a_time_that_no_train_can_compute_with_is_refused(tmp_path: Path, now: Any) -> None:
+    with opened(tmp_path) as node:
+        for call in (
+            lambda: node.push("x", [{"k": 1}], now=now),
+            lambda: node.tick(now),
+            lambda: node.flush(now),
+        ):
+            with pytest.raises(
+                EngineError, match=r"^n: its local time is .*; expected whole microseconds since 1970"
+            ):
+                call()
+        node.push("x", [{"k": 2}])
+        assert keys(node) == [2]

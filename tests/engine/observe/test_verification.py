@@ -153,7 +153,7 @@ def test_a_node_does_not_open_what_is_being_verified(root: Path) -> None:
 
 
 def test_what_is_no_root_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match="is no root of a node"):
+    with pytest.raises(EngineError, match="is not the root of a node"):
         verify(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -291,6 +291,20 @@ def test_numbers_beyond_the_log_and_outputs_that_are_gone(root: Path, statement:
     change_catalog(root, statement)
     (finding,) = texts(found(root))
     assert told in finding
+
+
+def test_an_output_that_is_discarded_is_no_finding(tmp_path: Path) -> None:
+    with Node(tmp_path / "root", runner=InProcess()) as node:
+        node.deploy(network(), tables={"names": NAMES})
+        node.discard("named")
+    assert not found(tmp_path / "root").findings
+
+
+def test_a_catalogue_that_is_empty_is_named(root: Path) -> None:
+    (root / "owner.json").unlink()
+    (root / "catalog.db").write_bytes(b"")
+    (told,) = texts(found(root))
+    assert "catalog.db: is empty; expected the catalogue as it was" in told
 
 
 def test_the_file_of_a_sink_may_be_longer_but_not_shorter_or_another(root: Path, tmp_path: Path) -> None:

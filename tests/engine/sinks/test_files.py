@@ -165,7 +165,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
         "file/out.csv": "cannot be written: Not a directory",
         "folder.csv": "cannot be written: Is a directory",
         "file.parquet": "is a file; expected a folder for Parquet files, or a free name",
-        "out.txt": "its name tells no format",
+        "out.txt": "its name has no known extension",
     }.items():
         with pytest.raises(EngineError, match=f"{path}: {reason}"):
             written(Shelf(tmp_path, tuples(3)), tmp_path / path)

@@ -111,7 +111,7 @@ def test_what_is_no_folder_of_files(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="there is no such folder"):
         run(Ledger(), FolderSource("x", str(tmp_path / "none"), SCHEMA))
     (tmp_path / "notes.txt").write_text("?")
-    with pytest.raises(EngineError, match=r"notes\.txt: its name tells no format"):
+    with pytest.raises(EngineError, match=r"notes\.txt: its name has no known extension"):
         run(Ledger(), FolderSource("x", str(tmp_path), SCHEMA))
 
 

@@ -245,7 +245,7 @@ def test_texts_name_sources(tmp_path: Path) -> None:
     assert isinstance(parse_source("x", write(tmp_path, "csv"), SCHEMA), FileSource)
     with pytest.raises(EngineError, match=r"none\.csv: there is no such file"):
         run(Ledger(), parse_source("x", str(tmp_path / "none.csv"), SCHEMA))
-    with pytest.raises(EngineError, match="speed: attribute 'word' tells no time; expected one of sid, time"):
+    with pytest.raises(EngineError, match="speed: attribute 'word' is not a time; expected one of sid, time"):
         parse_source("x", "a.csv", SCHEMA, Options(replay=Speed(2, "word")))
 
 

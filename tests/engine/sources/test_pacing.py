@@ -133,5 +133,5 @@ def test_options_of_a_replay() -> None:
     assert parse_replay(None, "2x", "time") == Speed(2, "time")
     with pytest.raises(EngineError, match=r"both a rate, 5/s, and a speed, 2x, are given"):
         parse_replay("5/s", "2x")
-    with pytest.raises(EngineError, match="no attribute tells the time"):
+    with pytest.raises(EngineError, match="no attribute is given for the time"):
         parse_replay(None, "2x")

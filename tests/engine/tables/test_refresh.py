@@ -144,7 +144,7 @@ def test_another_network_has_its_new_stores_read_before_it_runs(
     assert keeper.read_ahead(joined(elsewhere), {"cars": pa.table({})}) == []
     (found,) = keeper.read_ahead(joined(elsewhere), {})
     (arrival,) = keeper.store_arrivals([found], joined(elsewhere))
-    assert (arrival.name, arrival.kind, arrival.segment.rows) == ("cars", LOAD, 2)
+    assert (arrival.name, arrival.kind, arrival.stored.segment.rows) == ("cars", LOAD, 2)
     assert len(events(ledger)) == 1, "it is logged when that runs"
 
 

@@ -92,7 +92,7 @@ def test_a_paused_loop_runs_steps_only_until_it_resumes(running: Running, world:
         asked = world.asked
         push(running, "s", ks(k))
         until(lambda asked=asked: world.asked > asked + 2)  # type: ignore[misc]
-    with pytest.raises(EngineError, match="n: is paused before all has gone through"):
+    with pytest.raises(EngineError, match="n: is paused before all tuples are processed"):
         running.loop.drain()
     assert world.waybills == []
     assert running.loop.step() is not None

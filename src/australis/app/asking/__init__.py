@@ -1,6 +1,6 @@
 """Queries on history without a node, and where their tuples go.
 
-A query and a root come in; a table, JSON lines or files go out.
+In: a query and a root. Out: a table, JSON lines or files.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Where tuples go that a command was asked for: a table on the terminal, JSON lines, or a file."""
+"""Where the tuples that a command delivers go: a table on the terminal, JSON lines, or a file."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _LEFT = ("string", "boolean")
 
 
 class Destination(ABC):
-    """Takes tables of outputs, at most so many tuples of them; a context manager, whole at the end."""
+    """Takes tables of outputs, up to a number of tuples; a context manager that completes them at the end."""
 
     is_whole_only = False
-    """Whether a part of what was asked for, as Ctrl-C leaves it, is of no use."""
+    """Whether an incomplete result, as after Ctrl-C, is of no use."""
 
     def __init__(self, limit: int | None = None) -> None:
         self.tuples, self._limit = 0, limit
 
     @property
     def is_full(self) -> bool:
-        """Whether all that was wanted is there."""
+        """Whether everything that was wanted is there."""
         return self._limit is not None and self.tuples >= self._limit
 
     def take(self, output: str, table: pa.Table) -> None:
@@ -46,10 +46,10 @@ class Destination(ABC):
     def _deliver(self, output: str, table: pa.Table) -> None: ...
 
     def finish(self) -> None:  # noqa: B027  (what was delivered at once needs no end)
-        """All was delivered."""
+        """Complete the delivery."""
 
     def discard(self) -> None:  # noqa: B027
-        """It failed: nothing half is left."""
+        """Discard a failed delivery: nothing incomplete is left."""
 
     def __enter__(self) -> Self:
         return self
@@ -63,7 +63,7 @@ class Destination(ABC):
 
 
 class Lines(Destination):
-    """JSON lines on standard output; where there are several outputs, each line says of which it is."""
+    """JSON lines on standard output; with several outputs, each line names its output."""
 
     def __init__(self, schemas: Mapping[str, Schema], limit: int | None = None) -> None:
         super().__init__(limit)
@@ -72,14 +72,14 @@ class Lines(Destination):
     def _deliver(self, output: str, table: pa.Table) -> None:
         rows = json_rows(table, self._schemas[output])
         rest = memoryview(rows if len(self._schemas) == 1 else labelled(rows, output))
-        # A stream without a buffer, as with PYTHONUNBUFFERED, may take a part only when a signal comes.
+        # An unbuffered stream, as with PYTHONUNBUFFERED, may write only a part when a signal comes.
         while rest:
             rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
 
 
 def labelled(rows: bytes, output: str) -> bytes:
-    """JSON lines that say of which output they are.
+    """JSON lines with the name of their output.
 
     >>> labelled(b'{"x":1}\\n{"x":2}\\n', "far")
     b'{"output":"far","tuple":{"x":1}}\\n{"output":"far","tuple":{"x":2}}\\n'
@@ -89,7 +89,7 @@ def labelled(rows: bytes, output: str) -> bytes:
 
 
 class OneFile(Destination):
-    """A file, which has its name when it is whole."""
+    """A file, which gets its name when it is complete."""
 
     def __init__(self, path: str, schema: Schema, limit: int | None = None) -> None:
         super().__init__(limit)
@@ -106,7 +106,7 @@ class OneFile(Destination):
 
 
 class Rows(Destination):
-    """Rows on a terminal, below one another; the names of attributes once, where there is one output."""
+    """Rows on a terminal, one below the other; with one output, the names of attributes come first."""
 
     def __init__(self, schemas: Mapping[str, Schema], console: Console, limit: int | None = None) -> None:
         super().__init__(limit)
@@ -125,7 +125,7 @@ class Rows(Destination):
         self._console.print(shown)
 
     def _column(self, shown: Table, output: str, field: Field, values: pa.ChunkedArray) -> list[str]:
-        """Add a column that is as wide as it ever was; gives its texts."""
+        """Add a column that is as wide as it ever was; returns its texts."""
         texts = ["NULL" if value is None else str(value) for value in values.to_pylist()]
         width = max(self._widths.get((output, field.name), 0), *map(len, [field.name, *texts]))
         self._widths[output, field.name] = width
@@ -135,7 +135,7 @@ class Rows(Destination):
 
 
 def deliver(found: Iterable[tuple[str, pa.Table]], target: Destination, stop: Stop) -> None:
-    """Deliver tables of outputs until all that was wanted is there; Ctrl-C cuts no line in two."""
+    """Deliver tables of outputs until everything that was wanted is there; Ctrl-C cuts no line in two."""
     pairs = iter(found)
     while not target.is_full and (pair := next(pairs, None)) is not None:
         with stop.defer():
@@ -145,7 +145,7 @@ def deliver(found: Iterable[tuple[str, pa.Table]], target: Destination, stop: St
 def open_destination(
     schemas: Mapping[str, Schema], path: str | None, limit: int | None, *, as_json: bool
 ) -> Destination:
-    """Where the tuples of some outputs are to go: a file, or to whoever reads standard output."""
+    """Where the tuples of some outputs go: to a file, or to standard output."""
     if path is not None and path != STANDARD_STREAM:
         (schema,) = schemas.values()
         return OneFile(path, schema, limit)

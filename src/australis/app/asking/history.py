@@ -13,7 +13,7 @@ from australis.engine.store import Root
 
 
 def history_of(options: RootOptions, point: str, **wanted: Any) -> Iterator[pa.Table]:
-    """The tuples that a connection point keeps, in the order they came; `wanted` is as for `read_history`."""
+    """The tuples that a connection point keeps, in order; `wanted` is as for `read_history`."""
     return read_history(options.root, point, catalog=options.catalog, **wanted)
 
 

@@ -1,4 +1,4 @@
-"""A query where no node runs: the history of its connection points, through the kernels in this process."""
+"""A query without a node: runs the history of its connection points through kernels in this process."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def in_sequence(tables: dict[str, Iterator[pa.Table]]) -> Iterator[tuple[str, pa
     """
     heads = {name: table for name, found in tables.items() if (table := next(found, None)) is not None}
     while heads:
-        # What comes behind the first of these ends is not known of every stream so far.
+        # Beyond the first of these ends, not every stream is known yet.
         reach = min(table[SEQ][-1].as_py() for table in heads.values())
         ready = {name: table.filter(pc.less_equal(table[SEQ], reach)) for name, table in heads.items()}
         yield from _merged(ready)
@@ -58,7 +58,7 @@ def in_sequence(tables: dict[str, Iterator[pa.Table]]) -> Iterator[tuple[str, pa
 
 
 def _merged(ready: dict[str, pa.Table]) -> Iterator[tuple[str, pa.Table]]:
-    """Runs of tuples of one stream that have no tuple of another between them."""
+    """Runs of tuples of one stream with no tuple of another between them."""
     names = list(ready)
     numbers = np.concatenate([ready[name][SEQ].to_numpy() for name in names])
     streams = np.repeat(np.arange(len(names)), [ready[name].num_rows for name in names])

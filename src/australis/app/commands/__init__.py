@@ -1,7 +1,7 @@
 """One file per command of the command line.
 
-Arguments come in; text, files and an exit code go out, of the rooms that a command calls. A command is loaded
-when it is called: `COMMANDS` has what `australis --help` says of each, for which none need be loaded.
+In: arguments. Out: text, files and an exit code, from the packages that a command calls. A command is
+imported when it is called: `COMMANDS` has its line in `australis --help`, which imports none.
 """
 
 import importlib

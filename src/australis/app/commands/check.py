@@ -1,4 +1,4 @@
-"""`australis check`: is a network valid, what is wrong with it, and can a machine take its load."""
+"""`australis check`: whether a network is valid, and whether a machine can take its load."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def command(
     files = named_files(inputs, list(network.inputs), "input")
     samples = checking.read_samples(network, files) if files else []
     warnings += tuple(warning for sample in samples for warning in sample.warnings)
-    # Only now are the kernels loaded, which takes its time.
+    # Kernels are loaded only now, since that takes a while.
     answer = _analysed(network, question, progress) if question else None
     if not as_json:
         click.echo(_summary(network))
@@ -115,7 +115,7 @@ def _report(
             **({"samples": {each.input: each.as_dict() for each in samples}} if samples else {}),
             **({"analysis": answer.as_dict()} if answer else {}),
         }
-        # Escapes, since a text may hold half a surrogate pair, and the terminal have an encoding of its own.
+        # Escapes, since a text may contain half a surrogate pair, and the terminal may have another encoding.
         click.echo(json.dumps(said, indent=2))
         return
     for problem in problems:

@@ -1,4 +1,4 @@
-"""`australis demo`: a network that finds intruders in a made-up stream, on Spark."""
+"""`australis demo`: a network that finds intruders in a generated stream, on Spark."""
 
 from __future__ import annotations
 

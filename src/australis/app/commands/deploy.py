@@ -96,7 +96,7 @@ def _tables(network: Network, files: Mapping[str, str]) -> dict[str, pa.Table]:
 
 
 def _confirm(lost: Sequence[str], root: str, *, yes: bool) -> None:
-    """Ask before something is lost; where nobody can be asked, it must have been said."""
+    """Ask before something is lost; if nobody can be asked, --yes is required."""
     if yes or not lost:
         return
     if not sys.stdin.isatty():

@@ -104,7 +104,7 @@ def command(
 
 
 def _check(net: str | None, live: RootOptions | None, *, physical: bool, optimised: bool) -> None:
-    """Refuse words that do not go together."""
+    """Refuse options that cannot be combined."""
     if (net is None) == (live is None):
         raise click.UsageError("what is to be shown? Either NET, or what runs on --root DIR")
     if live is not None and physical:
@@ -178,23 +178,23 @@ def _format_of(output: str | None) -> str:
     suffix = Path(output).suffix.lower()
     if suffix not in _EXTENSIONS:
         known = f"{', '.join(_EXTENSIONS)}, or --format"
-        raise click.UsageError(f"--output {output}: its name tells no format; expected {known}")
+        raise click.UsageError(f"--output {output}: its name has no known extension; expected {known}")
     return _EXTENSIONS[suffix]
 
 
 def _tree(tree: Tree, *, to_terminal: bool) -> str:
-    """The tree as text, in colours and as wide as the terminal where there is one."""
+    """The tree as text, in colours and as wide as the terminal, if there is one."""
     on_terminal = to_terminal and sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if on_terminal else _WIDTH_OF_FILES
     text = StringIO()
     console = Console(file=text, width=width, force_terminal=on_terminal, highlight=False, emoji=False)
     console.print(tree)
-    # Rich fills lines with blanks; on a page they are only in the way.
+    # Rich pads lines with blanks, which are only in the way in a file.
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 
 
 def _json(improved: Improved) -> str:
-    """The network's form, with what follows from it: the order of boxes, the schemas, the notation."""
+    """The network's JSON form, with what is derived from it: the order of boxes, schemas, notation."""
     network = improved.network
     explained: dict[str, Any] = {
         "network": to_json(network),

@@ -112,7 +112,7 @@ def _columns(columns: str | None, schema: Schema) -> list[str] | None:
 
 
 def _moment(text: str | None, now_us: int, zone: ZoneInfo) -> int | None:
-    """A time in microseconds since 1970, said as how long ago or as a moment.
+    """A time in microseconds since 1970, given as how long ago or as a moment.
 
     >>> berlin = ZoneInfo("Europe/Berlin")
     >>> _moment("2s", 5_000_000, berlin), _moment("1970-01-01T01:00:01", 0, berlin)

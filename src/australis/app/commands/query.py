@@ -1,4 +1,4 @@
-"""`australis query`: asks a running stream about its past, and goes on with what comes."""
+"""`australis query`: queries the history of a running stream, and continues with new tuples."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def command(
 
 
 def _check(asked: QueryOptions, name: str | None, listed: bool) -> None:
-    """Refuse words that do not go together."""
+    """Refuse options that cannot be combined."""
     if listed and not (asked.is_nothing and name is None):
         raise click.UsageError("--list is for itself: it names all queries that are attached")
     if not listed and asked.is_nothing and name is None:
@@ -110,7 +110,7 @@ def _check(asked: QueryOptions, name: str | None, listed: bool) -> None:
 
 
 def _refuse_offline(ctx: click.Context, root: str) -> None:
-    """Say what only a node can do, where none runs."""
+    """Refuse what only a node can do, where none runs."""
     for option in ("keep", "name", "follow"):
         given = ctx.get_parameter_source(option) is ParameterSource.COMMANDLINE
         if given and ctx.params[option]:
@@ -119,7 +119,7 @@ def _refuse_offline(ctx: click.Context, root: str) -> None:
 
 
 class Wanted:
-    """What is to be shown of a query, and where."""
+    """What to show of a query, and where."""
 
     def __init__(self, output: str | None, limit: int | None, as_json: bool, stop: Stop) -> None:
         if output not in (None, STANDARD_STREAM):
@@ -139,7 +139,7 @@ class Wanted:
             asking.deliver(asking.query_history(root, query), target, self._stop)
 
     def read(self, query: RemoteQuery, *, keep: bool, empty: Sequence[str] = ()) -> None:
-        """Show what a query delivers, and leave it behind as was wanted; `empty` points have no history."""
+        """Show what a query delivers, and keep or remove it as requested; `empty` points have no history."""
         with query:
             if empty:
                 keeps = "keeps" if len(empty) == 1 else "keep"

@@ -1,4 +1,4 @@
-"""`australis refresh`: a stored table, or a stream of one, is read again now."""
+"""`australis refresh`: reads a stored table, or a stream from a store, again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`australis run`: streams of tuples through a network."""
+"""`australis run`: runs streams of tuples through a network."""
 
 from __future__ import annotations
 
@@ -32,7 +32,17 @@ from australis.engine.sources import DEFAULT_BATCH
         Inputs=("inputs", "stream_format", "batch", "strict", "follow", "rate", "speed", "by"),
         Outputs=("outputs", "flush", "as_json"),
         Engine=("engine", "clock", "function_files"),
-        Node=("root", "catalog", "runner", "partitions", "train", "disk", "metrics", "control"),
+        Node=(
+            "root",
+            "catalog",
+            "runner",
+            "partitions",
+            "train",
+            "train_limit",
+            "disk",
+            "metrics",
+            "control",
+        ),
         Quality_of_service=("shed", "headroom", "schedule", "discipline", "optimise"),
         Spark=("master", "worker_wait", "way"),
     )
@@ -169,7 +179,7 @@ def _what_is_left(node: NodeOptions) -> str:
 
 
 def _warn(summary: running.Summary) -> None:
-    """Say what was lost, as the last words of a run, for nobody to overlook."""
+    """Report losses at the very end of a run, where nobody overlooks them."""
     losses = summary.losses
     if losses:
         click.secho(f"\n{losses.headline()}", err=True, fg="red", bold=True)

@@ -1,4 +1,4 @@
-"""`australis simulate`: the distributed policies in a virtual world, beside the numbers of the papers."""
+"""`australis simulate`: the distributed policies in a simulated world, beside the papers' numbers."""
 
 from __future__ import annotations
 

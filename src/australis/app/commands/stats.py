@@ -77,7 +77,7 @@ def _console() -> Console:
 
 
 def _watch(root: Path, as_json: bool, seconds: float) -> None:
-    """Look until Ctrl-C, which is the way to end it and no error."""
+    """Watch until Ctrl-C, which is the normal way to end it and not an error."""
     pause = threading.Event()
     try:
         if as_json or not sys.stdout.isatty():

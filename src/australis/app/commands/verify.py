@@ -1,4 +1,4 @@
-"""`australis verify`: whether the files of a root are what its catalogue says, with nothing changed."""
+"""`australis verify`: whether the files of a root are what its catalogue says; changes nothing."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def command(
 
 
 def _lines(root: str, found: Verification) -> Iterator[str]:
-    """What is wrong, or that nothing is, and what there is."""
+    """What is wrong, or that nothing is, and what the root has."""
     yield from map(str, found.findings)
     told = _count(len(found.findings), "finding") if found.findings else "no problems found"
     yield f"{root}: {told}"

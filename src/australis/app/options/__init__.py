@@ -1,6 +1,6 @@
 """What the arguments of commands mean: networks, files, roots, queries and settings of a node.
 
-Texts come in; checked values go out, or a message that says what to write instead.
+In: texts. Out: checked values, or a message that says what to write instead.
 """
 
 from typing import TYPE_CHECKING

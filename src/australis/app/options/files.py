@@ -33,7 +33,7 @@ def named_files(options: tuple[str, ...], known: list[str], kind: str) -> dict[s
 def check_files(
     network: Network, sources: Mapping[str, str], targets: Mapping[str, str], as_json: bool
 ) -> None:
-    """Refuse inputs without a file, and files that stand for two things."""
+    """Refuse inputs without a file, and files that are used for two things."""
     stored = [name for name, given in network.inputs.items() if given.store is not None]
     if twice := [name for name in stored if name in sources]:
         raise click.UsageError(f"{twice[0]} is read from its store: leave out --input {twice[0]}")
@@ -79,7 +79,7 @@ def _check_outputs(paths: list[str]) -> None:
 
 
 def _same_file(first: str, second: str) -> bool:
-    """Whether two names lead to one file, by whatever spelling or link; streams and devices are no files."""
+    """Whether two names lead to the same file, by any spelling or link; streams and devices are not files."""
     if STANDARD_STREAM in (first, second):
         return False
     one, other = Path(first).resolve(), Path(second).resolve()

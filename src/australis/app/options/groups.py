@@ -1,4 +1,4 @@
-"""Options in groups: the help of a command with many of them lists them by what they are about."""
+"""Options in groups: the help of a command with many options lists them by subject."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ class GroupedCommand(click.Command):
 
 
 def grouped(**groups: Sequence[str]) -> type[GroupedCommand]:
-    """The class of a command with some groups; `_` stands for a blank in their titles."""
+    """The class of a command with some groups; `_` represents a space in their titles."""
     titled = {title.replace("_", " "): names for title, names in groups.items()}
     return type("Grouped", (GroupedCommand,), {"groups": titled})

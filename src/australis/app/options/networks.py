@@ -41,7 +41,7 @@ def network_arguments(command: Command) -> Command:
 def find_network(net: str, function_files: Iterable[str] = (), *, as_written: bool = False) -> Network:
     """The network that NET names, after the Python that registers its functions.
 
-    `as_written` leaves the paths of stores as they are in a file, to be shown.
+    `as_written` leaves the paths of stores as they are in a file, for display.
     """
     for name in function_files:
         import_python(name)
@@ -57,7 +57,7 @@ def find_network(net: str, function_files: Iterable[str] = (), *, as_written: bo
 
 
 def _load(net: str, as_written: bool) -> Network:
-    """The network in a file; a problem without a place is one of the whole file."""
+    """The network in a file; a problem without a place is reported for the whole file."""
     try:
         return load(net, as_written=as_written)
     except AlgebraError as error:
@@ -65,7 +65,7 @@ def _load(net: str, as_written: bool) -> Network:
 
 
 def import_python(name: str) -> ModuleType:
-    """Import a module, or a file by its path; whatever goes wrong in it is said with its name."""
+    """Import a module, or a file by its path; errors in it are reported with its name."""
     try:
         return _import_file(Path(name)) if name.endswith(".py") else _import_module(name)
     except AlgebraError:
@@ -84,7 +84,7 @@ def import_python(name: str) -> ModuleType:
 
 
 def _import_module(name: str) -> ModuleType:
-    """Import a module, also one of this folder; behind all others, so that it takes no module's place."""
+    """Import a module, also from this folder; last on the path, so that it shadows no other module."""
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
     return importlib.import_module(name)
@@ -93,7 +93,7 @@ def _import_module(name: str) -> ModuleType:
 def _import_file(path: Path) -> ModuleType:
     """Import a file, with its neighbours importable, as `python FILE` has them.
 
-    Its module has a name of our own: the file may be called like a module that others need.
+    Its module gets a name of our own: the file may have the name of a module that others need.
     """
     if not path.exists():
         raise FileNotFoundError(2, "No such file", str(path))

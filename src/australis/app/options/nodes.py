@@ -58,13 +58,13 @@ class Duration(click.ParamType[str]):
         try:
             microseconds(str(value))
         except AlgebraError:
-            # The message says what can be said instead.
+            # The message says what to write instead.
             self.fail(f"{value!r} is not a length of time: try '30 s' or '5 min'", param, ctx)
         return str(value)
 
 
 class ListenAddress(click.ParamType[str]):
-    """A port to listen on, of this machine's own or of a host that is named."""
+    """A port to listen on, on this machine's own address or that of a named host."""
 
     name = "place"
 
@@ -76,7 +76,7 @@ class ListenAddress(click.ParamType[str]):
 
 
 class RunnerName(click.ParamType[str]):
-    """The name of a runner, with how many tasks a light one may run at a time."""
+    """The name of a runner, possibly with the number of tasks of a light one."""
 
     name = "runner"
 
@@ -85,7 +85,7 @@ class RunnerName(click.ParamType[str]):
             try:
                 light_tasks(str(value))
             except EngineError:
-                # The message says what can be said instead.
+                # The message says what to write instead.
                 self.fail(f"{value!r} is no runner: try {SPARK}, {LIGHT} or {LIGHT}[4]", param, ctx)
         return str(value)
 
@@ -254,16 +254,16 @@ class NodeOptions:
 
     @property
     def spark_options(self) -> dict[str, str]:
-        """The options for Spark that follow from ours."""
+        """The Spark options that follow from ours."""
         return {WORKER_WAIT: str(self.worker_wait)}
 
     @property
     def engine(self) -> str:
-        """The name under which a summary tells what ran."""
+        """The name of the engine in a summary."""
         return SPARK if self.is_on_spark else LIGHT
 
     def check(self, ctx: click.Context) -> None:
-        """Refuse what only Spark understands, and a runner that is not."""
+        """Refuse what only Spark understands, and an unknown runner."""
         if self.is_on_spark:
             return
         for name, is_for_spark in (("engine", True), ("master", True), ("way", self.way == SPARK)):
@@ -272,7 +272,7 @@ class NodeOptions:
                 raise click.UsageError(f"{what}, not for {self.runner}: leave one of them out")
 
     def _time_of(self, name: str, schema: Schema) -> str | None:
-        """The attribute by which an input is replayed: the one that was said, or its only timestamp."""
+        """The attribute by which an input is replayed: the given one, or its only timestamp."""
         found = [field.name for field in schema if field.type.name == "timestamp"]
         if self.by is None and self.speed is not None and len(found) != 1:
             known = ", ".join(found) or "none"
@@ -281,7 +281,7 @@ class NodeOptions:
         return self.by or (found[0] if found else None)
 
     def source(self, network: Network, name: str, text: str, options: Options) -> Source:
-        """The source of an input; what is wrong with the words is an error of usage."""
+        """The source of an input; an invalid text is a usage error."""
         schema, rate = network.inputs[name].schema, rate_texts(network, self.rate).get(name)
         try:
             replay = parse_replay(rate, self.speed, self._time_of(name, schema))
@@ -299,7 +299,7 @@ class NodeOptions:
 
 
 def refuse_elsewhere(ctx: click.Context, engine: str, sources: dict[str, str]) -> None:
-    """Say which options the chosen engine does not have."""
+    """Refuse options that the chosen engine does not have."""
     for field in fields(NodeOptions):
         if ctx.get_parameter_source(field.name) is ParameterSource.COMMANDLINE:
             option = field.name.replace("_", "-")
@@ -313,7 +313,7 @@ def refuse_elsewhere(ctx: click.Context, engine: str, sources: dict[str, str]) -
 
 
 def is_endless(source: Source) -> bool:
-    """Whether a source goes on until somebody ends it."""
+    """Whether a source continues until somebody ends it."""
     if isinstance(source, GeneratorSource):
         return source.tuples is None
     options: Options = getattr(source, "options")  # noqa: B009  (the protocol of sources leaves it out)

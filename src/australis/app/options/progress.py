@@ -11,7 +11,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def progress_option(command: Command) -> Command:
-    """The option --progress, which is None where the terminal decides."""
+    """The option --progress; None lets the terminal decide."""
     return click.option(
         "--progress/--no-progress",
         default=None,

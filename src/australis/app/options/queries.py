@@ -1,4 +1,4 @@
-"""Ad hoc queries in the words of the command line: a network, or a predicate and expressions in one line."""
+"""Ad hoc queries on the command line: a network, or a predicate and expressions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from australis.errors import NetworkError, Problem
 
 NAME = "query"
 FOUND = "found"
-"""The output of a query of one line."""
+"""The output of a one-line query."""
 
 
 @dataclass(frozen=True)
 class QueryOptions:
-    """What the words of a command ask for."""
+    """The options of a query command."""
 
     point: str | None
     predicate: str | None
@@ -32,14 +32,14 @@ class QueryOptions:
         return self.point is None and self.net is None
 
     def check(self) -> None:
-        """Refuse words that do not go together."""
+        """Refuse options that cannot be combined."""
         if self.net is not None and (self.predicate is not None or self.attributes):
             raise click.UsageError("--net is a whole query: put the expression into it as a box")
         if self.point is None and self.attributes:
             raise click.UsageError("--map is for the tuples of a connection point: name one")
 
     def network(self, running: Network) -> Network:
-        """The query as a network, whose inputs are connection points of one that runs."""
+        """The query as a network, whose inputs are connection points of a running one."""
         if self.net is not None:
             return bound(running, find_network(self.net), self.point)
         assert self.point is not None
@@ -64,7 +64,7 @@ def expressions(options: tuple[str, ...]) -> dict[str, str]:
 
 
 def point_schema(network: Network, point: str) -> Schema:
-    """The schema of a connection point; says what there is, and how an arc becomes one."""
+    """The schema of a connection point; the error lists the existing ones, and how to make one."""
     if point in network.connection_points:
         return network.schemas[network.connection_points[point].at]
     known = ", ".join(network.connection_points)
@@ -80,7 +80,7 @@ def point_schema(network: Network, point: str) -> Schema:
 def in_one_line(
     running: Network, point: str, predicate: str | None, attributes: Mapping[str, str]
 ) -> Network:
-    """A query for the tuples of a connection point that satisfy a predicate, and what is computed of them."""
+    """A query for the tuples of a connection point that satisfy a predicate, and expressions of them."""
     net = NetworkBuilder(NAME, timezone=running.timezone)
     stream = net.input(point, point_schema(running, point))
     if predicate is not None:
@@ -92,7 +92,7 @@ def in_one_line(
 
 
 def bound(running: Network, query: Network, point: str | None) -> Network:
-    """A query whose streams are connection points: its only one may have another name than the point."""
+    """A query whose streams are connection points: if it has only one, its name may differ."""
     streams = [name for name, given in query.inputs.items() if not given.table]
     if point is not None and point not in streams:
         if len(streams) != 1:
@@ -106,7 +106,7 @@ def bound(running: Network, query: Network, point: str | None) -> Network:
 
 
 def _renamed(query: Network, old: str, new: str) -> Network:
-    """The same network, with another name for an input."""
+    """The same network, with an input renamed."""
 
     def moved(ref: Ref) -> Ref:
         return Ref(new) if ref.id == old else ref

@@ -1,4 +1,4 @@
-"""Rates in the words of the command line: N/s for every input, or NAME=N/s for one."""
+"""Rates on the command line: N/s for every input, or NAME=N/s for one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RATE_METAVAR = "[NAME=]N/s"
 
 
 def rate_texts(network: Network, options: Iterable[str]) -> dict[str, str]:
-    """The texts of rates by input; one without a name is that of every input without its own."""
+    """The texts of rates by input; one without a name applies to every input without its own."""
     streams = [name for name, given in network.inputs.items() if not given.table]
     found: dict[str, str] = {}
     for option in options:

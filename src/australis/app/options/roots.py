@@ -41,7 +41,7 @@ class _RootOption(click.Option):
 
 
 def root_options(command: Command) -> Command:
-    """The options --root, --catalog and --functions, of a command that needs a root."""
+    """The options --root, --catalog and --functions, for a command that needs a root."""
     for option in reversed(_OTHERS):
         command = option(command)
     return click.option(
@@ -50,7 +50,7 @@ def root_options(command: Command) -> Command:
 
 
 def root_argument(command: Command) -> Command:
-    """The same options, of a command about a root as a whole: the root may stand there without --root."""
+    """The same options, for a command about a whole root: the root may be given without --root."""
 
     @wraps(command)
     def call(*args: Any, root: str | None, place: str | None, **options: Any) -> Any:
@@ -72,7 +72,7 @@ def _is_from_environment(name: str) -> bool:
 
 
 def as_json_option(what: str) -> Callable[[Command], Command]:
-    """The option --json of a command that otherwise says in a sentence what it did."""
+    """The option --json of a command that otherwise reports in a sentence what it did."""
     return click.option("--json", "as_json", is_flag=True, help=f"Print {what} as JSON.")
 
 

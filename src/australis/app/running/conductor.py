@@ -1,4 +1,4 @@
-"""Conducts a node: sources bring tuples on threads, outputs are taken on threads, and the caller listens."""
+"""Runs a node: threads feed it from sources and take its outputs, while the caller waits for events."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from australis.errors import EngineError
 _FED, _ASKED = "fed", "asked"
 _log = logging.getLogger(__name__)
 _FLUSHED = "end of the streams"
-"""The source whose position tells for how long a log the end of the streams was logged."""
+"""The source whose position records at which length of the log the end of the streams was logged."""
 
 
 @dataclass(frozen=True)
 class OutputTaker:
-    """An output, under which name its consumer is known, and what to do with its tables."""
+    """An output, the name of its consumer, and what to do with its tables."""
 
     output: str
     consumer: str
@@ -32,7 +32,7 @@ class OutputTaker:
 
 
 class Conductor:
-    """Runs sources to their ends through a node whose network is deployed."""
+    """Runs sources to their ends through a node with a deployed network."""
 
     def __init__(
         self,
@@ -52,16 +52,16 @@ class Conductor:
         self._over = threading.Event()
         self._left = threading.Event()
         self._wakes = [threading.Event() for _ in takers]
-        # Whoever holds the lock of a taker is taking a table.
+        # The holder of a taker's lock is taking a table.
         self._locks = [threading.Lock() for _ in takers]
         self.notes: tuple[str, ...] = ()
 
     def ask(self) -> None:
-        """Ask for an end behind the trains that are on their way; a signal handler may call this."""
+        """Ask for an end once running trains have finished; a signal handler may call this."""
         self._news.put(_ASKED)
 
     def run(self, each_second: Callable[[], None] | None = None) -> bool:
-        """Run until all has gone through, or an end is asked for; gives whether all has."""
+        """Run until everything is processed, or an end is requested; returns whether everything is."""
         self._node.on_train(lambda train: self._wake())
         consumers = [
             self._thread(partial(self._consume, *each))
@@ -85,7 +85,7 @@ class Conductor:
         return is_whole
 
     def _leave(self) -> None:
-        """Let sources bring no more, and takers take no more tables than those they are taking."""
+        """Let sources deliver no more, and takers finish only the tables they are taking."""
         self._waiter.end()
         self._left.set()
         for lock in self._locks:
@@ -97,7 +97,7 @@ class Conductor:
             try:
                 work()
             except BaseException as error:
-                # The first error is raised; those that follow from it are only here.
+                # The first error is raised; those that follow from it are only recorded here.
                 _log.debug("a thread of the run ended: %s", error)
                 self._news.put(error)
 
@@ -120,14 +120,14 @@ class Conductor:
             return news == _FED
 
     def _raise_what_failed(self) -> None:
-        # The queue is empty when all errors were looked at.
+        # The queue is empty once all errors were handled.
         with suppress(Empty):
             while True:
                 news = self._news.get_nowait()
                 if isinstance(news, BaseException):
                     raise news
 
-    # --- in
+    # --- input
 
     def _bring(self) -> None:
         with self._unless_ended():
@@ -142,7 +142,7 @@ class Conductor:
 
     @contextmanager
     def _unless_ended(self) -> Iterator[None]:
-        """A wait for tuples or for room ends with an error when the node is paused, as was asked for."""
+        """Ignore errors of waits for tuples or disk space that end because the node was asked to stop."""
         try:
             yield
         except EngineError:
@@ -156,7 +156,7 @@ class Conductor:
         self._hold_back(delivery)
 
     def _hold_back(self, delivery: Delivery) -> None:
-        """Let no more tuples wait than may: bring the next ones when those before them have gone through."""
+        """Limit the tuples that wait: deliver the next ones only when those before them are processed."""
         content = delivery.content
         self._brought += content.num_rows if isinstance(content, Adoption | pa.Table) else 0
         if self._waiting_most is not None and self._brought >= self._waiting_most:
@@ -165,20 +165,20 @@ class Conductor:
             self._brought = 0
 
     def _end_streams(self) -> None:
-        """Log the end once: a run that goes on behind it, with nothing new, ends nothing again."""
+        """Log the end once: a run that resumes after it, with nothing new, does not end the streams again."""
         log_end = self._node.statistics().log_end
         known = self._node.position(_FLUSHED)
         if known is None or log_end > int(known) + 2:
             self._node.flush(position=(_FLUSHED, str(log_end)))
 
-    # --- out
+    # --- output
 
     def _wake(self) -> None:
         for wake in self._wakes:
             wake.set()
 
     def _consume(self, taker: OutputTaker, wake: threading.Event, lock: threading.Lock) -> None:
-        """Take what an output has whenever there is something, and once more when all is over."""
+        """Take what an output has whenever there is something, and once more at the end."""
         while True:
             is_last = self._over.is_set()
             for table in self._tables(taker):
@@ -192,7 +192,7 @@ class Conductor:
             wake.clear()
 
     def _tables(self, taker: OutputTaker) -> Iterator[pa.Table]:
-        """What an output has by now; nothing where a change of the network has taken it away."""
+        """What an output has by now; nothing if a change of the network has removed it."""
         try:
             yield from self._node.subscribe(taker.output, consumer=taker.consumer, follow=False)
         except EngineError:

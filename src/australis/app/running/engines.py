@@ -1,4 +1,4 @@
-"""The engines that a network can run on; those in this process have one face: Arrow tables in and out."""
+"""The engines that a network can run on; those in this process share one interface, of Arrow tables."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from australis.app import running
 ENGINES = ("kernels", "reference")
 """The engines of this process."""
 SPARK = "spark"
-"""The engine that is a node on Spark; it runs by itself, so it has another face."""
+"""The engine that is a node on Spark; it runs by itself, so it has another interface."""
 
 
 class Engine(Protocol):
-    """A running network. Each event gives the new tuples of every output, `quarantine` included."""
+    """A running network. Each event returns the new tuples of every output, `quarantine` included."""
 
     def load(self, name: str, rows: pa.Table) -> dict[str, pa.Table]:
         """Read rows of a stored table, before the first event."""
 
     def push(self, name: str, batch: pa.Table, now: int) -> dict[str, pa.Table]:
-        """Tuples arrive together on an input."""
+        """Push tuples to an input as one batch."""
 
     def tick(self, now: int) -> dict[str, pa.Table]:
-        """Time passes."""
+        """Let time pass."""
 
     def flush(self, now: int) -> dict[str, pa.Table]:
-        """All streams end."""
+        """End all streams."""
 
     def counters(self) -> Mapping[str, Any]:
-        """What went through each box so far."""
+        """What each box has processed so far."""
 
 
 def start_engine(name: str, network: Network) -> Engine:

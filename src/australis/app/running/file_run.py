@@ -30,13 +30,13 @@ class RunSetup:
 
 
 def stopped_clock() -> Callable[[], int]:
-    """A clock that shows the time at which it was made."""
+    """A clock that always shows the time at which it was made."""
     moment = wall_clock()
     return lambda: moment
 
 
 def run(plan: RunSetup, progressed: Callable[[int], None]) -> RunTally:
-    """Run a plan; `progressed` hears of every turn how many tuples came in so far."""
+    """Run a plan; `progressed` is called after every turn with the number of tuples so far."""
     return _FileRun(plan, progressed).run()
 
 
@@ -76,7 +76,7 @@ class _FileRun:
         return (_cut if reader.is_live else _sized)(reader.batches(), self._plan.batch)
 
     def _wait(self) -> None:
-        """Timeouts fall due while an input has nothing to bring."""
+        """Let timeouts fall due while an input has nothing to deliver."""
         self._emit(self._plan.engine.tick(self._now()))
         self._progressed(sum(self._tally.read.values()))
 
@@ -121,7 +121,7 @@ def _quarantined(rows: tuple[Rejected, ...], path: str) -> pa.Table:
 
 
 def _cut(batches: Iterator[Batch], size: int) -> Iterator[Batch]:
-    """The same rows in batches of at most a size, none held back for rows that may never come."""
+    """The same rows in batches of at most a size, without waiting for rows that may never come."""
     for batch in batches:
         yield Batch(batch.table.slice(0, size), batch.rejected)
         for start in range(size, batch.table.num_rows, size):
@@ -129,7 +129,7 @@ def _cut(batches: Iterator[Batch], size: int) -> Iterator[Batch]:
 
 
 def _sized(batches: Iterator[Batch], size: int) -> Iterator[Batch]:
-    """The same rows in batches of a size; what was rejected goes with the first rows read after it."""
+    """The same rows in batches of a size; rejected rows go with the first rows read after them."""
     waiting: list[pa.Table] = []
     rejected: tuple[Rejected, ...] = ()
     count = 0

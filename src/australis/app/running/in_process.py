@@ -1,4 +1,4 @@
-"""A run on an engine of this process: files in turns through the network, with a bar on a terminal."""
+"""A run on an engine in this process: files in turns through the network, with a bar on a terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from australis.engine.observe import InputStatistics, discards_upstream
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What is to be run, on whichever engine."""
+    """What to run, on whichever engine."""
 
     network: Network
     sources: Mapping[str, str]
@@ -36,11 +36,11 @@ class RunRequest:
     stream_format: str
     now: Callable[[], int]
     is_timed: bool = True
-    """Whether the clock goes, so that delays can be told."""
+    """Whether the clock runs, so that delays can be measured."""
 
 
 def run_in_process(job: RunRequest, engine: str, stop: Stop) -> Summary:
-    """Run a job on an engine of this process."""
+    """Run a job on an engine in this process."""
     ordered = {name: job.sources[name] for name in job.network.inputs if name in job.sources}
     with (
         open_inputs(job.network, ordered, job.stream_format) as files,
@@ -75,7 +75,7 @@ def _run(plan: RunSetup, engine: str, targets: Mapping[str, str], stop: Stop) ->
 
 
 def _results(network: Network, tally: RunTally, counters: Mapping[str, Counters]) -> dict[str, OutputResult]:
-    """What each output got, and what was discarded upstream of it."""
+    """What each output received, and what was discarded upstream of it."""
     rejected = {name: tally.quarantined_at.get(f"{network.name}.{name}", 0) for name in network.inputs}
     inputs = {
         name: InputStatistics(tally.read[name] + tally.rejected[name], rejected[name])
@@ -92,7 +92,7 @@ def _results(network: Network, tally: RunTally, counters: Mapping[str, Counters]
 
 @contextmanager
 def _progress(readers: Mapping[str, Reader]) -> Iterator[Callable[[int], None]]:
-    """A bar on the terminal, by how much of the files was read; nothing where there is no terminal."""
+    """A bar on the terminal for how much of the files was read; nothing without a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda tuples: None

@@ -1,4 +1,4 @@
-"""A run on a node: on its runner, over a root that stays or one that goes with the run."""
+"""A run on a node: on its runner, over a root that stays or a temporary one."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _Before:
 
 
 def run_on_node(job: RunRequest, options: NodeOptions, stop: Stop, *, as_json: bool) -> Summary:
-    """Run a job on a node; an end that was asked for is in the summary."""
+    """Run a job on a node; the summary shows whether an end was requested."""
     sources = _sources(job, options)
     check_run(job, options, sources)
     run = _NodeRun(job, options, sources, RunTally.of(job.network), Console(stderr=True, highlight=False))
@@ -120,10 +120,10 @@ class _NodeRun:
             click.echo(f"australis: following {followed}{root}; Ctrl-C stops", err=True)
 
     def _start(self, tables: Mapping[str, Batch], stop: Stop) -> Node:
-        """A node that runs the network, and whose workers are warm."""
+        """A node that runs the network, with warm workers."""
         options = self._options
         local = Path(options.root) if options.root and "://" not in options.root else None
-        # Only Spark has much to say when it starts.
+        # Only Spark prints much when it starts.
         with quietly(local, options.master) if options.is_on_spark else nullcontext():
             node = stop.unless_stopped(self._node)
         if node.metrics is not None:
@@ -153,7 +153,7 @@ class _NodeRun:
             master=options.master if options.is_on_spark else None,
             discipline=options.discipline,
             schedule=options.schedule,
-            # What is read from files can wait: nobody is served better by a part of it.
+            # Tuples from files can wait: nobody is served better by a part of them.
             shed=not self._is_at_rest if options.shed is None else options.shed,
             headroom=options.headroom,
             train_limit=options.train_limit,
@@ -170,7 +170,7 @@ class _NodeRun:
         )
 
     def _tables(self) -> Iterator[tuple[str, Batch]]:
-        """The stored tables, unless the root has them already."""
+        """The stored tables, unless the root already has them."""
         inputs = self._job.network.inputs.items()
         names = [name for name, given in inputs if given.table and given.store is None]
         place = self._options.catalog or self._options.root
@@ -186,7 +186,7 @@ class _NodeRun:
                 self._tally.read[name], self._tally.rejected[name] = table.num_rows, len(rejected)
                 yield name, Batch(table, rejected)
 
-    # --- on its way
+    # --- while it runs
 
     def _conduct(
         self, node: Node, stack: ExitStack, writers: Mapping[str, Writer], stop: Stop, as_json: bool
@@ -223,7 +223,7 @@ class _NodeRun:
         )
         report = node.quality_since(before.seen, summary.seconds)
         shed = losses_between(before.shed, node.shed(), after.superboxes)
-        # Without a clock there are no delays to tell by.
+        # Without a clock there are no delays to report.
         is_served = after.quality is not None and self._job.is_timed
         return replace(
             summary,
@@ -235,7 +235,7 @@ class _NodeRun:
     def _results(
         self, before: Statistics, after: Statistics, report: QualityReport, is_served: bool
     ) -> Iterator[tuple[str, OutputResult]]:
-        """What each output got and did not get in this run."""
+        """What each output received and lost in this run."""
         for name in (name for name in self._job.network.outputs if name in report.outputs):
             seen, quality = _gained(before.outputs.get(name), after.outputs[name]), report.outputs[name]
             yield (
@@ -261,7 +261,7 @@ class _NodeRun:
         self._tally.rejected[delivery.input] += len(delivery.rejected)
 
     def _take_into_files(self, node: Node, writers: Mapping[str, Writer]) -> Iterator[OutputTaker]:
-        """Outputs into files that appear at the end; what nobody asked for is not kept."""
+        """Write outputs to files that appear at the end; other outputs are not kept."""
         for name in self._job.network.outputs:
             if name in writers:
                 yield self._taker(name, f"run:{name}", writers[name].write)
@@ -271,7 +271,7 @@ class _NodeRun:
         yield self._taker(QUARANTINE, f"run:{QUARANTINE}", write)
 
     def _take_into_sinks(self, node: Node, stack: ExitStack) -> Iterator[OutputTaker]:
-        """Outputs into files that grow; others stay in the root."""
+        """Write outputs to files that grow; others stay in the root."""
         for name, path in self._job.targets.items():
             schema = self._job.network.output_schema(name)
             sink = parse_sink(name, path, schema, stream_format=self._job.stream_format)
@@ -288,17 +288,17 @@ class _NodeRun:
 
         return OutputTaker(name, consumer, take)
 
-    # --- behind it
+    # --- after it
 
     def _tally_quarantine(self, node: Node, log_end: int) -> None:
-        """What was quarantined in this run, and stays in the root."""
+        """Count what was quarantined in this run, and stays in the root."""
         table = node.read(QUARANTINE)
         self._tally.quarantine(table.filter(pc.greater_equal(table[SEQ], log_end)))
 
     def _summary(
         self, before: Statistics, after: Statistics, seconds: float, notes: tuple[str, ...], is_whole: bool
     ) -> Summary:
-        # What was not there before has come by a change while it ran.
+        # Boxes that were not there before were added by a change while it ran.
         boxes = {
             name: _since(before.boxes.get(name, BoxStatistics()), box) for name, box in after.boxes.items()
         }
@@ -353,12 +353,12 @@ def _warm(node: Node) -> None:
 
 
 def _since(before: BoxStatistics, after: BoxStatistics) -> BoxStatistics:
-    """What went through a box between two moments."""
+    """What a box has processed between two moments."""
     return BoxStatistics(*(getattr(after, f.name) - getattr(before, f.name) for f in fields(BoxStatistics)))
 
 
 def _gained(before: OutputStatistics | None, after: OutputStatistics) -> OutputStatistics:
-    """What an output lost between two moments; what a change has taken away meanwhile counts no more."""
+    """What an output lost between two moments; what a change has removed meanwhile does not count."""
     if before is None:
         return after
     names = ("late", "shed", "quarantined")
@@ -366,12 +366,12 @@ def _gained(before: OutputStatistics | None, after: OutputStatistics) -> OutputS
 
 
 def _trains(known: Statistics, superbox: str) -> int:
-    """The trains that a superbox had, if it was there."""
+    """The number of trains of a superbox, if it existed."""
     return known.superboxes[superbox].trains if superbox in known.superboxes else 0
 
 
 def _delays(before: Statistics, after: Statistics) -> Iterator[tuple[str, tuple[float, float]]]:
-    """The delays of what left between two moments, by output."""
+    """The delays of the tuples delivered between two moments, by output."""
     for name, output in after.outputs.items():
         known = before.outputs.get(name)
         seen = known.delay_buckets if known else {}
@@ -382,7 +382,7 @@ def _delays(before: Statistics, after: Statistics) -> Iterator[tuple[str, tuple[
 
 
 def _print_line(sample: ProgressSample) -> None:
-    """Print a line of JSON about a run that is under way."""
+    """Print a line of JSON about a running run."""
     known = {
         "seconds": round(sample.seconds, 1),
         "inputs": dict(sample.read),
@@ -394,7 +394,7 @@ def _print_line(sample: ProgressSample) -> None:
 
 
 def _quality_of(statistics: Statistics) -> dict[str, object]:
-    """How outputs with graphs are served at this moment, and whether inputs wait for room."""
+    """How outputs with graphs are served now, and whether inputs wait for disk space."""
     known: dict[str, object] = {}
     if statistics.quality is not None:
         report = statistics.quality

@@ -1,4 +1,4 @@
-"""What a run would be refused for, found before Spark or any worker is started."""
+"""Refuses runs that cannot work, before Spark or any worker is started."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from australis.plan.superboxes import Discipline
 
 
 def check_run(job: RunRequest, options: NodeOptions, sources: Sequence[Source]) -> None:
-    """Refuse a run that cannot work: by its files, its stores and its root."""
+    """Refuse a run that cannot work because of its files, its stores or its root."""
     _check_ends(job, options, sources)
     _check_folders(job)
     for source in sources:
@@ -39,7 +39,7 @@ def check_run(job: RunRequest, options: NodeOptions, sources: Sequence[Source]) 
 
 
 def _check_ends(job: RunRequest, options: NodeOptions, sources: Sequence[Source]) -> None:
-    """Refuse outputs that appear at the end of a run that has none."""
+    """Refuse outputs that would appear at the end of a run without an end."""
     files = [path for path in job.targets.values() if path != STANDARD_STREAM]
     endless = [source.input for source in sources if is_endless(source)]
     if options.root is None and endless and files:
@@ -48,7 +48,7 @@ def _check_ends(job: RunRequest, options: NodeOptions, sources: Sequence[Source]
 
 
 def _check_folders(job: RunRequest) -> None:
-    """Refuse files in folders that are not there."""
+    """Refuse files in folders that do not exist."""
     for path in (path for path in job.targets.values() if path != STANDARD_STREAM):
         if not Path(path).resolve().parent.is_dir():
             raise EngineError(Problem(path, "cannot be written", "a folder that is there"))

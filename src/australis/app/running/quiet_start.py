@@ -1,4 +1,4 @@
-"""Spark starts quietly: what the JVM and the workers say goes to a log, and is shown if they do not start."""
+"""Starts Spark quietly: output of the JVM and the workers goes to a log, shown only if they do not start."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STDERR = 2
 
 @contextmanager
 def quietly(folder: Path | None, master: str = MASTER) -> Iterator[None]:
-    """Send what processes write that are started inside to `spark.log` in a folder, or to nowhere lasting."""
+    """Redirect the output of processes started inside to `spark.log` in a folder, or to a temporary file."""
     with _open_log(folder) as log:
         kept = os.dup(_STDERR)
         os.dup2(log.fileno(), _STDERR)
@@ -38,7 +38,7 @@ def quietly(folder: Path | None, master: str = MASTER) -> Iterator[None]:
 
 
 def _expected(what: str, master: str) -> tuple[str, str, str]:
-    """Where it failed, how, and what would do: Java for a Spark of this machine, else a master."""
+    """Where it failed, how, and what is needed: Java for a local Spark, else a master."""
     if master.startswith("local"):
         return "Spark", what, "a Java 17 or 21 that runs here"
     return master, f"Spark {what}", "a Spark master of the same version, which accepts the application"
@@ -52,7 +52,7 @@ def _open_log(folder: Path | None) -> IO[bytes]:
         return open(folder / LOG, "ab+")
     except OSError as error:
         _log.warning("what Spark says is not kept in %s: %s", folder, error)
-        # Nobody's work stops for want of a log; what is wrong with the folder is said by its node.
+        # A missing log stops no work; the node reports what is wrong with the folder.
         return tempfile.TemporaryFile()
 
 

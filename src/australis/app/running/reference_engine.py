@@ -1,4 +1,4 @@
-"""The reference as an engine: Arrow tables into plain rows, and what comes out into Arrow tables again."""
+"""The reference as an engine: converts Arrow tables to plain rows, and results back to Arrow tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from australis.reference.network import Emission, ReferenceRun
 
 
 class ReferenceEngine:
-    """A network run by its meaning, tuple at a time: slow, and right by definition."""
+    """A network run by its definition, a tuple at a time: slow, and right by definition."""
 
     def __init__(self, network: Network) -> None:
         self._network = network

@@ -1,4 +1,4 @@
-"""What a root holds, and the node that has it open, or one that is started for a command."""
+"""What a root holds, and the node that has it open, or one that a command starts."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 def network_of(options: RootOptions) -> Network:
-    """The network that a root holds, with the queries that are attached."""
+    """The network that a root holds, including attached queries."""
     return observe.running(_folder(options))
 
 
 def record_of(options: RootOptions) -> Record:
-    """What a root remembers of what runs on it."""
+    """What a root remembers about what runs on it."""
     return known_record(_folder(options))
 
 
@@ -39,7 +39,7 @@ def optimisations_of(options: RootOptions) -> list[dict[str, Any]]:
 
 
 def reach_node(options: RootOptions) -> Control | None:
-    """The node that has a root open, if there is one that answers."""
+    """The node that has a root open, if one answers."""
     return reach(_folder(options))
 
 
@@ -47,7 +47,7 @@ def reach_node(options: RootOptions) -> Control | None:
 def reach_or_start_node(
     options: RootOptions, check: Callable[[], None] = lambda: None
 ) -> Iterator[Control | Node]:
-    """The node that has a root open, or else one of our own, if a `check` lets Spark start for it."""
+    """The node that has a root open, or else a new one, if `check` allows starting Spark for it."""
     reached = reach_node(options)
     if reached is not None:
         with reached:
@@ -60,11 +60,11 @@ def reach_or_start_node(
 
 @contextmanager
 def _start_node(options: RootOptions) -> Iterator[Node]:
-    """A node of our own on a root, with the network that it holds."""
+    """A new node on a root, with the network that it holds."""
     record = record_of(options)
     local = Path(options.root) if "://" not in options.root else None
     with announce(Console(stderr=True, highlight=False), "Starting Spark"), quietly(local):
-        # The front door of all: only here is Spark loaded.
+        # The package's own entry point: Spark is loaded only here.
         node = australis.Node(
             options.root, catalog=options.catalog, discipline=record.discipline, partitions=record.partitions
         )
@@ -74,7 +74,7 @@ def _start_node(options: RootOptions) -> Iterator[Node]:
 
 
 def _folder(options: RootOptions) -> Path:
-    """Where the catalogue of a root is, which must be there."""
+    """The folder of a root's catalogue, which must exist."""
     folder = catalog_folder(Root.of(options.root), options.catalog)
     shown = Path(options.root) if "://" not in options.root and options.catalog is None else folder
     known_catalog(shown)

@@ -1,4 +1,4 @@
-"""Ends a run on Ctrl-C or a polite kill: it unwinds, or ends by itself, so that nothing half is left."""
+"""Ends a run on Ctrl-C or SIGTERM: it unwinds, or ends by itself, so that nothing incomplete is left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 class Stop:
-    """Hears the signals that end a run, each of which raises where the run is."""
+    """Handles the signals that end a run; each raises wherever the run is."""
 
     def __init__(self, before: Mapping[signal.Signals, Any] | None = None) -> None:
         self._before = before or {}
@@ -34,23 +34,23 @@ class Stop:
         return INTERRUPTED if self._number == signal.SIGINT else TERMINATED
 
     def listen(self) -> None:
-        """Put the handlers in; again where a library has put in its own."""
+        """Install the handlers; called again where a library has installed its own."""
         for number, handler in self._before.items():
-            # A shell starts what runs in the background with Ctrl-C ignored: it is meant for another program.
+            # A shell starts background jobs with Ctrl-C ignored: it is meant for another program.
             signal.signal(number, signal.SIG_IGN if handler is signal.SIG_IGN else self.hear)
 
     def hear(self, number: int, frame: FrameType | None = None) -> None:
-        """Unwind the run; once it unwinds, further signals must not disturb the clean-up."""
+        """Unwind the run; while it unwinds, further signals must not disturb the clean-up."""
         self._number, self._count = number, self._count + 1
         if self._count == 1 and self._ask is not None:
             self._ask()
-        # Where the first signal has to wait, as for the other end of a pipe, the second one gets through.
+        # If the first signal has to wait, as for the other end of a pipe, the second one gets through.
         is_patient = self._deferred or self._ask is not None
         if self._count == (2 if is_patient else 1):
             self.check()
 
     def check(self) -> None:
-        """Unwind the run if it should have ended: an exception out of a callback of a library may be lost."""
+        """Unwind the run if it should have ended: an exception in a library's callback may be lost."""
         if self._number is None or not self._heeded:
             return
         if self._number == signal.SIGINT:
@@ -59,7 +59,7 @@ class Stop:
 
     @contextmanager
     def defer(self) -> Iterator[None]:
-        """Hear a signal only behind what runs inside, which would leave something if it was cut in two."""
+        """Handle a signal only after the block, which would leave something incomplete if interrupted."""
         self._deferred = True
         try:
             yield
@@ -69,7 +69,7 @@ class Stop:
 
     @contextmanager
     def gently(self, ask: Callable[[], None]) -> Iterator[None]:
-        """Let the first signal ask what runs inside to end, and the second one unwind it."""
+        """Let the first signal ask the block to end, and the second one unwind it."""
         self._ask = ask
         self.listen()
         try:
@@ -78,10 +78,10 @@ class Stop:
             self._ask = None
 
     def unless_stopped(self, work: Callable[[], Result]) -> Result:
-        """Do something on a thread of its own, which is left alone if a signal comes.
+        """Run something in a separate thread, which is abandoned if a signal comes.
 
-        A call into the JVM cannot be interrupted: an exception in the midst of it would be lost, or leave the
-        connection with half an answer. Who is left alone ends with this process, and so does the JVM.
+        A call into the JVM cannot be interrupted: an exception during it would be lost, or leave the
+        connection with half an answer. An abandoned thread ends with this process, and so does the JVM.
         """
         done: Future[Result] = Future()
 
@@ -95,16 +95,16 @@ class Stop:
         return done.result()
 
     def too_late(self) -> None:
-        """From here on signals change nothing: the outputs are about to get their names, or to go."""
+        """Ignore signals from here on: the outputs are about to get their names, or to be discarded."""
         self._heeded = False
 
 
 @contextmanager
 def stoppable() -> Iterator[Stop]:
-    """Let Ctrl-C and a polite kill unwind what runs inside."""
+    """Let Ctrl-C and SIGTERM unwind the block."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     stop = Stop(before)
-    # Arrow would put in handlers of its own while it reads, and those do not know of ours.
+    # Arrow would install its own handlers while it reads, which do not know ours.
     pa.enable_signal_handlers(False)
     try:
         stop.listen()

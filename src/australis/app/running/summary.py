@@ -1,4 +1,4 @@
-"""What a run says about itself when it is over: a few lines for people, or JSON."""
+"""What a run reports when it is over: a few lines for people, or JSON."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _COUNTED = ("received", "emitted", "late", "ignored", "rejected")
 
 @dataclass(frozen=True)
 class NodeSummary:
-    """What only a node can tell."""
+    """What only a node can report."""
 
     start_seconds: float
     root: str | None = None
     trains: int = 0
     waiting: int = 0
     delays_ms: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """The median delay of each output, and that below which 95 % are."""
+    """The median delay of each output, and its 95th percentile."""
     costs_us: Mapping[str, float] = field(default_factory=dict)
     interrupted: bool = False
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A run that has ended."""
+    """A finished run."""
 
     network: Network
     engine: str
@@ -44,7 +44,7 @@ class Summary:
     service: Service | None = None
     """How outputs with graphs were served."""
     results: Mapping[str, OutputResult] = field(default_factory=dict)
-    """What each output got and did not get."""
+    """What each output received and lost."""
     shed: tuple[Loss, ...] = ()
 
     @property

@@ -1,4 +1,4 @@
-"""What came in and went out in a run, counted as it goes."""
+"""What a run has received and delivered, counted as it runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REASONS_KEPT = 3
 
 @dataclass
 class RunTally:
-    """What came in, what went out, and what was quarantined for which first reasons."""
+    """What came in, what went out, what was quarantined, and the first reasons."""
 
     read: dict[str, int]
     rejected: dict[str, int]
@@ -26,12 +26,12 @@ class RunTally:
 
     @classmethod
     def of(cls, network: Network) -> RunTally:
-        """The tally of a run that has not begun."""
+        """The tally of a run that has not started."""
         names, outputs = network.inputs, (*network.outputs, QUARANTINE)
         return cls(dict.fromkeys(names, 0), dict.fromkeys(names, 0), dict.fromkeys(outputs, 0))
 
     def quarantine(self, table: pa.Table, *, strict: bool = False) -> None:
-        """Count rows that were quarantined, and keep the first reasons; one is an error if strict."""
+        """Count quarantined rows, and keep the first reasons; any is an error if strict."""
         room = _REASONS_KEPT - len(self.reasons)
         for row in table.slice(0, max(room, 0)).to_pylist():
             self.reasons.append(f"{row['path']}: {row['reason']}")

@@ -1,4 +1,4 @@
-"""Files of a whole run: inputs that are all open, outputs that all appear at the end, or none."""
+"""Files of a whole run: inputs are opened before it starts; outputs appear together at its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from australis.engine.tables import StoreReader
 def open_inputs(
     network: Network, sources: Mapping[str, str], stream_format: str
 ) -> Iterator[dict[str, Reader]]:
-    """Open the inputs; a file that is not there or lacks a column is found before anything runs."""
+    """Open the inputs; a file that is missing or lacks a column is found before anything runs."""
     with ExitStack() as stack:
         yield {
             name: stack.enter_context(

@@ -1,6 +1,6 @@
-"""What people see in a terminal: progress, tables, summaries, how a network would run.
+"""Terminal output: progress, tables, summaries, how a network would run.
 
-Statistics and reports come in; text goes out.
+In: statistics and reports. Out: text.
 """
 
 from typing import TYPE_CHECKING

@@ -19,7 +19,7 @@ WIDTH_OF_FILES = 120
 
 
 def show_capacity(answer: CapacityReport) -> None:
-    """Print an analysis; what to know about it goes to standard error."""
+    """Print an analysis; its notes go to standard error."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH_OF_FILES
     console = Console(highlight=False, width=width)
     console.print()
@@ -61,7 +61,7 @@ def _cells(load: Load, held_back: bool, is_box: bool) -> Iterator[str]:
 
 
 def _rate(rate: float) -> str:
-    """Tuples a second.
+    """Tuples per second.
 
     >>> _rate(20_000), _rate(3.14159), _rate(0.0)
     ('20,000', '3.1', '0')
@@ -114,7 +114,7 @@ def _shedding(answer: CapacityReport) -> Iterator[str]:
 
 
 def warnings(answer: CapacityReport) -> Iterator[str]:
-    """What cannot be as the graphs want it."""
+    """What the graphs require and the machine cannot deliver."""
     for delay in answer.analysis.infeasible:
         yield (
             f"{delay.output} can never be in its good zone, which ends at {delay.delta_s:g} s: a train and "

@@ -1,4 +1,4 @@
-"""What a run has shed, place by place: the drop boxes at one stream of a superbox taken together."""
+"""What a run has shed, by place: the drop boxes at one stream of a superbox are summed up."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from australis.engine.observe import SuperboxStatistics
 
 @dataclass(frozen=True)
 class Loss:
-    """Drop boxes that stood at a place one after another, and what came to them and was shed."""
+    """Drop boxes at a place, one after another, and what reached them and was shed."""
 
     superbox: str
     stream: str
     outputs: tuple[str, ...]
-    """Those that miss what was shed."""
+    """The outputs that miss what was shed."""
     dropboxes: tuple[Entry, ...]
 
     @property
@@ -41,7 +41,7 @@ class Loss:
 def losses_between(
     before: Iterable[Entry], after: Iterable[Entry], superboxes: Mapping[str, SuperboxStatistics]
 ) -> tuple[Loss, ...]:
-    """What was shed between two looks into the ledger, by place."""
+    """What was shed between two readings of the log of drop boxes, by place."""
     known = {each.number: each for each in before}
     places: dict[tuple[str, str], list[Entry]] = {}
     for entry in after:

@@ -37,7 +37,7 @@ class PhysicalSuperbox:
     boxes: tuple[str, ...]
     spread_by: str
     keys: dict[str, tuple[str, ...]]
-    """By input, the attributes whose values decide on the partition."""
+    """By input, the attributes whose values decide the partition."""
     reads: tuple[str, ...]
     tables: tuple[str, ...]
     stages: tuple[JobStage, ...]
@@ -50,7 +50,7 @@ class PhysicalSuperbox:
 
 @dataclass(frozen=True)
 class PhysicalArc:
-    """A queue: who writes it, and who reads it."""
+    """A queue: which superboxes write and read it."""
 
     id: str
     schema: str
@@ -128,7 +128,7 @@ def _before_state(superbox: Superbox) -> Iterator[str]:
 
 
 def _by_spark(superbox: Superbox) -> tuple[JobStage, ...]:
-    """Spark reads the segments and runs the leading boxes, then brings the partitions to Python."""
+    """Spark reads the segments and runs the leading boxes, then passes the partitions to Python."""
     cut = spark.led(superbox)
     leading = tuple(link.box for links in cut.chains.values() for link in links)
     return JobStage("Spark tasks", leading, leading), JobStage("Python tasks", cut.rest.boxes)
@@ -178,7 +178,7 @@ def _stages(branch: Tree, network: Network, superbox: PhysicalSuperbox) -> None:
 
 
 def _remark(superbox: PhysicalSuperbox, stage: JobStage, box_id: str) -> str:
-    """What is to be said of a box: where it runs, and what it keeps."""
+    """The note on a box: where it runs, and what it keeps."""
     if box_id in superbox.state:
         return f" [state in {_partitions(superbox.state[box_id])}]"
     if box_id not in stage.fused_into_scan:
@@ -212,11 +212,11 @@ def _table(arc: str, store: Store | None) -> Text:
 
 
 def _from(arc: PhysicalArc) -> str:
-    return ", an input" if arc.writer is None else f", a queue behind superbox {arc.writer}"
+    return ", an input" if arc.writer is None else f", a queue after superbox {arc.writer}"
 
 
 def _to(arc: PhysicalArc) -> str:
-    """Who reads an arc."""
+    """What reads an arc."""
     parts = [f"output {name}" for name in arc.outputs]
     parts += [f"connection point {name}" for name in arc.connection_points]
     parts += [f"superbox {name}" for name in arc.readers]

@@ -1,4 +1,4 @@
-"""Live progress of a node on the terminal: rates, queues, delays, box by box; silent where there is none."""
+"""Live progress of a node on the terminal: rates, queues, delays, box by box; silent without a terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WINDOW_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class ProgressSample:
-    """How far a run is at a moment."""
+    """The progress of a run at one moment."""
 
     seconds: float
     read: Mapping[str, int]
@@ -60,7 +60,7 @@ class RateMeter:
         self._noted: deque[tuple[float, Mapping[str, int]]] = deque()
 
     def note(self, seconds: float, counts: Mapping[str, int]) -> dict[str, float]:
-        """Take in new counts; gives the rates."""
+        """Take new counts; returns the rates."""
         self._noted.append((seconds, dict(counts)))
         while len(self._noted) > 2 and self._noted[1][0] <= seconds - _WINDOW_SECONDS:
             self._noted.popleft()
@@ -73,14 +73,14 @@ class RateMeter:
 
 
 class Picture:
-    """A run as it is drawn, again and again."""
+    """A run as it is repeatedly drawn."""
 
     def __init__(self, take: Callable[[], ProgressSample]) -> None:
         self._take = take
         self._read, self._written, self._shed = RateMeter(), RateMeter(), RateMeter()
 
     def draw(self) -> RenderableType:
-        """The picture of this moment."""
+        """Draw the present state."""
         sample = self._take()
         read = self._read.note(sample.seconds, sample.read)
         written = self._written.note(sample.seconds, sample.written)
@@ -113,7 +113,7 @@ class Picture:
 
 @contextmanager
 def draw_live(console: Console, take: Callable[[], ProgressSample]) -> Iterator[None]:
-    """Draw what `take` tells while the run inside goes on, if there is a terminal; it is gone at the end."""
+    """Draw what `take` returns while the block runs, if there is a terminal; it is erased at the end."""
     if not console.is_terminal:
         yield
         return
@@ -121,7 +121,7 @@ def draw_live(console: Console, take: Callable[[], ProgressSample]) -> Iterator[
     view = Live(
         console=console, get_renderable=picture.draw, refresh_per_second=_FRAMES_PER_S, transient=True
     )
-    # Lines of the log come above the picture, but one that came while it ends would be wiped out with it.
+    # Log lines appear above the display, but one that came while it ends would be erased with it.
     with TERMINAL:
         view.start(refresh=False)
     try:
@@ -133,7 +133,7 @@ def draw_live(console: Console, take: Callable[[], ProgressSample]) -> Iterator[
 
 @contextmanager
 def announce(console: Console, what: str) -> Iterator[list[float]]:
-    """Say on a terminal what takes a while; gives the seconds it took, once it is over."""
+    """Announce on a terminal what takes a while; returns the seconds it took, once it is over."""
     began, seconds = time.perf_counter(), [0.0]
     if console.is_terminal:
         console.print(f"{what} ...", end="\r")

@@ -27,12 +27,12 @@ _HEADERS = (
 
 @dataclass(frozen=True)
 class OutputResult:
-    """What an output got in a run, and what it did not get."""
+    """What an output received in a run, and what it lost."""
 
     tuples: int
     late: int = 0
     shed: int | None = None
-    """None where nothing is ever shed."""
+    """None if nothing is ever shed."""
     quarantined: int = 0
     fraction: float = 1.0
     waiting: int | None = None
@@ -46,7 +46,7 @@ class OutputResult:
         return not (self.late or self.shed or self.quarantined)
 
     def as_dict(self) -> dict[str, Any]:
-        """What `--json` says of its losses."""
+        """Its losses for `--json`."""
         known = {"late": self.late, "shed": self.shed or 0, "quarantined": self.quarantined}
         waiting = {} if self.waiting is None else {"waiting": self.waiting}
         return {**known, **waiting, "fraction": round(self.fraction, 6)}
@@ -58,7 +58,7 @@ class OutputResult:
 
 
 def result_lines(results: Mapping[str, OutputResult]) -> Iterator[str]:
-    """The outputs of a run as a table; columns of which nothing is known are left out."""
+    """The outputs of a run as a table; columns without known values are left out."""
     rows = [_HEADERS, *(_cells(name, each) for name, each in results.items())]
     places = [place for place in range(len(_HEADERS)) if any(row[place] != NOTHING for row in rows[1:])]
     widths = {place: max(len(row[place]) for row in rows) for place in places}
@@ -76,7 +76,7 @@ def _cells(name: str, each: OutputResult) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class RunLosses:
-    """All that a run has lost."""
+    """Everything that a run has lost."""
 
     outputs: Mapping[str, OutputResult]
     late: Mapping[str, int]
@@ -89,9 +89,9 @@ class RunLosses:
     reasons: Sequence[str] = ()
     """Why the first ones were quarantined."""
     file: str | None = None
-    """Where what was quarantined is written to."""
+    """Where the quarantine is written to."""
     root: str | None = None
-    """Where it is kept."""
+    """Where the quarantine is kept."""
 
     def __bool__(self) -> bool:
         return bool(self.late or self.ignored or self.shed or self.quarantined)
@@ -107,7 +107,7 @@ class RunLosses:
         return {"late": late, "shed": shed, "quarantined": dict(self.quarantined)}
 
     def refuse(self) -> None:
-        """Raise an error if anything was lost, as --strict asks."""
+        """Raise an error if anything was lost, as --strict demands."""
         if self:
             raise EngineError(Problem("", "\n".join((f"{self._told()} (--strict)", *self.lines()))))
 
@@ -120,7 +120,7 @@ class RunLosses:
         return f"this run lost tuples, so its results are incomplete: {', '.join(kinds)}"
 
     def lines(self) -> Iterator[str]:
-        """The rest of it: which outputs are concerned, where tuples were lost, and what to do."""
+        """The rest of it: which outputs are affected, where tuples were lost, and what to do."""
         for name, each in self.outputs.items():
             if not each.is_whole:
                 yield f"  output {name}: {each.fraction:.1%} delivered, {each.lost()}"

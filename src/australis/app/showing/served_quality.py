@@ -1,4 +1,4 @@
-"""How a run has served its outputs: what each got, what that is worth by its graphs, and what was shed."""
+"""How well a run has served its outputs: what each received, its utility by its graphs, and what was shed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Service:
         }
 
     def lines(self) -> Iterator[str]:
-        """The utility for people: of all outputs, and by which graphs some have less than their weight."""
+        """The utility for people: of all outputs, and by which graphs some lose some of their weight."""
         outputs = self.report.outputs
         yield f"  utility {self.report.utility:.2f} of {self.report.most:g}"
         poor = {name: each for name, each in outputs.items() if each.utility is not None and _is_poor(each)}
@@ -50,5 +50,5 @@ class Service:
 
 
 def _is_poor(each: OutputQuality) -> bool:
-    """Whether an output has visibly less than its weight."""
+    """Whether an output has visibly less than its full utility."""
     return each.utility is not None and each.utility < 0.995 * each.weight

@@ -14,7 +14,7 @@ from australis.engine.observe import BoxStatistics, OutputStatistics, QualityRep
 
 NOTHING = "-"
 LOSSES = ("late", "shed", "quarantined")
-"""What can become of tuples that an output does not get."""
+"""What can happen to tuples that an output does not get."""
 _DELAYS = ("delay p50", "p95")
 
 
@@ -33,7 +33,7 @@ def count(number: float | None) -> str:
 
 
 def milliseconds(delay_ms: float | None) -> str:
-    """A time in a unit that suits it.
+    """A time in a suitable unit.
 
     >>> milliseconds(3.21), milliseconds(85.4), milliseconds(12_345.0), milliseconds(None)
     ('3.2 ms', '85 ms', '12.3 s', '-')
@@ -46,7 +46,7 @@ def milliseconds(delay_ms: float | None) -> str:
 
 
 def worth(utility: float | None, weight: float | None) -> str:
-    """A utility of what it can be.
+    """A utility, out of the best possible.
 
     >>> worth(2.5, 3.0), worth(None, 3.0)
     ('2.50 of 3', '-')
@@ -55,7 +55,7 @@ def worth(utility: float | None, weight: float | None) -> str:
 
 
 def size(bytes_: float) -> str:
-    """A number of bytes in a unit that suits it.
+    """A number of bytes in a suitable unit.
 
     >>> size(512), size(2_000_000), size(1_536_000_000)
     ('512 B', '2 MB', '1.54 GB')
@@ -67,7 +67,7 @@ def size(bytes_: float) -> str:
 
 
 def room(statistics: Statistics) -> Text | None:
-    """How much of the disk budget is used, and that inputs wait if it is used up; nothing without one."""
+    """How much of the disk budget is used, and whether inputs wait for it; nothing without one."""
     if statistics.disk is None:
         return None
     used = f"{size(statistics.bytes + statistics.trash)} of {size(statistics.disk)} on disk"
@@ -79,7 +79,7 @@ def room(statistics: Statistics) -> Text | None:
 
 
 def utility(report: QualityReport) -> Text:
-    """What all outputs together got, in a line."""
+    """The utility of all outputs together, in a line."""
     over = f" over the last {report.window_s} s"
     if not report.most:
         return Text(f"nothing was due{over}")
@@ -87,7 +87,7 @@ def utility(report: QualityReport) -> Text:
 
 
 def boxes(statistics: Mapping[str, BoxStatistics]) -> Table:
-    """Box by box what came in and went out, and at what cost."""
+    """Box by box, what it received and emitted, and at what cost."""
     table = columns("box", "in", "out", "selectivity", "cost per tuple", "late", "rejected")
     for name, each in statistics.items():
         selectivity = NOTHING if each.selectivity is None else f"{each.selectivity:.3f}"
@@ -105,9 +105,9 @@ def boxes(statistics: Mapping[str, BoxStatistics]) -> Table:
 
 
 def outputs(statistics: Mapping[str, OutputStatistics], rates: Mapping[str, float] | None = None) -> Table:
-    """Output by output what left, how fast and how late, what waits or was lost upstream, and its worth.
+    """Output by output, what left, how fast and how late, what waits or was lost upstream, and its utility.
 
-    Losses of which there are none at all, and a utility where no output has graphs, take no column.
+    Kinds of losses that never occurred, and the utility if no output has graphs, have no column.
     """
     lost = [kind for kind in LOSSES if any(getattr(each, kind) for each in statistics.values())]
     speed = [] if rates is None else ["per second"]
@@ -128,7 +128,7 @@ def outputs(statistics: Mapping[str, OutputStatistics], rates: Mapping[str, floa
 
 
 def qualities(report: QualityReport) -> Table:
-    """Output by output what it got in the last seconds, and what that is worth by which graph."""
+    """Output by output, what it received in the last seconds, and its utility by each graph."""
     table = columns("output", "utility", "delay", "loss", "value", "delivered", "p95", "waits")
     for name, each in report.outputs.items():
         waits = None if each.waiting_s is None else each.waiting_s * 1000
@@ -153,7 +153,7 @@ def predicate(entry: Entry) -> str:
 
 
 def moment(at: int | None, form: str = "%H:%M:%S") -> str:
-    """A time in UTC, that of the day if nothing else is said."""
+    """A time in UTC: the time of day, unless another format is given."""
     return NOTHING if at is None else datetime.fromtimestamp(at / 1e6, UTC).strftime(form)
 
 
@@ -179,7 +179,7 @@ def dropboxes(entries: Sequence[Entry], *, ended: bool = False) -> Table:
 
 
 def inputs(tuples: Mapping[str, int], rates: Mapping[str, float]) -> Table:
-    """Input by input what came in, and how fast."""
+    """Input by input, what it received, and how fast."""
     table = columns("input", "tuples", "per second")
     for name, number in tuples.items():
         table.add_row(name, count(number), count(rates.get(name, 0.0)))
@@ -187,7 +187,7 @@ def inputs(tuples: Mapping[str, int], rates: Mapping[str, float]) -> Table:
 
 
 def superboxes(statistics: Statistics) -> Table:
-    """Superbox by superbox what waits, and what its trains are like."""
+    """Superbox by superbox, what waits, and figures of its trains."""
     table = columns("superbox", "boxes", "waiting for it", "trains", "tuples per train", "train p50", names=2)
     for name, each in statistics.superboxes.items():
         table.add_row(

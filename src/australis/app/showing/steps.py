@@ -1,4 +1,4 @@
-"""How far longer work is, on standard error: a bar on a terminal; elsewhere lines, if they are asked for."""
+"""The progress of longer work, on standard error: a bar on a terminal; elsewhere lines, on request."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 _LINE_SECONDS = 5.0
-"""Lines are at least this far apart."""
+"""The least time between lines."""
 
 
 class Steps:
-    """Hears how many steps of some work are done; shows nothing."""
+    """Counts the steps of some work; shows nothing."""
 
     def __init__(self, total: int | None = None) -> None:
         self._done, self._total = 0, total
@@ -26,11 +26,11 @@ class Steps:
         return f"{self._done:,}" if self._total is None else f"{self._done:,} of {self._total:,}"
 
     def advance(self, count: int) -> None:
-        """Some more steps are done."""
+        """Count some more steps."""
         self.move(self._done + count, self._total)
 
     def move(self, done: int, total: int | None) -> None:
-        """So many steps are done, of so many; the total may become known on the way."""
+        """Set how many steps are done, and of how many; the total may become known later."""
         self._done, self._total = done, total
         self._show()
 
@@ -40,17 +40,17 @@ class Steps:
 
 @contextmanager
 def show_steps(what: str, total: int | None = None, *, wanted: bool | None = None) -> Iterator[Steps]:
-    """Show how many of `total` steps are done, or only that the work runs if their number is not known.
+    """Show how many of `total` steps are done, or only that the work is running if it is unknown.
 
-    On a terminal a bar is drawn, which is gone at the end, unless `wanted` is false. Where there is none,
-    lines are printed if `wanted` is true.
+    On a terminal a bar is drawn, which is erased at the end, unless `wanted` is false. Elsewhere, lines are
+    printed if `wanted` is true.
     """
     console = Console(stderr=True)
     if wanted is False or not (console.is_terminal or wanted):
         yield Steps()
     elif console.is_terminal:
         texts = (TextColumn(f"{{task.{name}}}") for name in ("description", "fields[counted]"))
-        # Standard output is left alone: what the work prints there must not become a part of the picture.
+        # Standard output is left alone: what the work prints there must not become part of the bar.
         with Progress(
             SpinnerColumn(),
             BarColumn(),

@@ -1,4 +1,4 @@
-"""Calibration: what each box of a network costs, and makes of a tuple, measured on a sample."""
+"""Calibration: the cost and selectivity of each box of a network, measured on a sample."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 from australis.policy.analysis import Cost, Costs
 
 TRAIN_US = 50_000.0
-"""What 95 of 100 small trains took at most, on two cores (docs/performance.md)."""
+"""The time that 95 of 100 small trains took at most, on two cores (docs/performance.md)."""
 _FEW = 10_000
 _UNMEASURED = 0.25
 """The part of a sample that only fills windows."""
 _REHEARSAL_S, _MEASURED_S = 5.0, 10.0
-"""A calibration takes no longer, but for the rounds that it is in."""
+"""The longest time a calibration takes, apart from the round that is running."""
 _TIMES = 3
 
 Clock = Callable[[], int]
@@ -35,7 +35,7 @@ Clock = Callable[[], int]
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was measured, of how many tuples, and what to know about it."""
+    """What was measured, on how many tuples, and notes about it."""
 
     costs: Costs
     tuples: int
@@ -44,7 +44,7 @@ class Calibration:
 
 @dataclass
 class _Measured:
-    """What went through the boxes of a pipeline, and how long it took."""
+    """The tuples that went through the boxes of a pipeline, and how long they took."""
 
     tuples: int = 0
     counters: dict[str, Counters] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class _Measured:
         return self.counters[box].emitted
 
     def cost(self, network: Network, box: str) -> Cost:
-        """The cost of a box; of one that got nothing nothing is known."""
+        """The cost of a box; nothing is known of one that received nothing."""
         received, ports = self.counters[box].received, range(network.boxes[box].box.outputs)
         if not received:
             return Cost(0.0, (0.0,) * len(ports))
@@ -74,7 +74,7 @@ class _Measured:
 def calibrate(network: Network, given: Sample, *, clock: Clock = time.process_time_ns) -> Calibration:
     """Send a sample through the kernels of a network, and measure all but the beginning.
 
-    Compiling is no part of it, and windows fill before it begins.
+    Measuring begins once kernels are compiled and windows are filled.
     """
     pipeline = Pipeline(network, clock)
     start = _loaded(pipeline, given)
@@ -94,7 +94,7 @@ def _loaded(pipeline: Pipeline, given: Sample) -> PipelineState:
 
 
 def _rehearse(pipeline: Pipeline, state: PipelineState, given: Sample) -> None:
-    """Some rounds that are forgotten: what is compiled at its first use is compiled then."""
+    """Run some rounds without measuring: whatever is compiled on first use is compiled then."""
     for number in _in_time(given.rounds, _REHEARSAL_S):
         if given.until(number) > _UNMEASURED and number > 0:
             break
@@ -102,7 +102,7 @@ def _rehearse(pipeline: Pipeline, state: PipelineState, given: Sample) -> None:
 
 
 def _measure(pipeline: Pipeline, state: PipelineState, given: Sample) -> _Measured:
-    """Measure what all rounds do but the first ones; if time runs out, what the last one does."""
+    """Measure all rounds but the first ones; if time runs out, the last one alone."""
     measured, last = _Measured(), None
     for number in _in_time(given.rounds, _MEASURED_S):
         arrivals = given.round(number)
@@ -122,7 +122,7 @@ def _in_time(rounds: int, seconds: float) -> Iterator[int]:
 
 
 def _now(given: Sample, number: int) -> int:
-    """The local time at the end of a round: it goes by as it would at the rates."""
+    """The local time at the end of a round: it advances as it would at the given rates."""
     return round(given.seconds * given.until(number) * 1e6)
 
 
@@ -143,7 +143,7 @@ def _notes(network: Network, measured: _Measured) -> Iterator[str]:
 def ends_us(
     network: Network, clock: Clock = time.process_time_ns
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """What it takes to queue and to read a tuple of each input, and to write one of each output."""
+    """The time it takes to queue and to read a tuple of each input, and to write one of each output."""
     inputs = {name: given.schema for name, given in network.inputs.items() if not given.table}
     outputs = {name: network.output_schema(name) for name in network.outputs}
     return (
@@ -153,7 +153,7 @@ def ends_us(
 
 
 def _tuple_us(each: Iterable[tuple[int, int]]) -> float:
-    """The best of some measurements: of the time for so many tuples, that of one."""
+    """The time per tuple: the best of some measurements of many tuples."""
     return min(nanoseconds / 1000 / tuples for nanoseconds, tuples in each)
 
 

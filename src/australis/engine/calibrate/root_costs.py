@@ -1,4 +1,4 @@
-"""Costs and selectivities as a node has measured them, out of the statistics of its root."""
+"""Costs and selectivities measured by a node, from the statistics of its root."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from australis.policy.analysis import Cost, Costs
 
 
 def known_costs(network: Network, statistics: Statistics) -> Calibration:
-    """What a node has measured of a network; what reading and writing take is measured here."""
+    """The costs that a node has measured for a network; reading and writing are measured here."""
     if set(statistics.boxes) != set(network.boxes):
         what = f"the root holds {statistics.network!r} with the boxes {', '.join(statistics.boxes) or 'none'}"
         raise EngineError(Problem(network.name, what, "the root of this very network"))
@@ -35,7 +35,7 @@ def _train_us(statistics: Statistics) -> float:
 
 
 def _fixed_us(statistics: Statistics, superbox: SuperboxStatistics) -> float:
-    """What the median train took beside its boxes."""
+    """The time that the median train took besides its boxes."""
     if superbox.train_ms_p50 is None or not superbox.trains:
         return 0.0
     spent_us = sum(statistics.boxes[box].nanoseconds for box in superbox.boxes) / 1000

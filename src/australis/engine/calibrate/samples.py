@@ -1,4 +1,4 @@
-"""Samples: the tuples of each input that a calibration sends through a network, as its rate asks for."""
+"""Samples: the tuples of each input that a calibration sends through a network, by their rates."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from australis.errors import EngineError, Problem
 from australis.kernels.kernel import CAUSE
 
 ROUNDS = (1_024, 65_536)
-"""The tuples that go through a network at once: few at first, since a box may be slow, and then so many that
-what each batch costs besides does not count."""
+"""The tuples per round: few at first, since a box may be slow; later so many that overhead does not count."""
 _TABLE = 1_000
-"""The rows of a stored table that is made up: as many as the keys that generators draw."""
+"""The rows of a generated stored table: as many as the keys that generators draw."""
 _DISORDER_STEPS = 3
 
 
@@ -37,7 +36,7 @@ class Sample:
 
     @cached_property
     def cuts(self) -> tuple[int, ...]:
-        """How many tuples have gone through behind each round, from 0 on."""
+        """How many tuples have gone through after each round, from 0 on."""
         total, length = sum(table.num_rows for table in self.streams.values()), ROUNDS[0]
         found = [0]
         while found[-1] < total:
@@ -50,12 +49,12 @@ class Sample:
         return len(self.cuts) - 1
 
     def round(self, number: int) -> dict[str, pa.Table]:
-        """The tuples of a round: of every input its part, interleaved as they would arrive."""
+        """The tuples of a round: a part of every input, interleaved as they would arrive."""
         parts = {name: self._part(table, number) for name, table in self.streams.items()}
         return _interleaved({name: part for name, part in parts.items() if part.num_rows})
 
     def until(self, number: int) -> float:
-        """The part of all tuples that has gone through behind a round."""
+        """The fraction of all tuples that has gone through after a round."""
         return self.cuts[number + 1] / self.cuts[-1]
 
     def _part(self, table: pa.Table, number: int) -> pa.Table:
@@ -66,7 +65,7 @@ class Sample:
 def sample(
     network: Network, sources: Mapping[str, str], rates: Mapping[str, float], tuples: int, seed: int = 0
 ) -> Sample:
-    """So many tuples in all, divided by the rates; an input without a file or generator is made up."""
+    """A number of tuples, divided by the rates; inputs without a file or generator get generated tuples."""
     total = sum(rates.values())
     wanted = {name: max(1, round(tuples * rate / total)) for name, rate in rates.items()}
     drawn = {
@@ -104,7 +103,7 @@ def _first(
 
 
 def made_up(name: str, schema: Schema, seed: int = 0, step_us: float = 1000) -> GeneratorSource:
-    """A generator whose times go on by a step for each tuple."""
+    """A generator whose times advance by a step for each tuple."""
     step = max(1, round(step_us))
     return GeneratorSource(
         name, schema, seed, step=f"{step} us", disorder=f"{step * _DISORDER_STEPS} us", options=AS_IT_IS
@@ -112,7 +111,7 @@ def made_up(name: str, schema: Schema, seed: int = 0, step_us: float = 1000) -> 
 
 
 def _generator(name: str, text: str, schema: Schema) -> GeneratorSource:
-    """The generator that a text describes, as fast as it goes."""
+    """The generator that a text describes, as fast as it can."""
     return replace(parse_generator(name, text, schema, AS_IT_IS), options=AS_IT_IS)
 
 
@@ -127,7 +126,7 @@ def _taken(batches: Iterator[pa.Table], schema: Schema, rows: int) -> pa.Table:
 
 
 def _interleaved(parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """Tables whose tuples are numbered as they arrive when each is spread evenly over the same time."""
+    """Tables whose tuples are numbered in order of arrival, each spread evenly over the same time."""
     times = [(np.arange(part.num_rows) + 0.5) / part.num_rows for part in parts.values()]
     places = np.argsort(np.argsort(np.concatenate([*times, []]), kind="stable"), kind="stable")
     cuts = np.cumsum([part.num_rows for part in parts.values()])[:-1]

@@ -1,6 +1,6 @@
 """Changing a network while it runs: deploy, change, attach, and the optimiser's rewrites.
 
-A new record of the network comes in; the running one is switched to it between two trains.
+In: a new record of the network. The running network is switched to it between two trains.
 """
 
 from australis.engine.change.deployment import check_deployable, deploy

@@ -1,4 +1,4 @@
-"""Cost and selectivity of boxes since the optimiser last looked."""
+"""Cost and selectivity of boxes since the optimiser's last cycle."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from australis.engine.ledger import Catalog, box_costs, port_counts
 from australis.rewrite.statistics import Measure, Statistics
 
 TUPLES_LEAST = 1_000
-"""So many tuples a box must have seen since the last look, for its figures to say something."""
+"""The number of tuples a box must have processed since the last cycle for its figures to count."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What the catalogue counted of a box so far."""
+    """What the catalogue has counted for a box so far."""
 
     received: int
     nanoseconds: int
     ports: tuple[int, ...]
 
     def since(self, before: Counted | None) -> Counted:
-        """What came behind an earlier count; all of it, where that was of another box."""
+        """What was counted after an earlier count; all of it, if that was of another box."""
         if before is None or before.received > self.received or len(before.ports) != len(self.ports):
             return self
         ports = tuple(new - old for new, old in zip(self.ports, before.ports, strict=True))
@@ -31,13 +31,13 @@ class Counted:
 
     @property
     def measure(self) -> Measure:
-        """What that says of a tuple."""
+        """The cost and selectivity per tuple."""
         shares = tuple(tuples / self.received for tuples in self.ports)
         return Measure(self.nanoseconds / 1000 / self.received, shares)
 
 
 class Measuring:
-    """Remembers boxes by id and form: a box that was joined with others is not the one that it was before."""
+    """Remembers boxes by id and form: a box that was joined with others is a different box."""
 
     def __init__(self, catalog: Catalog, running: Network) -> None:
         self._catalog = catalog
@@ -45,12 +45,12 @@ class Measuring:
         self.begin(running)
 
     def begin(self, running: Network) -> None:
-        """Another network runs from now on; what was counted so far is of the one before."""
+        """Start again with another running network; what was counted so far belongs to the one before."""
         self._running = running
         self._last, self._since = self._counted(), dict[str, Counted]()
 
     def look(self, running: Network) -> None:
-        """Learn what boxes did since the last look."""
+        """Learn what boxes did since the last cycle."""
         self._running, before = running, self._last
         self._last = self._counted()
         self._since = {box: counted.since(before.get(box)) for box, counted in self._last.items()}
@@ -59,7 +59,7 @@ class Measuring:
                 self._known[box, running.boxes[box].box] = seen.measure
 
     def of(self, network: Network, running: Collection[str] = ()) -> Statistics:
-        """What is known of the boxes of a network; those that are `running` keep their state."""
+        """The measures of the boxes of a network; those that are `running` keep their state."""
         forms = {box: (box, node.box) for box, node in network.boxes.items()}
         return Statistics({box: self._known[f] for box, f in forms.items() if f in self._known}, running)
 
@@ -69,7 +69,7 @@ class Measuring:
         self._known = {form: measure for form, measure in self._known.items() if form in forms}
 
     def flow(self) -> dict[str, float]:
-        """The tuples that came on each input that a box reads, by what the first box saw of it."""
+        """The tuples that arrived on each input that a box reads, by what its first box received."""
         found: dict[str, float] = {}
         for box, seen in self._since.items():
             sources = self._running.boxes[box].sources
@@ -79,7 +79,7 @@ class Measuring:
         return found
 
     def spent_us(self) -> float:
-        """What all boxes took since the last look."""
+        """The time that all boxes took since the last cycle."""
         return sum(seen.nanoseconds for seen in self._since.values()) / 1000
 
     def _counted(self) -> dict[str, Counted]:

@@ -1,4 +1,4 @@
-"""Deploying: a network on a root, new or as it was left, and what changes with other settings."""
+"""Deploying: puts a network on a new or existing root, and adapts the root to other settings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def deploy(ledger: Ledger, network: Network, settings: NodeSettings) -> Record:
 
 
 def check_deployable(catalog: Catalog, network: Network, settings: NodeSettings) -> None:
-    """Refuse what `deploy` would refuse of a root, by its catalogue alone: nothing needs to run for that."""
+    """Refuse what `deploy` would refuse, from the catalogue of a root alone: nothing has to run for that."""
     known = catalog.meta(NETWORK)
     if known is None:
         return
@@ -58,7 +58,7 @@ def _check_same(before: Network, network: Network) -> None:
 
 
 def _take_over(ledger: Ledger, before: Record, record: Record) -> None:
-    """Take over heads and states, which were kept for other superboxes or another number of partitions."""
+    """Take over heads and states kept for other superboxes or another number of partitions."""
     takeover = Takeover(Cut(before.plan, before.partitions), Cut(record.plan, record.partitions))
     if before.discipline != record.discipline:
         _check_drained(ledger.queues, before.discipline)
@@ -73,12 +73,12 @@ def _take_over(ledger: Ledger, before: Record, record: Record) -> None:
 
 
 def _begins(takeover: Takeover, queues: Queues) -> Mapping[str, int]:
-    """Superboxes of the same name continue where they were, others where all have come to."""
+    """Superboxes of the same name continue where they were; others start where all have come to."""
     return {each.id: queues.positions.get(each.id, queues.log_end) for each in takeover.fresh}
 
 
 def _check_drained(queues: Queues, discipline: Discipline) -> None:
-    """Other superboxes have other queues between them, so those of the old ones must be empty."""
+    """Check that the old queues are empty: other superboxes have other queues between them."""
     behind = [name for name in queues.plan.superboxes if not queues.is_caught_up(name)]
     if behind:
         expected = f"the discipline {discipline.value!r} until the node is drained"

@@ -1,4 +1,4 @@
-"""What a change of a running network does: what goes on, what comes, what goes, and what is lost with it."""
+"""What a change of a running network does: what continues, what is added or removed, and what is lost."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from australis.errors import EngineError, Problem
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference between what runs and what is to run."""
+    """The difference between the running network and the next one."""
 
     kept: tuple[str, ...]
-    """Boxes that go on as they are."""
+    """Boxes that continue unchanged."""
     stateful: tuple[str, ...]
-    """Those of them that keep a state, which stays."""
+    """Those of them that keep a state."""
     altered: tuple[str, ...]
-    """Boxes of the same name that do something else: they begin anew."""
+    """Boxes of the same name with another definition: they start again without state."""
     added: tuple[str, ...]
     removed: tuple[str, ...]
     inputs_added: tuple[str, ...]
@@ -34,22 +34,22 @@ class Difference:
     points_removed: tuple[str, ...]
     points_altered: tuple[str, ...]
     held: tuple[str, ...]
-    """The superboxes that come to a stop for it; all others go on."""
+    """The superboxes that stop for the change; all others continue."""
     lost: tuple[str, ...]
-    """What cannot go on: states, and tuples that nobody has read."""
+    """What is lost: states, and tuples that nobody has read."""
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The fields that change of each input, output and connection point that is altered: `outputs.busy`."""
 
     @property
     def is_nothing(self) -> bool:
-        """Whether all stays as it is."""
+        """Whether nothing changes."""
         return not (self.held or self.added or any(getattr(self, name) for name in _ENDS))
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     def lines(self) -> Iterator[str]:
-        """The difference for people."""
+        """The difference as text for people."""
         if self.is_nothing:
             yield "nothing changes"
             return
@@ -88,7 +88,7 @@ def _signed(sign: str, kind: str, names: Iterable[str]) -> Iterator[str]:
 
 
 def difference(old: Network, new: Network, takeover: Takeover, ledger: Ledger, now: int) -> Difference:
-    """What a takeover does to a network as its users drew it; refuses one that cannot be."""
+    """What a takeover does to a network as its users drew it; refuses an impossible one."""
     _check(old, new)
     kept = tuple(box for box in new.order if _goes_on(old, new, box, takeover))
     altered = tuple(box for box in new.order if box in old.boxes and box not in kept)
@@ -137,7 +137,7 @@ def _changed_fields(before: Any, after: Any) -> tuple[str, ...]:
 
 
 def _check(old: Network, new: Network) -> None:
-    """Refuse what would give tuples that wait, or that windows keep, another meaning."""
+    """Refuse a change that would give another meaning to tuples that wait or are kept in windows."""
     if old.timezone != new.timezone:
         raise _refused(new, "timezone", f"is {new.timezone!r}", f"{old.timezone!r}, as before")
     for name in old.inputs.keys() & new.inputs.keys():
@@ -167,7 +167,7 @@ def _lost(takeover: Takeover, ledger: Ledger, now: int) -> Iterator[str]:
 
 
 def _unread(takeover: Takeover, queues: Queues) -> Iterator[str]:
-    """Tuples of outputs that a consumer has not read, and that nobody can read any more."""
+    """Tuples of outputs that some consumer has not read, and that can no longer be read."""
     for output, arc in takeover.old.plan.outputs.items():
         if takeover.stays(output) or output == QUARANTINE:
             continue
@@ -178,7 +178,7 @@ def _unread(takeover: Takeover, queues: Queues) -> Iterator[str]:
 
 
 def _histories(takeover: Takeover, queues: Queues, now: int) -> Iterator[str]:
-    """Tuples that a connection point keeps now, and that nothing keeps any more."""
+    """Tuples that a connection point keeps now, and that nothing will keep."""
     after = takeover.new.plan.network.connection_points
     for name, point in takeover.old.plan.network.connection_points.items():
         if point.history and (name not in after or _keeps_less(point, after[name], takeover)):

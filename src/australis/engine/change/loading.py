@@ -22,9 +22,9 @@ _EXPECTED = "tables={...}, or on the command line --table NAME=FILE"
 
 
 def check_tables(network: Network, catalog: Catalog, tables: Tables, again: Collection[str] = ()) -> None:
-    """Refuse a stored table of which neither the root nor the caller has rows, or has some that do not fit.
+    """Refuse a stored table whose rows are neither in the root nor given, or do not fit.
 
-    What the root has of tables that are needed `again` does not count.
+    For tables in `again`, the rows in the root do not count.
     """
     for name, given in network.inputs.items():
         path = f"{network.name}.{name}"
@@ -34,7 +34,7 @@ def check_tables(network: Network, catalog: Catalog, tables: Tables, again: Coll
             if catalog.position(loaded(name)) is None:
                 raise EngineError(Problem(path, "is a stored table without rows", _EXPECTED))
             if name in again:
-                what = "is a stored table whose rows are needed again, for a join that begins anew"
+                what = "is a stored table whose rows are needed again, for a join that starts again"
                 raise EngineError(Problem(path, what, _EXPECTED))
 
 
@@ -46,7 +46,7 @@ def load(
     now: int,
     rejected: Mapping[str, Sequence[Rejected]],
 ) -> None:
-    """Load the stored tables that the root does not have, each in a transaction that says so."""
+    """Load the stored tables that the root lacks, each in a transaction that records it."""
     check_tables(network, catalog, tables)
     for arrival in _store_given(network, catalog, ingest, tables, now, rejected):
         ingest.append(arrival)
@@ -61,7 +61,7 @@ def _store_given(
     rejected: Mapping[str, Sequence[Rejected]] = MappingProxyType({}),
     again: Collection[str] = (),
 ) -> list[Arrival]:
-    """Write the rows that the caller gives of tables that the root does not have, or not for this network."""
+    """Write the given rows of tables that the root does not have, or not for this network."""
     noted = {name: loaded(name) for name, given in network.inputs.items() if given.table}
     missing = [name for name, note in noted.items() if catalog.position(note) is None or name in again]
     return [
@@ -84,7 +84,7 @@ def switch_to(
     redraw: Callable[[Record], Record],
     tables: Tables = MappingProxyType({}),
 ) -> Difference:
-    """Switch to another record, with the rows of the stored tables that it needs and nothing has."""
+    """Switch to another record, loading the rows of stored tables that it needs and the root lacks."""
     ledger, keeper, foreseen = running.ledger, running.keeper, list[Found]()
 
     def redraw_and_read(known: Record) -> Record:

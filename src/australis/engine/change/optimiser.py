@@ -1,7 +1,7 @@
-"""The run-time optimiser: from time to time what was measured is looked at, and the network rewritten by it.
+"""The run-time optimiser: periodically rewrites the network by what was measured.
 
-Rewrites are in `rewrite/`, the decision whether one pays is in `policy/`, and the switch is that of any other
-change: between two trains, with the state of every box that keeps one (Aurora 3.1).
+Rewrites are in `rewrite/`, the decision whether one pays is in `policy/`, and the switch is the same as for
+any other change: between two trains, keeping the state of every box (Aurora 3.1).
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from australis.rewrite.statistics import Statistics, cost
 
 _log = logging.getLogger(__name__)
 PERIOD_S = 2.0
-"""How often the optimiser looks."""
+"""How often the optimiser runs a cycle."""
 
 
 def begun(network: Network, past: Collection[str] = ()) -> Network:
-    """The network that all later cycles start from, in which boxes with a past stay as they are."""
+    """The network that later cycles start from; boxes with state or waiting tuples stay as they are."""
     return improve(network, Statistics(running=past), BEGINNING).network
 
 
 def redrawn(record: Record, network: Network, *, optimise: bool) -> Record:
-    """What is recorded of another network: rewritten as the last one was, if more boxes keep their state so.
+    """The record of another network: rewritten as the last one was, if more boxes keep their state that way.
 
-    A box that reads less than was drawn, or stands for several, has a state that the drawn one cannot take.
+    A box that reads less than was drawn, or replaces several, has a state that the drawn one cannot take
+    over.
     """
     first = begun(network, with_past(network)) if optimise else None
     drawn = replace(record, network=network, begun=first, improved=None)
@@ -49,13 +50,13 @@ def redrawn(record: Record, network: Network, *, optimise: bool) -> Record:
 
 
 def with_past(network: Network) -> frozenset[str]:
-    """The boxes of a running network that have a state, or have emitted tuples that wait for consumers."""
+    """The boxes of a running network that have state, or have emitted tuples that wait for consumers."""
     delivering = {output.source.id for output in network.outputs.values()}
     return frozenset(box for box, node in network.boxes.items() if node.box.ordered or box in delivering)
 
 
 class Optimiser:
-    """Looks at what runs, and switches to what is better."""
+    """Watches the running network, and switches to a better one."""
 
     def __init__(self, switch: Switch, ledger: Ledger, threads: Threads, period_s: float = PERIOD_S) -> None:
         self._switching, self._ledger, self._catalog = switch, ledger, ledger.catalog
@@ -66,11 +67,11 @@ class Optimiser:
         self._thread: Thread | None = None
 
     def start(self) -> None:
-        """Look from time to time, in a thread of its own."""
+        """Run cycles periodically, in a separate thread."""
         self._thread = self._threads.start(self._work, "australis-optimiser")
 
     def stop(self) -> None:
-        """Look no more."""
+        """Run no more cycles."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join()
@@ -80,13 +81,13 @@ class Optimiser:
             try:
                 self.cycle()
             except AustralisError as error:
-                # A node that is paused, stopped or in trouble is not the time for it.
+                # The node is paused, stopped or failing: try in a later cycle.
                 _log.debug("no rewrite this time: %s", error)
             except Exception:
                 _log.exception("the optimiser failed, and will look again")
 
     def cycle(self) -> bool:
-        """Look once; gives whether another network runs now."""
+        """Run one cycle; returns whether another network runs now."""
         with self._turn:
             return self._cycle()
 
@@ -106,13 +107,13 @@ class Optimiser:
         return True
 
     def _begin(self, begun: Network | None) -> None:
-        """Expect nothing: what is on trial of one network says nothing of another."""
+        """Forget expectations: a trial of one network says nothing about another."""
         self._begun, self._adaptation = begun, Adaptation()
         self._expected = Statistics()
-        """What the last switch was expected to lead to."""
+        """The expected result of the last switch."""
 
     def _adapt(self, running: Network, begun: Network, flow: Mapping[str, float]) -> bool:
-        """Switch to what should be better, or back from what was worse."""
+        """Switch to what should be better, or back from what turned out worse."""
         found = improve(begun, self._measuring.of(begun, with_past(begun)))
         expected = {**found.statistics.boxes, **self._measuring.of(found.network).boxes}
         now_us = cost(running, self._measuring.of(running), flow)
@@ -131,7 +132,7 @@ class Optimiser:
     # --- boxes that were joined
 
     def _surprise(self, running: Network, begun: Network) -> str | None:
-        """What a joined box does that its parts, when they were last seen, did not lead to expect."""
+        """What a joined box does that the last measures of its parts did not predict."""
         known, expected = self._measuring.of(running), self._expected
         for box, node in running.boxes.items():
             if box in begun.boxes and begun.boxes[box].box != node.box and known.knows(box):
@@ -141,22 +142,22 @@ class Optimiser:
         return None
 
     def _begin_anew(self, running: Network, begun: Network, flow: Mapping[str, float], surprise: str) -> None:
-        """Take joined boxes apart, to measure them one by one again."""
+        """Split joined boxes, to measure their parts one by one again."""
         now_us = cost(running, self._measuring.of(running), flow)
         self._measuring.keep(running)
         self._begin(begun)
         then_us = cost(begun, self._measuring.of(begun), flow)
-        self._switch(begun, begun, [f"{surprise}: its parts are measured anew"], now_us, then_us)
+        self._switch(begun, begun, [f"{surprise}: its parts are measured again"], now_us, then_us)
 
-    # --- what is told
+    # --- reporting
 
     def _switch(
         self, begun: Network, network: Network, says: list[str], now_us: float, then_us: float
     ) -> None:
-        """Run another network, and write down why, for everyone to see."""
+        """Run another network, and record why, for everyone to see."""
         began = self._threads.ticks_ns()
         self._switching.to(
-            # Somebody may have changed the network meanwhile, and then this is none of it.
+            # If somebody has changed the network meanwhile, this rewrite no longer applies.
             lambda known: replace(known, improved=network) if known.begun == begun else known
         )
         if self._switching.record.improved is not network:

@@ -1,8 +1,8 @@
-"""The switch: another plan in the place of the one that runs, between two trains (Aurora 3.1).
+"""The switch: replaces the running plan by another one, between two trains (Aurora 3.1).
 
-What is about to be replaced is held at one number of the log and drained up to it, while all else continues.
-Then one change of the ledger puts the new plan in the place of the old one, together with the rows of stored
-tables that it begins with: a crash leaves one of the two plans, whole.
+Superboxes to be replaced are held at one number of the log and drained up to it, while all others continue.
+Then one change of the ledger replaces the old plan by the new one, together with the rows of stored tables
+that it begins with: after a crash, the root has either plan, complete.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Ready:
 
 
 class Switch:
-    """Switches a network that runs from record to record, one after the other."""
+    """Switches a running network from record to record, one at a time."""
 
     def __init__(
         self, running: Running, record: Record, prepare: Callable[[Plan], RunTrain], threads: Threads
@@ -57,7 +57,7 @@ class Switch:
         redraw: Callable[[Record], Record],
         arrivals: Callable[[Record], Sequence[Arrival]] = lambda record: (),
     ) -> Difference:
-        """Switch to what is made of the present record; when it cannot be, all stays as it is.
+        """Switch to the record made from the present one; if that is impossible, nothing changes.
 
         `arrivals` are logged before the first train of the new plan.
         """
@@ -80,9 +80,9 @@ class Switch:
 
     @contextmanager
     def _hold(self, takeover: Takeover) -> Iterator[int]:
-        """Hold the superboxes that end at one number, and wait until all are there whose work continues."""
+        """Hold the superboxes that end, and wait until those whose work continues are at one number."""
         with self._state.change_of_plan():
-            # First where they are, so that none runs ahead while trains that are running come in.
+            # Hold them first where they are, so that none runs ahead while running trains finish.
             self._state.hold({name: self._ledger.queues.positions[name] for name in takeover.held})
             self._wait_until(lambda: not self._state.is_busy(takeover.held))
             meeting = self._meet(takeover.drained)
@@ -94,7 +94,7 @@ class Switch:
             yield meeting
 
     def _meet(self, drained: Collection[str]) -> int:
-        """The number at which superboxes meet: where the one is that has come furthest."""
+        """The number at which superboxes meet: the position of the one furthest ahead."""
         with self._ledger.guard:
             queues = self._ledger.queues
             meeting = max((queues.positions[name] for name in drained), default=queues.log_end)
@@ -109,12 +109,12 @@ class Switch:
         self._ledger.guard.wait_until(happened, check_all)
 
     def _are_at(self, drained: Collection[str], meeting: int) -> bool:
-        """Whether superboxes that are held at a number have come to it, or have nothing to do up to it."""
+        """Whether superboxes held at a number have reached it, or have nothing to do up to it."""
         positions = self._ledger.queues.positions_within(self._state.held)
         return not self._state.is_busy(drained) and all(positions[name] >= meeting for name in drained)
 
     def _check_comes(self, drained: Collection[str], meeting: int) -> None:
-        """Raise if what is to be drained stands still, or has to look up a table that does not answer."""
+        """Raise if the draining is stopped, or needs a table that cannot be looked up."""
         queues, silent = self._ledger.queues, self._running.tables.silent()
         plan, positions = queues.plan, queues.positions
         for name in {each for box in drained for each in plan.upstream(box) if positions[each] < meeting}:
@@ -125,7 +125,7 @@ class Switch:
                 raise EngineError(Problem(f"{plan.network.name}.{table}", what, expected))
 
     def _prepare(self, takeover: Takeover, arrivals: Sequence[Arrival]) -> _Ready:
-        """Write what the new plan needs, where nothing sees it so far."""
+        """Write what the new plan needs, where nothing can see it yet."""
         root, new = self._ledger.root, takeover.new.plan
         plan_file = write_plan(root, {each.id: each for each in takeover.fresh})
         states = takeover.write_states(root, self._ledger.catalog)
@@ -136,7 +136,7 @@ class Switch:
     # --- the switch
 
     def _switch(self, takeover: Takeover, record: Record, ready: _Ready, meeting: int) -> None:
-        """Commit the new plan, and let trains go through it. No train and no event comes in between."""
+        """Commit the new plan, and run trains on it. No train and no event comes in between."""
         running, now = self._running, self._running.clock()
         dropboxes = running.steering.dropboxes
         withdrawn = [Withdraw(name) for name in takeover.held if name in dropboxes.standing]
@@ -177,7 +177,7 @@ class Switch:
     def _move_readers(
         self, change: UnitOfWork, takeover: Takeover, begins: Mapping[str, int], log_end: int
     ) -> None:
-        """Forget the consumers of outputs that are gone; others read on where the new arc begins."""
+        """Forget the consumers of removed outputs; others continue where the new arc begins."""
         new = takeover.new.plan
         for (consumer, output), seq in change.queues.consumers.items():
             if output not in new.outputs:

@@ -1,7 +1,7 @@
-"""Taking over: what of a plan goes on in another one, and how heads, states and segments get there.
+"""Taking over: what of a plan continues in another one, and how heads, states and segments get there.
 
-Superboxes that are alike in both go on untouched. The others have come to one number of the log: there the
-new ones begin, with the states of the boxes that stay as they are.
+Superboxes that are equal in both continue untouched. The others have been drained up to one number of the
+log, where the new ones begin, with the states of the unchanged boxes.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from australis.rewrite.rewrite import kept
 
 @dataclass(frozen=True)
 class Cut:
-    """A plan, and in how many parts the states of its boxes are kept."""
+    """A plan, and into how many parts the states of its boxes are divided."""
 
     plan: Plan
     partitions: int
 
     def parts(self, superbox: Superbox) -> int:
-        """In how many parts the states of a superbox are kept."""
+        """Into how many parts the states of a superbox are divided."""
         return self.partitions if superbox.spread.kind is SpreadKind.KEYS else 1
 
 
@@ -42,7 +42,7 @@ class Takeover:
 
     @cached_property
     def same(self) -> frozenset[str]:
-        """The superboxes that are alike and deliver the same, and need not know."""
+        """The superboxes that are equal in both plans and deliver the same: they are not touched."""
         both = self.old.plan.superboxes.keys() & self.new.plan.superboxes.keys()
         return frozenset(name for name in both if self._is_same(name))
 
@@ -52,13 +52,13 @@ class Takeover:
         return alike and self._delivered(mine, self.old.plan) == self._delivered(theirs, self.new.plan)
 
     def _delivered(self, superbox: Superbox, plan: Plan) -> set[tuple[str, str]]:
-        """Which outputs a superbox writes, and where, of those that both plans have."""
+        """Which outputs a superbox writes, and to which arcs, of those that both plans have."""
         both = self.old.plan.outputs.keys() & self.new.plan.outputs.keys()
         return {(output, plan.outputs[output]) for output in _outputs_of(superbox, plan) if output in both}
 
     @cached_property
     def held(self) -> tuple[str, ...]:
-        """The old superboxes that end: they have to come to one number first."""
+        """The old superboxes that end: they must reach one number first."""
         return tuple(name for name in self.old.plan.superboxes if name not in self.same)
 
     @cached_property
@@ -68,18 +68,18 @@ class Takeover:
 
     @cached_property
     def kept(self) -> frozenset[str]:
-        """The boxes with a state that goes on."""
+        """The boxes whose state continues."""
         return kept(self.old.plan.network, self.new.plan.network)
 
     def goes_on(self, superbox: Superbox) -> bool:
-        """Whether a fresh superbox goes on with what old ones did: it has boxes or outputs of theirs."""
+        """Whether a fresh superbox continues the work of old ones: it has boxes or outputs of theirs."""
         return _has_part_of(superbox, self.new.plan, self.old.plan)
 
     @cached_property
     def drained(self) -> tuple[str, ...]:
-        """Of the superboxes that end, those whose work others continue, and those that feed them.
+        """The superboxes that end whose work others continue, and those that feed them.
 
-        The rest is simply over. Views that nobody wants computed stay where they are.
+        The rest simply ends. Views that nobody wants computed stay where they are.
         """
         old, new = self.old.plan, self.new.plan
         wanted = {
@@ -92,11 +92,11 @@ class Takeover:
 
     @cached_property
     def outdated(self) -> frozenset[str]:
-        """The inputs of the old network whose rows the new one has no more, or has to read again."""
+        """The inputs of the old network whose rows the new one no longer has, or must read again."""
         return outdated(self.old.plan.network, self.new.plan.network)
 
     def begin(self, superbox: Superbox, queues: Queues, meeting: int) -> int:
-        """Where a fresh superbox begins: where those ended that it goes on with, or with the next tuple."""
+        """Where a fresh superbox begins: where those that it continues ended, or with the next tuple."""
         if not self.goes_on(superbox):
             return queues.log_end
         boxes, old = set(superbox.boxes), self.old.plan.superboxes
@@ -107,7 +107,7 @@ class Takeover:
     # --- states
 
     def write_states(self, root: Root, catalog: Catalog) -> dict[str, list[StateFile]]:
-        """Write anew what has to be in other parts; gives the states that fresh superboxes begin with."""
+        """Write states again that need other parts; returns the states that fresh superboxes begin with."""
         files: dict[str, list[StateFile]] = {}
         for name in self.held:
             for file in catalog.states(name):
@@ -140,7 +140,7 @@ class Takeover:
         network = superbox.network
         kernel = kernel_for(network.boxes[box].box, network.input_schemas(box), network.timezone)
         count = self.new.parts(superbox)
-        # To bring parts together, any keys do by which they were apart.
+        # To bring parts together, any keys that they were divided by will do.
         keys = _keys(superbox if count > 1 else self._before(box), box)
         found = [read_state(root, file.name) for file in files]
         for partition, state in enumerate(repartition(kernel, found, keys, count)):
@@ -157,14 +157,14 @@ class Takeover:
         begins: Mapping[str, int],
         outdated: Collection[str],
     ) -> None:
-        """Put the new superboxes in the place of the old ones; `outdated` inputs have to be read again."""
+        """Replace the old superboxes by the new ones; `outdated` inputs have to be read again."""
         queues = change.queues
         heads = {each.id: self._head(each, queues, begins[each.id]) for each in self.fresh}
         for name in self.held:
             change.clear_states(name)
         change.forget_superboxes(self.held)
         for name in outdated:
-            # So that a node that is killed before they are read again reads them when it begins.
+            # So that a node that is killed before they are read again reads them when it starts.
             change.drop_position(note_of(self.old.plan.network, name))
         for name, head in heads.items():
             change.set_states(name, states[name])
@@ -174,7 +174,7 @@ class Takeover:
         change.run_plan(self.new.plan)
 
     def _forget_counts(self, change: UnitOfWork) -> None:
-        """Forget what was counted of ad hoc queries that go: one of the same name is another one."""
+        """Forget the counts of ad hoc queries that are removed: one of the same name is another query."""
         old, stay = self.old.plan, (None, *self.new.plan.queries)
         over = [each for name, each in old.superboxes.items() if old.query_of(name) not in stay]
         nodes = {box: old.network.boxes[box].box for superbox in over for box in superbox.boxes}
@@ -191,17 +191,17 @@ class Takeover:
         old = self.old.plan.superboxes
         before = [queues.heads[name] for name in self.held if set(old[name].ordered) & set(superbox.ordered)]
         due = [head.deadline for head in before if head.deadline is not None]
-        # A superbox that has run does not load stored tables again, unless a new box wants them.
+        # A superbox that has run does not load stored tables again, unless a new box needs them.
         has_run = self.goes_on(superbox) and all(
             box in self.kept for box in superbox.boxes if _reads_table(superbox, box)
         )
         return Head(begin, 1 if has_run else 0, min(due, default=None))
 
     def _move_segments(self, change: UnitOfWork, queues: Queues) -> None:
-        """Move what is unread of outputs that others write now, and drop what does not stay."""
+        """Move the unread tuples of outputs that others write now, and drop what does not stay."""
         moved = {
-            replace(segment, arc=behind)
-            for output, (before, behind) in self.moved_outputs.items()
+            replace(segment, arc=after)
+            for output, (before, after) in self.moved_outputs.items()
             for segment in unread_of(queues, before, output)
         }
         present = {segment for found in queues.segments.values() for segment in found}
@@ -213,11 +213,11 @@ class Takeover:
     def keeps(self, arc: str) -> bool:
         """Whether the tuples of an arc of the old plan stay where they are."""
         old, new = self.old.plan.arcs, self.new.plan.arcs
-        taken = any(arc == behind for _, behind in self.moved_outputs.values())
+        taken = any(arc == after for _, after in self.moved_outputs.values())
         return arc in new and new[arc].schema.takes(old[arc].schema) and not taken
 
     def stays(self, output: str) -> bool:
-        """Whether what is unread of an output of the old plan can still be read."""
+        """Whether the unread tuples of an output of the old plan can still be read."""
         arc = self.old.plan.outputs[output]
         is_there = self.new.plan.outputs.get(output) == arc and self.keeps(arc)
         return is_there or output in self.moved_outputs
@@ -236,12 +236,12 @@ class Takeover:
         }
 
     def _is_free(self, arc: str) -> bool:
-        """Whether nobody goes on with what an arc of the new plan has had so far, if it was there."""
-        before, behind = self.old.plan.arcs.get(arc), self.new.plan.arcs[arc]
+        """Whether nobody continues with the tuples that an arc of the new plan already had, if any."""
+        before, after = self.old.plan.arcs.get(arc), self.new.plan.arcs[arc]
         if before is None:
             return True
-        remembers = _remembers(self.old.plan, before) and _remembers(self.new.plan, behind)
-        return not (remembers or set(before.outputs) & set(behind.outputs) or self.same & set(behind.readers))
+        remembers = _remembers(self.old.plan, before) and _remembers(self.new.plan, after)
+        return not (remembers or set(before.outputs) & set(after.outputs) or self.same & set(after.readers))
 
 
 def _has_part_of(superbox: Superbox, own: Plan, other: Plan) -> bool:
@@ -264,16 +264,16 @@ def _remembers(plan: Plan, arc: Arc) -> bool:
 
 
 def unread_of(queues: Queues, arc: str, output: str) -> list[Segment]:
-    """The segments of an arc that a consumer of an output has not read to their ends; all if none has."""
+    """The segments of an arc that a consumer of an output has not fully read; all if there is no consumer."""
     seen = [seq for (_, each), seq in queues.consumers.items() if each == output]
     least = min(seen, default=0)
     return [segment for segment in queues.segments[arc] if segment.end > least]
 
 
 def _keys(superbox: Superbox, box: str) -> tuple[tuple[str, ...], ...]:
-    """By which attributes of its sources the state of a box is in parts."""
+    """The attributes of its sources by which the state of a box is divided."""
     network = superbox.network
-    # A box by itself might be spread by more than the component that it is part of.
+    # A box by itself might be divided by more keys than the component that it is part of.
     known = {**spread_of(network, network.order).keys, **superbox.spread.keys}
     return tuple(known.get(source, ()) for source in network.boxes[box].sources)
 

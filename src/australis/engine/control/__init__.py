@@ -1,8 +1,8 @@
-"""The control channel: how people reach a node that runs, from another process of the same machine.
+"""The control channel: how other processes of the same machine reach a running node.
 
-Comes in: requests of local clients, who have the key that is in a file which only the node's user can read.
-Goes out: answers, problems, and the tables of ad hoc queries, each when the one before was taken. `server` is
-in the node's process, `client` in that of the asker; both speak `messages` over a `channel`.
+In: requests of local clients, which have the key from a file that only the node's user can read. Out:
+answers, problems, and the tables of ad hoc queries, each sent once the one before was taken. `server` runs in
+the node's process, `client` in that of the caller; both exchange `messages` over a `channel`.
 """
 
 from australis.engine.control.client import Control, RemoteQuery, reach

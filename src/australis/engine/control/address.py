@@ -19,9 +19,9 @@ from australis.errors import EngineError, Problem
 
 FILE = "control.json"
 VERSION = 1
-"""The version of the channel: which requests there are, and what they say."""
+"""The version of the channel: which requests there are, and what they contain."""
 ADDRESS_MOST = 100
-"""The bytes of a path to a socket; the system takes 107, and others less."""
+"""The most bytes in the path of a socket; Linux takes 107, other systems less."""
 _FOLDER = "australis-"
 _SOCKET = "control"
 _log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Place:
-    """The socket of a node, the key to it, and who answers there."""
+    """The socket of a node, its key, and which node answers there."""
 
     address: str
     key: str
@@ -38,7 +38,7 @@ class Place:
     version: int = VERSION
 
     def write(self, directory: Path) -> None:
-        """Say in a folder how the node is reached, to its user only, and whole or not at all."""
+        """Write to a folder how to reach the node, readable only by its user, and atomically."""
         path = directory / FILE
         part = path.with_name(f".{FILE}.part")
         try:
@@ -51,7 +51,7 @@ class Place:
 
     @classmethod
     def read(cls, directory: Path) -> Place | None:
-        """What a folder says of its node; None if nothing is said."""
+        """How to reach the node of a folder; None if no address is written there."""
         path = directory / FILE
         try:
             told = json.loads(path.read_text())
@@ -68,7 +68,7 @@ class Place:
             raise EngineError(Problem(str(path), what, "the file that the node has written")) from None
 
     def remove(self, directory: Path | None = None) -> None:
-        """Take away the socket, and with a folder what it says of it."""
+        """Remove the socket, and with a folder the address in it."""
         address = Path(self.address)
         with _left_behind(address):
             if stat.S_ISSOCK(address.lstat().st_mode):
@@ -81,18 +81,18 @@ class Place:
 
 @contextmanager
 def _left_behind(path: Path) -> Iterator[None]:
-    """What cannot be taken away disturbs nobody: the next node on the root takes another address."""
+    """Log what cannot be removed; it does no harm: the next node on the root takes another address."""
     try:
         yield
     except FileNotFoundError:
-        # Somebody has taken it away already.
+        # Somebody has already removed it.
         return
     except OSError as error:
         _log.debug("%s stays, though its node has ended: %s", path, error)
 
 
 def check_version(who: str, version: object, australis: object) -> None:
-    """Refuse somebody who speaks another version of the channel."""
+    """Refuse a peer with another version of the channel."""
     if version != VERSION:
         what = f"speaks version {version} of the control channel, and this is version {VERSION}"
         raise EngineError(Problem(who, what, f"the same australis on both sides: that one is {australis}"))
@@ -101,7 +101,7 @@ def check_version(who: str, version: object, australis: object) -> None:
 def listen(directory: Path, australis: str) -> tuple[socket.socket, Place]:
     """Listen for clients of the node whose catalogue is in a folder, which this process has locked.
 
-    What a node that was killed has left there is taken away.
+    What a killed node has left there is removed.
     """
     try:
         if (stale := Place.read(directory)) is not None:
@@ -121,7 +121,7 @@ def listen(directory: Path, australis: str) -> tuple[socket.socket, Place]:
 
 
 def _bind(listener: socket.socket) -> str:
-    """Bind to a short path in a folder of this user's own, wherever one can be made."""
+    """Bind to a short path in a private folder of this user, wherever one can be made."""
     reason = f"no folder has a path of less than {ADDRESS_MOST} bytes"
     for where in dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp")):
         try:

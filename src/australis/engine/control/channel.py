@@ -1,6 +1,6 @@
 """Messages between two processes of one machine: JSON objects and Arrow tables over a Unix socket.
 
-Nothing that is received is ever run: no pickle, and no frame that is longer than its kind may be.
+Received data is never executed: there is no pickle, and each kind of frame has a maximum length.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ Message = dict[str, Any]
 
 OBJECT, TABLE = b"J", b"T"
 OBJECT_MOST, TABLE_MOST = 64 << 20, 1 << 30
-"""How many bytes a frame may have."""
+"""The most bytes in a frame."""
 TABLE_ABOUT = 8 << 20
 """About how many bytes of tuples are sent at once."""
 _HEAD = struct.Struct("!cQ")
 
 
 class Channel:
-    """A conversation over a connected socket; it is over, with EOFError, when the other side has gone.
+    """A conversation over a connected socket; it ends with EOFError when the other side has gone.
 
-    One that takes or sends nothing for `patience_s` in the middle of a frame has gone, too.
+    A peer that reads or sends nothing for `patience_s` in the middle of a frame counts as gone, too.
     """
 
     def __init__(self, connected: socket.socket, patience_s: float) -> None:
         connected.settimeout(patience_s)
         self._socket, self._sending = connected, threading.Lock()
         self.is_torn = False
-        """Whether a frame was begun and not ended, as when Ctrl-C comes in between."""
+        """Whether a frame was begun and not completed, as when Ctrl-C comes in between."""
 
     def send(self, message: Mapping[str, Any], *tables: pa.Table) -> None:
-        """Send an object, and the tables that belong to it, with nothing of other threads in between."""
+        """Send an object and its tables, with nothing from other threads in between."""
         frames = [(OBJECT, json.dumps(message).encode()), *((TABLE, encoded(table)) for table in tables)]
         with self._sending, _unless_gone():
             self.is_torn = True
@@ -70,17 +70,17 @@ class Channel:
             raise EngineError(Problem("message", f"is no Arrow stream: {error}", "a table")) from None
 
     def wait(self, also: socket.socket | None = None, timeout_s: float | None = None) -> bool:
-        """Wait for something to receive, the end included; False when `also` or the time was first."""
+        """Wait for something to receive, including the end; False when `also` or the timeout came first."""
         return is_readable(self._socket, also, timeout_s)
 
     def hang_up(self) -> None:
-        """End the conversation, also for threads that are waiting for the other side."""
+        """End the conversation, also for threads that wait for the other side."""
         # The other side may have ended it already.
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Hang up, and let the socket go."""
+        """Hang up, and close the socket."""
         self.hang_up()
         self._socket.close()
 
@@ -110,7 +110,7 @@ class Channel:
 def is_readable(
     wanted: socket.socket, also: socket.socket | None = None, timeout_s: float | None = None
 ) -> bool:
-    """Wait until a socket has something to read or to accept; False when `also` or the time was first."""
+    """Wait until a socket has something to read or to accept; False when `also` or the timeout came first."""
     poll = select.poll()
     for each in (wanted, *(() if also is None else (also,))):
         poll.register(each, select.POLLIN)
@@ -119,12 +119,12 @@ def is_readable(
 
 
 class Garbled(EngineError):
-    """Bytes that are no frame, behind which nothing can be understood."""
+    """Bytes that are not a frame, after which nothing can be understood."""
 
 
 @contextmanager
 def _unless_gone() -> Iterator[None]:
-    """Whatever a socket says when the other side is not there any more, or hangs, is an end."""
+    """Treat any socket error of a peer that is gone or hangs as the end of the conversation."""
     try:
         yield
     except OSError as error:
@@ -132,7 +132,7 @@ def _unless_gone() -> Iterator[None]:
 
 
 def encoded(table: pa.Table) -> bytes:
-    """A table as a stream of Arrow's."""
+    """A table as an Arrow stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -141,7 +141,7 @@ def encoded(table: pa.Table) -> bytes:
 
 
 def slices(table: pa.Table) -> Iterator[pa.Table]:
-    """A table in parts that are sent at once; one without rows is one part.
+    """A table in parts small enough to send at once; an empty table is one part.
 
     >>> [part.num_rows for part in slices(pa.table({"x": range(2_000_000)}))]
     [1000000, 1000000]

@@ -1,4 +1,4 @@
-"""The client's side of the control channel: asks the node that has a root open, and reads its answers."""
+"""The client's side of the control channel: sends requests to the node that has a root open."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from australis.engine.control.streams import End
 from australis.errors import EngineError, Problem
 
 _PATIENCE_S = 60.0
-"""The seconds that the middle of an answer may take; its beginning may take as long as it takes."""
+"""The seconds that an answer may take once it has begun; there is no limit on when it begins."""
 _LEAVE_S = 10.0
 
 
 @dataclass(frozen=True)
 class RemoteChange:
-    """What another network would change, or has changed, as the node tells it."""
+    """What another network would change, or has changed, as the node reports it."""
 
     told: Mapping[str, Any]
     shown: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """As a dictionary, for programs."""
         return dict(self.told)
 
     def lines(self) -> tuple[str, ...]:
-        """For people."""
+        """As text, for people."""
         return self.shown
 
 
 class Control:
-    """A conversation with a node; a context manager. What the node refuses is raised as it was there."""
+    """A conversation with a node; a context manager. Errors of the node are raised here."""
 
     def __init__(self, directory: Path, place: Place, connected: socket.socket) -> None:
         self.who, self._process = str(directory), place.process
@@ -55,7 +55,7 @@ class Control:
             raise
 
     def close(self) -> None:
-        """Hang up; a query that is still read goes, unless it is kept."""
+        """Hang up; a query that is still being read is removed, unless it is kept."""
         self._channel.close()
 
     def __enter__(self) -> Self:
@@ -69,11 +69,11 @@ class Control:
     # --- requests
 
     def network(self) -> Network:
-        """The network as it runs, with the drop boxes that stand in it."""
+        """The network as it runs, including its drop boxes."""
         return network_of(self._ask("status"), system=True)
 
     def statistics(self) -> dict[str, Any]:
-        """What is known of boxes, queues and outputs."""
+        """The statistics of boxes, queues and outputs."""
         found: dict[str, Any] = self._ask("statistics")["statistics"]
         return found
 
@@ -82,7 +82,7 @@ class Control:
         return _change(self._ask("difference", network=_as_sent(network)))
 
     def change(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> RemoteChange:
-        """Let the node run another network from now on; `tables` are stored tables that are new in it."""
+        """Let the node run another network from now on; `tables` are its new stored tables."""
         parts = {name: list(slices(table)) for name, table in (tables or {}).items()}
         counts = {name: len(found) for name, found in parts.items()}
         sent = [each for found in parts.values() for each in found]
@@ -96,32 +96,32 @@ class Control:
     def attach(
         self, network: Network, *, name: str | None = None, keep: bool = False, follow: bool = True
     ) -> RemoteQuery:
-        """Attach an ad hoc query, under a name that is free if none is said, and read it.
+        """Attach an ad hoc query and read it; without a name it gets a free one.
 
-        Without `keep` it goes when it is closed, and when this process ends, however that is. Without
-        `follow` it ends when all that has arrived by now has gone through.
+        Without `keep` it is removed when it is closed, and when this process ends for whatever reason.
+        Without `follow` it ends when everything that has arrived so far is processed.
         """
         answer = self._ask("attach", network=_as_sent(network), name=name, keep=keep, follow=follow)
         return RemoteQuery(self, answer)
 
     def join(self, name: str, *, follow: bool = True) -> RemoteQuery:
-        """Go on to read a query that was kept."""
+        """Resume reading a query that was kept."""
         return RemoteQuery(self, self._ask("join", name=name, follow=follow))
 
     def detach(self, name: str) -> None:
-        """Take an ad hoc query away, whoever reads it."""
+        """Remove an ad hoc query, whoever reads it."""
         self._ask("detach", name=name)
 
     def refresh(self, name: str) -> int:
-        """Read the store of an input again, now; gives the end of the log, behind which that counts."""
+        """Read the store of an input again; returns the end of the log, after which the new rows apply."""
         return int(self._ask("refresh", name=name)["log_end"])
 
     def pause(self) -> None:
-        """Start no more trains, and wait for those on their way."""
+        """Start no more trains, and wait for the running ones to finish."""
         self._ask("pause")
 
     def resume(self) -> None:
-        """Go on."""
+        """Start trains again."""
         self._ask("resume")
 
     # --- inside
@@ -142,17 +142,17 @@ class Control:
             return answered(self._channel.receive())
 
     def hear_table(self) -> pa.Table:
-        """The table behind a message that has said so."""
+        """The table that follows a message that announced it."""
         with self._while_there():
             return self._channel.receive_table()
 
     def has_heard(self, timeout_s: float) -> bool:
-        """Whether there is something to hear, within a time."""
+        """Whether there is something to receive, within a time."""
         return self._channel.wait(timeout_s=timeout_s)
 
     @property
     def is_torn(self) -> bool:
-        """Whether the conversation was cut off in the middle of a word, and cannot go on."""
+        """Whether the conversation was cut off in the middle of a frame, and cannot continue."""
         return self._channel.is_torn
 
     @contextmanager
@@ -166,9 +166,9 @@ class Control:
 
 
 class RemoteQuery:
-    """An ad hoc query that this process reads: pairs of an output and a table, to the end; a context manager.
+    """An ad hoc query read by this process: iterates over pairs of an output and a table; a context manager.
 
-    A table is acknowledged when the next one is asked for, and no other is sent before.
+    A table is acknowledged when the next one is asked for; only then is the next one sent.
     """
 
     def __init__(self, control: Control, answer: Message) -> None:
@@ -176,7 +176,7 @@ class RemoteQuery:
         self.name: str = answer["name"]
         self.network = network_of(answer)
         self.end: End | None = None
-        """Why nothing more comes, once that is so."""
+        """Why there is no more to read, once it has ended."""
 
     def __iter__(self) -> Iterator[tuple[str, pa.Table]]:
         while self.end is None:
@@ -186,15 +186,15 @@ class RemoteQuery:
                 return
             output = str(message["table"])
             yield output, self._control.hear_table()
-            # Where the node has hung up, it has said why.
+            # If the node has hung up, it has said why.
             with suppress(EngineError):
                 self._control.say({"request": "took", "output": output})
 
     def close(self) -> None:
-        """Leave the query, which goes unless it is kept; when this returns, its name is free."""
+        """Leave the query, which is removed unless it is kept; when this returns, its name is free."""
         if self.end is End.STOPPED or self._control.is_torn:
             return
-        # A node that has ended knows of no clients any more.
+        # A node that has ended has no clients any more.
         with suppress(EngineError):
             self._control.say({"request": "leave"})
             while self._control.has_heard(_LEAVE_S):
@@ -218,9 +218,9 @@ def _change(answer: Message) -> RemoteChange:
 
 
 def reach(directory: Path) -> Control | None:
-    """The node that has a root open, by the folder of its catalogue; None where no node answers.
+    """Connect to the node that has a root open, by the folder of its catalogue; None if no node answers.
 
-    A file that a killed node has left behind leads to nobody.
+    The address file of a killed node leads nowhere.
     """
     place = Place.read(directory)
     if place is None:
@@ -240,5 +240,5 @@ def reach(directory: Path) -> Control | None:
 
 
 def _as_sent(network: Network) -> dict[str, Any]:
-    """A network for a node that has another current directory than this process."""
+    """A network with absolute paths: the node may have another current directory than this process."""
     return to_json(network.located(str(Path.cwd())))

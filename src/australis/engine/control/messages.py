@@ -1,4 +1,4 @@
-"""What a client and a node say to each other, apart from tables: proofs of a key, problems, networks."""
+"""What a client and a node send each other, apart from tables: proofs of a key, problems, networks."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _KINDS: dict[str, Any] = {
     for name, kind in vars(errors).items()
     if isinstance(kind, type) and issubclass(kind, AustralisError) and kind is not AustralisError
 }
-"""The errors by name; one that is not known here is told as an EngineError."""
+"""The errors by name; one that is unknown here is raised as an EngineError."""
 _GREETING_MOST = 4096
-"""The bytes of what somebody may say who has not shown the key so far."""
+"""The most bytes in a message from a peer that has not yet proved that it has the key."""
 
 
 @cache
 def australis_version() -> str:
-    """The version of Australis; it is looked up where it is said, since that takes a while."""
+    """The version of Australis; looked up only when it is needed, since that takes a while."""
     return str(importlib.import_module("importlib.metadata").version("australis"))
 
 
 def welcome(channel: Channel, key: str) -> None:
-    """The node's part of a greeting: a client shows that it has the key, and so does the node."""
+    """The node's part of a greeting: client and node prove to each other that they have the key."""
     ours = secrets.token_hex(32)
     channel.send({"version": VERSION, "australis": australis_version(), "nonce": ours})
     said = channel.receive(_GREETING_MOST)
@@ -75,7 +75,7 @@ def _is_same(given: object, proof: str) -> bool:
 
 
 def refusal(error: Exception) -> Message:
-    """An error as an answer; one that nobody foresaw is told as what it is."""
+    """An error as an answer; an unexpected one is reported as it is."""
     if not isinstance(error, AustralisError):
         told = Problem("node", f"failed: {type(error).__name__}: {error}")
         return {"error": EngineError.__name__, "problems": [told.as_dict()]}
@@ -107,7 +107,7 @@ def _error(message: Mapping[str, Any]) -> AustralisError:
 
 
 def part(message: Message, name: str, kind: type) -> Any:
-    """A part of a request, which must be there and be what it should be."""
+    """A part of a request, which must be present and of the right type."""
     found = message.get(name)
     if not isinstance(found, kind):
         given = "is missing" if name not in message else f"is of type {type(found).__name__}"

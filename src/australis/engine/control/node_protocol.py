@@ -1,4 +1,4 @@
-"""What is served: the face of a node that clients of its control channel see."""
+"""The interface of a node that the control channel serves to its clients."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ class Difference(Protocol):
     """What another network would change, or has changed."""
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs; `lost` names what is lost."""
+        """As a dictionary, for programs; `lost` names what is lost."""
 
     def lines(self) -> Iterable[str]:
-        """For people."""
+        """As text, for people."""
 
 
 class Told(Protocol):
-    """What can be said of a node for programs."""
+    """Something that a node reports to programs."""
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """As a dictionary, for programs."""
 
 
 class Served(Protocol):
-    """A node."""
+    """A node, as the control channel sees it."""
 
     def network(self) -> Network:
         """The network as it runs."""
 
     def statistics(self) -> Told:
-        """What is known of boxes, queues and outputs."""
+        """The statistics of boxes, queues and outputs."""
 
     def difference(self, network: Network) -> Difference:
         """What `change` would do."""
@@ -47,7 +47,7 @@ class Served(Protocol):
         """Attach an ad hoc query."""
 
     def detach(self, name: str) -> None:
-        """Take an ad hoc query away; who reads it comes to the end."""
+        """Remove an ad hoc query; its reader comes to the end."""
 
     def attached(self) -> Mapping[str, Network]:
         """The ad hoc queries by name."""
@@ -56,10 +56,10 @@ class Served(Protocol):
         """What an output delivers, from where the consumer of this name left off."""
 
     def refresh(self, name: str) -> int:
-        """Read the store of an input again; gives the end of the log."""
+        """Read the store of an input again; returns the end of the log."""
 
     def pause(self) -> None:
-        """Start no more trains, and wait for those on their way."""
+        """Start no more trains, and wait for the running ones to finish."""
 
     def resume(self) -> None:
-        """Go on."""
+        """Start trains again."""

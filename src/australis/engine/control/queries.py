@@ -1,4 +1,4 @@
-"""The ad hoc queries that clients have attached: under which names, who reads them, and which are kept."""
+"""The ad hoc queries that clients have attached: their names, their readers, and which are kept."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _log = logging.getLogger(__name__)
 
 
 class Queries:
-    """Attaches queries for clients, each of which reads one; those that are kept may be read again.
+    """Attaches queries for clients; each client reads one, and kept ones can be read again later.
 
-    What alters the network goes one after the other.
+    Changes of the network are made one at a time.
     """
 
     def __init__(self, served: Served, directory: Path) -> None:
         self._served, self._guests = served, Guests(directory)
         self._lock, self._read, self._left = threading.Lock(), set[str](), False
         self._orphans = frozenset(self._guests.names)
-        """What the clients of a killed node have left, and is about to go."""
+        """What the clients of a killed node have left, and is about to be removed."""
 
     def sweep(self) -> None:
-        """Take away what the clients of a node that was killed have left behind."""
+        """Remove what the clients of a killed node have left behind."""
         with self._lock:
             for name in sorted(self._guests.names):
                 self._take_away(name)
@@ -45,11 +45,11 @@ class Queries:
         return {name: query for name, query in found.items() if name not in self._orphans}
 
     def leave_all(self) -> None:
-        """There is no time: what is attached goes when the next node runs its network."""
+        """Remove nothing, since there is no time: the next node removes attached queries when it starts."""
         self._left = True
 
     def attach(self, network: Network, name: str | None, *, keep: bool) -> Attached:
-        """Attach a query, under a name that is free if none is said, for one who reads it."""
+        """Attach a query for a reader; without a name it gets a free one."""
         with self._lock:
             found = name or self._free()
             if not keep and found not in self._served.attached():
@@ -64,7 +64,7 @@ class Queries:
             return Attached(self._served, found, network)
 
     def join(self, name: str) -> Attached:
-        """A query that was kept, for one who goes on to read it."""
+        """Give a kept query to a client that resumes reading it."""
         with self._lock:
             attached = self._served.attached()
             if name not in attached:
@@ -75,14 +75,14 @@ class Queries:
             return Attached(self._served, name, attached[name])
 
     def leave(self, name: str) -> None:
-        """One who read a query goes, and the query too, unless it is kept."""
+        """A reader leaves a query, which is removed unless it is kept."""
         with self._lock:
             self._read.discard(name)
             if name in self._guests.names and not self._left:
                 self._take_away(name)
 
     def detach(self, name: str) -> None:
-        """Take a query away, whoever reads it."""
+        """Remove a query, whoever reads it."""
         with self._lock:
             self._served.detach(name)
             self._guests.remove(name)
@@ -93,7 +93,7 @@ class Queries:
             return self._served.change(network, tables=tables)
 
     def _take_away(self, name: str) -> None:
-        # Where the node cannot do it now, the next one on the root does.
+        # If the node cannot do it now, the next one on the root will.
         try:
             if name in self._served.attached():
                 self._served.detach(name)

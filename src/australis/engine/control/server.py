@@ -1,4 +1,4 @@
-"""The control channel in the node's process: listens for local clients, each of whom has a thread."""
+"""The control channel in the node's process: listens for local clients, and serves each in a thread."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from australis.engine.control.session import Session
 from australis.errors import EngineError, Problem
 
 PATIENCE_S = 600.0
-"""The seconds after which a client that takes nothing of what it has asked for is taken to be gone."""
+"""The seconds after which a client that reads nothing of what it asked for counts as gone."""
 CLIENTS_MOST = 64
 _log = logging.getLogger(__name__)
 _GRACE_S, _AGAIN_S = 2.0, 0.1
-"""The seconds for last answers, and until the next client is tried where one could not be accepted."""
+"""The seconds for last answers, and between attempts to accept a client after one has failed."""
 
 
 class ControlServer:
     """Serves a node to the clients that find it by the folder of its catalogue, until it is closed.
 
-    Nothing that a client does, or leaves undone, is waited for by anybody but its own threads.
+    Only a client's own threads ever wait for it.
     """
 
     def __init__(
@@ -44,19 +44,19 @@ class ControlServer:
         self._sessions: dict[threading.Thread, Channel] = {}
         self._lock, self._closing = threading.Lock(), threading.Event()
         self._listener, self.place = listen(directory, australis_version())
-        # Once one end is closed, everybody who waits for a client can read the other one.
+        # Once one end is closed, everybody who waits for a client can read from the other end.
         self._end, self._ending = socket.socketpair()
         self._thread = threading.Thread(target=self._listen, name="australis-control", daemon=True)
         self._thread.start()
 
     def sweep(self) -> None:
-        """The node runs a network: what clients of a killed one have left behind in it goes."""
+        """Remove what clients of a killed node have left behind, now that the node runs a network."""
         self._queries.sweep()
 
     def close(self, *, now: bool = False) -> None:
-        """Answer no more: clients that read a query are told that the node ends, and the query goes.
+        """Stop answering: clients that read a query are told that the node ends, and the query is removed.
 
-        With `now` it goes when the next node on the root runs its network.
+        With `now` it is removed when the next node on the root runs its network.
         """
         if self._closing.is_set():
             return
@@ -71,7 +71,7 @@ class ControlServer:
         self._ending.close()
 
     def _dismiss(self, grace_s: float) -> None:
-        """Wait until every client has its last answer; those who do not take it are left behind."""
+        """Wait until every client has its last answer; those that do not read it are abandoned."""
         until = time.monotonic() + grace_s
         with self._lock:
             sessions = dict(self._sessions)
@@ -88,7 +88,7 @@ class ControlServer:
                 connected, _ = self._listener.accept()
                 has_failed = False
             except OSError as error:
-                # A client has gone before it was heard, or there are too many files open.
+                # A client has gone before it was accepted, or too many files are open.
                 if not has_failed:
                     _log.warning("a client cannot be accepted, and is tried again: %s", error)
                 has_failed = True
@@ -114,7 +114,7 @@ class ControlServer:
                 del self._sessions[threading.current_thread()]
 
     def _crowd(self) -> EngineError | None:
-        """Why no more clients can be served, if that is so."""
+        """Why no more clients can be served, if so."""
         with self._lock:
             if len(self._sessions) <= self._clients_most:
                 return None

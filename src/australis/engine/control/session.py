@@ -1,4 +1,4 @@
-"""The conversation with one client: its requests are answered one after the other, in a thread of its own."""
+"""The conversation with one client: its requests are answered one after the other, in a separate thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class Session:
-    """Answers a client until it goes, or `ending` can be read, which is when the node ends."""
+    """Answers a client until it leaves, or `ending` becomes readable, which is when the node ends."""
 
     def __init__(
         self, channel: Channel, served: Served, queries: Queries, ending: socket.socket, patience_s: float
@@ -45,8 +45,8 @@ class Session:
         }
 
     def run(self, key: str, *, refused: EngineError | None = None) -> None:
-        """Greet, and answer to the end; a client that is refused is told why."""
-        # A client that has gone wants no answer.
+        """Greet the client, and answer it until the end; a client that is refused is told why."""
+        # A client that has gone needs no answer.
         with suppress(EOFError):
             try:
                 welcome(self._channel, key)
@@ -60,7 +60,7 @@ class Session:
                 self._refuse(error)
 
     def _answer(self) -> None:
-        """Answer a request; whatever is wrong with it is an answer, and the next one may come."""
+        """Answer a request; an invalid request gets an error as its answer, and the next one may follow."""
         try:
             message = self._channel.receive()
             self._handler(message)(message)
@@ -70,7 +70,7 @@ class Session:
             self._refuse(error)
 
     def _refuse(self, error: Exception) -> None:
-        """Send an error as the answer; one that nobody foresaw is a fault of the node, and in its log."""
+        """Send an error as the answer; an unexpected one is a fault of the node, and is logged."""
         is_foreseen = isinstance(error, AustralisError)
         level = logging.DEBUG if is_foreseen else logging.ERROR
         _log.log(level, "a request of a client failed: %s", error, exc_info=not is_foreseen)
@@ -83,7 +83,7 @@ class Session:
             raise EngineError(Problem("request", f"there is no request {name!r}", expected))
         return self._requests[name]
 
-    # --- what is and what happens
+    # --- state and control
 
     def _send_status(self, message: Message) -> None:
         running = to_json(self._served.network())
@@ -158,7 +158,7 @@ class Session:
         self._channel.send({"left": query.name})
 
     def _heed(self, stream: Stream) -> None:
-        """Hear what is taken, until the client leaves or the node ends."""
+        """Receive acknowledgements, until the client leaves or the node ends."""
         while self._channel.wait(self._ending):
             message = self._channel.receive()
             request = part(message, "request", str)

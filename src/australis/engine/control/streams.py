@@ -1,4 +1,4 @@
-"""What a query delivers, sent to a client: of each output a table, when the one before was taken."""
+"""Sends the output of a query to a client: one table per output, the next once it was taken."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ _log = logging.getLogger(__name__)
 
 
 class End(StrEnum):
-    """Why nothing more comes."""
+    """Why there is no more to read."""
 
     DONE = "done"
-    """All that had arrived when it was asked has gone through."""
+    """Everything that had arrived when it was asked is processed."""
     DETACHED = "detached"
-    """Somebody else has taken the query away."""
+    """Somebody else has removed the query."""
     STOPPED = "stopped"
     """The node has ended."""
 
 
 class Stream:
-    """Sends the outputs of a query until they end, or nobody takes them."""
+    """Sends the outputs of a query until they end, or nobody reads them."""
 
     def __init__(
         self, channel: Channel, query: Attached, network: Network, *, follow: bool, patience_s: float
     ) -> None:
         self._channel, self._query, self._follow, self._patience_s = channel, query, follow, patience_s
         self._taken = dict.fromkeys(network.outputs, 0)
-        """Of each output, the tables that were taken and not noticed so far."""
+        """For each output, the tables that were taken and not yet noticed."""
         self._changed, self._over, self._going = threading.Condition(), False, len(self._taken)
         self._subscriptions: list[Subscription] = []
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Begin to send, each output by a thread of its own."""
+        """Begin to send, each output in its own thread."""
         name = "australis-control-stream"
         for output in self._taken:
             self._threads.append(threading.Thread(target=self._send, args=(output,), name=name, daemon=True))
@@ -64,18 +64,18 @@ class Stream:
             subscriptions = list(self._subscriptions)
         for subscription in subscriptions:
             subscription.end()
-        # Only then another client may read the query: two of one name would take tuples from each other.
+        # Only now may another client read the query: two under one name would take tuples from each other.
         for thread in self._threads:
             thread.join(self._patience_s)
 
     def _send(self, output: str) -> None:
-        # A client that has gone is noticed by whoever listens to it.
+        # A client that has gone is noticed by the thread that listens to it.
         with suppress(EOFError):
             try:
                 self._send_all(output)
             except Exception as error:
                 _log.debug("%s ends for its client: %s", output, error, exc_info=True)
-                # Who subscribes to a query that was taken away meanwhile has come to its end.
+                # The query was removed before this subscribed to it: the stream has ended.
                 if self._query.is_attached:
                     self._channel.send(refusal(error))
                     self._channel.hang_up()
@@ -94,7 +94,7 @@ class Stream:
                         return
 
     def _wait_until_taken(self, output: str) -> bool:
-        """Wait until a table is taken; gives False if all is over first."""
+        """Wait until a table is taken; False if the stream ends first."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._taken[output] or self._over, self._patience_s):
                 what = f"took nothing for {self._patience_s:,.0f} s"

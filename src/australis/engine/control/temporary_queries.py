@@ -1,4 +1,4 @@
-"""Queries that go with their clients: they are written down, since a node that is killed takes none away."""
+"""Queries that end with their clients: they are recorded, since a killed node cannot detach them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """How tuples get out: subscriptions, the positions of consumers, and ad hoc queries.
 
-Segments of output arcs come in; tables go out, each tuple once for each consumer.
+In: segments of output arcs. Out: tables, each tuple once per consumer.
 """
 
 from typing import TYPE_CHECKING

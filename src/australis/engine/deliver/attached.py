@@ -1,4 +1,4 @@
-"""An ad hoc query that is attached to a node: what it delivers, until it is detached."""
+"""An ad hoc query attached to a node: what it delivers, until it is detached."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ class Host(Protocol):
 
 
 class Attached:
-    """A query that runs on a node; as a context it is detached at the end."""
+    """A query that runs on a node; as a context manager it is detached at the end."""
 
     def __init__(self, node: Host, name: str, query: Network) -> None:
         self._node, self.name, self._outputs = node, name, output_names(name, query)
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """What the query's outputs are called on the node."""
+        """The names of the query's outputs on the node."""
         return tuple(self._outputs.values())
 
     @property
     def is_attached(self) -> bool:
-        """Whether nobody has taken it away so far."""
+        """Whether it is still attached."""
         return self.name in self._node.attached()
 
     def subscribe(self, output: str | None = None, *, follow: bool = True) -> Subscription:
-        """The tuples of an output, table by table: history first, then what comes, until it is detached.
+        """The tuples of an output, table by table: history first, then new tuples, until it is detached.
 
-        Without `follow` it ends when all that has arrived has gone through.
+        Without `follow` it ends when everything that has arrived is processed.
         """
         return self._node.subscribe(self._named(output), consumer=self.name, follow=follow)
 
@@ -54,7 +54,7 @@ class Attached:
         return self._outputs[output]
 
     def detach(self) -> None:
-        """Take it away, with all that it keeps."""
+        """Detach it, with all that it keeps."""
         self._node.detach(self.name)
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Consumers of output arcs: each has a name and a head of its own, and sees every tuple once, in order."""
+"""Consumers of output arcs: each has its own name and head, and sees every tuple once, in order."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
+from australis.algebra.guards import is_a, shown
 from australis.algebra.schema import Schema
 from australis.engine.ledger import Ledger, Queues, unneeded
 from australis.engine.store import SEQ, Root, Segment, merged, read_segment
@@ -16,7 +17,7 @@ ROWS_MOST = 100_000
 
 
 class Consumers:
-    """Notes how far consumers have come, and drops what nobody needs then."""
+    """Records how far consumers have come, and drops what nobody needs any more."""
 
     def __init__(self, ledger: Ledger, clock: Callable[[], int]) -> None:
         self._ledger, self._clock = ledger, clock
@@ -29,9 +30,9 @@ class Consumers:
         position: str | None,
         is_wanted: Callable[[Queues], bool] = lambda queues: True,
     ) -> None:
-        """A consumer has done with all tuples before a number, if that is still wanted at the commit.
+        """Acknowledge all tuples of a consumer before a number, if that is still wanted at the commit.
 
-        It never goes back: what it has done with may be deleted.
+        The position never goes back: acknowledged tuples may be deleted.
         """
         with self._ledger.change() as change:
             if not is_wanted(change.queues):
@@ -43,16 +44,20 @@ class Consumers:
             change.drop_segments(unneeded(change.queues, [arc], self._clock()))
 
     def check(self, output: str, seq: int) -> None:
-        """Refuse a number that no consumer can have come to."""
+        """Refuse a number that no consumer can have reached."""
         queues = self._ledger.queues
-        if not 0 <= seq <= queues.log_end:
-            path, what = f"{queues.plan.network.name}.{output}", f"a consumer cannot have read up to {seq:,}"
+        if not is_a(seq, int) or not 0 <= seq <= queues.log_end:
+            path, shown_seq = (
+                f"{queues.plan.network.name}.{output}",
+                f"{seq:,}" if is_a(seq, int) else shown(seq),
+            )
+            what = f"a consumer cannot have read up to {shown_seq}"
             end = f"{queues.log_end:,}, the end of the log"
             expected = f"a number from 0 to {end}: one more than the #seq of its last tuple"
             raise EngineError(Problem(path, what, expected))
 
     def forget(self, consumer: str, output: str) -> int:
-        """Keep nothing for a consumer any more; gives how many tuples went with it."""
+        """Keep nothing for a consumer any more; returns how many tuples were deleted with it."""
         with self._ledger.change() as change:
             arc = arc_of(change.queues, output)
             _check_known(change.queues, consumer, output)
@@ -84,7 +89,8 @@ def next_cut(queues: Queues, arc: str, seq: int, most: int = ROWS_MOST) -> int:
     """The number up to which a consumer at `seq` may read about `most` tuples; `seq` if there is nothing."""
     end = queues.arc_end(arc)
     if end <= seq:
-        # A superbox that nothing concerned was further, and is back at its head now that something does.
+        # A superbox with nothing to do was further ahead, and is back at its head now that it has something
+        # to do.
         return seq
     ahead = sorted(
         (each for each in queues.segments[arc] if each.end > seq and each.base < end),

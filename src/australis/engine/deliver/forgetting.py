@@ -14,7 +14,7 @@ from australis.errors import EngineError, Problem
 
 @dataclass(frozen=True)
 class Forgotten:
-    """A consumer of an output that is gone, and the tuples that went with it."""
+    """A forgotten consumer of an output, and the tuples that were deleted with it."""
 
     consumer: str
     output: str
@@ -24,7 +24,7 @@ class Forgotten:
 def forget(
     place: str, consumer: str, *, output: str | None = None, catalog: Path | None = None
 ) -> list[Forgotten]:
-    """Forget a consumer, or the file that one writes, of one output or of all that it reads."""
+    """Forget a consumer, or the file that one writes, for one output or for all that it reads."""
     root = Root.of(place)
     folder = catalog_folder(root, catalog)
     known_catalog(folder)
@@ -40,7 +40,7 @@ def forget(
 
 
 def _meant(place: str, queues: Queues, consumer: str, output: str | None) -> tuple[str, list[str]]:
-    """The consumer's name, which for a file says so, and the outputs that it is to be forgotten of."""
+    """The consumer's name, which marks those that write a file, and the outputs to forget it for."""
     file = f"file:{Path(consumer).resolve()}"
     for name in (consumer, file):
         found = sorted(read for known, read in queues.consumers if known == name)

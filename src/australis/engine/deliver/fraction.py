@@ -1,4 +1,4 @@
-"""What consumers can know of the tuples that they did not get: the fraction delivered of what they read."""
+"""What consumers can know of the tuples that they did not get: the fraction that was delivered."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pyarrow as pa
 from australis.engine.ledger import Catalog, taken_and_shed
 
 DELIVERED = b"australis.delivered"
-"""The metadata of a table that says which fraction of what was due is in it; not there if it is not known."""
+"""The metadata of a table with the fraction of its tuples that was delivered; absent if unknown."""
 
 
 def delivered(catalog: Catalog, way: Iterable[str], lo: int, hi: int) -> float | None:
-    """The fraction of an output's tuples with numbers from `lo` up to `hi` that was not shed on the way.
+    """The fraction of an output's tuples with numbers from `lo` up to `hi` that was not shed.
 
-    None where the trains that they came with are too long ago.
+    None if the trains that delivered them are no longer recorded.
     """
     fraction = 1.0
     for superbox in way:
@@ -28,7 +28,7 @@ def delivered(catalog: Catalog, way: Iterable[str], lo: int, hi: int) -> float |
 
 
 def labelled(table: pa.Table, fraction: float | None) -> pa.Table:
-    """A table that says which fraction of what was due is in it."""
+    """A table with the fraction that was delivered in its metadata."""
     if fraction is None:
         return table
     known = table.schema.metadata or {}

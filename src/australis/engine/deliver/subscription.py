@@ -1,4 +1,4 @@
-"""One subscription: the tables of an output, for the only reader that has the consumer's name at the time."""
+"""One subscription: the tables of an output, for the only current reader under a consumer's name."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ import pyarrow as pa
 from australis.errors import EngineError, Problem
 
 Reader = tuple[str, str, int]
-"""The name of a consumer, the output that it reads, and which life of that output."""
+"""The name of a consumer, the output that it reads, and the generation of that output."""
 
 
 class Readers:
-    """Who reads at the moment: one under each name, for two would take tuples away from each other."""
+    """The current readers: one under each name, since two would take tuples away from each other."""
 
     def __init__(self) -> None:
         self._reading: dict[Reader, object] = {}
 
     def claim(self, reader: Reader, owner: object, path: str) -> None:
-        """Let one read under a name, unless another one does."""
-        # Who claims and who releases may be any thread, also the collector of garbage: no lock, but one step.
+        """Let a subscription read under a name, unless another one does."""
+        # Any thread may claim or release, even the garbage collector: no lock, but one atomic step.
         if self._reading.setdefault(reader, owner) is not owner:
             what = f"is being read by another subscriber under the name {reader[0]!r}"
             expected = "a name of its own for each: consumer=...; or the end of the other one: close()"
             raise EngineError(Problem(path, what, expected))
 
     def release(self, reader: Reader, owner: object) -> None:
-        """Let another one read under the name, if this one did."""
+        """Free a name, if this subscription had it."""
         if self._reading.get(reader) is owner:
             del self._reading[reader]
 
 
 @dataclass
 class Ending:
-    """Whether a subscription is asked to end; apart from it, so that nothing holds one that nobody has."""
+    """Whether a subscription is asked to end; separate, so that it keeps no unused subscription alive."""
 
     is_asked: bool = False
 
 
 class Subscription(Iterator[pa.Table]):
-    """The tables of an output. Its name is free again when it ends, is closed, or nobody has it any more."""
+    """The tables of an output. Its name is free again when it ends, is closed, or is garbage collected."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Subscription(Iterator[pa.Table]):
         begin: Callable[[Ending], Generator[pa.Table, None, None]],
         wake: Callable[[], None],
     ) -> None:
-        """Claim a name and begin; what begins is asked to end, and `wake` wakes it where it waits."""
+        """Claim a name and begin; `wake` wakes the subscription where it waits, once it is asked to end."""
         self._readers, self._reader, path = claimed
         self._ending, self._wake = Ending(), wake
         self._readers.claim(self._reader, self._ending, path)
@@ -62,7 +62,7 @@ class Subscription(Iterator[pa.Table]):
             raise
 
     def __next__(self) -> pa.Table:
-        """The next table; the one before is acknowledged by that."""
+        """The next table; asking for it acknowledges the one before."""
         try:
             return next(self._tables)
         except BaseException:
@@ -70,16 +70,16 @@ class Subscription(Iterator[pa.Table]):
             raise
 
     def end(self) -> None:
-        """Wait for nothing more: whoever asks for the next table acknowledges the last one, and gets none."""
+        """Wait for nothing more: the next request acknowledges the last table, and gets none."""
         self._ending.is_asked = True
         self._wake()
 
     def close(self) -> None:
-        """End now; the last table, if no other was asked for, comes again."""
+        """End now; the last table is delivered again, unless the next one was asked for."""
         try:
             self._tables.close()
         except ValueError:
-            # The generator runs: another thread waits for a table, and will be told that there is none.
+            # The generator is running: another thread waits for a table, and will be told that there is none.
             self.end()
         else:
             self._release()

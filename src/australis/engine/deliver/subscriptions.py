@@ -1,4 +1,4 @@
-"""Subscriptions: what leaves a node, to consumers that each have a name and come back to where they were."""
+"""Subscriptions: what leaves a node, for named consumers that can resume where they left off."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from australis.engine.run_state import RunState
 from australis.errors import EngineError
 
 NOBODY = "nobody"
-"""The consumer that has read all that an output will ever have."""
+"""The consumer that counts as having read all that an output will ever have."""
 _log = logging.getLogger(__name__)
 
 
@@ -36,7 +36,7 @@ class _Reading:
 
 
 class Subscriptions:
-    """The outputs of a network that runs."""
+    """The outputs of a running network."""
 
     def __init__(self, ledger: Ledger, state: RunState, clock: Callable[[], int]) -> None:
         self._ledger, self._root, self._state = ledger, ledger.root, state
@@ -44,7 +44,7 @@ class Subscriptions:
         self._is_closed = False
 
     def close(self) -> None:
-        """The node ends: subscriptions do, too, and what was not acknowledged by now comes again."""
+        """End all subscriptions with the node; what was not acknowledged by now is delivered again."""
         with self._ledger.guard as guard:
             self._is_closed = True
             guard.notify()
@@ -59,8 +59,8 @@ class Subscriptions:
     def subscribe(self, output: str, consumer: str, follow: bool, rows: int) -> Subscription:
         """The tuples of an output, table by table, from where the consumer of this name left off.
 
-        A table is acknowledged when the next one is asked for. Without `follow` it ends when all that was
-        pushed by now has gone through, or the node is paused. Only one may read under a name at a time.
+        A table is acknowledged when the next one is asked for. Without `follow` it ends when everything
+        pushed so far is processed, or the node is paused. Only one subscription at a time can use a name.
         """
         queues = self._ledger.queues
         path = f"{queues.plan.network.name}.{output}"
@@ -100,9 +100,9 @@ class Subscriptions:
     def acknowledge(
         self, consumer: str, output: str, seq: int, position: str | None = None, life: int | None = None
     ) -> None:
-        """A consumer has done with all tuples before a number; what nobody needs is deleted.
+        """Acknowledge all tuples of a consumer before a number; what nobody needs any more is deleted.
 
-        After the node's end nothing is noted, so the tuples come again.
+        On a stopped node this does nothing: the tuples are delivered again.
         """
         crash_point("consumer.acknowledging")
         with self._unless_closed():
@@ -113,7 +113,7 @@ class Subscriptions:
         crash_point("consumer.acknowledged")
 
     def discard(self, output: str) -> None:
-        """Keep nothing for readers of an output, neither what it has nor what comes."""
+        """Keep nothing of an output for readers, neither what it has nor what it will receive."""
         self._consumers.acknowledge(NOBODY, output, ALL, None)
 
     def forget(self, consumer: str, output: str) -> None:
@@ -122,7 +122,7 @@ class Subscriptions:
 
     @contextmanager
     def _unless_closed(self) -> Iterator[None]:
-        """What fails since the node has ended is no error: its tuples come again."""
+        """Whatever fails because the node has ended is not an error: its tuples are delivered again."""
         try:
             yield
         except EngineError as error:
@@ -138,7 +138,7 @@ class Subscriptions:
         return found
 
     def _next_end(self, reading: _Reading, seq: int) -> int | None:
-        """How far the next tuples of a consumer go, once there are some; None if there will be none."""
+        """Where a consumer's next tuples end, once there are some; None if there will be none."""
         last = reading.last
         with self._unless_closed(), self._ledger.guard as guard:
             while not (
@@ -157,7 +157,7 @@ class Subscriptions:
         return None
 
     def _read(self, output: str, lo: int, hi: int) -> pa.Table | None:
-        """The tuples of an output from `lo` up to `hi`; None if it is gone, or the node and its root are."""
+        """The tuples of an output from `lo` up to `hi`; None if the output is gone, or the node has ended."""
         found: pa.Table | None = None
         with self._unless_closed(), self._ledger.reading() as queues:
             arc = queues.plan.outputs.get(output)
@@ -166,6 +166,6 @@ class Subscriptions:
         return found
 
     def _is_over(self, queues: Queues, output: str, life: int | None = None) -> bool:
-        """Whether the node has ended, or a change has taken away an output that was read in that `life`."""
+        """Whether the node has ended, or a change has removed the output that was read in that `life`."""
         is_another = life is not None and life != queues.lives.get(output, 0)
         return self._is_closed or is_another or output not in queues.plan.outputs

@@ -1,7 +1,7 @@
 """Files of tuples: CSV, TSV, JSON lines and Parquet, read and written in bounded memory.
 
-Comes in: a file and the schema it should have. Goes out: Arrow tables of exactly that schema, and beside them
-the rows that do not fit, each with file, line and reason. Written files appear whole or not at all.
+In: a file and the schema it should have. Out: Arrow tables of exactly that schema, and the rows that do not
+fit, each with file, line and reason. Written files appear atomically.
 """
 
 from australis.engine.files.formats import FORMATS, format_of, open_reader, open_writer

@@ -1,4 +1,4 @@
-"""Text files in blocks of whole records: opened, unpacked, and cut so that no record falls apart."""
+"""Text files in blocks of whole records: opened, decompressed, and cut only between records."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from australis.errors import EngineError, Problem
 
 BLOCK_BYTES = 4 << 20
 RECORD_BYTES_MAX = 64 << 20
-"""No record of a text file may be longer: a quote that is never closed would take in the whole file."""
+"""The longest record of a text file, so that an unclosed quote does not take in the whole file."""
 
 _QUOTE, _NEWLINE, _RETURN = b'"\n\r'
 Cut = Callable[[bytes], int]
-"""Gives the length of the whole records at the beginning of a block that starts with a record."""
+"""The length of the whole records at the beginning of a block that starts with a record."""
 
 
 class TextSource:
-    """The bytes of a text file, unpacked, with the number of the line at which each block begins.
+    """The decompressed bytes of a text file, with the number of the line at which each block begins.
 
-    A file that is `growing` has no end: what it lacks is waited for.
+    A file that is `growing` has no end: the reader waits for more.
     """
 
     def __init__(self, path: str, *, growing: Idle | None = None) -> None:
@@ -64,18 +64,18 @@ class TextSource:
 
     @property
     def is_live(self) -> bool:
-        """Whether the bytes come in as time passes, as those of a pipe or a terminal do."""
+        """Whether the bytes come in over time, as those of a pipe or a terminal do."""
         return self._live is not None
 
     def while_waiting(self, idle: Idle) -> None:
-        """Call `idle` again and again while there is nothing to read."""
+        """Call `idle` repeatedly while there is nothing to read."""
         if self._live is not None:
             self._live.idle = idle
 
     def _detect_packing(self) -> bool:
-        """Look whether the bytes are those of gzip, whatever the name says; a pipe may be packed, too."""
+        """Find out whether the bytes are gzip, whatever the name says; a pipe may be compressed, too."""
         if self._growing is not None:
-            return False  # to look would be to wait
+            return False  # looking at the bytes would block
         packed = hasattr(self._raw, "peek") and self._raw.peek(2)[:2] == b"\x1f\x8b"
         if self.path.endswith(".gz") and not packed:
             self.close()
@@ -84,7 +84,7 @@ class TextSource:
 
     @contextmanager
     def trouble(self) -> Iterator[None]:
-        """Say what a reading error means, and for which file."""
+        """Report a reading error, and for which file."""
         try:
             yield
         except FileNotFoundError:
@@ -103,7 +103,7 @@ class TextSource:
             return found
 
     def resume(self, mark: Mark) -> None:
-        """Go on where a block began, with the same block."""
+        """Continue where a block began, with the same block."""
         with self.trouble():
             self._stream.seek(mark.offset)
         self._offset, self.line, self._first_read = mark.offset, mark.line, mark.read or BLOCK_BYTES
@@ -129,7 +129,7 @@ class TextSource:
             yield self.line, rest
 
     def _read(self, size: int) -> bytes:
-        """The next bytes: of a file as many as asked for, of a pipe those that are there."""
+        """The next bytes: from a file as many as asked for, from a pipe those that are there."""
         with self.trouble():
             if self._live is not None and isinstance(self._stream, io.BufferedReader | gzip.GzipFile):
                 return self._stream.read1(size)
@@ -162,7 +162,7 @@ def _is_live(raw: BinaryIO) -> bool:
 
 
 def _line_ends(block: bytes) -> int:
-    """How many lines end in a block, in the fashion of any system."""
+    """How many lines end in a block, with the line ends of any system."""
     return block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
 
 
@@ -172,7 +172,7 @@ def cut_lines(block: bytes) -> int:
 
 
 def cut_records(delimiter: str) -> Cut:
-    """A cut behind the last CSV record of a block, where fields in quotes may hold line ends."""
+    """The length up to the last whole CSV record of a block, where quoted fields may contain line ends."""
 
     def cut(block: bytes) -> int:
         if _QUOTE not in block:
@@ -189,18 +189,18 @@ def cut_records(delimiter: str) -> Cut:
 
 
 def _well_placed(data: npt.NDArray[np.uint8], quotes: npt.NDArray[np.intp], delimiter: int) -> bool:
-    """Whether quotes open and close in turn: each opens at the start of a field, or closes at its end.
+    """Whether quotes open and close alternately, at the start and at the end of a field.
 
-    A doubled quote inside a field is one that closes and one that opens again.
+    A doubled quote inside a field counts as one that closes and one that opens again.
     """
     around = np.concatenate(([_NEWLINE], data, [_NEWLINE]))
-    before, behind = around[quotes[0::2]], around[quotes[1::2] + 2]
+    before, after = around[quotes[0::2]], around[quotes[1::2] + 2]
     borders = np.array([delimiter, _NEWLINE, _RETURN, _QUOTE], np.uint8)
-    return bool(np.isin(before, borders).all() and np.isin(behind, borders).all())
+    return bool(np.isin(before, borders).all() and np.isin(after, borders).all())
 
 
 def _slow_cut(block: bytes, delimiter: str) -> int:
-    """The cut by reading every record: quotes in the middle of a field are letters like any other."""
+    """The cut found by reading every record: quotes in the middle of a field are ordinary characters."""
     lines = block.splitlines(keepends=True)
     length = ended = 0
     consumed = 0

@@ -1,4 +1,4 @@
-"""CSV and TSV: read as texts by Arrow, block by block, then turned into values; bad rows keep their line."""
+"""CSV and TSV: read as text by Arrow, block by block, then converted; bad rows keep their line number."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class CsvRecord:
-    """A record of a block as it stands in the file: the line it begins in, and its fields."""
+    """A record of a block as it is in the file: the line it begins on, and its fields."""
 
     line: int
     fields: list[str]
@@ -109,11 +109,11 @@ class CsvReader(TextReader):
         return Batch(without(table, faults), rejected)
 
     def _options(self) -> tuple[pacsv.ParseOptions, pacsv.ConvertOptions]:
-        """All columns are read as bytes; a field that is empty and not in quotes is NULL."""
+        """Read all columns as bytes; an empty field without quotes is NULL."""
         parsing = pacsv.ParseOptions(
             delimiter=self._delimiter,
             newlines_in_values=True,
-            # In a file of one column an empty line is a NULL, elsewhere it is nothing.
+            # In a file with one column an empty line is a NULL, elsewhere it is ignored.
             ignore_empty_lines=len(self._header) > 1,
             invalid_row_handler=self._skip_ragged,
         )
@@ -160,7 +160,7 @@ class CsvReader(TextReader):
         return columns, {**null_faults(self._schema, columns), **faults}
 
     def _records(self, line: int, block: bytes) -> Iterator[CsvRecord]:
-        """The records of a block again, with their lines: only for a block in which something is wrong."""
+        """Read the records of a block again, with their lines: only where something in it is wrong."""
         text = block.decode("utf-8", "backslashreplace")
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter)
         limit = csv.field_size_limit(RECORD_BYTES_MAX)
@@ -204,7 +204,7 @@ def _decoded(column: pa.Array) -> tuple[pa.Array, list[int]]:
     try:
         return column.cast(pa.string()), []
     except pa.ArrowInvalid:
-        # Some are no UTF-8: one by one, to find out which.
+        # Some are not UTF-8: decode them one by one to find out which.
         texts = [_decode(value) for value in column.to_pylist()]
     bad = [
         row

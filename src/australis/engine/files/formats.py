@@ -42,7 +42,9 @@ def format_of(path: str, stream_format: str | None = None) -> str:
         if bare.endswith(extension) and not (name == "parquet" and path.lower().endswith(".gz")):
             return name
     raise EngineError(
-        Problem(path, "its name tells no format", f"{', '.join(_EXTENSIONS)}; text formats also with .gz")
+        Problem(
+            path, "its name has no known extension", f"{', '.join(_EXTENSIONS)}; text formats also with .gz"
+        )
     )
 
 
@@ -56,7 +58,7 @@ def open_reader(
 ) -> Reader:
     """A reader for tuples of a schema; times without a zone are local times of `timezone`.
 
-    With `growing` the file has no end: what others append to it is waited for, and `growing` is called
+    With `growing` the file has no end: the reader waits for what others append, and calls `growing`
     meanwhile.
     """
     _check_readable(path)
@@ -78,7 +80,7 @@ def _check_growing(path: str, name: str) -> None:
 
 
 def _check_readable(path: str) -> None:
-    """Folders and devices are refused as what they are, whatever their names tell."""
+    """Refuse folders and devices, whatever their names."""
     if path != STANDARD_STREAM and Path(path).is_dir():
         raise EngineError(Problem(path, "is a folder", "a file"))
     if path != STANDARD_STREAM and (Path(path).is_char_device() or Path(path).is_block_device()):
@@ -86,7 +88,7 @@ def _check_readable(path: str) -> None:
 
 
 def open_writer(path: str, schema: Schema, *, stream_format: str | None = None) -> Writer:
-    """A writer for tuples of a schema; the file has its name only after `commit`."""
+    """A writer for tuples of a schema; the file gets its name only at `commit`."""
     name = format_of(path, stream_format)
     target = Target(path)
     try:

@@ -1,4 +1,4 @@
-"""Pipes, terminals and growing files: bytes that come in as time passes, handed on as soon as they are."""
+"""Pipes, terminals and growing files: bytes that come in over time, passed on as soon as they do."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 APPENDED = "a file that is only appended to; a folder of files can be followed, too"
 
 Idle = Callable[[], None]
-"""Called again and again while there is nothing to read."""
+"""Called repeatedly while there is nothing to read."""
 
 _PAUSE_SECONDS = 0.1
-"""No wait is longer: timeouts fall due meanwhile, and a signal just before a wait is heard only behind it."""
+"""The longest wait: timeouts fall due meanwhile, and a signal just before a wait is handled only after it."""
 _CAN_WAIT = sys.platform != "win32"
-"""Windows waits for sockets only; there a read blocks until there is something."""
+"""Windows can wait for sockets only; there a read blocks until there is something."""
 
 
 class LiveInput(io.RawIOBase):
-    """Gives at once what is there, and while there is nothing lets others go on."""
+    """Returns at once what is there, and calls `idle` while there is nothing."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -65,11 +65,11 @@ class LiveInput(io.RawIOBase):
 
 
 class Ended(Exception):
-    """Raised while a reader waits for more, to say that nobody wants it any longer."""
+    """Raised by `idle` to end a reader's wait: nobody wants more."""
 
 
 class GrowingInput(io.RawIOBase):
-    """A file that others append to: at its end it waits, and `idle` ends that by raising `Ended`."""
+    """A file that others append to: at its end it waits; `idle` ends the wait by raising `Ended`."""
 
     def __init__(self, path: str, idle: Idle) -> None:
         self._path, self.idle = path, idle
@@ -90,7 +90,7 @@ class GrowingInput(io.RawIOBase):
         return self._offset
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Whatever is there behind the last byte read, as soon as there is something."""
+        """Whatever follows the last byte read, as soon as there is something."""
         while os.fstat(self._descriptor).st_size == self._offset:
             self._check_name()
             self.idle()
@@ -100,7 +100,7 @@ class GrowingInput(io.RawIOBase):
         return filled
 
     def _check_name(self) -> None:
-        """Refuse to go on in a file that was cut short, or that lost its name to another one."""
+        """Refuse to continue in a file that was truncated, or whose name now belongs to another file."""
         if os.fstat(self._descriptor).st_size < self._offset:
             raise EngineError(Problem(self._path, "became shorter while it was followed", APPENDED))
         try:
@@ -118,4 +118,4 @@ class GrowingInput(io.RawIOBase):
 
 
 def _nothing() -> None:
-    """Nobody has anything to do meanwhile."""
+    """Do nothing meanwhile."""

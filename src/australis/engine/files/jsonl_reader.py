@@ -1,4 +1,4 @@
-"""JSON lines: one object a line, read by Arrow in blocks; around a bad line they are read line by line."""
+"""JSON lines: one object per line, read by Arrow in blocks; near a bad line they are read line by line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _EXAMINED_LINES = 64
 
 
 class JsonReader(TextReader):
-    """A file of JSON objects, one a line. Attributes that an object lacks are NULL; others are ignored."""
+    """A file of JSON objects, one per line. Attributes that an object lacks are NULL; others are ignored."""
 
     def __init__(self, path: str, schema: Schema, timezone: str, growing: Idle | None = None) -> None:
         super().__init__(path, growing)
@@ -51,7 +51,7 @@ class JsonReader(TextReader):
             yield from self._halved(line, block)
 
     def _note_others(self, block: bytes) -> None:
-        """Remark on fields that the schema does not have; of a long block some objects are examined."""
+        """Note fields that the schema does not have; in a long block only some objects are examined."""
         before = len(self._others)
         for line in _examined(block):
             try:
@@ -78,7 +78,7 @@ class JsonReader(TextReader):
             )
 
     def _halved(self, line: int, block: bytes) -> Iterator[Batch]:
-        """A block whole or, while something in it is wrong, half by half."""
+        """Read a block as a whole or, if something in it is wrong, half by half."""
         fast = self._fast(block)
         if fast is not None:
             yield Batch(fast)
@@ -92,14 +92,14 @@ class JsonReader(TextReader):
         yield from self._halved(line + block.count(b"\n", 0, cut), block[cut:])
 
     def _fast(self, block: bytes) -> pa.Table | None:
-        """The tuples of a block, or None if there is anything to be looked at more closely."""
+        """The tuples of a block, or None if anything in it needs a closer look."""
         options = pajson.ParseOptions(explicit_schema=self._arrow, unexpected_field_behavior="ignore")
         try:
             block.decode()
             whole = pajson.ReadOptions(block_size=len(block) + 1)
             texts = pajson.read_json(pa.BufferReader(block), whole, options).combine_chunks()
         except (pa.ArrowInvalid, UnicodeDecodeError):
-            # The caller takes line by line, and finds out which are wrong.
+            # The caller reads line by line, and finds out which are wrong.
             return None
         columns = {
             f.name: convert(one_chunk(texts[f.name]), f.type, self._timezone) for f in self._timestamps()
@@ -154,13 +154,13 @@ class JsonReader(TextReader):
 
 
 def _examined(block: bytes) -> Iterator[bytes]:
-    """Some lines of a block, spread over all of it; of a short one, all."""
+    """Some lines of a block, spread over all of it; all lines of a short one."""
     if block.count(b"\n") <= _EXAMINED_LINES:
         yield from block.split(b"\n")
         return
     end = 0
     for place in range(0, len(block), len(block) // _EXAMINED_LINES + 1):
-        # From the first line that begins there or later, and was not examined before.
+        # Start with the first line that begins there or later, and was not examined before.
         start = max(end, block.find(b"\n", place - 1) + 1 if place else 0)
         end = block.find(b"\n", start) + 1 or len(block)
         yield block[start:end]
@@ -185,7 +185,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _checked(value: object, data_type: DataType, timezone: str) -> object:
-    """A JSON value as a value of a type; numbers that JSON cannot write may be texts."""
+    """A JSON value as a value of a type; numbers that JSON cannot represent may be strings."""
     if isinstance(value, bool) or data_type.name == "boolean":
         if isinstance(value, bool) and data_type.name == "boolean":
             return value
@@ -216,8 +216,8 @@ def _misfit(value: object, data_type: DataType) -> str:
 def _lines_of_objects(block: bytes) -> int:
     """The number of lines, if each begins and ends with a brace; else -1.
 
-    Arrow also takes objects that share a line or go over several. Between two lines that end and begin with a
-    brace an object must end; so if there are as many objects as lines, each line is one object.
+    Arrow also accepts several objects on a line, or one over several lines. Between two lines that end and
+    begin with a brace an object must end; so if there are as many objects as lines, each line is one object.
     """
     lines = block.count(b"\n") + (not block.endswith(b"\n"))
     begun = block.count(b"\n{") + block.startswith(b"{")

@@ -1,4 +1,4 @@
-"""Parquet: types are checked once, when the file is opened; rows for NULLs and bytes that are no text."""
+"""Parquet: types are checked once, when the file is opened; rows for NULLs and bytes that are not text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ParquetReader(Reader):
             raise EngineError(Problem(self._path, f"is a damaged Parquet file: {error}")) from None
 
     def _record_batches(self) -> Iterator[pa.RecordBatch]:
-        """The batches from the mark on; cut anew in each row group, they do not depend on the mark."""
+        """The batches from the mark on; row groups are cut separately, so they do not depend on the mark."""
         row, first = 0, self._mark.offset
         for group in range(self._file.metadata.num_row_groups):
             rows = self._file.metadata.row_group(group).num_rows
@@ -101,7 +101,7 @@ class ParquetReader(Reader):
 
 
 def column_of(column: pa.Array, wanted: DataType, timezone: str) -> pa.Array:
-    """A column of an Arrow type that fits, as one of ours; times without a zone are local ones."""
+    """A column of a fitting Arrow type, as one of ours; times without a zone are local times."""
     if pa.types.is_timestamp(column.type):
         micros = column.cast(pa.timestamp("us", column.type.tz), safe=column.type.unit != "ns")
         if column.type.tz is None:

@@ -1,6 +1,6 @@
-"""The values of a Parquet file that is to be used as it is: whether each of them can be read.
+"""Checks whether every value of a Parquet file that is adopted as it is can be read.
 
-Only the columns are read that may hold something else than the type of their attribute says.
+Only columns that may hold values outside the type of their attribute are read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _ROWS_AT_ONCE = 65_536
 
 
 def first_unsound(file: pq.ParquetFile, schema: Schema) -> str | None:
-    """The first value of a file that is none of its attribute's type: where it is, and what is wrong."""
+    """The first value of a file that is not of its attribute's type: where it is, and what is wrong."""
     doubtful = {each.name: each for each in schema if _is_doubtful(each, file.schema_arrow)}
     row = 0
     for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(doubtful)) if doubtful else ():

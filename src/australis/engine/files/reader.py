@@ -1,4 +1,4 @@
-"""What every reader is: an iterator of batches that knows how far it has come and what it has to remark."""
+"""What every reader is: an iterator of batches with a position and notes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Reader(ABC):
     """Reads a file batch by batch; a context manager that closes it."""
 
     notes: tuple[str, ...] = ()
-    """Remarks that are no errors, such as columns that no attribute has."""
+    """Notes that are not errors, such as columns that are not attributes."""
 
     is_live: bool = False
-    """Whether the rows come in as time passes: then each batch is what was there."""
+    """Whether the rows come in over time: then each batch is what was there."""
 
     def while_waiting(self, idle: Idle) -> None:  # noqa: B027
-        """Call `idle` while there is nothing to read; a file at rest never waits."""
+        """Call `idle` while there is nothing to read; a file that does not grow never waits."""
 
     @abstractmethod
     def batches(self) -> Iterator[Batch]:
@@ -35,11 +35,11 @@ class Reader(ABC):
     @property
     @abstractmethod
     def mark(self) -> Mark:
-        """Where the block begins that the latest batch is from."""
+        """The beginning of the block that the latest batch is from."""
 
     @abstractmethod
     def resume(self, mark: Mark) -> None:
-        """Begin at a mark that another reader of the file had: `batches` then are the same from there on."""
+        """Begin at a mark of another reader of the file: from there on, `batches` are the same."""
 
     @abstractmethod
     def position(self) -> int:
@@ -48,11 +48,11 @@ class Reader(ABC):
     @property
     @abstractmethod
     def size(self) -> int | None:
-        """How much there is to read, or None where that is unknown."""
+        """How much there is to read, or None if unknown."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
 
     def __enter__(self) -> Self:
         return self
@@ -64,7 +64,7 @@ class Reader(ABC):
 
 
 class TextReader(Reader):
-    """A reader of a text file, which may be packed, standard input, or a file that still grows."""
+    """A reader of a text file, which may be compressed, standard input, or a file that still grows."""
 
     def __init__(self, path: str, growing: Idle | None = None) -> None:
         self._path = path
@@ -93,7 +93,7 @@ class TextReader(Reader):
 
 
 def check_columns(path: str, schema: Schema, columns: Sequence[str], what: str) -> tuple[str, ...]:
-    """Refuse a file that lacks an attribute or has it twice; remark on columns that are no attributes."""
+    """Refuse a file that lacks an attribute or has it twice; note columns that are not attributes."""
     missing = [name for name in schema.names if name not in columns]
     if missing:
         found = (
@@ -110,7 +110,7 @@ def check_columns(path: str, schema: Schema, columns: Sequence[str], what: str) 
 
 
 def ignored(path: str, kind: str, names: Mapping[str, str]) -> tuple[str, ...]:
-    """Remarks on columns or fields of a file that are no attributes, each with the one that may be meant.
+    """Notes on columns or fields of a file that are not attributes, each with the one that may be meant.
 
     >>> ignored("in.jsonl", "field", {"rank": "", "spede": "speed"})
     ("in.jsonl: field 'spede' is not in the schema; did you mean 'speed'?",

@@ -1,4 +1,4 @@
-"""Values into texts: whole tables at once, as the bytes of CSV or of JSON lines."""
+"""Converts values to text: whole tables at once, as the bytes of CSV or of JSON lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from australis.algebra.types import DataType
 from australis.engine.files.rows import one_chunk
 from australis.errors import EngineError, Problem
 
-# ISO 8601 has four digits for the year; what lies outside has no text that could be read again.
+# ISO 8601 has four digits for the year; times outside that range have no text that could be read back.
 _FIRST_MICROSECOND = -62_135_596_800_000_000
 _LAST_MICROSECOND = 253_402_300_799_999_999
 
@@ -22,13 +22,13 @@ def csv_header(schema: Schema, delimiter: str) -> bytes:
 
 
 def csv_rows(table: pa.Table, schema: Schema, delimiter: str) -> bytes:
-    """The rows of a table as CSV: NULL is nothing, a text is in quotes only where it has to be."""
+    """The rows of a table as CSV: NULL is empty, a text is quoted only where necessary."""
     columns = [_csv_column(one_chunk(table[field.name]), field.type, delimiter) for field in schema]
     return _rows(pc.binary_join_element_wise(*columns, delimiter))
 
 
 def json_rows(table: pa.Table, schema: Schema) -> bytes:
-    """The rows of a table as JSON lines; NULL is null, and what JSON has no number for is a text."""
+    """The rows of a table as JSON lines; NULL is null, and numbers that JSON cannot represent are strings."""
     parts: list[object] = []
     for index, field in enumerate(schema):
         parts += [
@@ -39,7 +39,7 @@ def json_rows(table: pa.Table, schema: Schema) -> bytes:
 
 
 def _rows(texts: pa.Array) -> bytes:
-    """The texts as lines: Arrow keeps the texts of a column behind one another, so its buffer is the file."""
+    """The texts as lines: Arrow stores the texts of a column one after another, so its buffer is the file."""
     lines = pc.binary_join_element_wise(texts, "\n", "")
     if not len(lines):
         return b""
@@ -60,7 +60,7 @@ def _texts(column: pa.Array, data_type: DataType) -> pa.Array:
 
 
 def _moments(column: pa.Array) -> pa.Array:
-    """ISO 8601 in UTC; whole seconds without a fraction."""
+    """ISO 8601 in UTC; whole seconds have no fraction."""
     bounds = pc.min_max(column.cast(pa.int64())).as_py()
     if bounds["min"] is not None and (
         bounds["min"] < _FIRST_MICROSECOND or bounds["max"] > _LAST_MICROSECOND
@@ -108,7 +108,7 @@ def _quoted_where(texts: pa.Array, mask: pa.Array) -> pa.Array:
 
 
 def _escaped(texts: pa.Array) -> pa.Array:
-    """JSON strings; each distinct text with a character that JSON escapes is written by Python."""
+    """JSON strings; each distinct text with a character that needs escaping is written by Python."""
     quoted = pc.binary_join_element_wise('"', texts, '"', "")
     special = pc.match_substring_regex(texts, r'["\\\x00-\x1f]').fill_null(False)
     if not pc.any(special).as_py():

@@ -1,4 +1,4 @@
-"""What comes out of a file: tuples that fit the schema, and rows that do not, with the reason."""
+"""What a file contains: tuples that fit the schema, and rows that do not, with the reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN_CHARACTERS = 60
 
 @dataclass(frozen=True)
 class Rejected:
-    """A row that is no tuple of the schema: where it is and why, and what it holds, as JSON."""
+    """A row that is not a tuple of the schema: where it is and why, and what it contains, as JSON."""
 
     reason: str
     tuple: str
@@ -37,10 +37,10 @@ class Batch:
 
 @dataclass(frozen=True)
 class Mark:
-    """A place in a file from which reading can go on: where a block begins, and how much was read for it.
+    """A place in a file from which reading can resume: where a block begins, and how much was read for it.
 
-    Of a text the offset counts bytes, unpacked, of a Parquet file rows. With `read` the block is cut again
-    where it was cut before, so that a reader that goes on gives the very batches that another one gave.
+    The offset counts decompressed bytes in a text file, rows in a Parquet file. With `read` the block is cut
+    again where it was cut before, so that a reader that resumes gives exactly the same batches.
     """
 
     offset: int = 0
@@ -49,7 +49,7 @@ class Mark:
 
 
 def place_of(path: str, unit: str, number: int) -> str:
-    """Where a row is, as a reason of the quarantine begins: the file as it was named, and its line or row.
+    """Where a row is, for the start of a quarantine reason: the file as it was named, and its line or row.
 
     >>> place_of("in/reports.csv", "line", 4), place_of("-", "line", 4)
     ('in/reports.csv, line 4', 'standard input, line 4')
@@ -58,12 +58,12 @@ def place_of(path: str, unit: str, number: int) -> str:
 
 
 def as_json(value: object) -> str:
-    """A row as JSON; what JSON does not know is written as its text."""
+    """A row as JSON; what JSON cannot represent is written as text."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it: not too long."""
+    """A value as a message shows it, shortened if necessary."""
     text = repr(value)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
 

@@ -1,4 +1,4 @@
-"""Whether the values of a column are values of its type: Arrow does not check that by itself."""
+"""Whether the values of a column are valid for its type: Arrow does not check that by itself."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from australis.algebra.quarantine_text import tuple_as_json
 from australis.algebra.schema import Schema
 
 _PIECE_ROWS = 4096
-"""Where some values are unsound, they are looked for in pieces of so many rows."""
+"""Unsound values are searched for in pieces of this many rows."""
 Column: TypeAlias = pa.Array | pa.ChunkedArray
 
 
 def unsound_rows(columns: Mapping[str, Column]) -> dict[int, str]:
-    """The rows with a value that is none of its type, each with the reason.
+    """The rows with a value that is invalid for its type, each with the reason.
 
-    Raises `ArrowInvalid` for a column whose bytes cannot be told apart into values.
+    Raises `ArrowInvalid` for a column whose bytes cannot be divided into values.
 
     >>> names = pa.array([b"Ada", b"Zo\\xff"], pa.binary()).view(pa.string())
     >>> unsound_rows({"id": pa.array([1, 2]), "name": names})
@@ -34,7 +34,7 @@ def unsound_rows(columns: Mapping[str, Column]) -> dict[int, str]:
 
 
 def row_text(columns: Mapping[str, Column], row: int, schema: Schema) -> str:
-    """A row as JSON text; bytes that are no text are written as `\\xff`."""
+    """A row as JSON text; bytes that are not text are written as `\xff`."""
     values = {name: _value(columns[name], row) for name in schema.names}
     return tuple_as_json(values, schema)
 
@@ -60,7 +60,7 @@ def _is_sound(array: pa.Array) -> bool:
     try:
         array.validate(full=True)
     except pa.ArrowInvalid:
-        # Arrow reports the first unsound value; the caller asks which ones there are.
+        # Arrow reports only the first unsound value; the caller finds the others.
         return False
     return True
 

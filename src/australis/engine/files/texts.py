@@ -1,9 +1,9 @@
-"""Texts into values: whole columns at once, and with care where a column has a text that is no value.
+"""Converts text to values: whole columns at once, and with care where a column has an invalid text.
 
 The texts of a type: whole numbers, decimal numbers, `true` and `false`, and timestamps in ISO 8601 with `T`
-or a blank, with `Z` or an offset, or without, in the network's time zone. Digits behind the microsecond are
-cut off; an int or a decimal that does not fit is refused. Blanks around are no part of a value, and an empty
-text is NULL, except for strings.
+or a blank, with `Z` or an offset, or without, in the network's time zone. Digits after the microsecond are
+cut off; an int or a decimal that does not fit is refused. Surrounding blanks are ignored, and an empty text
+is NULL, except for strings.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Value = int | float | Decimal | bool | str
 
 @dataclass(frozen=True)
 class Converted:
-    """A column of values, and the rows whose text is no value; those are NULL in it."""
+    """A column of values, and the rows whose text is not a value; those are NULL in it."""
 
     column: pa.Array
     bad_rows: tuple[int, ...] = ()
@@ -57,18 +57,18 @@ def convert(texts: pa.Array, data_type: DataType, timezone: str) -> Converted:
     try:
         return Converted(_FAST[data_type.name](texts, data_type, timezone))
     except pa.ArrowInvalid:
-        # Some texts are no values: half by half, to find out which.
+        # Some texts are not values: convert half by half, to find out which.
         return _halved(texts, data_type, timezone)
 
 
 def parse_value(text: str, data_type: DataType, timezone: str) -> Value | None:
-    """The value of one text, NULL for an empty one; raises ValueError if it is none."""
+    """The value of one text, NULL for an empty one; raises ValueError if it is not a value."""
     text = text.strip()
     return _SLOW[data_type.name](text, data_type, timezone) if text else None
 
 
 def _halved(texts: pa.Array, data_type: DataType, timezone: str) -> Converted:
-    """Half by half, so that a few bad texts take only their neighbours the slow way."""
+    """Convert half by half, so that a few bad texts slow down only their neighbours."""
     if len(texts) <= _SLOW_ROWS:
         return _careful(texts, data_type, timezone)
     middle = len(texts) // 2
@@ -78,7 +78,7 @@ def _halved(texts: pa.Array, data_type: DataType, timezone: str) -> Converted:
 
 
 def _careful(texts: pa.Array, data_type: DataType, timezone: str) -> Converted:
-    """Each distinct text by itself: a column that needs care tends to repeat what is wrong with it."""
+    """Convert each distinct text once: a column that needs care tends to repeat the same faults."""
     encoded = texts.dictionary_encode()
     values: list[Value | None] = []
     bad = []
@@ -112,7 +112,7 @@ def _fast_boolean(texts: pa.Array, data_type: DataType, timezone: str) -> pa.Arr
 
 
 def _fast_moment(texts: pa.Array, data_type: DataType, timezone: str) -> pa.Array:
-    """All with a zone or all without one; a local time that a clock change skips needs care."""
+    """All have a zone or none has; a local time that a clock change skips needs care."""
     zoned = pc.match_substring_regex(texts, "(Z|[+-][0-9]{2}:?[0-9]{2})$")
     if pc.all(zoned).as_py():
         return texts.cast(data_type.arrow)

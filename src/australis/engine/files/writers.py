@@ -1,4 +1,4 @@
-"""Writers: a file appears under its name only when it is whole."""
+"""Writers: a file appears under its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from australis.errors import EngineError, Problem
 
 _log = logging.getLogger(__name__)
 _ROWS_AT_ONCE = 200_000
-"""So many rows become text at once: a flush may bring millions, and a column of texts holds 2 GiB."""
+"""How many rows become text at once: a flush may bring millions, and a column of text holds 2 GiB."""
 
 
 class Target:
-    """A place to write to: a temporary file that takes the target's name at the end, or a stream as it is."""
+    """A place to write to: a temporary file that gets the target's name at the end, or a stream."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -46,7 +46,7 @@ class Target:
 
     @contextmanager
     def trouble(self) -> Iterator[None]:
-        """Say what a writing error means, and for which file."""
+        """Report a writing error, and for which file."""
         try:
             yield
         except BrokenPipeError:
@@ -55,12 +55,12 @@ class Target:
             raise EngineError(Problem(self.path, f"cannot be written: {error.strerror or error}")) from None
 
     def pass_on(self) -> None:
-        """Hand what was written to whoever reads along; nobody reads a temporary file."""
+        """Flush what was written for readers of a stream; nobody reads a temporary file."""
         if self._temporary is None:
             self.stream.flush()
 
     def finish(self) -> None:
-        """Bring what was written to the disk: whatever can fail has happened then."""
+        """Sync what was written to disk; after this, nothing can fail any more."""
         with self.trouble():
             self.stream.flush()
             if self._temporary is not None:
@@ -74,8 +74,8 @@ class Target:
                 os.replace(self._temporary, self._final)
 
     def discard(self) -> None:
-        """Leave nothing behind; whatever was there under the name before stays."""
-        # What cannot be written to its end is not wanted either.
+        """Leave nothing behind; an earlier file of that name stays."""
+        # What cannot be completed is not wanted either.
         with contextlib.suppress(OSError):
             self._close()
         if self._temporary is not None:
@@ -108,7 +108,7 @@ class Writer(ABC):
         self.publish()
 
     def finish(self) -> None:
-        """Write the file to its end, still without its name."""
+        """Complete the file, still without its name."""
         with self._target.trouble():
             self._finish()
         self._target.finish()
@@ -133,12 +133,12 @@ class Writer(ABC):
 
 
 class TextWriter(Writer):
-    """What CSV and JSON lines have in common: bytes in a row, packed if the name says so."""
+    """What CSV and JSON lines have in common: a stream of bytes, compressed if the name says so."""
 
     def __init__(self, target: Target, schema: Schema) -> None:
         super().__init__(target, schema)
         self._packed = target.path.endswith(".gz")
-        # Without a time and a name inside, the same tuples make the same file.
+        # Without a time and a name in the header, the same tuples make the same file.
         packed = gzip.GzipFile("", "wb", 6, target.stream, mtime=0) if self._packed else target.stream
         self._stream = cast(IO[bytes], packed)
 

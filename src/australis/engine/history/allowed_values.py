@@ -1,7 +1,8 @@
 """Which values of one attribute a predicate allows: never too few, so that a lookup misses nothing.
 
-Where a value rises or falls with the attribute, as `policy.predicates` tells, the ends of a comparison are
-found on the attribute's axis, by asking the comparison itself. What cannot be told allows everything.
+Where a value rises or falls with the attribute, according to `policy.predicates`, the ends of a comparison
+are found on the attribute's axis, by evaluating the comparison itself. An unknown predicate allows
+everything.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from australis.qos.intervals import Axis
 from australis.reference.expressions import evaluate
 
 End = tuple[int, Position] | tuple[int]
-"""The end of a range in a form that has an order: below all, a position, above all."""
+"""The end of a range in a form that can be ordered: below all, a position, above all."""
 BELOW, ABOVE = (0,), (2,)
 _NEGATED = {"<": ">=", ">=": "<", "<=": ">", ">": "<=", "=": "<>", "<>": "="}
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "<>": "<>", "<=>": "<=>"}
@@ -28,7 +29,7 @@ _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "<>": "<>", "<=
 
 @dataclass(frozen=True)
 class Allowed:
-    """Values of an attribute: ranges that are apart and ascend; NULL and NaN by themselves."""
+    """Values of an attribute: disjoint, ascending ranges; NULL and NaN separately."""
 
     ranges: tuple[tuple[End, End], ...]
     null: bool = False
@@ -49,7 +50,7 @@ EVERYTHING = Allowed(((BELOW, ABOVE),), null=True, nan=True)
 
 
 def _united(ranges: Iterable[tuple[End, End]]) -> Iterator[tuple[End, End]]:
-    """Ranges that ascend, those that touch as one."""
+    """Ascending ranges, with those that touch merged."""
     begun: tuple[End, End] | None = None
     for low, high in ranges:
         if begun is not None and low <= begun[1]:
@@ -77,7 +78,7 @@ def _common(
 
 
 def lookup_of(where: Expr, field: Field, timezone: str) -> Lookup | None:
-    """The values of an attribute for which a predicate can hold; None if that is no less than all.
+    """The values of an attribute for which a predicate can hold; None if that is all of them.
 
     >>> from australis.algebra.expr import parse
     >>> from australis.algebra.schema import parse_schema
@@ -89,7 +90,7 @@ def lookup_of(where: Expr, field: Field, timezone: str) -> Lookup | None:
 
 
 def as_lookup(found: Allowed, field: Field) -> Lookup | None:
-    """Values of an attribute as a lookup; None if they are no less than all."""
+    """Values of an attribute as a lookup; None if that is all of them."""
     if found.ranges == EVERYTHING.ranges or not (Axis.has(field.type) or field.type == STRING):
         return None
     ranges = tuple((_told(low), _told(high)) for low, high in found.ranges)
@@ -101,7 +102,7 @@ def _told(end: End) -> Position | None:
 
 
 def points(values: Iterable[Value], field: Field) -> Allowed:
-    """Single values of an attribute, of which NULL is none."""
+    """Single values of an attribute, without NULL."""
     known = [value for value in values if value is not None]
     numbers = [value for value in known if not (isinstance(value, float) and math.isnan(value))]
     ends = sorted(_end(value, field) for value in numbers)
@@ -168,7 +169,7 @@ def _is(subject: Expr, field: Field) -> bool:
 
 
 def _text(sign: str, value: str) -> Allowed:
-    """Ends are taken in, though a comparison may leave them out: no less is allowed."""
+    """Ends are included, though a comparison may exclude them: never too few values."""
     at: End = (1, value)
     match sign:
         case "=":
@@ -200,7 +201,7 @@ def _number(sign: str, subject: Expr, constant: Literal, field: Field, timezone:
 
 
 def _range(axis: Axis, holds: Callable[[Value], bool], rises: bool) -> Iterator[tuple[End, End]]:
-    """The part of an axis behind, or before, which something holds."""
+    """The part of an axis after, or before, a position where something holds."""
     if rises:
         first = axis.where(holds)
         if first <= axis.last:

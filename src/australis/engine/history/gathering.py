@@ -1,4 +1,4 @@
-"""Gathering: batches of tuples that everyone has passed leave their segments and become runs (Aurora 4.2)."""
+"""Gathering: batches of tuples that every reader has passed move from segments to runs (Aurora 4.2)."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from australis.engine.store import (
 
 
 class Gathering:
-    """Makes runs of the segments of connection points. What they replace stays until its readers are done."""
+    """Makes runs from segments of connection points. Replaced files stay until their readers finish."""
 
     def __init__(self, ledger: Ledger, clock: Callable[[], int]) -> None:
         self._ledger, self._root, self._clock = ledger, ledger.root, clock
         self._unpublished: list[str] = []
-        """Runs that are committed and still staged: their readers know where, but others do not see them."""
+        """Runs that are committed but still staged: the node can read them, others do not see them yet."""
 
     def gather(self, arc: str) -> int:
-        """Make runs of an arc's next batch, if it is full; gives how many tuples they have."""
+        """Make runs of an arc's next batch, if it is full; returns how many tuples they have."""
         self._publish()
         with self._ledger.reading() as queues:
             # The plan may be another one the next time.
@@ -71,7 +71,7 @@ class Gathering:
         return described(keeping.arc, name, lo, hi, table, data, writer, keeping.key)
 
     def _swap(self, arc: str, batch: Sequence[Segment], made: Sequence[Segment]) -> int:
-        """Put the runs in the place of the segments, unless these are gone by now, and publish them."""
+        """Replace the segments by the runs, unless the segments are gone by now, and publish the runs."""
         crash_point("history.written")
         with self._ledger.change() as change:
             present = change.queues.segments.get(arc, ())
@@ -90,7 +90,7 @@ class Gathering:
         return sum(run.rows for run in made)
 
     def _publish(self) -> None:
-        """Publish what is staged and still kept; where that fails, it is tried again the next time."""
+        """Publish staged runs that are still kept; on failure it is tried again the next time."""
         while self._unpublished:
             run = self._unpublished[0]
             kept = any(run == each.name for found in self._ledger.queues.segments.values() for each in found)
@@ -103,9 +103,9 @@ class Gathering:
 
 
 def _passed(queues: Queues, arc: str) -> int:
-    """The number before which all superboxes have read an arc for which it waits.
+    """The number before which all superboxes that an arc waits for have read it.
 
-    Ad hoc queries are none of them: they come from the past, and read runs as well.
+    Ad hoc queries do not count: they start in the past, and read runs as well.
     """
     plan, read = queues.plan, queues.plan.arcs[arc]
     awaited = [each for each in read.readers if waits_for(queues, read, each) and plan.query_of(each) is None]
@@ -113,7 +113,7 @@ def _passed(queues: Queues, arc: str) -> int:
 
 
 def full_batch(found: Sequence[Piece], passed: int, now: int, keeping: Keeping) -> list[Segment]:
-    """The first pieces, as far as they make a run; none while more could come into it."""
+    """The first pieces that make a run; none while it could still grow."""
     batch: list[Segment] = []
     rows, oldest = 0, 0
     for piece in (each for each in found if each.end <= passed):

@@ -1,7 +1,7 @@
-"""Lookups of superboxes: what the boxes that read a connection point can let through, by its storage key.
+"""Lookups of superboxes: what the boxes that read a connection point can pass, by its storage key.
 
-The paper switches a Filter or a Join behind a connection point to an indexed lookup (Aurora 3.2). Here the
-boxes stay as they are, and are only given the row groups that may have what they let through.
+The paper switches a Filter or a Join after a connection point to an indexed lookup (Aurora 3.2). Here the
+boxes stay as they are, and read only the row groups that may contain what they pass.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from australis.plan.superboxes import Plan, Superbox
 
 _log = logging.getLogger(__name__)
 ZONES_BUDGET, ZONE_BYTES = 64 << 20, 300
-"""What may be remembered of footers, and about what a row group takes of it."""
+"""The size of the cache of footers, and about how much of it a row group takes."""
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Lookups:
         return self._made[made]
 
     def _ahead(self, queues: Queues, superbox: Superbox) -> Iterator[Segment]:
-        """The segments of connection points with a key that a superbox has not read to their ends."""
+        """The segments of connection points with a key that a superbox has not fully read."""
         begin = queues.position(superbox)
         for arc in superbox.streams.values():
             if arc in self._keys:
@@ -91,7 +91,7 @@ class Lookups:
             return lookup.rows(self._zones_of(segment, lookup))
         except EngineError as error:
             _log.debug("%s cannot be looked up: %s", segment.name, error)
-            # What cannot be read is for the train to say that has to.
+            # If it cannot be read, the train that needs it will report that.
             return segment.rows
 
     def _zones_of(self, segment: Segment, lookup: Lookup) -> tuple[Zone, ...]:

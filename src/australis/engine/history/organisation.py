@@ -10,30 +10,30 @@ from australis.algebra.spans import microseconds
 from australis.plan.superboxes import Arc, Plan
 
 PARTS = 16
-"""In how many runs the specified history is kept at the least, so that expiry in whole runs is near to it."""
+"""The least number of runs in a history, so that expiry of whole runs is precise enough."""
 RUN_ROWS_MOST = 1 << 19
-"""The tuples of a run, so that to make one takes a second or less."""
+"""The most tuples in a run, so that making one takes a second or less."""
 RUN_SPAN_MOST_US = 3_600_000_000
-"""How much time a run spans, so that others see the tuples of a slow stream, too."""
+"""The longest time that a run spans, so that tuples of a slow stream soon become visible to others."""
 
 
 @dataclass(frozen=True)
 class Keeping:
     """How the history of an arc is organised.
 
-    Points of one arc share their tuples: sorted by the first key, and kept as long as any point asks.
+    Points on one arc share their tuples: sorted by the first key, and kept as long as any point requires.
     """
 
     arc: str
     point: str
-    """The point in whose folder the runs are."""
+    """The point whose folder contains the runs."""
     key: str | None
     rows_most: int
     span_most_us: int
 
 
 def keepings(plan: Plan) -> dict[str, Keeping]:
-    """How each arc is kept that has a connection point with history."""
+    """How each arc with a connection point that has history is kept."""
     return {arc.id: found for arc in plan.arcs.values() for found in _keeping(plan, arc)}
 
 

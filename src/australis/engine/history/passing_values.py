@@ -1,9 +1,9 @@
-"""What the boxes that read a stream can let through, by the values of one attribute.
+"""What the boxes that read a stream can pass, by the values of one attribute.
 
-A Filter lets through what the predicates of the ports allow that somebody reads. A Map lets through all, but
-where it hands the attribute on, those who read it may not. A Join with a stored table lets through the values
-that the table has, where nothing else of the stream matters to it: not to what is late, since that is told by
-groups of this attribute, and not to what is quarantined.
+A Filter passes what the predicates of its ports allow, as far as the ports are read. A Map passes everything,
+but where it copies the attribute, the boxes after it may not. A Join with a stored table passes the values
+that the table has, where its other tuples cannot matter: neither for lateness, since that is decided by
+groups of this attribute, nor for the quarantine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from australis.engine.store import Root, Segment, read_segment
 from australis.plan.superboxes import Superbox
 
 TABLE_ROWS_MOST = 10_000
-"""The rows of a stored table whose values are looked up one by one."""
+"""The most rows of a stored table whose values are looked up one by one."""
 Tables = Mapping[str, Sequence[Segment]]
 """The segments of the stored tables that a superbox reads, by input."""
 
@@ -36,7 +36,7 @@ def let_through(root: Root, superbox: Superbox, stream: str, field: Field, table
 
 
 def _read_by_all(root: Root, network: Network, ref: Ref, field: Field, tables: Tables) -> Allowed:
-    """What all those together let through that read a stream."""
+    """What all readers of a stream together let through."""
     if _is_read(network, ref, outputs_only=True):
         return EVERYTHING
     parts = [_behind(root, network, box, port, field, tables) for box, port in network.consumers[ref]]
@@ -44,7 +44,7 @@ def _read_by_all(root: Root, network: Network, ref: Ref, field: Field, tables: T
 
 
 def _is_checked(superbox: Superbox, stream: str) -> bool:
-    """Whether tuples of a stream may have to be quarantined here as they came."""
+    """Whether tuples of a stream may have to be quarantined here unchanged."""
     schema = superbox.network.inputs[stream].schema
     return stream in superbox.admits and any(not field.nullable for field in schema)
 
@@ -83,8 +83,8 @@ def _mapped(root: Root, network: Network, box_id: str, box: Map, field: Field, t
     name = next(handed_on, None)
     if name is None:
         return EVERYTHING
-    behind = Ref(box_id)
-    return _read_by_all(root, network, behind, network.schemas[behind][name], tables)
+    emitted = Ref(box_id)
+    return _read_by_all(root, network, emitted, network.schemas[emitted][name], tables)
 
 
 def _joined(root: Root, network: Network, box_id: str, box: Join, field: Field, tables: Tables) -> Allowed:

@@ -1,4 +1,4 @@
-"""Pieces: the segments of an arc, where several tasks have written, as far as they belong together."""
+"""Pieces: groups of segments of an arc that belong together because several tasks wrote them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from australis.engine.store import Segment
 
 @dataclass(frozen=True)
 class Piece:
-    """Segments whose numbers overlap: between pieces an arc can be cut."""
+    """Segments whose numbers overlap: an arc can be cut between pieces."""
 
     segments: tuple[Segment, ...]
     end: int

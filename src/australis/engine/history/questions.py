@@ -1,4 +1,4 @@
-"""What is asked of a connection point's history, and the answer that some segments give."""
+"""A question about a connection point's history, and the answer from its segments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from australis.plan.superboxes import Plan
 
 @dataclass(frozen=True)
 class Question:
-    """Tuples that arrived in a time and satisfy a predicate, and some of their attributes."""
+    """Tuples that arrived in a time range and satisfy a predicate, and some of their attributes."""
 
     arc: str
     schema: Schema
@@ -34,11 +34,11 @@ class Question:
     until_us: int | None = None
 
     def concerns(self, segment: Segment) -> bool:
-        """Whether a segment may have tuples that arrived in time."""
+        """Whether a segment may have tuples that arrived in that range."""
         return self.since_us is None or segment.newest >= self.since_us
 
     def answer(self, root: Root, segments: Sequence[Segment], lo: int, hi: int) -> pa.Table:
-        """The tuples from number `lo` up to `hi` of segments that have these for themselves, by number."""
+        """The tuples from number `lo` up to `hi`, by number; no other segments have these numbers."""
         names = self._read_names()
         kept = pa.schema([field for field in run_schema(self.schema) if field.name in (*names, TS, SEQ)])
         by_writer = sorted(segments, key=lambda each: (each.writer, each.part, each.base))
@@ -46,7 +46,7 @@ class Question:
         return self._filtered(merged(tables)).select([*self.columns, TS, SEQ])
 
     def _read_names(self) -> list[str]:
-        """The attributes to read: those asked for, and those that say whether a tuple is one at all."""
+        """The attributes to read: those asked for, and those that decide whether a tuple matches."""
         used = {*self.columns, *(attributes(self.where) if self.where is not None else ())}
         return [each.name for each in self.schema if each.name in used or not each.nullable]
 
@@ -77,7 +77,7 @@ class Question:
 
 
 Instant = datetime | int | str | None
-"""A moment: with its zone, in microseconds since 1970, or as a text how long ago; None for no matter when."""
+"""A moment: a datetime with a zone, microseconds since 1970, or how long ago as text; None is no limit."""
 
 
 def instant_us(given: Instant, now_us: int) -> int | None:
@@ -101,7 +101,7 @@ def question(
     until_us: int | None = None,
     columns: Sequence[str] | None = None,
 ) -> Question:
-    """A question about a connection point in the words of whoever asks; what is not there is refused."""
+    """A question about a connection point in the caller's terms; unknown names are refused."""
     arc = plan.arcs[arc_of(plan.network, point)]
     wanted = tuple(arc.schema[name].name for name in (arc.schema.names if columns is None else columns))
     bound = None if where is None else predicate(where, arc.schema, "where")

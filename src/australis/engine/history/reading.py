@@ -1,7 +1,7 @@
-"""Reading history: all that a connection point keeps, or what is looked up in it, in the order of numbers.
+"""Reading history: all that a connection point keeps, or a selection of it, in the order of numbers.
 
-In comes the list of an arc's segments at one moment, runs and others; out go tables. A node reads its own
-history, any other process that of a root, whether a node has it open or not.
+In: the list of an arc's segments at one moment, including runs. Out: tables. A node reads its own history;
+other processes read that of a root, whether or not a node has it open.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def read_history(
     """What a connection point of a root keeps, as it is when this is called; a node may have the root open.
 
     The tables have the attributes, `#ts` and `#seq`, and come in the order of the numbers. `where` is a
-    predicate; `since_us` and `until_us` are times of arrival; `limit` ends it behind the first tuples.
+    predicate; `since_us` and `until_us` are times of arrival; `limit` is the most tuples.
     """
     place = Root.of(root)
     folder = catalog_folder(place, catalog)
@@ -49,7 +49,7 @@ def read_history(
 def runs_of(root: str | Path, point: str, *, catalog: str | Path | None = None) -> list[str]:
     """The files of a connection point's history below a root, in the order of their tuples.
 
-    Points of one arc share them, and one that was called otherwise before has some under its old name.
+    Points on one arc share them, and a renamed point has some under its old name.
     """
     place = Root.of(root)
     folder = catalog_folder(place, catalog)
@@ -60,7 +60,7 @@ def runs_of(root: str | Path, point: str, *, catalog: str | Path | None = None) 
 
 
 def recall(ledger: Ledger, asked: Question, limit: int | None = None) -> Iterator[pa.Table]:
-    """What a node that runs keeps of a connection point at this moment."""
+    """What a running node keeps of a connection point at this moment."""
     reader = ledger.enter()
     found = ledger.queues.segments.get(asked.arc, ())
     tables = (table for _, table in _answers(ledger.root, asked, found, 0, ALL))
@@ -70,9 +70,9 @@ def recall(ledger: Ledger, asked: Question, limit: int | None = None) -> Iterato
 
 
 def _held(ledger: Ledger, reader: int, tables: Iterable[pa.Table]) -> Iterator[pa.Table | None]:
-    """Tables of files that stay until all are read, or nobody asks for more."""
+    """Tables of files that are kept until all are read, or nobody asks for more."""
     try:
-        yield None  # It has begun, so that its end is heard of, too, if nobody ever asks.
+        yield None  # It has started, so that closing it is noticed even if nobody ever asks for a table.
         yield from tables
     finally:
         ledger.leave(reader)
@@ -93,7 +93,7 @@ def limited(tables: Iterable[pa.Table], limit: int | None) -> Iterator[pa.Table]
 def _answers(
     root: Root, asked: Question, segments: Iterable[Segment], lo: int, hi: int
 ) -> Iterator[tuple[int, pa.Table]]:
-    """The answers of an arc's segments from `lo` up to `hi`, each with the number behind it."""
+    """The answers of an arc's segments from `lo` up to `hi`, each with the number after it."""
     for chunk in chunks(pieces(each for each in segments if asked.concerns(each)), lo):
         yield chunk.end, asked.answer(root, chunk.segments, lo, hi)
 
@@ -110,13 +110,13 @@ def chunks(found: Iterable[Piece], lo: int) -> Iterator[Piece]:
         yield begun
 
 
-# --- beside a node that goes on
+# --- while a node runs
 
 
 def _followed(root: Root, folder: Path, asked: Question, found: list[Segment]) -> Iterator[pa.Table]:
-    """The answers of a list of segments; where a file of it is gone by now, those of a newer list go on.
+    """The answers of a list of segments; if one of its files is gone by now, a newer list continues.
 
-    The newer list is read as far as the older one went, so all is of one moment, but for what expires.
+    The newer list is read only up to the end of the older one, so all is of one moment, except what expires.
     """
     lo, end = 0, max((segment.end for segment in found), default=0)
     while True:
@@ -129,7 +129,7 @@ def _followed(root: Root, folder: Path, asked: Question, found: list[Segment]) -
             if not isinstance(error.__cause__, FileNotFoundError):
                 raise
             older, found = found, _newer(folder, asked.arc, lo, end)
-            # A file that is missed while the list is the same has not just been replaced.
+            # A file that is missing while the list is unchanged was not just replaced.
             if found == older:
                 raise
 
@@ -140,6 +140,6 @@ def _newer(folder: Path, arc: str, lo: int, end: int) -> list[Segment]:
 
 
 def _name_of(root: Root, run: Segment) -> str:
-    """Where a run is: one that was just committed may not be published so far."""
+    """Where a run is: one that was just committed may not be published yet."""
     is_staged = not root.exists(run.name) and root.exists(staged(run.name))
     return staged(run.name) if is_staged else run.name

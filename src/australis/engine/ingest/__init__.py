@@ -1,13 +1,14 @@
-"""How tuples get in: the log that numbers them, and back-pressure while the disk budget is used up.
+"""Ingest: the log that numbers tuples, and back-pressure while the disk budget is used up.
 
-Tables, data frames and dictionaries come in; events of the log and segments of input arcs go out, durable on
+In: tables, data frames and dictionaries. Out: events of the log and segments of input arcs, durable on
 return.
 """
 
 from australis.engine.ingest.back_pressure import BackPressure
 from australis.engine.ingest.conversion import Pushed
-from australis.engine.ingest.log import Arrival, Ingest, Position, loaded
+from australis.engine.ingest.log import Arrival, Ingest, loaded
 from australis.engine.ingest.schema_fit import fitting
+from australis.engine.ingest.stamps import Position, moment
 
 __all__ = [
     "Arrival",
@@ -17,4 +18,5 @@ __all__ = [
     "Pushed",
     "fitting",
     "loaded",
+    "moment",
 ]

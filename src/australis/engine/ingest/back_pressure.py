@@ -1,7 +1,7 @@
-"""Back-pressure: a disk budget for what waits and what is kept, and ingest that waits while it is used up.
+"""Back-pressure: a disk budget for tuples that wait or are kept; ingest blocks while it is used up.
 
-What may not be shed waits on disk. When the budget is reached, `push` waits until trains and consumers have
-made room, so a source that is faster than the node is slowed down to its pace.
+Tuples that may not be shed wait on disk. When the budget is reached, `push` blocks until trains and consumers
+have freed space, so a source that is faster than the node is slowed down to its pace.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _log = logging.getLogger(__name__)
 
 
 class BackPressure:
-    """The disk budget of a node; without one there is always room."""
+    """The disk budget of a node; without one there is always space."""
 
     def __init__(self, most: int | None, ledger: Ledger, state: RunState) -> None:
         self._most, self._ledger, self._state = most, ledger, state
         self.waiting = 0
-        """How many callers wait for room."""
+        """How many callers wait for space."""
         self._is_held = False
 
     def wait(self, path: str) -> None:
-        """Wait until there is room for what arrives on an input."""
+        """Wait until there is space for what arrives on an input."""
         guard = self._ledger.guard
         if self._has_room():
             self._note(path, is_held=False)
@@ -41,7 +41,7 @@ class BackPressure:
                 self.waiting -= 1
 
     def _note(self, path: str, *, is_held: bool) -> None:
-        """Log that back-pressure begins, and that it ends with the first push that need not wait."""
+        """Log that back-pressure begins, and that it ends with the first push that does not have to wait."""
         if is_held != self._is_held:
             self._is_held = is_held
             _log.info(
@@ -52,19 +52,21 @@ class BackPressure:
         return self._most is None or self._ledger.used_bytes < self._most
 
     def _check(self, path: str) -> None:
-        """Raise if waiting is in vain."""
+        """Raise if waiting would be in vain."""
         used = f"{self._ledger.used_bytes:,} bytes are used of a budget of {self._most:,}"
         if self._ledger.waste_bytes:
             used += f", {self._ledger.waste_bytes:,} of them by the trash"
-        self._state.check_going(path, f"there is room: {used}")
+        self._state.check_going(path, f"there is disk space: {used}")
         if self._state.is_resting() and not any(self._behind()):
             kept = ", ".join(self._unread()) or "connection points"
             expected = "a consumer of what is kept, less history, or a larger budget"
-            what = f"has no room: {used}, and nothing is left to run; {kept} keep all of it"
+            what = (
+                f"disk budget exhausted: {used}, and nothing is left to run; what {kept} keep cannot be freed"
+            )
             raise EngineError(Problem(path, what, expected))
 
     def _behind(self) -> Iterator[bool]:
-        """Whether each consumer has tuples that it could take, and so make room."""
+        """Whether each consumer has tuples that it could read, and so free space."""
         queues = self._ledger.queues
         for (_, output), seq in queues.consumers.items():
             yield seq < queues.arc_end(queues.plan.outputs[output])

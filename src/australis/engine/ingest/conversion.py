@@ -1,4 +1,4 @@
-"""What a program pushes, as an Arrow table: tables and batches of Arrow, data frames, and dictionaries."""
+"""Converts what a program pushes to an Arrow table: Arrow tables and batches, data frames, dictionaries."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TAKEN = (
 
 @runtime_checkable
 class _SparkFrame(Protocol):
-    """A DataFrame of Spark: it can become a table of Arrow on the driver."""
+    """A Spark DataFrame: the driver can convert it to an Arrow table."""
 
     def toArrow(self) -> pa.Table: ...
 
 
 @runtime_checkable
 class _ArrowStream(Protocol):
-    """Whatever speaks Arrow's PyCapsule protocol: DataFrames of pandas and Polars, results of DuckDB."""
+    """Whatever supports Arrow's PyCapsule protocol: pandas and Polars DataFrames, DuckDB results."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
@@ -37,7 +37,7 @@ Pushed = pa.Table | pa.RecordBatch | Row | Sequence[Row] | _SparkFrame | _ArrowS
 
 
 def as_table(path: str, given: object, schema: Schema) -> pa.Table:
-    """What was pushed as a table; its columns are still to be fitted to the schema.
+    """Pushed data as a table, whose columns are not yet fitted to the schema.
 
     >>> from australis.algebra.schema import parse_schema
     >>> schema = parse_schema("car int not null, speed double")
@@ -84,7 +84,7 @@ def _name_of(given: object) -> str:
 
 
 def _of_rows(path: str, rows: Sequence[Any], schema: Schema) -> pa.Table:
-    """Dictionaries as tuples of a schema; what is not there is NULL, if it may be."""
+    """Dictionaries as tuples of a schema; missing attributes are NULL, if they may be."""
     for place, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise EngineError(Problem(path, f"tuple {place} is of type {_name_of(row)}", TAKEN))
@@ -125,5 +125,5 @@ def _misfits(values: Sequence[object], type_: pa.DataType) -> Iterator[int]:
         try:
             pa.array([value], type_)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            # The error of the whole column is the one that is raised.
+            # The error of the whole column is raised.
             yield place

@@ -1,6 +1,6 @@
-"""Ingest: tuples, time and ends come in, are stamped with sequence numbers and arrival time, and are logged.
+"""Ingest: tuples, time and ends of streams are numbered, stamped with their arrival time, and logged.
 
-What was pushed is durable when the call returns, together with how far its source has come.
+Pushed tuples are durable when the call returns, together with the position of their source.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from australis.engine.crash_points import crash_point
 from australis.engine.files import Rejected, first_unsound
 from australis.engine.ingest.conversion import Pushed, as_table
 from australis.engine.ingest.schema_fit import apart, fitting, widens
+from australis.engine.ingest.stamps import Position, check_position
 from australis.engine.ledger import (
     FLUSH,
     LOAD,
@@ -36,8 +37,6 @@ from australis.engine.threads import Threads
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import QUARANTINE_ARC
 
-Position = tuple[str, str | int]
-"""A source, and how far it has come: a text in its own words, or a number that grows with what it brings."""
 _NUMBER = re.compile(r"-?\d+")
 Also = Callable[[UnitOfWork], None]
 """What else is committed together with an event."""
@@ -49,7 +48,7 @@ def _nothing(change: UnitOfWork) -> None:
 
 @dataclass(frozen=True)
 class StoredTuples:
-    """Tuples in a file, which have no place in the log so far, and the rows that no box could have read."""
+    """Tuples in a file that have no place in the log yet, and the rows that no box could have read."""
 
     segment: Segment
     unsound: Sequence[Rejected] = ()
@@ -57,7 +56,7 @@ class StoredTuples:
 
 @dataclass(frozen=True)
 class Arrival:
-    """Tuples of an input that have no place in the log so far, and what came with them."""
+    """Tuples of an input that have no place in the log yet, and what came with them."""
 
     name: str
     stored: StoredTuples
@@ -79,7 +78,7 @@ class Placed:
 
 
 def loaded(table: str) -> str:
-    """The source that stands for a stored table: it has a position once the table is loaded."""
+    """The source that represents a stored table: it has a position once the table is loaded."""
     return f"{LOAD} {table}"
 
 
@@ -89,16 +88,16 @@ class Ingest:
     def __init__(self, ledger: Ledger, threads: Threads) -> None:
         self._ledger, self._root = ledger, ledger.root
         self.turn = threads.lock()
-        """Whoever has it decides on the next numbers of the log."""
+        """Its holder decides on the next numbers of the log."""
 
     @property
     def _network(self) -> Network:
         return self._ledger.plan.network
 
-    # --- files of tuples, which have no place in the log so far
+    # --- files of tuples, which have no place in the log yet
 
     def store(self, name: str, batch: Pushed, now: int, network: Network | None = None) -> StoredTuples:
-        """Write tuples of an input to a file; of another network than the one that runs, it may be new."""
+        """Write tuples of an input to a file; the input may be new, in a network that does not run yet."""
         schema = self._schema(name) if network is None else network.inputs[name].schema
         path = f"{(network or self._network).name}.{name}"
         fit = fitting(path, as_table(path, batch, schema), schema)
@@ -134,7 +133,7 @@ class Ingest:
     # --- events
 
     def append(self, arrival: Arrival) -> int | None:
-        """Give stored tuples their place in the log; gives the log's end, or None if they are there."""
+        """Give stored tuples their place in the log; returns its end, or None if they were there already."""
         with self._turn():
             if not self.is_repeated(arrival.position):
                 (placed,) = self.place([arrival])
@@ -145,11 +144,14 @@ class Ingest:
         return None
 
     def is_repeated(self, position: Position | None) -> bool:
-        """Whether a source says by a number that it brings what the log has already.
+        """Whether the number of a source shows that the log already has what it delivers.
 
-        Texts are in the words of the source, and say nothing about which of them is further.
+        Texts are in the source's own terms, and cannot be compared.
         """
-        if position is None or isinstance(position[1], str):
+        if position is None:
+            return False
+        check_position(self._network.name, position)
+        if isinstance(position[1], str):
             return False
         source, number = position
         known = self._ledger.catalog.position(source)
@@ -163,7 +165,7 @@ class Ingest:
         return known is not None and int(number) <= int(known)
 
     def tick(self, now: int, position: Position | None = None) -> int | None:
-        """Time passes; None if the source of that has said so already."""
+        """Let time pass; None if its source has already reported this."""
         with self._turn():
             if self.is_repeated(position):
                 return None
@@ -171,7 +173,7 @@ class Ingest:
             return self._commit(Placed(LogEvent(base, base + 1, TICK, "", 0, now), position=position))
 
     def flush(self, now: int, position: Position | None = None) -> int | None:
-        """All streams end; None if the source of that has said so already."""
+        """End all streams; None if its source has already reported this."""
         with self._turn():
             if self.is_repeated(position):
                 return None
@@ -180,13 +182,13 @@ class Ingest:
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """Decide on the next numbers: those after the last commit, also where that was in doubt."""
+        """Decide on the next numbers: those after the last commit, even if that was in doubt."""
         with self.turn:
             self._ledger.settle()
             yield
 
     def place(self, arrivals: Sequence[Arrival]) -> list[Placed]:
-        """Decide on the numbers of tuples that arrive one after the other. The caller has the turn."""
+        """Decide on the numbers of tuples that arrive one after the other. The caller holds the turn."""
         found, base = [], self._ledger.queues.log_end
         for each in arrivals:
             segment, rejected = each.stored.segment, (*each.rejected, *each.stored.unsound)
@@ -209,7 +211,7 @@ class Ingest:
         return placed.event.end
 
     def write(self, change: UnitOfWork, placed: Placed) -> None:
-        """Put an event at the end of the log, where time only passes, though threads may come out of turn."""
+        """Append an event to the log, in which time never goes back, though threads may come out of turn."""
         event = replace(placed.event, now=max(placed.event.now, change.queues.log_now))
         change.log(event)
         change.add_segments(placed.segments, event.now)
@@ -226,7 +228,7 @@ class Ingest:
         placed.also(change)
 
     def _check_there(self, change: UnitOfWork, event: LogEvent) -> None:
-        """Refuse an event of an input that a change has just taken away."""
+        """Refuse an event of an input that a change has just removed."""
         if event.input and event.input not in change.queues.plan.arcs:
             self._schema(event.input)
 

@@ -1,4 +1,4 @@
-"""Whether what arrives fits its input: columns by name, in the types of the schema."""
+"""Whether arriving tuples fit their input: columns by name, in the types of the schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from australis.errors import EngineError, Problem
 
 
 def fitting(path: str, batch: pa.Table, schema: Schema) -> pa.Table:
-    """The columns of a schema in its types, and TS if it is there; what has another shape is refused."""
+    """The columns of a schema in its types, and TS if it is there; another shape is refused."""
     missing = [each for each in schema.names if each not in batch.column_names]
     twice = [each for each in (*schema.names, TS) if batch.column_names.count(each) > 1]
     if twice:
@@ -29,7 +29,7 @@ def fitting(path: str, batch: pa.Table, schema: Schema) -> pa.Table:
 
 
 def apart(path: str, table: pa.Table, schema: Schema) -> tuple[pa.Table, tuple[Rejected, ...]]:
-    """The rows of a table that fits whose values are sound; and the others, which no box could read."""
+    """Divide a fitted table into rows whose values are valid and rows that no box could read."""
     columns = {name: table[name] for name in schema.names}
     try:
         faults = unsound_rows(columns)
@@ -42,7 +42,7 @@ def apart(path: str, table: pa.Table, schema: Schema) -> tuple[pa.Table, tuple[R
 
 
 def _check_arrivals(path: str, column: pa.ChunkedArray, name: str) -> None:
-    """Refuse tuples that bring times of arrival, but not all of them."""
+    """Refuse tuples of which only some have arrival times."""
     if name == TS and column.null_count:
         what = f"its column {TS!r} is NULL in {column.null_count} of {len(column)} rows"
         raise EngineError(Problem(path, what, f"a time of arrival in each row, or no column {TS!r}"))
@@ -58,7 +58,7 @@ def _cast(path: str, column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArra
 
 
 def widens(given: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether every value of a type is one of another, so that no tuple of an adopted file can fail."""
+    """Whether every value of one type is also one of another: then no adopted tuple can fail."""
     if pa.types.is_integer(given) and pa.types.is_integer(wanted):
         return bool(pa.types.is_signed_integer(given) and given.bit_width <= wanted.bit_width)
     if pa.types.is_timestamp(given) and pa.types.is_timestamp(wanted):

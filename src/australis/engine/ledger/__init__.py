@@ -1,6 +1,6 @@
-"""What is committed: the catalogue of a root, its mirror in memory, and files that nothing refers to.
+"""Committed state: the catalogue of a root, its mirror in memory, and files that nothing refers to.
 
-Segments, states, heads and statistics come in and become visible whole or not at all.
+In: segments, states, heads and statistics, which become visible atomically.
 """
 
 from australis.engine.ledger.catalog import DISK, NETWORK, OPTIMISER, Catalog
@@ -36,6 +36,7 @@ from australis.engine.ledger.custody import (
     RootTaken,
     disagreement,
     missing_catalog,
+    missing_identity,
     missing_journal,
 )
 from australis.engine.ledger.entries import FLUSH, LOAD, PUSH, TICK, Head, LogEvent, StateFile
@@ -102,6 +103,7 @@ __all__ = [
     "log_needed_from",
     "middle_us",
     "missing_catalog",
+    "missing_identity",
     "missing_journal",
     "not_attached",
     "note_all_withdrawn",

@@ -1,4 +1,4 @@
-"""The catalogue: what is where, in SQLite. Only a ledger has one that can be changed."""
+"""The catalogue: what is where, in SQLite. Only a ledger has a writable one."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from australis.engine.threads import SYSTEM, Threads
 from australis.errors import EngineError, Problem
 
 NETWORK = "network"
-"""The key under which the network is that the root holds."""
+"""The key of the network that the root holds."""
 DISK = "disk"
-"""The key under which the disk budget is of the node that has the root, or had it last; empty without one."""
+"""The key of the disk budget of the node that has or last had the root; empty without one."""
 OPTIMISER = "optimiser"
-"""The key under which the optimiser writes down what it did."""
+"""The key of the optimiser's record of what it did."""
 _log = logging.getLogger(__name__)
 _UNWRITABLE = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN")
 
 
 class Catalog:
-    """The catalogue of a root, to be asked."""
+    """The catalogue of a root, read-only."""
 
     def __init__(self, home: Home | Path, threads: Threads = SYSTEM) -> None:
         self._home = FolderHome(home) if isinstance(home, Path) else home
@@ -48,7 +48,7 @@ class Catalog:
             self._db.close()
 
     def _open(self) -> None:
-        """Check what is there, or make it, or bring it to today's form."""
+        """Check an existing catalogue, or create it, or migrate it to the current version."""
         found = self.rows("pragma quick_check(1)")
         if found != [("ok",)]:
             raise self._damaged(str(found[0][0]))
@@ -63,7 +63,7 @@ class Catalog:
             _log.info("%s is migrated from version %d to %d", self._home, version, VERSION)
 
     def _unknown(self, version: int) -> EngineError:
-        """The error of a catalogue that another version of Australis has made."""
+        """The error for a catalogue made by another version of Australis."""
         expected = f"one from {OLDEST} to {VERSION}; open the root with the Australis that made it"
         return EngineError(Problem(str(self._home), f"has version {version}", expected))
 
@@ -74,11 +74,11 @@ class Catalog:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Errors of SQLite as ours, which name the file and what to do."""
+        """Raise SQLite errors as ours, which name the file and what to do."""
         try:
             yield
         except sqlite3.OperationalError as error:
-            # The name may say more, as in SQLITE_IOERR_WRITE; an error of Python's own module has none.
+            # The name may say more, as in SQLITE_IOERR_WRITE; errors of Python's own module have none.
             name: str = getattr(error, "sqlite_errorname", "")
             if name.startswith(_UNWRITABLE):
                 raise unwritable(str(self._home), OSError(name)) from error
@@ -95,7 +95,7 @@ class Catalog:
         with self._lock, self._explained():
             return self._db.execute(query, values).fetchall()
 
-    # --- what is known
+    # --- queries
 
     def meta(self, key: str) -> str | None:
         """A single value."""
@@ -111,14 +111,14 @@ class Catalog:
         return int(self.meta("log_now") or 0)
 
     def events(self, lo: int, hi: int, most: int = -1) -> list[LogEvent]:
-        """The events that have a sequence number from `lo` up to `hi`, at most the first `most` of them."""
-        # Events do not overlap, so only the last one that begins before `lo` can reach behind it.
+        """The events with a sequence number from `lo` up to `hi`, at most the first `most` of them."""
+        # Events do not overlap, so only the last one that begins before `lo` can reach past it.
         since = "coalesce((select max(base) from event where base <= ?), 0)"
         query = f"select * from event where base >= {since} and base < ? and end > ? order by base limit ?"
         return [LogEvent(*row) for row in self.rows(query, lo, hi, lo, most)]
 
     def flushes(self, lo: int, hi: int) -> list[LogEvent]:
-        """The ends of all streams that have a sequence number from `lo` up to `hi`."""
+        """The ends of all streams with a sequence number from `lo` up to `hi`."""
         where = "kind = 'flush' and base >= ? and base < ? and end > ?"
         # An end has two numbers.
         found = self.rows(f"select * from event where {where} order by base", lo - 1, hi, lo)
@@ -132,7 +132,7 @@ class Catalog:
         return [LogEvent(*row) for row in found]
 
     def latest(self, lo: int, hi: int) -> int:
-        """The local time of the last event that has a sequence number from `lo` up to `hi`; 0 without one."""
+        """The local time of the last event with a sequence number from `lo` up to `hi`; 0 without one."""
         query = "select now from event where base < ? and end > ? order by base desc limit 1"
         found = self.rows(query, hi, lo)
         return found[0][0] if found else 0
@@ -153,12 +153,12 @@ class Catalog:
         return [Segment(*row) for row in self.rows(query, arc, hi, lo)]
 
     def consumer(self, name: str, output: str) -> tuple[int, str | None] | None:
-        """How far a consumer of an output has come, and its own note of it; None if it was never here."""
+        """How far a consumer of an output has come, and its own note of it; None if it is unknown."""
         found = self.rows("select seq, position from consumer where name = ? and output = ?", name, output)
         return (found[0][0], found[0][1]) if found else None
 
     def position(self, source: str) -> str | None:
-        """How far a source has come, in its own words."""
+        """How far a source has come, in its own terms."""
         found = self.rows("select position from source where id = ?", source)
         return found[0][0] if found else None
 
@@ -173,7 +173,7 @@ class Catalog:
 
 
 class CatalogReader(Catalog):
-    """The catalogue on a connection of its own, which sees it as it is at one moment, from `begin` on."""
+    """The catalogue on a separate connection, which sees it as of one moment, from `begin` on."""
 
     def __init__(self, home: Home, threads: Threads) -> None:
         self._home, self._threads, self._lock = home, threads, threads.lock()
@@ -201,7 +201,7 @@ class CatalogFile(Catalog):
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Changes that all become visible at the end, or not at all."""
+        """Changes that become visible atomically at the end."""
         with self._lock, self._explained():
             self._db.execute("begin immediate")
             try:

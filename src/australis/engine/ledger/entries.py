@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 PUSH, TICK, FLUSH, LOAD = "push", "tick", "flush", "load"
-"""The kinds of events: tuples on an input, passing time, the end of all streams, a version of a table."""
+"""The kinds of events: tuples on an input, time passing, the end of all streams, a version of a table."""
 
 
 @dataclass(frozen=True)

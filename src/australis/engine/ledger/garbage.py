@@ -1,4 +1,4 @@
-"""Files that nothing refers to any more: deleted as soon as nobody who may still read them is at work."""
+"""Files that nothing refers to any more: deleted once no reader that may still need them is at work."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _log = logging.getLogger(__name__)
 
 
 class Garbage:
-    """Deletes files below a root. A reader takes a number first, and gives it back when it is done."""
+    """Deletes files below a root. A reader takes a number first, and returns it when it has finished."""
 
     def __init__(self, root: Root, threads: Threads = SYSTEM) -> None:
         self._root, self.trash = root, Trash(root, threads.now_us)
-        # A reader may end anywhere, when nothing refers to it any more: also in here.
+        # A reader may be garbage collected, and so end, at any point: even inside here.
         self._lock = threads.lock()
         self._numbers = itertools.count()
         self._readers: set[int] = set()
         self._writers: set[int] = set()
         self._waiting: list[tuple[set[int], tuple[str, ...]]] = []
         self._listed: tuple[str, ...] = ()
-        """Runs that expired last: somebody in another process may have just listed their folder."""
+        """Runs that expired last: another process may have just listed their folder."""
 
     # --- readers
 
@@ -37,7 +37,7 @@ class Garbage:
             return number
 
     def leave(self, number: int) -> None:
-        """Stop reading, and delete what nobody else waited for."""
+        """Stop reading, and delete files that no other reader needs."""
         with self._lock:
             self._readers.discard(number)
             free = [names for readers, names in self._waiting if not readers & self._readers]
@@ -46,7 +46,7 @@ class Garbage:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Read inside."""
+        """Read inside the block."""
         number = self.enter()
         try:
             yield
@@ -57,7 +57,7 @@ class Garbage:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Write files inside, and commit them: before that they are no orphans."""
+        """Write files inside the block, and commit them: until then they are not orphans."""
         with self._lock:
             number = next(self._numbers)
             self._writers.add(number)
@@ -68,19 +68,19 @@ class Garbage:
                 self._writers.discard(number)
 
     def at_work(self) -> frozenset[int]:
-        """Who may have written files that are not committed: trains and maintenance read as well."""
+        """Who may have written files that are not yet committed: trains and maintenance read as well."""
         with self._lock:
             return frozenset(self._readers | self._writers)
 
     # --- files
 
     def pending(self) -> set[str]:
-        """The files that are buried, and stay for somebody who may still read them."""
+        """The files that are buried, but stay because somebody may still read them."""
         with self._lock:
             return {*self._listed, *(name for _, names in self._waiting for name in names)}
 
     def bury(self, names: Iterable[str]) -> None:
-        """Delete files once those are done who read now; runs of history when the next ones are buried."""
+        """Delete files once the current readers finish; runs of history only when later ones are buried."""
         with self._lock:
             free = self._defer_runs(tuple(names))
             if free and self._readers:
@@ -96,9 +96,9 @@ class Garbage:
         return (*listed, *(name for name in names if name not in runs))
 
     def sweep(self, known: Collection[str]) -> int:
-        """Move to the trash what a node left that ended before it could commit or delete it; gives how many.
+        """Move to the trash what a node left uncommitted or undeleted; returns the number of files.
 
-        Plans are deleted, since every start writes them anew.
+        Plans are deleted, since every start writes them again.
         """
         self._delete(list(self._root.names(PLANS)))
         return self.trash.take([name for name in self.names() if name not in known])

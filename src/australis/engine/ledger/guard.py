@@ -1,4 +1,4 @@
-"""The ledger's lock: who holds it, for how long, and a way to wait for a change without missing one."""
+"""The ledger's lock: who holds it, for how long, and how to wait for a change without missing one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _here = threading.local()
 
 
 def is_held_here() -> bool:
-    """Whether this thread holds the lock of any ledger: no time then for files, networks or kernels."""
+    """Whether this thread holds the lock of any ledger: then it must not use files, networks or kernels."""
     return getattr(_here, "depth", 0) > 0
 
 
@@ -24,9 +24,9 @@ class Guard:
         self._condition, self._ticks = threads.condition(), threads.ticks_ns
         self._since = self._depth = 0
         self.longest_ns = 0
-        """The longest time for which a thread has held it."""
+        """The longest time that a thread has held it."""
         self.version = 0
-        """How often somebody said that something has changed."""
+        """The number of changes so far."""
 
     def __enter__(self) -> Self:
         self._condition.__enter__()
@@ -54,7 +54,7 @@ class Guard:
         self._condition.notify_all()
 
     def wait(self, seconds: float | None = None) -> None:
-        """Let go of the lock until something changes, or time is up."""
+        """Release the lock until something changes, or the time is up."""
         self._measure()
         depth, self._depth = self._depth, 0
         _here.depth -= depth
@@ -66,13 +66,13 @@ class Guard:
             self._since = self._ticks()
 
     def wait_beyond(self, version: int, seconds: float | None = None) -> None:
-        """Wait for a change after those that a version counts."""
+        """Wait for a change later than a version."""
         with self:
             if self.version == version:
                 self.wait(seconds)
 
     def wait_until(self, happened: Callable[[], bool], check: Callable[[], None] = lambda: None) -> None:
-        """Wait until something has happened; `check` raises where that is in vain."""
+        """Wait until a condition holds; `check` raises if it never will."""
         with self:
             while not happened():
                 check()

@@ -1,8 +1,8 @@
 """The ledger: the one owner of what is committed on a root.
 
-A change is a unit of work. It owns the lock, the transaction, the mirror in memory and the files that are
-to go: all of it becomes visible whole or not at all, the mirror follows only after the commit, and files go
-only after both. Whoever is not inside one cannot change what is committed.
+A change is a unit of work. It owns the lock, the transaction, the mirror in memory and the files to be
+deleted. Everything becomes visible atomically: the mirror is updated only after the commit, and files are
+deleted only after both. Committed state cannot be changed outside of a unit of work.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 
 COMMITS = "commits"
-"""The key under which the catalogue counts its commits."""
+"""The key of the number of commits in the catalogue."""
 _log = logging.getLogger(__name__)
 Arrivals = list[tuple[str, int, int]]
-"""Arcs on which tuples were put, how many, and when."""
+"""Arcs that got tuples, how many, and when."""
 
 
 class UnitOfWork(Transaction):
-    """A unit of work: statements for the catalogue, and a draft of the mirror as it will be."""
+    """A unit of work: statements for the catalogue, and a draft of the next mirror."""
 
     def __init__(self, db: sqlite3.Connection, queues: Queues | None) -> None:
         super().__init__(db)
@@ -48,7 +48,7 @@ class UnitOfWork(Transaction):
 
     @property
     def queues(self) -> Queues:
-        """The queues, with all that this change has done to them so far."""
+        """The queues, including everything that this change has done to them so far."""
         if self._queues is None:
             raise EngineError(Problem("ledger", "no plan runs so far"))
         return self._queues
@@ -56,12 +56,12 @@ class UnitOfWork(Transaction):
     # --- the log and the queues
 
     def log(self, event: LogEvent) -> None:
-        """Put an event at the end of the log."""
+        """Append an event to the log."""
         super().log(event)
         self._queues = replace(self.queues, log_end=event.end, log_now=event.now)
 
     def add_segments(self, segments: Iterable[Segment], arrived: int | None = None) -> None:
-        """Put segments on their arcs; with `arrived`, their tuples are new at that time."""
+        """Add segments to their arcs; with `arrived`, their tuples are new at that time."""
         added = list(segments)
         super().add_segments(added)
         if self._queues is None:
@@ -75,7 +75,7 @@ class UnitOfWork(Transaction):
             self.arrivals += [(segment.arc, segment.rows, arrived) for segment in added]
 
     def drop_segments(self, segments: Iterable[Segment]) -> None:
-        """Take segments away; their files go, unless another segment is in them."""
+        """Remove segments; their files are deleted, unless another segment is in them."""
         dropped = list(segments)
         if not dropped:
             return
@@ -90,13 +90,13 @@ class UnitOfWork(Transaction):
         self._queues = replace(self._queues, segments=arcs, bytes=self._queues.bytes - shrunk)
 
     def set_head(self, superbox: str, head: Head) -> None:
-        """Say how far a superbox has come."""
+        """Set how far a superbox has come."""
         super().set_head(superbox, head)
         if self._queues is not None:
             self._queues = replace(self._queues, heads={**self._queues.heads, superbox: head})
 
     def forget_superboxes(self, superboxes: Iterable[str]) -> None:
-        """Let superboxes be as if they had never run."""
+        """Reset superboxes, as if they had never run."""
         forgotten = list(superboxes)
         super().forget_superboxes(forgotten)
         if self._queues is not None:
@@ -105,7 +105,7 @@ class UnitOfWork(Transaction):
             self._queues = replace(self._queues, heads={**known, **gone})
 
     def set_consumer(self, name: str, output: str, seq: int, position: str | None = None) -> None:
-        """Say how far a consumer has come; without a `position` its last note of it stays."""
+        """Set how far a consumer has come; without a `position` its last note stays."""
         super().set_consumer(name, output, seq, position)
         if self._queues is not None:
             consumers = {**self._queues.consumers, (name, output): seq}
@@ -122,25 +122,25 @@ class UnitOfWork(Transaction):
     # --- states and files
 
     def set_states(self, superbox: str, states: Iterable[StateFile]) -> list[str]:
-        """Make states current; the files of those that they replace go."""
+        """Make states current; the files of those that they replace are deleted."""
         replaced = super().set_states(superbox, states)
         self.bury(replaced)
         return replaced
 
     def clear_states(self, superbox: str) -> list[str]:
-        """Forget all states of a superbox; their files go."""
+        """Forget all states of a superbox; their files are deleted."""
         cleared = super().clear_states(superbox)
         self.bury(cleared)
         return cleared
 
     def bury(self, names: Iterable[str]) -> None:
-        """Let files go after the commit, unless something refers to them then."""
+        """Delete files after the commit, unless something refers to them then."""
         self._dropped |= dict.fromkeys(names)
 
     def finish(self, number: int, catalog: Catalog) -> None:
-        """Make ready all that follows the commit, so that nothing can fail after it.
+        """Prepare everything that follows the commit, so that nothing can fail after it.
 
-        The number is by which the commit is known again.
+        The number identifies the commit.
         """
         self.buried = [name for name in self._dropped if not self.refers_to(name)]
         self.set_meta(COMMITS, str(number))
@@ -149,17 +149,17 @@ class UnitOfWork(Transaction):
         self.is_finished = True
 
     def follow(self, follower: Callable[[], None]) -> None:
-        """Let something else in memory follow, as the mirror does: after the commit, and before who looks."""
+        """Update something else in memory with the mirror: after the commit, and before others look."""
         self.followers.append(follower)
 
     # --- the plan
 
     def run_plan(self, plan: Plan) -> None:
-        """Let another plan run from the commit on; the catalogue knows all that it needs by then."""
+        """Let another plan run from the commit on; by then the catalogue has all that it needs."""
         self._plan = plan
 
     def _load(self, plan: Plan, catalog: Catalog) -> Queues:
-        """The queues of another plan; an output that comes again later is not the one that went."""
+        """The queues of another plan; an output that is added again counts as a new one."""
         before = self._queues
         gone = () if before is None else before.plan.outputs.keys() - plan.outputs.keys()
         known: Mapping[str, int] = {} if before is None else before.lives
@@ -182,28 +182,28 @@ class Ledger:
         self._doubtful: UnitOfWork | None = None
         """A change whose commit failed, so that only the catalogue knows whether it happened."""
         self._adopted: list[UnitOfWork] = []
-        """Changes that are committed, and whose files are still to be deleted."""
+        """Committed changes whose files are still to be deleted."""
         self._is_inside = False
         self.on_arrivals: Callable[[Arrivals], None] = lambda arrivals: None
-        """Called after each commit that has put tuples on arcs."""
+        """Called after each commit that has added tuples to arcs."""
         self.waste_bytes = 0
-        """What the trash of the root takes of the disk budget."""
+        """The bytes of the disk budget that the trash of the root takes."""
         self.tidy: Callable[[], bool] = lambda: False
-        """Keeps the files of the root in order, to be called now and then; gives whether to call it again."""
+        """Keeps the files of the root in order when called periodically; returns whether to call it again."""
 
     @property
     def commits(self) -> int:
-        """How many commits there were on the root."""
+        """The number of commits on the root."""
         return self._commits
 
     @property
     def used_bytes(self) -> int:
-        """What the root takes of the disk budget: segments and trash."""
+        """The bytes of the disk budget that the root takes: segments and trash."""
         return self.queues.bytes + self.waste_bytes
 
     @property
     def catalog(self) -> Catalog:
-        """What is committed, to be asked."""
+        """The committed catalogue, read-only."""
         return self._catalog
 
     @property
@@ -214,16 +214,16 @@ class Ledger:
         return self._queues
 
     def log_now(self) -> int:
-        """The local time of the last event of the log, also before a plan runs."""
+        """The local time of the last event of the log, even before a plan runs."""
         return self._catalog.log_now() if self._queues is None else self._queues.log_now
 
     @property
     def plan(self) -> Plan:
-        """The plan that runs."""
+        """The running plan."""
         return self.queues.plan
 
     def load_plan(self, plan: Plan) -> None:
-        """Load the queues of a plan whose heads and segments are committed already, if there are any."""
+        """Load the queues of a plan whose heads and segments are already committed, if there are any."""
         with self.guard:
             self._queues = load_queues(plan, self.catalog, {})
 
@@ -231,7 +231,7 @@ class Ledger:
 
     @contextmanager
     def change(self) -> Iterator[UnitOfWork]:
-        """Change what is committed: all that is done inside, or nothing."""
+        """Change what is committed: everything that is done inside, or nothing."""
         failure: EngineError | None = None
         with self.guard:
             self._settle_doubt()
@@ -253,9 +253,9 @@ class Ledger:
         crash_point("ledger.buried")
 
     def settle(self) -> None:
-        """Find out what became of a commit that failed, before something is decided on the queues.
+        """Find out what became of a failed commit, before anything is decided from the queues.
 
-        Raises if the catalogue cannot tell.
+        Raises if the catalogue cannot be read.
         """
         if self._doubtful is None:
             return
@@ -265,7 +265,7 @@ class Ledger:
         self._clean_up(adopted)
 
     def _clean_up(self, adopted: Iterable[UnitOfWork]) -> None:
-        """Do what comes after a commit, and may take its time."""
+        """Do the work that follows a commit, and may take a while."""
         for each in adopted:
             self.on_arrivals(each.arrivals)
             self._garbage.bury(each.buried)
@@ -280,7 +280,7 @@ class Ledger:
             self._is_inside = False
 
     def _settle_doubt(self) -> bool:
-        """Find out whether a change whose commit failed was committed all the same; if so, it counts."""
+        """Find out whether a change whose commit failed was committed after all; if so, adopt it."""
         doubtful = self._doubtful
         if doubtful is None:
             return False
@@ -291,7 +291,7 @@ class Ledger:
         return happened
 
     def _adopt(self, change: UnitOfWork) -> None:
-        """Let the mirror follow a change that is committed, and wake everybody who waits for one."""
+        """Update the mirror after a committed change, and wake everybody who waits for one."""
         self._commits, self._doubtful = self._commits + 1, None
         for follow in change.followers:
             follow()
@@ -306,16 +306,16 @@ class Ledger:
         return self._garbage.enter()
 
     def leave(self, reader: int) -> None:
-        """Stop reading; gives back the number that `enter` gave."""
+        """Stop reading; takes the number that `enter` gave."""
         self._garbage.leave(reader)
 
     def writing(self) -> AbstractContextManager[None]:
-        """Write files that a change names before the end: until then nobody takes them for orphans."""
+        """Write files that a change inside names: until it ends, they are not taken for orphans."""
         return self._garbage.writing()
 
     @contextmanager
     def snapshot(self) -> Iterator[tuple[Queues, Catalog]]:
-        """Queues and catalogue as they are at one moment, to be asked for as long as it takes."""
+        """Queues and catalogue as of one moment, which can be read for any length of time."""
         with self._catalog.reader() as catalog:
             with self.guard:
                 queues = self.queues

@@ -1,4 +1,4 @@
-"""Opening a root that a process then has to itself: held, compared with its catalogue, orphans swept."""
+"""Opens a root for this process alone: locks it, compares it with its catalogue, sweeps orphans."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class OpenRoot:
         return ledger
 
     def close(self) -> None:
-        """Let the root go, once."""
+        """Release the root, once."""
         ownership, self._ownership = self._ownership, None
         if ownership is not None:
             ownership.release()
@@ -58,7 +58,7 @@ class OpenRoot:
 
 
 def _check_catalog(home: Home, garbage: Garbage) -> None:
-    """Refuse a root whose catalogue is gone: without it all files would look as if nobody needed them."""
+    """Refuse a root whose catalogue is gone: without it all files would look like orphans."""
     if not home.has_catalog() and any(garbage.names()):
         what = "is gone, though there are segments or states that it knew"
         expected = "the catalogue as it was; restore it from a copy, or take another root"

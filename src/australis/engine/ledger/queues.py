@@ -1,7 +1,7 @@
-"""The arcs as queues: the segments of every arc, and how far everyone has come in them, at one moment.
+"""The arcs as queues: the segments of every arc, and the positions of their readers, at one moment.
 
-A snapshot of what is committed, for decisions. It never changes: a commit puts another one in its place, so
-whoever has one may read it without a lock for as long as it likes.
+An immutable snapshot of committed state, for decisions. A commit replaces it by another one, so its users may
+read it without a lock for as long as they like.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Rows = Callable[[Segment, int, int], int]
 
 
 class Log(Protocol):
-    """What is asked of the log."""
+    """The queries to the log that queues need."""
 
     def flushes(self, lo: int, hi: int) -> list[LogEvent]: ...
 
@@ -45,15 +45,15 @@ class Queues:
     consumers: Mapping[tuple[str, str], int]
     """How far each consumer of each output has come."""
     bytes: int
-    """What the segments take on disk, without the files that were adopted."""
+    """What the segments take on disk, without adopted files."""
     lives: Mapping[str, int] = field(default_factory=dict)
-    """How often an output of each name has gone: one that comes again is another one."""
+    """How often an output of each name was removed: one that is added again is another one."""
 
-    # --- how far everyone has come
+    # --- positions
 
     @property
     def positions(self) -> Mapping[str, int]:
-        """Where every superbox is: at its head, or further where nothing in between concerns it."""
+        """The position of every superbox: its head, or further if nothing in between concerns it."""
         # Not a cached_property, which until Python 3.12 holds one lock for all queues while it asks the log.
         if "_positions" not in self.__dict__:
             self.__dict__["_positions"] = self._find_positions({})
@@ -61,10 +61,10 @@ class Queues:
         return found
 
     def positions_within(self, limits: Mapping[str, int]) -> Mapping[str, int]:
-        """Where every superbox is, if some may go to a number and no further.
+        """The position of every superbox, if some may not go beyond a number.
 
-        One that stays at its head, since more concerns it later on, may have come to its limit all the same:
-        what it leads to need not wait for it.
+        One that is at its head, since later tuples concern it, may nevertheless have reached its limit: then
+        superboxes downstream need not wait for it.
         """
         return self._find_positions(limits) if limits else self.positions
 
@@ -77,7 +77,7 @@ class Queues:
         return found
 
     def reached(self, superbox: Superbox, end: int, found: Mapping[str, int] | None = None) -> int:
-        """Where a superbox is that may come to a number: there already, if nothing before it concerns it."""
+        """The position of a superbox that may go up to `end`: at `end`, if nothing before concerns it."""
         head = self.heads[superbox.id]
         begin = head.seq
         if superbox.id in self.plan.views:
@@ -114,27 +114,27 @@ class Queues:
         return self._written_to(arc, self.positions)
 
     def end(self, superbox: Superbox, positions: Mapping[str, int] | None = None) -> int:
-        """The number up to which a superbox may read all that it reads, if others are at these positions."""
+        """The number up to which a superbox may read all its streams, if others are at these positions."""
         known = self.positions if positions is None else positions
         return min((self._written_to(arc, known) for arc in superbox.streams.values()), default=self.log_end)
 
     def position(self, superbox: Superbox) -> int:
-        """Where a superbox is; those that are joined are at the same number."""
+        """The position of a superbox; joined superboxes are at the same number."""
         return self.positions[superbox.members[0]]
 
     def is_caught_up(self, superbox: str) -> bool:
-        """Whether a superbox has taken all that the log has so far."""
+        """Whether a superbox has processed everything in the log so far."""
         return self.positions[superbox] >= self.log_end
 
     # --- what waits
 
     def waiting(self, superbox: Superbox, end: int, rows: Rows | None = None) -> int:
-        """How many tuples wait for a superbox; of a segment read in part, an estimate."""
+        """How many tuples wait for a superbox; an estimate for a segment that was read in part."""
         begin = self.position(superbox)
         return sum((rows or rows_between)(each, begin, end) for each in self._between(superbox, begin, end))
 
     def ahead(self, superbox: Superbox) -> Iterator[Segment]:
-        """The segments that a superbox has not read to their ends."""
+        """The segments that a superbox has not fully read."""
         return self._between(superbox, self.position(superbox), self.end(superbox))
 
     def _between(self, superbox: Superbox, begin: int, end: int) -> Iterator[Segment]:
@@ -142,14 +142,14 @@ class Queues:
             yield from (each for each in self.segments[arc] if each.end > begin and each.base < end)
 
     def oldest(self, superbox: Superbox) -> int | None:
-        """When the first tuple that waits for a superbox arrived, by its segment; None without any."""
+        """When the first tuple that waits for a superbox arrived, by its segment; None if none waits."""
         first = min(self.ahead(superbox), key=lambda each: each.base, default=None)
         if first is None:
             return None
         return first.newest if first.ts is None else first.ts
 
     def cut(self, superbox: Superbox, end: int, most: int, rows: Rows | None = None) -> int:
-        """Where a train of about `most` tuples ends, at the most at `end`."""
+        """Where a train of about `most` tuples ends, at most at `end`."""
         begin, left = self.position(superbox), most
         for segment in sorted(self._between(superbox, begin, end), key=lambda each: (each.base, each.end)):
             read = (rows or rows_between)(segment, begin, end)
@@ -162,7 +162,7 @@ class Queues:
         return end
 
     def earliest(self, arc: str) -> int:
-        """The first number of what an arc keeps; where it ends if it keeps nothing."""
+        """The first number that an arc keeps; its end if it keeps nothing."""
         return self._earliest(arc, self.positions)
 
     def _earliest(self, arc: str, positions: Mapping[str, int]) -> int:
@@ -171,7 +171,7 @@ class Queues:
 
 
 def load_queues(plan: Plan, catalog: Catalog, lives: Mapping[str, int]) -> Queues:
-    """Everything as it was committed."""
+    """The queues as they were committed."""
     segments = {arc: tuple(catalog.segments(arc)) for arc in plan.arcs}
     return Queues(
         plan,
@@ -187,7 +187,7 @@ def load_queues(plan: Plan, catalog: Catalog, lives: Mapping[str, int]) -> Queue
 
 
 def own_bytes(segment: Segment) -> int:
-    """What a segment takes of the disk budget: an adopted file is somebody else's."""
+    """The bytes of the disk budget that a segment takes: none for an adopted file."""
     return 0 if segment.adopted else segment.bytes
 
 

@@ -1,4 +1,4 @@
-"""The record of a root: the network that it holds, the queries that are attached, and how both are cut."""
+"""The record of a root: its network, the attached queries, and how both are cut."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from australis.rewrite.improve import BEGINNING, improve
 
 @lru_cache(maxsize=1024)
 def _best(query: Network) -> Network:
-    """A query as it runs: filters first, which can be looked up, and without what nobody reads."""
+    """A query as it runs: filters that can be looked up come first, and what nobody reads is left out."""
     return improve(query, rules=BEGINNING).network
 
 
@@ -30,32 +30,32 @@ def not_attached(name: str, attached: Iterable[str]) -> EngineError:
 
 @dataclass(frozen=True)
 class Record:
-    """What a root remembers of what runs on it."""
+    """What a root remembers about what runs on it."""
 
     network: Network
-    """As it was deployed."""
+    """The network as it was deployed."""
     discipline: Discipline
     partitions: int
     queries: Mapping[str, Network] = field(default_factory=dict)
     """The ad hoc queries by name."""
     begun: Network | None = None
-    """What the optimiser starts from: the network, with all that had to be done before its first tuple."""
+    """Where the optimiser starts: the network, with all rewrites that were needed before its first tuple."""
     improved: Network | None = None
-    """What runs in the place of the network, and does the same."""
+    """The equivalent network that runs in place of the deployed one."""
 
     @cached_property
     def whole(self) -> Network:
-        """The network as it runs, with the queries in it, each in its best form."""
+        """The network as it runs, including the queries, each in its best form."""
         return grafted(self.improved or self.network, {name: _best(q) for name, q in self.queries.items()})
 
     @cached_property
     def drawn(self) -> Network:
-        """The network as its users drew it, with the queries in it."""
+        """The network as its users drew it, including the queries."""
         return grafted(self.network, self.queries)
 
     @cached_property
     def plan(self) -> Plan:
-        """How the whole is cut into superboxes."""
+        """How the whole network is cut into superboxes."""
         return plan(self.whole, self.discipline, self.queries)
 
     def attached(self, name: str, query: Network) -> Record:

@@ -28,14 +28,14 @@ def needed_from(queues: Queues, arc: Arc, now: int) -> int:
 
 
 def log_needed_from(queues: Queues) -> int:
-    """The number before which nobody needs the log: no superbox, nor one that begins with history."""
+    """The number before which nobody needs the log: no superbox, and none that starts with history."""
     begins = [queues.earliest(arc) for arc in arcs_with_history(queues)]
     positions = [seq for name, seq in queues.positions.items() if _needs_log(queues, name)]
     return min([*positions, *begins], default=queues.log_end)
 
 
 def _needs_log(queues: Queues, superbox: str) -> bool:
-    """Whether a superbox reads the log from where it is: a view that makes do with history does not."""
+    """Whether a superbox reads the log from its position: a view that only needs history does not."""
     arcs = (queues.plan.arcs[arc] for arc in queues.plan.superboxes[superbox].streams.values())
     return superbox not in queues.plan.views or any(waits_for(queues, arc, superbox) for arc in arcs)
 
@@ -46,19 +46,19 @@ def arcs_with_history(queues: Queues) -> tuple[str, ...]:
 
 
 def waits_for(queues: Queues, arc: Arc, reader: str) -> bool:
-    """Whether tuples are kept until a reader has taken them; a view makes do with history."""
+    """Whether tuples are kept until a reader has taken them; for a view, history is enough."""
     importance = queues.plan.views.get(reader)
     return importance is None or (importance > 0 and not _histories(queues, arc))
 
 
 def _histories(queues: Queues, arc: Arc) -> list[str | int]:
-    """How much history each connection point of an arc asks for, if any."""
+    """How much history each connection point of an arc requires, if any."""
     asked = (queues.plan.network.connection_points[name].history for name in arc.points)
     return [history for history in asked if history]
 
 
 def history_from(queues: Queues, arc: str, history: str | int, now: int) -> int:
-    """The number from which so much history of an arc is kept; after all others where there is none."""
+    """The number from which on the required history of an arc is kept; ALL if there is none."""
     if history == FOREVER:
         return 0
     segments = sorted(queues.segments[arc], key=lambda each: each.base)
@@ -69,7 +69,7 @@ def history_from(queues: Queues, arc: str, history: str | int, now: int) -> int:
 
 
 def _last_tuples(segments: list[Segment], count: int) -> int:
-    """Where the segments begin that hold the last tuples; those of several tasks overlap."""
+    """Where the segments with the last tuples begin; those of several tasks overlap."""
     begin = ALL
     for segment in reversed(segments):
         if count <= 0:
@@ -80,7 +80,7 @@ def _last_tuples(segments: list[Segment], count: int) -> int:
 
 
 def query_begins_at(queues: Queues, point: str, now: int) -> int:
-    """The first number that a connection point keeps for a query; where its arc ends if it keeps none."""
+    """The first number that a connection point keeps for a query; the end of its arc if it keeps none."""
     place = queues.plan.network.connection_points[point]
     arc, end = str(place.at), queues.arc_end(str(place.at))
     if not place.history:

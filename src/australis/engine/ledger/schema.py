@@ -1,13 +1,13 @@
-"""The form of the catalogue: its tables, its version, and the migrations from older versions."""
+"""The schema of the catalogue: its tables, its version, and the migrations from older versions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 VERSION = 4
-"""The form of the catalogue. A newer one is refused, an older one is migrated when its root is opened."""
+"""The version of the catalogue. A newer one is refused, an older one is migrated when its root is opened."""
 OLDEST = 3
-"""The oldest form that can be migrated."""
+"""The oldest version that can be migrated."""
 
 _INDEXES = """
 create index train_of on train (superbox, lo);
@@ -15,11 +15,11 @@ create index state_file on state (name);
 """
 
 MIGRATIONS: Mapping[int, str] = {3: _INDEXES}
-"""What makes a catalogue of each version one of the next."""
+"""The script that migrates a catalogue of each version to the next."""
 
-# What came to gates is in `mouth` and `recent_mouth`: their names are those of version 4 of the catalogue.
-# A row of `recent_mouth` without a stream is about a box or an input: what came, and what was discarded.
-# `box` also has the counters of inputs, whose names no box has.
+# What reached gates is in `mouth` and `recent_mouth`, names from version 4 of the catalogue. A row of
+# `recent_mouth` without a stream is about a box or an input: what it received, and what was discarded. `box`
+# also has the counters of inputs, whose names no box has.
 TABLES = f"""
 create table meta (key text primary key, value text not null) without rowid;
 create table event (base integer primary key, end integer not null, kind text not null, input text not null,
@@ -70,7 +70,7 @@ create index standing on dropbox (number) where until is null;
 
 
 def migrations(version: int) -> Iterator[str]:
-    """The scripts that bring a catalogue of a version to today's, in their order.
+    """The scripts that migrate a catalogue of a version to the current one, in order.
 
     >>> len(list(migrations(VERSION))), len(list(migrations(OLDEST))) == VERSION - OLDEST
     (0, True)

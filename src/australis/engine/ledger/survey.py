@@ -1,4 +1,4 @@
-"""A survey of a catalogue: all that it knows, read from a copy, so that nothing of the root is changed."""
+"""A survey of a catalogue: all its contents, read from a copy, so that nothing on the root changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ConsumerEntry:
 
 @dataclass(frozen=True)
 class Survey:
-    """What a catalogue knows."""
+    """The contents of a catalogue."""
 
     version: int
     known: Known
@@ -44,17 +44,17 @@ class Survey:
     consumers: tuple[ConsumerEntry, ...]
 
     def outputs(self) -> frozenset[str] | None:
-        """The outputs of the network that runs; None if there is none so far."""
+        """The outputs of the running network; None if there is none yet."""
         return None if self.record is None else frozenset(Record.from_json(self.record).plan.outputs)
 
     def names(self) -> set[str]:
-        """All files that it refers to; a run that is committed may have its first name."""
+        """All files that it refers to; a committed run may still have its staged name."""
         names = {*(each.name for each in self.segments), *(each.name for each in self.states)}
         return names | {staged(name) for name in names if name.startswith(f"{HISTORY}/")}
 
 
 def survey(folder: Path) -> Survey:
-    """What the catalogue in a folder knows, which nobody may have open."""
+    """The contents of the catalogue in a folder, which nobody may have open."""
     with _copied(folder) as view:
         segments = view.rows(f"select {SEGMENT_COLUMNS} from segment order by arc, base, name")
         states = view.rows("select box, partition, name, bytes from state order by name")
@@ -75,7 +75,7 @@ def survey(folder: Path) -> Survey:
 
 @contextmanager
 def _copied(folder: Path) -> Iterator[CatalogView]:
-    """A copy of a catalogue with its journal: even a look would change files beside it."""
+    """A copy of a catalogue with its journal: even reading would change files beside it."""
     with tempfile.TemporaryDirectory(prefix="australis-verify-") as place:
         for name in (CATALOG, f"{CATALOG}-wal"):
             if (folder / name).exists():

@@ -1,4 +1,4 @@
-"""What can be written to the catalogue: one statement a method, inside a transaction."""
+"""What can be written to the catalogue: one statement per method, inside a transaction."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class Transaction:
         self._db.execute("insert or replace into meta values (?, ?)", (key, value))
 
     def log(self, event: LogEvent) -> None:
-        """Put an event at the end of the log."""
+        """Append an event to the log."""
         values = (event.base, event.end, event.kind, event.input, event.rows, event.now)
         self._db.execute("insert into event values (?, ?, ?, ?, ?, ?)", values)
         self.set_meta("log_end", str(event.end))
         self.set_meta("log_now", str(event.now))
 
     def forget_events(self, before: int) -> None:
-        """Drop the events that lie wholly before a sequence number."""
+        """Drop the events that lie entirely before a sequence number."""
         self._db.execute("delete from event where end <= ?", (before,))
 
     def add_segments(self, segments: Iterable[Segment]) -> None:
@@ -70,7 +70,7 @@ class Transaction:
         self._db.execute("insert or replace into superbox values (?, ?, ?, ?)", values)
 
     def set_states(self, superbox: str, states: Iterable[StateFile]) -> list[str]:
-        """Make states current; gives the files of those that they replace."""
+        """Make states current; returns the files of those that they replace."""
         replaced = []
         for state in states:
             key = (superbox, state.box, state.partition)
@@ -82,12 +82,12 @@ class Transaction:
         return replaced
 
     def clear_states(self, superbox: str) -> list[str]:
-        """Forget all states of a superbox; gives their files."""
+        """Forget all states of a superbox; returns their files."""
         query = "delete from state where superbox = ? returning name"
         return [name for (name,) in self._db.execute(query, (superbox,)).fetchall()]
 
     def set_consumer(self, name: str, output: str, seq: int, position: str | None = None) -> None:
-        """Say how far a consumer has come; without a `position` its last note of it stays."""
+        """Set how far a consumer has come; without a `position` its last note stays."""
         query = (
             "insert into consumer values (?, ?, ?, ?) on conflict (name, output)"
             " do update set seq = excluded.seq, position = coalesce(excluded.position, position)"
@@ -104,7 +104,7 @@ class Transaction:
         self._db.execute("delete from source where id = ?", (source,))
 
     def count_box(self, box: str, counted: Mapping[str, int]) -> None:
-        """Add what went through a box in a train."""
+        """Add the counts of a box in a train."""
         names = ("received", "emitted", "late", "ignored", "rejected", "unread", "nanoseconds")
         values = [counted[name] for name in names]
         grown = ", ".join(f"{name} = {name} + excluded.{name}" for name in (*names, "trains"))
@@ -112,7 +112,7 @@ class Transaction:
         self._db.execute(query, (box, *values))
 
     def count_input(self, name: str, received: int, rejected: int) -> None:
-        """Add what came to an input, and the rows that did not become tuples, to the counters of boxes."""
+        """Add what reached an input, and the rows that did not become tuples, to the counters of boxes."""
         names = ("received", "emitted", "late", "ignored", "rejected", "unread", "nanoseconds")
         self.count_box(name, {**dict.fromkeys(names, 0), "received": received, "rejected": rejected})
 
@@ -132,7 +132,7 @@ class Transaction:
         self._db.executemany(query, counted.items())
 
     def forget_counts(self, counted: Mapping[str, Iterable[str]]) -> None:
-        """Forget what was counted of boxes, ports, outputs and superboxes."""
+        """Forget the counts of boxes, ports, outputs and superboxes."""
         columns = {"id": ("box",), "ref": ("port",), "output": ("delay", "value"), "superbox": ("mouth",)}
         for column, tables in columns.items():
             for table in tables:
@@ -140,11 +140,11 @@ class Transaction:
                 self._db.executemany(f"delete from {table} where {column} = ?", names)
 
     def execute(self, query: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Run a statement for each of some rows: for the modules beside this one."""
+        """Run a statement for each of some rows: for other modules of this package."""
         self._db.executemany(query, rows)
 
     def note_train(self, values: tuple[str | int, ...]) -> None:
-        """Remember a train; the oldest ones are forgotten."""
+        """Record a train; the oldest ones are forgotten."""
         query = "insert into train values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id"
         (number,) = self._db.execute(query, values).fetchone()
         self._db.execute("delete from train where id <= ?", (number - TRAINS_KEPT,))

@@ -1,4 +1,4 @@
-"""A look into a root beside the node that may have it open: nothing is locked, nothing is changed."""
+"""A read-only view of a root that a node may have open: nothing is locked, nothing is changed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from australis.plan.superboxes import Plan
 
 
 class CatalogView(Catalog):
-    """A catalogue as it is at one moment. Those of older versions can be read as well."""
+    """A catalogue as of one moment. Older versions can be read as well."""
 
     def __init__(self, path: Path, home: FolderHome | None = None) -> None:
-        """Open the catalogue at a path; of a copy, `home` is where the original is."""
+        """Open the catalogue at a path; for a copy, `home` is where the original is."""
         self._home, self._lock = home or FolderHome(path.parent), SYSTEM.lock()
         with self._explained():
             self._db = _open(path)
@@ -34,12 +34,12 @@ class CatalogView(Catalog):
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    """Open a connection that reads, inside a transaction, so that all it reads is of one moment."""
+    """Open a read-only connection inside a transaction, so that everything it reads is of one moment."""
     uri = f"{path.resolve().as_uri()}?mode=ro"
     try:
         return _begin(uri)
     except sqlite3.OperationalError:
-        # In a folder that cannot be written SQLite reads only what it may believe never to change.
+        # In a folder without write access, SQLite reads only files that it may assume never to change.
         if path.with_name(f"{path.name}-wal").exists():
             raise
         return _begin(f"{uri}&immutable=1")
@@ -70,13 +70,13 @@ def known_catalog(folder: Path) -> Path:
     """The catalogue in a folder, which must have one."""
     path = folder / CATALOG
     if not path.is_file():
-        what = "is no root of a node" if folder.is_dir() else "there is no such folder"
+        what = "is not the root of a node" if folder.is_dir() else "there is no such folder"
         raise EngineError(Problem(str(folder), what, "a folder that `australis run --root` has made"))
     return path
 
 
 def record_in(folder: Path, catalog: Catalog) -> Record:
-    """What the root remembers of what runs on it."""
+    """What the root remembers about what runs on it."""
     record = catalog.meta(NETWORK)
     if record is None:
         raise EngineError(Problem(str(folder), "holds no network so far"))
@@ -84,11 +84,11 @@ def record_in(folder: Path, catalog: Catalog) -> Record:
 
 
 def plan_in(folder: Path, catalog: Catalog) -> Plan:
-    """The plan of the network that a catalogue holds."""
+    """The plan of the network in a catalogue."""
     return record_in(folder, catalog).plan
 
 
 def known_record(folder: Path) -> Record:
-    """What the root whose catalogue is in a folder remembers of what runs on it."""
+    """What the root whose catalogue is in a folder remembers about what runs on it."""
     with view_of(folder) as view:
         return record_in(folder, view)

@@ -1,7 +1,7 @@
-"""Packages that others load only because they are installed: pyarrow loads pandas, and numba scipy.
+"""Hides packages that others import merely because they are installed: pandas from pyarrow, scipy from numba.
 
-Nothing of ours needs them in a worker, and together they take longer than all the rest. A user's function
-that imports them finds them as everywhere.
+Workers do not need them, and importing them takes longer than everything else together. User functions can
+import them as usual.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PANDAS, SCIPY = "pandas", "scipy"
 
 
 class _HidingFinder(MetaPathFinder):
-    """Finds that there is no such package."""
+    """Pretends that a package does not exist."""
 
     def __init__(self, package: str) -> None:
         self._package = package
@@ -36,7 +36,7 @@ class _HidingFinder(MetaPathFinder):
 
 
 class _TellingFinder(MetaPathFinder):
-    """Finds pandas for whoever imports it, once, and lets pyarrow know of it then."""
+    """Finds pandas for the first import of it, and then lets pyarrow know about it."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -50,7 +50,7 @@ class _TellingFinder(MetaPathFinder):
 
             def load_and_tell(module: ModuleType) -> None:
                 load(module)
-                # Asked for it, pyarrow looks again; by itself it stays with what it found.
+                # When asked for it, pyarrow looks again; by itself it keeps what it found first.
                 _ = pa.lib._pandas_api.pd
 
             found.loader.exec_module = load_and_tell  # type: ignore[method-assign]
@@ -58,7 +58,7 @@ class _TellingFinder(MetaPathFinder):
 
 
 def hide_pandas() -> None:
-    """Let pyarrow find that there is no pandas, for which it looks once, with its first array."""
+    """Let pyarrow believe that there is no pandas; it looks once, with its first array."""
     with _hidden(PANDAS):
         pa.array([0])
     sys.meta_path.insert(0, _TellingFinder())
@@ -66,12 +66,12 @@ def hide_pandas() -> None:
 
 @contextmanager
 def hide_scipy() -> Iterator[None]:
-    """Let numba find that there is no scipy, for which it looks with the first loop that it loads."""
+    """Let numba believe that there is no scipy; it looks with the first loop that it loads."""
     with _hidden(SCIPY):
         yield
     if find_spec(SCIPY) is None:
         return
-    # It remembers that for numpy.cov alone; for all that needs scipy it looks again.
+    # It caches that for numpy.cov alone; for everything else that needs scipy it looks again.
     arraymath: Any = importlib.import_module("numba.np.arraymath")
     arraymath._HAVE_BLAS = True
 

@@ -1,4 +1,4 @@
-"""What driver and workers say to each other: that a worker is ready, and the order of a share."""
+"""What driver and workers send each other: that a worker is ready, and the order for a share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from australis.engine.worker import Waybill
 
 READY = b"R"
-"""What a worker says once, when it has loaded what it needs; no answer is that short."""
+"""What a worker sends once, when it has loaded what it needs; no answer is that short."""
 _INDEX_BYTES = 4
 
 

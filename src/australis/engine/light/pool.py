@@ -1,4 +1,4 @@
-"""The workers of a light runner: as many as tasks can run at a time, each made when it is first needed."""
+"""The workers of a light runner: as many as tasks can run at a time, each started when it is first needed."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ _log = logging.getLogger(__name__)
 
 
 class WorkerEnded(Exception):
-    """A worker ended before it gave an answer, or the train was given up before it had a worker."""
+    """A worker ended before it answered, or the train was given up before it had a worker."""
 
 
 class WorkerLost(WorkerEnded):
-    """A worker ended in the midst of its task, as when the system has no memory left for it."""
+    """A worker ended during its task, for example because the system ran out of memory."""
 
 
 class Worker:
-    """A worker as the driver sees it: a connection that ends when it does."""
+    """A worker as the driver sees it: a connection that ends with the worker."""
 
     def __init__(self, number: int, connection: Connection) -> None:
         self.number, self.connection = number, connection
         self.root = ""
         """The root whose train it runs."""
         self.is_ready = False
-        """Whether it has told that it is there: it may still be loading what it needs."""
+        """Whether it has reported: until then it may still be loading what it needs."""
 
     @property
     def has_ended(self) -> bool:
-        """Whether an idle worker is gone: once it is ready it says nothing by itself, so it is its end."""
+        """Whether an idle worker is gone: a ready one sends nothing, so anything to read is its end."""
         try:
             if not self.is_ready and self.connection.poll():
                 self.hear()
         except WorkerEnded:
-            # That is what was asked.
+            # It has ended.
             return True
         return self.connection.poll()
 
     def send(self, order: bytes) -> None:
-        """Let it begin with a share."""
+        """Send it a share to run."""
         try:
             self.connection.send_bytes(order)
         except OSError as error:
@@ -56,7 +56,7 @@ class Worker:
         return data
 
     def hear(self) -> bytes | None:
-        """Wait for what it says: its answer, or None if it is only that it is ready."""
+        """Wait for its message: its answer, or None if it only reports that it is ready."""
         try:
             data = self.connection.recv_bytes()
             self.is_ready = self.is_ready or data == READY
@@ -66,14 +66,14 @@ class Worker:
 
 
 class Pool:
-    """Workers that trains take and give back; the one that waits longest for a worker gets it."""
+    """Workers that trains take and give back; the train that has waited longest gets the next one."""
 
     def __init__(self, most: int) -> None:
         self._most, self._made = most, 0
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
         self._line: deque[object] = deque()
-        """Those that wait for a worker."""
+        """The trains that wait for a worker."""
         self._given_up: Counter[str] = Counter()
         """How often the trains of a root were given up."""
         self._changed = threading.Condition()
@@ -91,7 +91,7 @@ class Pool:
             return self._claim_worker(root)
 
     def give_back(self, worker: Worker) -> None:
-        """A worker has given its answer, and is free for another train."""
+        """Give back a worker that has answered, for another train."""
         with self._changed:
             self._busy.discard(worker)
             if self._is_closed:
@@ -101,7 +101,7 @@ class Pool:
             self._changed.notify_all()
 
     def drop(self, worker: Worker) -> None:
-        """A worker has ended, or its train was given up: another one may take its place."""
+        """Drop a worker that has ended, or whose train was given up: another one may take its place."""
         with self._changed:
             self._busy.discard(worker)
             self._zygote.kill(worker.number)
@@ -109,7 +109,7 @@ class Pool:
             self._changed.notify_all()
 
     def abandon(self, root: str) -> None:
-        """Kill the workers that run trains of a root, and let nobody wait who wants one for it."""
+        """Kill the workers that run trains of a root, and end all waits for a worker for it."""
         with self._changed:
             self._given_up[root] += 1
             for worker in self._busy:
@@ -126,7 +126,7 @@ class Pool:
                 self._idle.pop().connection.close()
             self._changed.notify_all()
 
-    # --- with the lock
+    # --- under the lock
 
     @property
     def _is_free(self) -> bool:
@@ -145,7 +145,7 @@ class Pool:
             self._changed.notify_all()
 
     def _claim_worker(self, root: str) -> Worker:
-        """Claim the worker that has run last, if it lives: its caches are warm; else start one."""
+        """Claim the worker that ran last, if it is alive, since its caches are warm; else start one."""
         while self._idle and self._idle[-1].has_ended:
             self._idle.pop().connection.close()
         worker = self._idle.pop() if self._idle else self._start_worker()

@@ -1,4 +1,4 @@
-"""The light runner: trains in processes of this machine, forked from one that has the kernels in memory."""
+"""The light runner: trains in local processes, forked from one that has the kernels in memory."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from australis.plan.superboxes import Plan
 
 
 class LightRunner:
-    """Runs trains in a pool of processes, without a JVM. They begin at once, and end with this process.
+    """Runs trains in a pool of processes, without a JVM. They start at once, and end with this process.
 
-    Several nodes may have the same one; then who made it closes it.
+    Several nodes may share one; then whoever created it closes it.
     """
 
     def __init__(self, tasks: int | None = None) -> None:
@@ -37,7 +37,7 @@ class LightRunner:
         self._pool = Pool(self.tasks)
 
     def prepare(self, root: Root, plan: Plan) -> RunTrain:
-        """Workers read of any plan in its file, so all plans run alike."""
+        """Workers read any plan from its file, so all plans run alike."""
         del root, plan
         return self._run
 
@@ -68,26 +68,26 @@ class LightRunner:
 
 
 class _Shares:
-    """The shares of a train on their way: each begins when a worker is free."""
+    """The running shares of a train: each starts when a worker is free."""
 
     def __init__(self, pool: Pool, waybill: Waybill) -> None:
         self._pool, self._root, self._waybill = pool, waybill.root, waybill
         self._ends_at: float | None = None
-        """When the train is ended, if it may not take longer."""
+        """When the train is killed, if it has a time limit."""
         self._waiting = deque(enumerate(orders(waybill)))
         self._running: dict[Worker, int] = {}
         self._answers: dict[int, bytes] = {}
         self._failure: WorkerEnded | None = None
 
     def run(self) -> dict[int, bytes]:
-        """The answer of each share; if a worker ends, the others come to their end first."""
+        """The answer of each share; if a worker ends, the others finish first."""
         try:
             while self._waiting or self._running:
                 self._begin()
                 for worker in self._ready():
                     self._finish(worker)
         except BaseException:
-            # Nobody hears the answers of those that are at work.
+            # Nobody would read the answers of those that are at work.
             for worker in self._running:
                 self._pool.drop(worker)
             raise
@@ -96,7 +96,7 @@ class _Shares:
         return self._answers
 
     def _begin(self) -> None:
-        # Who has a worker does not wait for more: another train might wait for that one.
+        # A train with a worker does not wait for more: another train might be waiting for that one.
         while self._waiting and (worker := self._pool.take(self._root, wait=not self._running)):
             index, order = self._waiting.popleft()
             self._running[worker] = index
@@ -107,13 +107,13 @@ class _Shares:
                 self._lose(worker, error)
 
     def _start_clock(self) -> None:
-        """Begin to count the time of the train, once a worker is ready for it."""
+        """Start the time limit of the train, once a worker is ready for it."""
         is_running = any(worker.is_ready for worker in self._running)
         if self._ends_at is None and self._waybill.limit_s is not None and is_running:
             self._ends_at = time.monotonic() + self._waybill.limit_s
 
     def _ready(self) -> list[Worker]:
-        """The workers that have something to say, once there are some."""
+        """The workers with a message to read, once there are some."""
         if self._ends_at is None and len(self._running) < 2:
             return list(self._running)
         left = None if self._ends_at is None else max(0.0, self._ends_at - time.monotonic())

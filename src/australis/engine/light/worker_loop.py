@@ -10,13 +10,13 @@ from australis.engine.worker import Manifest, Task, answer_or_fault
 
 
 def work(driver: Connection) -> None:
-    """Say that this worker is ready, then serve until the driver ends the connection."""
+    """Report that this worker is ready, then serve until the driver closes the connection."""
     driver.send_bytes(READY)
     while True:
         try:
             order = driver.recv_bytes()
         except (EOFError, ConnectionResetError):
-            # The driver needs no more, or was killed.
+            # The driver has closed the connection, or was killed.
             return
         answer = answer_or_fault(partial(_run, order))
         try:

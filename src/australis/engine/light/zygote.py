@@ -1,8 +1,8 @@
 """The driver's end of the zygote: the process that has the kernels in memory and forks workers.
 
-The driver has threads, so it cannot fork itself. It says by a socket what it wants: workers that begin, each
-with a connection to the driver, and workers that are killed. The socket ends with the driver, whatever ends
-it, and the zygote and all workers end with the socket.
+The driver has threads, so it cannot fork itself. It sends its requests over a socket: to start a worker, with
+a connection to the driver, or to kill one. The socket closes with the driver, whatever ends it, and the
+zygote and all workers end with the socket.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from australis.errors import EngineError, Problem
 
 FORK, KILL = b"f", b"k"
 MESSAGE = struct.Struct("!cQ")
-"""What is wanted, and the number of the worker. With `FORK` comes its end of the connection."""
+"""The request, and the number of the worker. With `FORK` comes its end of the connection."""
 _MAIN = """
 import gc, sys
 gc.disable()  # All that is loaded stays.
@@ -30,7 +30,7 @@ main({socket}, {pid})
 
 
 class Zygote:
-    """A zygote, which begins at once; what is asked of it before it is ready is done then."""
+    """A zygote, which starts at once; requests made before it is ready are served then."""
 
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
@@ -38,11 +38,11 @@ class Zygote:
             self._process = _start(theirs.fileno())
 
     def fork(self, number: int, connection: Connection) -> None:
-        """Begin a worker at one end of a connection. Raises `OSError` if the zygote has ended."""
+        """Start a worker at one end of a connection. Raises `OSError` if the zygote has ended."""
         socket.send_fds(self._socket, [MESSAGE.pack(FORK, number)], [connection.fileno()])
 
     def kill(self, number: int) -> None:
-        """End a worker at once, if it is there."""
+        """Kill a worker, if it exists."""
         # Workers do not outlive their zygote.
         with suppress(OSError):
             self._socket.sendall(MESSAGE.pack(KILL, number))
@@ -55,10 +55,10 @@ class Zygote:
 
 
 def _start(theirs: int) -> subprocess.Popen[bytes]:
-    """Start the process, with the modules of this one in reach; its errors go where those of this one go."""
+    """Start the process, able to import the same modules as this one; it shares this one's standard error."""
     code = _MAIN.format(path=[os.path.abspath(each) for each in sys.path], socket=theirs, pid=os.getpid())
     try:
-        # In a group of its own: Ctrl-C in a terminal is for the driver, which then decides what ends.
+        # In its own process group: Ctrl-C in a terminal is for the driver, which then decides what ends.
         return subprocess.Popen(
             [sys.executable, "-c", code], stdin=subprocess.DEVNULL, pass_fds=[theirs], process_group=0
         )

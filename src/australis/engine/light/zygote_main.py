@@ -19,18 +19,18 @@ from australis.engine.light.hidden_packages import hide_pandas, hide_scipy
 from australis.engine.light.zygote import FORK, MESSAGE
 
 LOOK_S = 5.0
-"""So often the zygote looks whether its driver lives: one that has forked leaves the socket open."""
+"""How often the zygote checks whether its driver lives: a driver that has forked leaves the socket open."""
 _STDOUT, _STDERR = 1, 2
 _PR_SET_PDEATHSIG = 1
-"""Linux: which signal a process gets when its parent ends."""
+"""Linux: the option for the signal a process gets when its parent ends."""
 
 Work = Callable[[Connection], None]
 
 
 def main(driver: int, pid: int) -> None:
-    """Serve the driver of a process id at the other end of a socket, until that closes."""
+    """Serve the driver with a process id at the other end of a socket, until that closes."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # Sent to all processes of a service or a terminal, they are for the driver, and this ends with it.
+        # Signals sent to all processes of a service or a terminal are for the driver, and this ends with it.
         signal.signal(ignored, signal.SIG_IGN)
     # What a user's function prints must not get among the tuples that a driver writes.
     os.dup2(_STDERR, _STDOUT)
@@ -41,12 +41,12 @@ def main(driver: int, pid: int) -> None:
         server.serve()
     finally:
         server.kill_all()
-        # At once: there is nothing to tidy up.
+        # At once: there is nothing to clean up.
         os._exit(0)
 
 
 def _load_work() -> Work:
-    """Load what a worker does, and the kernels, out of the garbage collector's sight."""
+    """Load the worker's code and the kernels, and keep them from the garbage collector."""
     hide_pandas()
     work: Work = importlib.import_module("australis.engine.light.worker_loop").work
     with hide_scipy():
@@ -60,12 +60,12 @@ class _Server:
     def __init__(self, driver: socket.socket, pid: int, work: Work) -> None:
         self._driver, self._pid, self._work = driver, pid, work
         self._workers: dict[int, int] = {}
-        """The process of each worker by its number, until it is reaped: so long the id is its own."""
+        """The process of each worker by its number, until it is reaped: until then the id is not reused."""
 
     def serve(self) -> None:
         self._driver.settimeout(LOOK_S)
         while os.getppid() == self._pid:
-            # Nothing came: time to look whether the driver lives.
+            # Nothing came: check whether the driver lives.
             with suppress(TimeoutError):
                 message, connections, _, _ = socket.recv_fds(self._driver, MESSAGE.size, 1)
                 if not message:
@@ -90,7 +90,7 @@ class _Server:
         try:
             pid = os.fork()
         except OSError:
-            # No room for another process: the driver sees the connection end, and tries again.
+            # No resources for another process: the driver sees the connection end, and tries again.
             traceback.print_exc()
             return
         if pid == 0:

@@ -1,6 +1,6 @@
 """Background maintenance of arcs: compaction, and history gathered into runs.
 
-Arcs that trains have read or written come in; fewer, larger files go out.
+In: arcs that trains have read or written. Out: fewer, larger files.
 """
 
 from australis.engine.maintain.upkeep import Upkeep

@@ -1,4 +1,4 @@
-"""Compaction: many small segments of an arc become one, so that whoever reads it opens few files."""
+"""Compaction: merges many small segments of an arc into one, so that readers open few files."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ RUN_ROWS_MOST = 500_000
 
 
 class Compaction:
-    """Compacts arcs. What it replaces stays until those are done who read it."""
+    """Compacts arcs. Replaced files stay until their readers have finished."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger, self._root = ledger, ledger.root
 
     def compact(self, arcs: Iterable[str]) -> int:
-        """Compact what is worth it in some arcs; gives how many files went."""
+        """Compact some arcs where it is worth it; returns how many files were replaced."""
         return sum(self._compact(arc) for arc in arcs)
 
     def _compact(self, arc: str) -> int:
@@ -38,12 +38,12 @@ class Compaction:
             return self._swap(arc, run, made)
 
     def _join(self, arc: str, run: list[Segment], columns: Sequence[str]) -> Segment:
-        """Write one segment of several that one task after another has written."""
+        """Write several segments, which tasks wrote one after another, as one."""
         tables = [read_segment(self._root, each, columns, each.base, each.end, threads=False) for each in run]
         return write_segment(self._root, arc, merged(tables), writer=run[0].writer, part=run[0].part)
 
     def _swap(self, arc: str, run: list[Segment], made: Segment) -> int:
-        """Put the new segment in the place of the old ones, unless these are gone by now."""
+        """Replace the old segments by the new one, unless they are gone by now."""
         with self._ledger.change() as change:
             present = change.queues.segments.get(arc, ())
             is_there = all(segment in present for segment in run)
@@ -67,6 +67,6 @@ def small_run(segments: Iterable[Segment]) -> list[Segment]:
 
 
 def _bounded(run: list[Segment]) -> list[Segment]:
-    """The first segments of a run, as far as they may be decoded together."""
+    """The first segments of a run, as many as may be decoded together."""
     ends = list(accumulate(segment.rows for segment in run))
     return run[: bisect_right(ends, RUN_ROWS_MOST)]

@@ -1,4 +1,4 @@
-"""Background maintenance: compaction, history gathered into runs, and files that nobody knows."""
+"""Background maintenance: compaction, gathering history into runs, and removing orphaned files."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from australis.engine.threads import Thread, Threads
 from australis.errors import EngineError
 
 TIDY_EVERY_S = 300.0
-"""How often the files of the root are looked through, while trains run."""
+"""How often the root is scanned for orphaned files, while trains run."""
 _log = logging.getLogger(__name__)
 
 
 class Upkeep:
-    """Tends arcs in a thread of its own: no train waits for it, and nobody undoes its work."""
+    """Maintains arcs in a separate thread: no train waits for it, and nothing undoes its work."""
 
     def __init__(self, ledger: Ledger, clock: Callable[[], int], threads: Threads) -> None:
         self._gathering, self._compaction = Gathering(ledger, clock), Compaction(ledger)
         self.kept: Callable[[], AbstractContextManager[None]] = nullcontext
-        """Inside of which errors are kept that must stop the node."""
+        """The context in which errors that must stop the node are caught."""
         self._waiting: dict[str, None] = {}
         self._tidy = ledger.tidy
         self._threads, self._changed = threads, threads.condition()
@@ -34,24 +34,24 @@ class Upkeep:
         self._thread: Thread | None = None
 
     def start(self) -> None:
-        """Begin to tend what is asked for."""
+        """Start the thread."""
         self._thread = self._threads.start(self._work, "australis-upkeep")
 
     def ask(self, arcs: Iterable[str]) -> None:
-        """Arcs that a train has read or written may be worth it."""
+        """Ask for maintenance of arcs that a train has read or written."""
         with self._changed:
             self._waiting |= dict.fromkeys(arcs)
             self._is_untidy = True
             self._changed.notify_all()
 
     def end(self) -> None:
-        """Begin nothing any more."""
+        """Begin no more work."""
         with self._changed:
             self._ending = self._stopping = True
             self._changed.notify_all()
 
     def stop(self) -> None:
-        """End when all is done that was asked for."""
+        """Stop once all requested work is done."""
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
@@ -64,7 +64,7 @@ class Upkeep:
                 self._try(*work)
 
     def _try(self, what: str, work: Callable[[], None]) -> None:
-        """Do some work; what cannot be read or written now may be later, and trains will say so, too."""
+        """Do some work; what cannot be read or written now may be later, and trains will report it, too."""
         try:
             work()
         except RootTaken:
@@ -73,7 +73,7 @@ class Upkeep:
             _log.warning("maintenance of %s failed: %s", what, error)
 
     def _next(self) -> tuple[str, Callable[[], None]] | None:
-        """What is to be done next, and to what; None at the end."""
+        """What to do next, and to what; None at the end."""
         with self._changed:
             while not self._waiting and not self._stopping and self._until_tidying_s() > 0:
                 self._changed.wait(self._until_tidying_s() if self._is_untidy else None)
@@ -87,13 +87,13 @@ class Upkeep:
             return arc, partial(self._tend, arc)
 
     def _until_tidying_s(self) -> float:
-        """How long it is until the root is looked through; for ever while there was nothing to do."""
+        """The seconds until the root is scanned; infinite while there is nothing to scan for."""
         if not self._is_untidy:
             return math.inf
         return TIDY_EVERY_S - (self._threads.ticks_ns() - self._tidied_ns) / 1e9
 
     def _tidy_up(self) -> None:
-        """Look through the root, and do so again if files are there that may turn out to be orphans."""
+        """Scan the root, and do so again if there are files that may turn out to be orphans."""
         if self._tidy():
             with self._changed:
                 self._is_untidy = True

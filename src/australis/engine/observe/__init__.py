@@ -1,6 +1,6 @@
 """What is known of a node: statistics, quality of service, metrics, and a look at a root from outside.
 
-The ledger comes in; reports go out. Nothing here changes anything.
+In: the ledger. Out: reports. Nothing here changes anything.
 """
 
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from australis.engine.observe.metrics import Metrics
     from australis.engine.observe.verification import Verification, empty_trash, verify
 else:
-    # Prometheus takes a while to load, and few nodes have metrics; few commands verify.
+    # Prometheus is slow to load, and few nodes have metrics; few commands verify.
     __getattr__ = lazy_exports(
         __name__, {"metrics": ("Metrics",), "verification": ("Verification", "empty_trash", "verify")}
     )

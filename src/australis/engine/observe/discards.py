@@ -1,4 +1,4 @@
-"""What was discarded upstream of each output: tuples that came too late, and those that were quarantined."""
+"""What was discarded upstream of each output: tuples that came too late, and quarantined ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from australis.engine.ledger import DiscardCount
 
 
 class BoxCounters(Protocol):
-    """The counters of a box that say what it did not use."""
+    """The counters of a box for tuples that it did not use."""
 
     @property
     def received(self) -> int: ...
@@ -26,11 +26,11 @@ class BoxCounters(Protocol):
 
 @dataclass(frozen=True)
 class InputStatistics:
-    """What came to an input, the rows that did not become tuples included."""
+    """What reached an input, including the rows that did not become tuples."""
 
     received: int = 0
     rejected: int = 0
-    """Of these, the rows and tuples that did not fit, and were quarantined."""
+    """The rows and tuples of these that did not fit, and were quarantined."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Discards:
     """Tuples that came later than an order admits, or only for windows that had timed out."""
     quarantined: int = 0
     fraction: float = 1.0
-    """Of the tuples, those that were not discarded; at boxes one after the other these fractions multiply."""
+    """The fraction of tuples that was not discarded; the fractions of consecutive boxes multiply."""
 
 
 def upstream(network: Network) -> dict[str, frozenset[str]]:
@@ -73,12 +73,12 @@ def discards_upstream(
 
 
 def fractions_used(network: Network, counts: Mapping[str, DiscardCount]) -> dict[str, float]:
-    """For each output the fraction that the boxes and streams upstream of it did not discard."""
+    """The fraction, for each output, that the boxes and streams upstream of it did not discard."""
     return {output: math.prod(_kept(network, names, counts)) for output, names in upstream(network).items()}
 
 
 def _kept(network: Network, names: Iterable[str], counts: Mapping[str, DiscardCount]) -> list[float]:
-    """The fraction that each box or stream kept; a row of a stored table is no tuple of a stream."""
+    """The fraction that each box or stream kept; rows of stored tables do not count."""
     tables = {name for name, given in network.inputs.items() if given.table}
     known = {name: counts.get(name, DiscardCount()) for name in names if name not in tables}
     emitting = {name for name in known if _emits_late(network, name)}
@@ -86,7 +86,7 @@ def _kept(network: Network, names: Iterable[str], counts: Mapping[str, DiscardCo
 
 
 def late_at(network: Network, boxes: Mapping[str, BoxCounters]) -> dict[str, int]:
-    """The tuples that each box discarded since they came later than its order admits."""
+    """The tuples that each box discarded because they came later than its order admits."""
     return {name: 0 if _emits_late(network, name) else box.late for name, box in boxes.items()}
 
 

@@ -1,4 +1,4 @@
-"""Looking into a root, beside the node that may have it open: nothing is locked, nothing is changed."""
+"""Looks into a root that a node may have open: nothing is locked, nothing is changed."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def holds_tables(directory: Path, names: Iterable[str]) -> bool:
 
 
 def look(directory: Path) -> Statistics:
-    """The statistics that the catalogue in a folder tells at this moment."""
+    """The current statistics in the catalogue of a folder."""
     with view_of(directory) as view:
         made = plan_in(directory, view)
         return statistics_of(made, load_queues(made, view, {}), view)
 
 
 def shed(directory: Path) -> list[Entry]:
-    """All drop boxes that ever stood on the root whose catalogue is in a folder."""
+    """All drop boxes so far on the root whose catalogue is in a folder."""
     with view_of(directory) as view:
         return drop_log(view)
 
 
 def running(directory: Path) -> Network:
-    """The network of a root as it runs at this moment: with its drop boxes, and what each has shed so far."""
+    """The network of a root as it runs now: with its drop boxes, and what each has shed so far."""
     with view_of(directory) as view:
         made = plan_in(directory, view)
         entries = [each for each in drop_log(view, withdrawn=0) if each.superbox in made.superboxes]
@@ -51,7 +51,7 @@ def running(directory: Path) -> Network:
 
 
 def optimised(directory: Path) -> list[dict[str, Any]]:
-    """What the optimiser of the node on a root has done, the last of it last."""
+    """What the optimiser of the node on a root has done, the latest last."""
     with view_of(directory) as view:
         found: list[dict[str, Any]] = json.loads(view.meta(OPTIMISER) or "[]")
         return found

@@ -1,4 +1,4 @@
-"""The network as it runs: with the drop boxes that stand in it, where everyone can see them (Aurora 4.5)."""
+"""The network as it runs: with its drop boxes, where everyone can see them (Aurora 4.5)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from australis.engine.worker import GateDropBox
 from australis.plan.superboxes import Plan, Superbox
 
 TAG = "shed"
-"""The tag of drop boxes, by which pictures know them."""
+"""The tag of drop boxes, by which diagrams recognise them."""
 
 
 def live(
@@ -21,9 +21,9 @@ def live(
     standing: Mapping[str, Mapping[str, GateDropBox]],
     remarks: Mapping[int, str] = MappingProxyType({}),
 ) -> Network:
-    """The network of a plan with a drop box in each stream that one stands in.
+    """The network of a plan, with its drop boxes inserted into their streams.
 
-    `standing` has the drop boxes of each superbox by stream, `remarks` what there is to say of some numbers.
+    `standing` has the drop boxes of each superbox by stream, `remarks` notes on some by number.
     """
     network = plan.network
     boxes, outputs = dict(network.boxes), dict(network.outputs)
@@ -35,16 +35,16 @@ def live(
             boxes[drop_id] = Node(
                 _box(drop_box, name), (source,), TAG, _told(drop_box) + remarks.get(drop_box.number, "")
             )
-            behind = Ref(drop_id, 1 if drop_box.where else 0)
+            passed_on = Ref(drop_id, 1 if drop_box.where else 0)
             for box_id in superbox.boxes:
-                sources = tuple(behind if each == source else each for each in boxes[box_id].sources)
+                sources = tuple(passed_on if each == source else each for each in boxes[box_id].sources)
                 boxes[box_id] = replace(boxes[box_id], sources=sources)
-            outputs |= dict(_passed(superbox, outputs, behind))
+            outputs |= dict(_passed(superbox, outputs, passed_on))
     return replace(network, boxes=boxes, outputs=outputs)
 
 
 def _box(drop_box: GateDropBox, superbox: str) -> Box:
-    """What a drop box does, as a box: those that a predicate names go, or a part of all."""
+    """What a drop box does, as a box: drops the tuples that a predicate selects, or a fraction of all."""
     if drop_box.where:
         return Filter((drop_box.where,))
     return Drop(drop_box.share, zlib.crc32(superbox.encode()))
@@ -55,11 +55,13 @@ def _told(drop_box: GateDropBox) -> str:
     return f"sheds {part}those with {drop_box.where}" if drop_box.where else f"sheds {part}all"
 
 
-def _passed(superbox: Superbox, outputs: Mapping[str, Output], behind: Ref) -> Iterator[tuple[str, Output]]:
-    """The output of a superbox that only passes an input on."""
+def _passed(
+    superbox: Superbox, outputs: Mapping[str, Output], passed_on: Ref
+) -> Iterator[tuple[str, Output]]:
+    """The outputs of a superbox that only passes an input on."""
     if not superbox.boxes:
         name = superbox.id.removeprefix("=")
-        yield name, replace(outputs[name], source=behind)
+        yield name, replace(outputs[name], source=passed_on)
 
 
 def _free(name: str, network: Network) -> str:

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: what the statistics of a node tell, asked for when somebody scrapes."""
+"""Metrics for Prometheus: the statistics of a node, read when they are scraped."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from australis.errors import AustralisError, EngineError, Problem
 
 _log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
-"""Where nobody else can ask, if no other place is said."""
+"""The default host: only this machine can scrape."""
 _STEP = BUCKETS_PER_OCTAVE // 2
 _EDGES = range(10 * BUCKETS_PER_OCTAVE, 27 * BUCKETS_PER_OCTAVE + 1, _STEP)
-"""The buckets of delays that end those for Prometheus: two an octave, from 1 ms to 134 s."""
+"""The buckets of delays for Prometheus, by their ends: two per octave, from 1 ms to 134 s."""
 
 Sample = tuple[tuple[str, ...], float]
 """The values of labels, and a number."""
 
 
 class Metrics:
-    """Answers scrapes over HTTP until it is closed; port 0 is any that is free."""
+    """Answers scrapes over HTTP until it is closed; port 0 is any free one."""
 
     def __init__(self, take: Callable[[], Statistics | None], place: int | str) -> None:
         host, port = address(place)
@@ -58,7 +58,7 @@ def address(place: int | str) -> tuple[str, int]:
 
 
 class _NodeCollector(Collector):
-    """Makes metrics of a node's statistics; none while it runs nothing."""
+    """Turns a node's statistics into metrics; none while no network runs."""
 
     def __init__(self, take: Callable[[], Statistics | None]) -> None:
         self._take = take
@@ -67,14 +67,14 @@ class _NodeCollector(Collector):
         try:
             statistics = self._take()
         except AustralisError as error:
-            _log.debug("nothing to tell Prometheus: %s", error)
-            # The node is on its way to its end.
+            _log.debug("no metrics for Prometheus: %s", error)
+            # The node is stopping.
             return
         if statistics is not None:
             yield from metrics(statistics)
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing, so that to register asks the node nothing."""
+        """Describe nothing, so that registering does not query the node."""
         return ()
 
 
@@ -122,7 +122,7 @@ def _superboxes(known: Statistics) -> Iterator[Metric]:
 
 
 def _dropboxes(known: Statistics) -> Iterator[Metric]:
-    """Only those that stand: over the months there are too many for Prometheus."""
+    """Only drop boxes in place: over months there would be too many for Prometheus."""
     labels = ("number", "superbox", "stream", "predicate")
     standing = [((str(e.number), e.superbox, e.stream, e.where), e) for e in known.standing]
     shares = [(key, each.share) for key, each in standing]
@@ -160,14 +160,14 @@ def _outputs(known: Statistics) -> Iterator[Metric]:
 
 
 def _cumulative(buckets: Mapping[int, int]) -> list[tuple[str, float]]:
-    """How many delays are no longer than each edge, and how many there are."""
+    """The cumulative count of delays up to each edge, and the total."""
     edges = [(f"{2 ** (edge / BUCKETS_PER_OCTAVE) / 1e6:.6g}", edge) for edge in _EDGES]
     counts = [(le, sum(n for index, n in buckets.items() if index < edge)) for le, edge in edges]
     return [*((le, float(tuples)) for le, tuples in counts), ("+Inf", float(sum(buckets.values())))]
 
 
 def _quality(known: Statistics) -> Iterator[Metric]:
-    """What outputs with graphs got in the last seconds, and what it was worth; nothing where none was due."""
+    """What outputs with graphs received in the last seconds, and its utility; nothing where none was due."""
     if known.quality is None:
         return
     over = f"over the last {known.quality.window_s} s"

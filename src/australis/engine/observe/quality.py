@@ -1,4 +1,4 @@
-"""The QoS monitor: what each output got over the last seconds, and what that is worth (Aurora 4.4)."""
+"""The QoS monitor: what each output received over the last seconds, and its utility (Aurora 4.4)."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from australis.qos.histograms import bins_of
 from australis.qos.utility import Delivery, Worth, total, worth
 
 WINDOW_S = 10
-"""Over how many seconds the monitor looks back, if nothing else is asked for."""
+"""The default window of the monitor in seconds."""
 WITHOUT_GRAPHS = Quality()
 
 
 @dataclass(frozen=True)
 class OutputQuality:
-    """What an output got over a window, and what that is worth; None where nothing was due."""
+    """What an output received over a window, and its utility; None where nothing was due."""
 
     tuples: int
     delay_ms_p50: float | None
     delay_ms_p95: float | None
     delay_ms_p99: float | None
     fraction: float
-    """Of the tuples that it should have got, those that were neither shed, late nor quarantined."""
+    """The fraction of its tuples that were neither shed, late nor quarantined."""
     waiting_s: float | None
-    """For how long the oldest tuple has waited that is on its way to it."""
+    """How long the oldest tuple on its way to the output has waited."""
     values: tuple[int, ...] | None
     """The value histogram, in the bins of its value graph."""
     utility: float | None
@@ -48,7 +48,7 @@ class QualityReport:
     outputs: Mapping[str, OutputQuality]
     utility: float
     most: float
-    """The utility if all outputs to which something was due had all of it in time."""
+    """The utility if every output to which something was due had received all of it in time."""
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -101,14 +101,14 @@ def _quality(
 
 
 def fractions_delivered(plan: Plan, seen: Recent) -> dict[str, float]:
-    """The fraction that each output gets of its tuples: those that nothing upstream has shed or discarded."""
+    """The fraction of its tuples that each output gets: those that nothing upstream has shed or discarded."""
     used = fractions_used(plan.network, seen.discards)
     kept = fractions_kept(plan, seen.gates)
     return {output: fraction * used.get(output, 1.0) for output, fraction in kept.items()}
 
 
 def fractions_kept(plan: Plan, gates: Mapping[tuple[str, str], GateCount]) -> dict[str, float]:
-    """The fraction that drop boxes let through to each output: drop boxes one after the other multiply."""
+    """The fraction that drop boxes let through to each output: consecutive ones multiply."""
     kept = {name: kept_by(superbox, gates) for name, superbox in plan.superboxes.items()}
     return {output: math.prod(kept[name] for name in way) for output, way in plan.ways.items() if output}
 
@@ -122,12 +122,12 @@ def kept_by(superbox: Superbox, gates: Mapping[tuple[str, str], GateCount]) -> f
 
 
 def _waiting(plan: Plan, queues: Queues, way: list[str], now: int) -> float | None:
-    """How long the oldest tuple has waited that leads to an output."""
+    """How long the oldest tuple upstream of an output has waited."""
     oldest = [queues.oldest(plan.superboxes[name]) for name in way]
     known = [each for each in oldest if each is not None]
     return max(0.0, (now - min(known)) / 1e6) if known else None
 
 
 def is_observed(plan: Plan) -> bool:
-    """Whether any output says what its quality is worth."""
+    """Whether any output has QoS graphs."""
     return any(output.quality is not None for output in plan.network.outputs.values())

@@ -1,4 +1,4 @@
-"""Statistics of a node: what went through each box at what cost, what waits, how late each output is."""
+"""Statistics of a node: what each box processed at what cost, what waits, how late each output is."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from australis.engine.tables import TableState, table_states
 from australis.plan.superboxes import Plan
 
 WITHDRAWN_SHOWN = 20
-"""How many drop boxes that are gone are among the statistics; `Node.shed` has all of them."""
+"""How many withdrawn drop boxes the statistics include; `Node.shed` has all of them."""
 
 
 @dataclass(frozen=True)
 class BoxStatistics:
-    """What went through a box so far."""
+    """What a box has processed so far."""
 
     received: int = 0
     emitted: int = 0
@@ -49,23 +49,23 @@ class BoxStatistics:
     ignored: int = 0
     rejected: int = 0
     unread: int = 0
-    """Of the tuples emitted, those on ports that nobody reads."""
+    """The emitted tuples on ports that nobody reads."""
     nanoseconds: int = 0
     trains: int = 0
 
     @property
     def passed(self) -> int:
-        """The tuples emitted that somebody reads."""
+        """The emitted tuples that somebody reads."""
         return self.emitted - self.unread
 
     @property
     def selectivity(self) -> float | None:
-        """Tuples that somebody reads for each tuple in."""
+        """Tuples that somebody reads per tuple received."""
         return self.passed / self.received if self.received else None
 
     @property
     def cost_us(self) -> float | None:
-        """Microseconds for each tuple in."""
+        """Microseconds per tuple received."""
         return self.nanoseconds / 1000 / self.received if self.received else None
 
 
@@ -79,9 +79,9 @@ class OutputStatistics:
     delay_ms_p99: float | None
     delay_buckets: Mapping[int, int]
     fraction: float = 1.0
-    """Of the tuples that it should have got so far, those that were neither shed, late nor quarantined."""
+    """The fraction of its tuples so far that were neither shed, late nor quarantined."""
     late: int = 0
-    """Tuples that boxes upstream of it discarded since they came too late."""
+    """Tuples that boxes upstream of it discarded because they came too late."""
     shed: int = 0
     """Tuples that drop boxes upstream of it shed."""
     quarantined: int = 0
@@ -89,30 +89,30 @@ class OutputStatistics:
     waiting: int = 0
     """Tuples that wait upstream of it, each counted once."""
     utility: float | None = None
-    """What all that it got so far is worth by its graphs; None without graphs, or where none was due."""
+    """The utility so far by its graphs; None without graphs, or if nothing was due."""
     weight: float | None = None
 
 
 @dataclass(frozen=True)
 class SuperboxStatistics:
-    """How far a superbox has come, and what its last trains were like."""
+    """How far a superbox has come, and figures of its last trains."""
 
     boxes: tuple[str, ...]
     queue: int
-    """Tuples that wait for it; one that waits for several superboxes is counted at each of them."""
+    """Tuples that wait for it; one that waits for several superboxes is counted for each of them."""
     head: int
     trains: int
     tuples_per_train: float | None
     train_ms_p50: float | None
     outputs: tuple[str, ...] = ()
-    """Those that it leads to."""
+    """The outputs downstream of it."""
     gates: Mapping[str, GateCount] = field(default_factory=dict)
-    """What came to each of its streams so far, and what of it was shed."""
+    """What reached each of its streams so far, and how much of it was shed."""
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """Everything that is known of a node at a moment."""
+    """Everything known about a node at one moment."""
 
     network: str
     log_end: int
@@ -126,30 +126,30 @@ class Statistics:
     disk: int | None = None
     """The bytes that they may take before inputs are held back; None for no limit."""
     quality: QualityReport | None = None
-    """What outputs got in the last seconds; None where none has graphs."""
+    """What outputs received in the last seconds; None if none has graphs."""
     dropboxes: tuple[Entry, ...] = ()
-    """The drop boxes that stand, and those that were withdrawn last."""
+    """The drop boxes in place, and those withdrawn last."""
     shed: Mapping[str, int] = field(default_factory=dict)
-    """Tuples shed on the way to each output that lost any."""
+    """Tuples shed upstream of each output that lost any."""
     ports: Mapping[str, int] = field(default_factory=dict)
     """Tuples that boxes emitted on each port that somebody reads."""
     tables: Mapping[str, TableState] = field(default_factory=dict)
-    """How the inputs with a store stand."""
+    """The state of the inputs with a store."""
     trash: int = 0
     """What files in the trash take on disk."""
     inputs: Mapping[str, InputStatistics] = field(default_factory=dict)
-    """What came to each input."""
+    """What reached each input."""
     waiting: int = 0
     """Tuples that wait, each counted once, however many superboxes it waits for."""
 
     @property
     def held_back(self) -> bool:
-        """Whether whoever pushes has to wait, since the disk budget is used up."""
+        """Whether pushes have to wait, since the disk budget is used up."""
         return self.disk is not None and self.bytes + self.trash >= self.disk
 
     @property
     def standing(self) -> list[Entry]:
-        """The drop boxes that stand."""
+        """The drop boxes in place."""
         return [each for each in self.dropboxes if each.until is None]
 
     def as_dict(self) -> dict[str, Any]:
@@ -160,9 +160,9 @@ class Statistics:
 
 
 def statistics_of(plan: Plan, queues: Queues, catalog: Catalog, now: int | None = None) -> Statistics:
-    """The statistics of a node, as they were committed; quality is that of the seconds before `now`.
+    """The committed statistics of a node; quality is that of the seconds before `now`.
 
-    Without `now` it is that of the seconds before the last thing that happened.
+    Without `now` it is that of the seconds before the last event.
     """
     seen, ways = all_so_far(catalog), plan.ways
     known = {box: BoxStatistics(*counted) for box, counted in box_counts(catalog).items()}

@@ -1,6 +1,6 @@
-"""Verification of a root at rest: its files against its catalogue, and whether the two belong together.
+"""Verification of a root that no node has open: its files against its catalogue, and whether they match.
 
-Nothing of the root is changed, and no node can open it meanwhile.
+Nothing on the root is changed, and no node can open it meanwhile.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from typing import Any
 
 from australis.engine.clock import wall_clock
 from australis.engine.ledger import (
+    ALL,
     StateFile,
     Survey,
     disagreement,
     known_catalog,
     missing_catalog,
+    missing_identity,
     missing_journal,
     survey,
 )
@@ -26,6 +28,7 @@ from australis.engine.sinks import check_written
 from australis.engine.store import (
     CATALOG,
     HISTORY,
+    IDENTITY,
     OWNER,
     SEGMENTS,
     STATES,
@@ -44,29 +47,29 @@ from australis.engine.store import (
 from australis.errors import AustralisError, EngineError, Problem
 
 Progress = Callable[[int, int], None]
-"""Told how many files are done, and how many there are."""
+"""Called with how many files are done, and how many there are."""
 _RESTORE = "the catalogue as it was; restore root and catalogue from one copy"
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What a root has, and what is wrong with it."""
+    """The contents of a root, and what is wrong with it."""
 
     root: str
     catalog: str
     version: int = 0
-    """The form of the catalogue."""
+    """The version of the catalogue."""
     epoch: int = 0
-    """How often the root was opened; 0 for a root of an older Australis."""
+    """How often the root was opened; 0 for a root of an older version of Australis."""
     commits: int = 0
     is_closed: bool = True
     """Whether the last node stopped in order."""
     files: int = 0
-    """The files that the catalogue names, adopted ones included."""
+    """The files that the catalogue names, including adopted ones."""
     bytes: int = 0
     tuples: int = 0
     orphans: tuple[str, ...] = ()
-    """Files that the catalogue does not know: what a crash leaves, moved to the trash at the next start."""
+    """Files that the catalogue does not know: left by a crash, moved to the trash at the next start."""
     orphan_bytes: int = 0
     trash: int = 0
     trash_bytes: int = 0
@@ -83,18 +86,18 @@ def verify(
     quick: bool = False,
     heard: Progress = lambda done, files: None,
 ) -> Verification:
-    """Look through a root that no node has open; `quick` reads sizes and footers only."""
+    """Check a root that no node has open; `quick` reads only sizes and footers."""
     place = Root.of(root)
     folder = catalog_folder(place, catalog)
     if not place.exists(OWNER):
-        # A folder is named to its user as the user names it.
+        # Messages name the folder as the user does.
         known_catalog(folder if catalog is not None or "://" in str(root) else Path(root))
     with _held(place, folder):
         return _Verifier(place, folder, quick=quick, heard=heard).run()
 
 
 def empty_trash(root: str | Path, *, catalog: str | Path | None = None) -> int:
-    """Delete what is in the trash of a root that no node has open; gives how many files."""
+    """Delete the trash of a root that no node has open; returns how many files."""
     place = Root.of(root)
     with _held(place, catalog_folder(place, catalog)):
         return Trash(place, wall_clock).empty()
@@ -110,7 +113,7 @@ def _held(root: Root, folder: Path) -> Iterator[None]:
 
 
 class _Verifier:
-    """One look through a root."""
+    """One check of a root."""
 
     def __init__(self, root: Root, folder: Path, *, quick: bool, heard: Progress) -> None:
         self._root, self._folder, self._quick, self._heard = root, folder, quick, heard
@@ -124,6 +127,8 @@ class _Verifier:
             known_catalog(self._folder)
         else:
             return self._broken(owner, missing_catalog(self._root.uri, self._place, owner))
+        if not home.has_catalog():
+            return self._broken(owner, Problem(self._place, "is empty", _RESTORE))
         if owner is not None and owner.is_open and home.lacks_journal(owner.epoch):
             self._findings.append(missing_journal(self._place, owner))
         try:
@@ -149,9 +154,7 @@ class _Verifier:
         self._findings += found
         identity = self._root.known_identity()
         if identity is None and known.known.root is not None:
-            what = "is gone, by which the root is told from others"
-            expected = f"the file as it was, with {known.known.root} in it"
-            self._findings.append(Problem(self._root.uri_of("identity"), what, expected))
+            self._findings.append(missing_identity(self._root.uri_of(IDENTITY), known.known.root))
         elif identity is not None:
             wrong = disagreement(self._root.uri, identity, owner, known.known)
             self._findings += [] if wrong is None else [wrong]
@@ -180,10 +183,10 @@ class _Verifier:
     def _check_state(self, state: StateFile) -> None:
         check_state(self._root, state.name, state.bytes, whole=not self._quick)
 
-    # --- numbers
+    # --- positions
 
     def _check_positions(self, known: Survey) -> None:
-        """Nothing is further than the log; outputs and their files are as consumers have left them."""
+        """Check that nothing is beyond the log, and that outputs and files are as consumers left them."""
         for segment in known.segments:
             self._check_number(segment.name, "ends", segment.end, known.log_end, _RESTORE)
         for superbox, head in known.heads:
@@ -191,7 +194,10 @@ class _Verifier:
         outputs = self._outputs(known)
         for each in known.consumers:
             path, expected = f"{each.name} of {each.output}", "a consumer within the log; forget it"
-            self._check_number(path, "has read", each.seq, known.log_end, f"{expected} (australis forget)")
+            if each.seq != ALL:
+                # What is discarded counts as read, also what is yet to come.
+                forget = f"{expected} (australis forget)"
+                self._check_number(path, "has read", each.seq, known.log_end, forget)
             if outputs is not None and each.output not in outputs:
                 self._findings.append(Problem(path, "reads an output that is not there", "australis forget"))
             wrong = check_written(each.name, each.position)
@@ -236,7 +242,7 @@ class _Verifier:
         )
 
     def _broken(self, owner: Owner | None, problem: Problem) -> Verification:
-        """What can be said without a catalogue."""
+        """The result without a readable catalogue."""
         findings = (*self._findings, problem)
         is_closed = owner is None or not owner.is_open
         return Verification(self._root.uri, self._place, is_closed=is_closed, findings=findings)

@@ -10,8 +10,8 @@ from australis.engine.ledger import Queues, rows_between
 def waiting_once(queues: Queues, superboxes: Iterable[str]) -> int:
     """How many tuples wait for some superboxes.
 
-    A tuple that several of them read counts for the one that is furthest back. What was derived from a tuple
-    has its number, so there are never more than numbers that these superboxes have not come to.
+    A tuple that several of them read is counted for the one furthest back. Derived tuples have the number of
+    their origin, so the count never exceeds the numbers that these superboxes have not reached.
     """
     ahead: dict[str, tuple[int, int]] = {}
     for name in superboxes:

@@ -1,8 +1,8 @@
-"""Sinks: output arcs into files, each tuple once, also when the node is killed at any moment.
+"""Sinks: write output arcs to files, each tuple once, even if the node is killed at any moment.
 
-Comes in: a node as an `Outlet`, whose tables carry sequence numbers, and the name of a file. Goes out: text
-files that grow by whole appends, folders of Parquet parts, or lines on standard output (those at least once).
-How far a sink has come is committed by the node with the acknowledgement of the tuples.
+In: a node as an `Outlet`, whose tables carry sequence numbers, and the name of a file. Out: text files that
+grow by whole appends, folders of Parquet parts, or lines on standard output (at least once). The node commits
+the position of a sink together with the acknowledgement of its tuples.
 """
 
 from australis.engine.sinks.checking import check_written

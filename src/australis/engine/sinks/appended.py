@@ -1,4 +1,4 @@
-"""A file that grows by whole appends: what was recorded stays, a half-written tail never does."""
+"""A file that grows by whole appends: recorded bytes stay, a half-written tail is cut off."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class FileEnd:
-    """How long a file is, and the checksum of its last bytes, by which it is known again.
+    """The length of a file and the checksum of its last bytes, by which it is recognised.
 
     >>> read_file_end(FileEnd(5, 7).text, "a.csv")
     FileEnd(size=5, end=7)
@@ -35,7 +35,7 @@ class FileEnd:
 
 
 def read_file_end(text: str, path: str) -> FileEnd:
-    """The record that a position text tells."""
+    """The record in a position text."""
     try:
         return FileEnd(**json.loads(text))
     except (ValueError, TypeError):
@@ -43,7 +43,7 @@ def read_file_end(text: str, path: str) -> FileEnd:
 
 
 class AppendedFile:
-    """A file opened for appending, cut back to what was recorded of it."""
+    """A file opened for appending, cut back to its recorded length."""
 
     def __init__(self, path: str, record: FileEnd) -> None:
         self._path, self._final = path, Path(path).resolve()
@@ -64,7 +64,7 @@ class AppendedFile:
         self.record = record
 
     def append(self, chunks: Iterable[bytes]) -> FileEnd:
-        """Bring bytes to the disk; if that fails the file is as it was."""
+        """Append bytes and sync them to disk; on failure the file is as it was."""
         size, end = self.record.size, self._end
         try:
             with trouble(self._path):
@@ -97,7 +97,7 @@ class AppendedFile:
 
 
 def check_appendable(path: str, record: FileEnd) -> None:
-    """Refuse a file that cannot be appended to, or is not as it was recorded; nothing is changed."""
+    """Refuse a file that cannot be appended to, or is not as it was recorded; changes nothing."""
     final = Path(path).resolve()
     with trouble(path):
         if not final.exists():
@@ -112,7 +112,7 @@ def check_appendable(path: str, record: FileEnd) -> None:
 
 
 def check_folder(path: str) -> None:
-    """Refuse a file that cannot be made, since the folder around it is not there or cannot be written."""
+    """Refuse a file whose folder does not exist or cannot be written."""
     with trouble(path), tempfile.TemporaryFile(dir=Path(path).resolve().parent):
         return
 
@@ -142,7 +142,7 @@ EXPECTED = "the file as it was left, or a new name for the rest of the output"
 
 @contextmanager
 def trouble(path: str) -> Iterator[None]:
-    """Say what a writing error means, and for which file."""
+    """Report a writing error, and for which file."""
     try:
         yield
     except BrokenPipeError:
@@ -153,7 +153,7 @@ def trouble(path: str) -> Iterator[None]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk."""
+    """Sync the names in a folder to disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

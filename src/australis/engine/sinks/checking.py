@@ -1,4 +1,4 @@
-"""Whether the files that sinks have written are as they were left; nothing is opened for writing."""
+"""Whether the files written by sinks are as they were left; nothing is opened for writing."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from australis.errors import EngineError, Problem
 
 
 def check_written(consumer: str, position: str | None) -> Problem | None:
-    """What is wrong with the file of a consumer; None if it is as recorded, or longer, or no text file.
+    """What is wrong with the file of a consumer; None if it is as recorded, or longer, or not a text file.
 
-    What is longer was written and not acknowledged: the next run cuts it off. Parts of a folder may be taken
-    away by whoever reads them.
+    Anything beyond the record was written and not acknowledged: the next run cuts it off. Readers of a folder
+    may remove parts.
     """
     if position is None or not consumer.startswith(FILE):
         return None
@@ -30,7 +30,7 @@ def check_written(consumer: str, position: str | None) -> Problem | None:
 
 
 def _check_end(path: str, record: FileEnd) -> None:
-    """Refuse a file that does not have what was written to it."""
+    """Refuse a file that lacks what was written to it."""
     if Path(path).exists():
         with open(path, "rb") as file:
             recorded_end(file.fileno(), record, path)

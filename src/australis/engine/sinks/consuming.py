@@ -1,4 +1,4 @@
-"""What a sink needs of a node, and how tables go through it: written, then acknowledged."""
+"""What a sink needs from a node, and how tables go through it: written, then acknowledged."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from australis.algebra.schema import Schema
 from australis.engine.store import SEQ
 
 FILE = "file:"
-"""How the names of consumers begin that are files."""
+"""The prefix of the names of consumers that are files."""
 
 
 class Tables(Protocol):
-    """Tables that come one after the other, until somebody closes them."""
+    """Tables that arrive one after the other, until they are closed."""
 
     def __iter__(self) -> Iterator[pa.Table]: ...
 
@@ -28,9 +28,9 @@ class Tables(Protocol):
 
 
 class Outlet(Protocol):
-    """The part of a node that gives tables out; a consumer is a name under which it knows how far one is.
+    """The part of a node that delivers tables, and records under a consumer's name how far it has come.
 
-    How far is the sequence number of the first tuple that was not acknowledged, and a text of the consumer.
+    A position is the sequence number of the first tuple not acknowledged, and a text of the consumer.
     """
 
     def subscribe(self, output: str, /, *, consumer: str, follow: bool = True) -> Tables: ...
@@ -42,7 +42,7 @@ class Outlet(Protocol):
 
 @dataclass(frozen=True)
 class FileSink:
-    """A file or folder for an output; what is there already is kept unless `replace` is said."""
+    """A file or folder for an output; existing contents are kept unless `replace` is set."""
 
     output: str
     path: str
@@ -55,13 +55,13 @@ class FileSink:
 
 
 class RunningSink(ABC):
-    """A sink that is being written, a context manager that closes it."""
+    """A sink that is being written; a context manager that closes it."""
 
     def __init__(self, outlet: Outlet, output: str, consumer: str) -> None:
         self._outlet, self._output, self._consumer = outlet, output, consumer
 
     def take(self, table: pa.Table) -> None:
-        """Write a table so that it stays, then acknowledge it together with how far the sink has come."""
+        """Write a table durably, then acknowledge it together with the sink's position."""
         if not table.num_rows:
             return
         last = int(table[SEQ][-1].as_py())
@@ -70,10 +70,10 @@ class RunningSink(ABC):
         self._publish()
 
     def _publish(self) -> None:  # noqa: B027, most sinks have nothing to do here
-        """Show others what was written, now that it is acknowledged, where they could not see it before."""
+        """Make visible what was written, once it is acknowledged, if it was hidden before."""
 
     def _ensure_position(self, first: Callable[[], str]) -> str:
-        """Acknowledge the first position if there is none yet; gives the acknowledged one."""
+        """Acknowledge the first position if there is none yet; returns the acknowledged one."""
         seq, position = self._outlet.consumer(self._consumer, self._output)
         if position is None:
             position = first()
@@ -82,11 +82,11 @@ class RunningSink(ABC):
 
     @abstractmethod
     def _write(self, table: pa.Table) -> str | None:
-        """Write a table to the disk; gives the position behind it."""
+        """Write a table to disk; returns the position after it."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let the files go."""
+        """Close the files."""
 
     def __enter__(self) -> Self:
         return self
@@ -115,8 +115,8 @@ class Sink(Protocol):
 def write_out(
     outlet: Outlet, sink: Sink, *, follow: bool = True, heard: Callable[[pa.Table], None] = lambda table: None
 ) -> None:
-    """Write what an output arc holds, and with `follow` what it will hold until the node stops."""
-    # First the name: a second sink of one file would cut off what the first one has not acknowledged yet.
+    """Write what an output arc holds, and with `follow` what arrives until the node stops."""
+    # Claim the name first: a second sink for the file would cut off what the first has not acknowledged yet.
     with (
         closing(outlet.subscribe(sink.output, consumer=sink.consumer, follow=follow)) as tables,
         sink.start(outlet) as running,

@@ -1,4 +1,4 @@
-"""Which sink a name stands for."""
+"""Which sink a file name stands for."""
 
 from __future__ import annotations
 

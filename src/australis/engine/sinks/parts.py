@@ -24,11 +24,11 @@ _PART = re.compile(r"part-(\d{19})-(\d{19})\.parquet")
 
 @dataclass(frozen=True)
 class ParquetSink(FileSink):
-    """A folder of Parquet files for an output; it is made if the folder around it is there.
+    """A folder of Parquet files for an output; it is created if its parent exists.
 
-    A part is written under a hidden name, acknowledged, and only then gets its name: whoever reads the folder
-    sees whole parts, and no tuple twice. The acknowledgement names the part: a run after a crash gives it its
-    name, and removes what was not acknowledged. Parts may be taken away by whoever reads them.
+    A part is written under a hidden name, acknowledged, and only then renamed: readers of the folder see
+    complete parts, and no tuple twice. The acknowledgement names the part: after a crash, the next run
+    renames it, and removes what was not acknowledged. Readers may remove parts.
     """
 
     @property
@@ -47,13 +47,13 @@ class ParquetSink(FileSink):
             raise EngineError(Problem(self.path, "is a file", "a folder for Parquet files, or a free name"))
 
     def check_free(self) -> None:
-        """Refuse parts that nothing was recorded of: they are somebody else's."""
+        """Refuse parts that were not recorded: they belong to somebody else."""
         if not self.replace and self.folder.exists() and any(self.parts()):
             what = "has part files already, and this node did not write them"
             raise EngineError(Problem(self.path, what, "a name that is free"))
 
     def parts(self) -> Iterator[tuple[int, Path]]:
-        """The parts that are there, with their last sequence numbers."""
+        """The existing parts, with their last sequence numbers."""
         for path in self.folder.iterdir():
             if match := _PART.fullmatch(path.name):
                 yield int(match[2]), path
@@ -70,7 +70,7 @@ class RunningParts(RunningSink):
         self._sink, self._folder = sink, sink.folder
         self._make_folder()
         self._written: Writer | None = None
-        """What has no name yet, since it is not acknowledged."""
+        """The part that is not renamed yet, since it is not acknowledged."""
         last, part = _read_position(self._ensure_position(self._first), sink.path)
         with trouble(sink.path):
             self._publish_rest(part)
@@ -88,12 +88,12 @@ class RunningParts(RunningSink):
         return _text(-1, "")
 
     def _publish_rest(self, part: str) -> None:
-        """Give the last part its name, if a run was ended after its acknowledgement and before that."""
+        """Rename the last part, if the last run ended after acknowledging it and before renaming it."""
         for path in self._folder.glob(_unfinished(part)) if part else ():
             os.replace(path, self._folder / part)
 
     def _remove_after(self, last: int) -> None:
-        """Remove what was never acknowledged, and what is left of files that got no name."""
+        """Remove what was never acknowledged, and files that were never renamed."""
         for number, path in self._sink.parts():
             if number > last:
                 path.unlink(missing_ok=True)
@@ -132,7 +132,7 @@ class RunningParts(RunningSink):
 
 
 def _unfinished(part: str) -> str:
-    """What files are called that have not got the name of a part."""
+    """The names of files that do not yet have the name of a part."""
     return f".{part}.*.part"
 
 
@@ -141,7 +141,7 @@ def _text(last: int, part: str) -> str:
 
 
 def _read_position(text: str, path: str) -> tuple[int, str]:
-    """The last number that was acknowledged, and the part that ends with it, if one was written."""
+    """The last acknowledged number, and the part that ends with it, if one was written."""
     try:
         known = json.loads(text)
         return int(known["last"]), str(known.get("part", ""))

@@ -1,4 +1,4 @@
-"""Standard output, pipes and devices as sinks: at least once, for what went out cannot be taken back."""
+"""Standard output, pipes and devices as sinks: at least once, since written tuples cannot be taken back."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from australis.errors import EngineError, Problem
 
 @dataclass(frozen=True)
 class StreamSink:
-    """Standard output, as JSON lines unless another format is said, or a pipe by its path.
+    """Standard output, as JSON lines unless another format is given, or a pipe by its path.
 
-    Each table is passed on at once. One that was passed on and not yet acknowledged when the node was killed
-    comes again in the next run.
+    Each table is written at once. One that was not yet acknowledged when the node was killed is written again
+    in the next run.
     """
 
     output: str
@@ -36,7 +36,7 @@ class StreamSink:
         return f"stream:{self.path}"
 
     def check(self, position: str | None) -> None:
-        """Refuse a device that may not be written; to open a pipe would wait for its reader."""
+        """Refuse a device that cannot be written; a pipe is not opened, which would wait for its reader."""
         del position
         if self.path != STANDARD_STREAM and not os.access(self.path, os.W_OK):
             raise EngineError(Problem(self.path, "cannot be written: Permission denied"))

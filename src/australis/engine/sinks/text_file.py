@@ -1,4 +1,4 @@
-"""Text files as sinks: CSV, TSV and JSON lines, each tuple in them once, whatever happens in between."""
+"""Text files as sinks: CSV, TSV and JSON lines, with each tuple once, whatever happens in between."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from australis.engine.sinks.consuming import FileSink, Outlet, RunningSink
 from australis.errors import EngineError, Problem
 
 _ROWS_AT_ONCE = 200_000
-"""So many rows become text at once: a column of texts holds 2 GiB."""
+"""How many rows become text at once: a column of text holds 2 GiB."""
 _LEVEL = 6
 
 
 @dataclass(frozen=True)
 class Rendering:
-    """Tables of a schema as the bytes of a text format; packed, each table is a gzip member of its own."""
+    """Tables of a schema as the bytes of a text format; compressed, each table is a separate gzip member."""
 
     schema: Schema
     format: str
@@ -46,7 +46,7 @@ class Rendering:
         return "\t" if self.format == "tsv" else ","
 
     def _packed(self, rows: bytes) -> bytes:
-        # Without a time inside, the same tuples make the same file.
+        # Without a time in the header, the same tuples make the same file.
         return gzip.compress(rows, _LEVEL, mtime=0) if self.is_packed else rows
 
 
@@ -54,8 +54,8 @@ class Rendering:
 class TextFileSink(FileSink):
     """A text file for an output, appended to.
 
-    How long the file is is committed together with the acknowledgement of what is in it. A run that goes on
-    cuts the file back to that, so what was written and not acknowledged is written again, once.
+    The length of the file is committed together with the acknowledgement of its tuples. A run that resumes
+    cuts the file back to that length, so tuples that were not acknowledged are in it once.
     """
 
     def check(self, position: str | None) -> None:
@@ -64,7 +64,7 @@ class TextFileSink(FileSink):
         check_appendable(self.path, read_file_end(position or FileEnd().text, self.path))
 
     def check_free(self) -> None:
-        """Refuse a file that is there and that nothing was recorded of: it is somebody else's."""
+        """Refuse an existing file that was not recorded: it belongs to somebody else."""
         path = Path(self.path)
         if not self.replace and path.is_file() and path.stat().st_size:
             what = "is there already, and this node did not write it"

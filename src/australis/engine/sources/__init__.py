@@ -1,8 +1,8 @@
-"""Sources: files, folders, pipes and generators as streams that can be stopped and gone on with anywhere.
+"""Sources: files, folders, pipes and generators as streams that can be stopped and resumed anywhere.
 
-Comes in: a text that names a source, a schema, options; a clock to wait on. Goes out: deliveries of tuples,
-rejected rows and a position, which a node commits together; a source that starts again begins behind the last
-committed position. Settings (`FileSource`, `FolderSource`, `GeneratorSource`) and runs are two objects.
+In: a text that names a source, a schema, options; a clock to wait on. Out: deliveries of tuples, rejected
+rows and a position, which a node commits together; a restarted source continues after the last committed
+position. Settings (`FileSource`, `FolderSource`, `GeneratorSource`) and runs are separate objects.
 """
 
 from australis.engine.sources.delivery import (

@@ -1,4 +1,4 @@
-"""What a source brings, what a node takes, and the two halves of a source: its settings and its run."""
+"""What a source delivers, what a node takes, and the two halves of a source: its settings and its run."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from australis.engine.files import Rejected
 from australis.engine.sources.waiting import Waiter
 
 Positions = Callable[[str], str | None]
-"""Gives the last committed position of a source by its id; `Node.position` is one."""
+"""Returns the last committed position of a source by its id; `Node.position` is one."""
 
 
 @dataclass(frozen=True)
 class Adoption:
-    """A Parquet file that can become a segment as it stands."""
+    """A Parquet file that can become a segment as it is."""
 
     path: str
     num_rows: int
@@ -25,7 +25,7 @@ class Adoption:
 
 @dataclass(frozen=True)
 class Delivery:
-    """Tuples for an input, rows that are none, and where the source stands once these are committed."""
+    """Tuples for an input, rows that are not tuples, and the source's position once these are committed."""
 
     input: str
     content: pa.Table | Adoption
@@ -35,7 +35,7 @@ class Delivery:
 
 
 class Inlet(Protocol):
-    """The part of a node that takes tuples in; a position is committed together with its tuples."""
+    """The part of a node that takes tuples; a position is committed together with its tuples."""
 
     def push(
         self,
@@ -53,22 +53,22 @@ class Inlet(Protocol):
 
 
 class RunningSource(Protocol):
-    """A source on its way, which goes on behind the last committed position."""
+    """A running source, which continues after the last committed position."""
 
     @property
     def turn(self) -> int:
-        """How many deliveries there were so far, those of earlier runs included."""
+        """The number of deliveries so far, including those of earlier runs."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Remarks that are no errors, such as columns that no attribute has."""
+        """Notes that are not errors, such as columns that are not attributes."""
 
     def deliveries(self) -> Iterator[Delivery]:
-        """What the source brings; it ends when there is no more, or when the waiter is ended."""
+        """What the source delivers; ends when there is no more, or when the waiter is ended."""
 
 
 class Source(Protocol):
-    """The settings of a source; it starts as often as one likes."""
+    """The settings of a source; it can be started any number of times."""
 
     @property
     def input(self) -> str: ...

@@ -1,4 +1,4 @@
-"""Brings what sources deliver into a node: in turns if all are at rest, else each on a thread of its own."""
+"""Feeds deliveries of sources into a node: in turns if none of them waits, else each in its own thread."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from australis.engine.sources.waiting import SignalWaiter, Waiter
 
 _log = logging.getLogger(__name__)
 Heard = Callable[[Delivery], None]
-"""Hears of each delivery once it is committed."""
+"""Called with each delivery once it is committed."""
 
 
 def feed(
     node: Inlet, sources: Sequence[Source], waiter: SignalWaiter, heard: Heard = lambda delivery: None
 ) -> tuple[str, ...]:
-    """Commit what the sources deliver until all are over or the waiter is ended; gives their notes."""
+    """Commit what the sources deliver until all have ended or the waiter is ended; returns their notes."""
     running = [source.start(node.position, waiter) for source in sources]
     if all(source.at_rest for source in sources):
         for delivery in in_turns(running, waiter):
@@ -31,8 +31,7 @@ def feed(
 def in_turns(running: Sequence[RunningSource], waiter: Waiter) -> Iterator[Delivery]:
     """The deliveries of sources that never wait, one of each in turn.
 
-    Turns are counted over all runs, so a run that goes on takes them in the order of one that was never
-    interrupted.
+    Turns are counted over all runs, so a resumed run keeps the order of one that was never interrupted.
     """
     waiting = {number: one.deliveries() for number, one in enumerate(running)}
     while waiting and not waiter.is_ended:
@@ -45,7 +44,7 @@ def in_turns(running: Sequence[RunningSource], waiter: Waiter) -> Iterator[Deliv
 
 
 def _at_once(node: Inlet, running: Sequence[RunningSource], waiter: SignalWaiter, heard: Heard) -> None:
-    """Each source on a thread; the first error ends all."""
+    """Run each source in a thread; the first error ends all."""
     errors: list[BaseException] = []
 
     def bring(one: RunningSource) -> None:
@@ -56,7 +55,7 @@ def _at_once(node: Inlet, running: Sequence[RunningSource], waiter: SignalWaiter
                 if waiter.is_ended:
                     return
         except BaseException as error:
-            # The first error is raised; those that follow from it are only here.
+            # The first error is raised; those that follow from it are only recorded here.
             _log.debug("a source ended: %s", error)
             errors.append(error)
             waiter.end()

@@ -1,4 +1,4 @@
-"""Which source a text stands for: here a new type of source is made known."""
+"""Which source a text stands for; new types of sources are registered here."""
 
 from __future__ import annotations
 

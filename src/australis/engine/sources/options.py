@@ -1,4 +1,4 @@
-"""How a source is to be read: how fast, how long, in which steps."""
+"""How to read a source: how fast, for how long, in which steps."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ DEFAULT_BATCH = 65_536
 
 @dataclass(frozen=True)
 class Options:
-    """The settings that all sources of a run share; each has a default that reads a file as it is."""
+    """The settings that all sources of a run share; the defaults read a file as it is."""
 
     follow: bool = False
-    """Go on with what is appended to a text file, and with files that come into a folder."""
+    """Continue with what is appended to a text file, and with new files in a folder."""
     replay: Replay | None = None
-    """Bring tuples as time passes, not as fast as they can be read."""
+    """Deliver tuples over time, not as fast as they can be read."""
     batch: int = DEFAULT_BATCH
     """The most tuples of one delivery."""
     timezone: str = "UTC"
@@ -27,9 +27,9 @@ class Options:
     stream_format: str | None = None
     """The format of standard input."""
     poll_seconds: float = 0.2
-    """How often a file or a folder that is followed is looked at."""
+    """How often a followed file or folder is checked."""
     settle_seconds: float = 0.5
-    """How long a file in a folder must have stood still to be complete; 0 if files are renamed into it."""
+    """How long a file in a folder must be unchanged to be complete; 0 if files are renamed into it."""
 
     def __post_init__(self) -> None:
         if self.batch < 1:
@@ -40,13 +40,13 @@ class Options:
             raise EngineError(Problem("settle_seconds", f"is {self.settle_seconds}", "0 or more"))
 
     def check(self, schema: Schema) -> None:
-        """Raise if tuples of a schema cannot be read like this."""
+        """Raise if tuples of a schema cannot be read with these settings."""
         if isinstance(self.replay, Speed):
             self.replay.check(schema)
 
 
 AS_IT_IS = Options()
-"""A file is read once, from its beginning to its end, as fast as it goes."""
+"""A file is read once, from beginning to end, as fast as possible."""
 
 
 def parse_replay(rate: str | None = None, speed: str | None = None, by: str | None = None) -> Replay | None:
@@ -63,5 +63,7 @@ def parse_replay(rate: str | None = None, speed: str | None = None, by: str | No
     if speed is None:
         return None
     if by is None:
-        raise EngineError(Problem("speed", "no attribute tells the time", "the name of one beside the speed"))
+        raise EngineError(
+            Problem("speed", "no attribute is given for the time", "the name of one beside the speed")
+        )
     return Speed(parse_speed(speed), by)

@@ -18,20 +18,20 @@ from australis.engine.sources.waiting import Waiter
 from australis.errors import EngineError, Problem
 
 SLICE_SECONDS = 0.02
-"""No two slices follow each other faster: a replay comes in small batches, not tuple by tuple."""
+"""The shortest time between two slices: a replay delivers small batches, not single tuples."""
 
 Seconds = npt.NDArray[np.float64]
 
 
 class Pace(Protocol):
-    """Says when tuples are due, in seconds since the replay began; never earlier than those before."""
+    """When tuples are due, in seconds since the replay began; never earlier than those before."""
 
     def due(self, table: pa.Table) -> Seconds: ...
 
 
 @dataclass(frozen=True)
 class Rate:
-    """So many tuples a second."""
+    """A number of tuples per second."""
 
     tuples_per_s: float
 
@@ -41,7 +41,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Speed:
-    """As in the data, so many times faster, by a timestamp or a number of seconds."""
+    """As in the data, a number of times faster, by a timestamp or a number of seconds."""
 
     factor: float
     attribute: str
@@ -50,11 +50,11 @@ class Speed:
         return _ByAttribute(self.factor, self.attribute)
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema in which the attribute is missing or tells no time."""
+        """Refuse a schema in which the attribute is missing or not a time."""
         if self.attribute not in schema or not is_time(schema[self.attribute].type):
             known = [field.name for field in schema if is_time(field.type)]
             is_there = self.attribute in schema
-            what = f"attribute {self.attribute!r} {'tells no time' if is_there else 'is not there'}"
+            what = f"attribute {self.attribute!r} {'is not a time' if is_there else 'is not there'}"
             raise EngineError(Problem("speed", what, f"one of {', '.join(known) or 'none here'}"))
 
 
@@ -77,7 +77,7 @@ class _ByRate:
 
 
 class _ByAttribute:
-    """The first tuple is due at once; one that is out of order, or has no time, comes with those before."""
+    """The first tuple is due at once; one out of order, or without a time, comes with those before it."""
 
     def __init__(self, factor: float, attribute: str) -> None:
         self._factor, self._attribute = factor, attribute

@@ -10,12 +10,12 @@ from australis.engine.files import Ended
 
 
 class Waiter(Protocol):
-    """A clock in seconds, and a way to wait on it; tests hand in one whose time is made up."""
+    """A clock in seconds, and a way to wait on it; tests pass one with virtual time."""
 
     def now(self) -> float: ...
 
     def until(self, moment: float) -> bool:
-        """Wait for a moment; gives False, at once, when nobody wants more."""
+        """Wait for a moment; returns False, at once, when the source is to end."""
 
     @property
     def is_ended(self) -> bool: ...
@@ -39,7 +39,8 @@ class SignalWaiter:
         return time.monotonic()
 
     def until(self, moment: float) -> bool:
-        # One wait may be no longer than the platform's greatest; a year of nothing is ended by the next one.
+        # One wait may not be longer than the platform's maximum; after a year of nothing the next one
+        # follows.
         while (left := moment - self.now()) > 0 and not self._end.is_set():
             self._end.wait(min(left, threading.TIMEOUT_MAX))
         return not self._end.is_set()
@@ -54,12 +55,12 @@ class SignalWaiter:
 
 
 def check(waiter: Waiter) -> None:
-    """Unwind a reader that waits for more, if nobody wants it any longer."""
+    """Unwind a reader that waits for more, if the source is to end."""
     if waiter.is_ended:
         raise Ended
 
 
 def pause(waiter: Waiter, seconds: float) -> None:
-    """Wait a little, and unwind if nobody wants more."""
+    """Wait a little, and unwind if the source is to end."""
     if not waiter.until(waiter.now() + seconds):
         raise Ended

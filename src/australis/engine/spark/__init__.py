@@ -1,6 +1,6 @@
 """Trains on Spark: the session, the jobs, and boxes as Spark columns.
 
-Waybills come in, manifests go out. Only this room imports pyspark.
+In: waybills. Out: manifests. Only this package imports pyspark.
 """
 
 from typing import TYPE_CHECKING

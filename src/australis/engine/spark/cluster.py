@@ -1,6 +1,6 @@
 """Whether a cluster can run trains: its master answers, it has a worker, and its workers can do the work.
 
-Spark waits for a master for a minute and for a worker for ever, and says only in its log what it waits for.
+Spark waits a minute for a master and forever for a worker, and reports what it waits for only in its log.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _STANDALONE = "spark://"
 
 @dataclass(frozen=True)
 class Sighting:
-    """What a worker has, and what it sees of the root."""
+    """A worker's versions, and what it sees of the root."""
 
     host: str
     python: str
@@ -49,7 +49,7 @@ class Sighting:
 
 
 def check_master(master: str) -> None:
-    """Refuse what is no master, and the address of a standalone master where nothing answers."""
+    """Refuse an invalid master, and the address of a standalone master where nothing answers."""
     if not _KNOWN.fullmatch(master):
         raise EngineError(Problem("master", f"is {master!r}", "local[2], local[*] or spark://HOST:7077"))
     if not master.startswith(_STANDALONE):
@@ -63,7 +63,7 @@ def check_master(master: str) -> None:
 
 
 def _trouble(address: str, master: str) -> str | None:
-    """Why nothing can be reached at an address; None if something can."""
+    """Why an address cannot be reached; None if it can."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 65536:
         raise EngineError(Problem(master, f"{address!r} has no host and port", "spark://HOST:7077"))
@@ -78,7 +78,7 @@ def _trouble(address: str, master: str) -> str | None:
 
 
 def check_workers(session: SparkSession, root: Root) -> None:
-    """Wait for a worker, and refuse workers that do not see the root or have other versions than we have."""
+    """Wait for a worker, and refuse workers that do not see the root or have other versions than ours."""
     master = session.sparkContext.master or ""
     if re.fullmatch(r"local(\[.*\])?", master):
         return
@@ -126,7 +126,7 @@ def _executors(session: SparkSession) -> int:
 
 
 def _sightings(session: SparkSession, master: str, uri: str, name: str) -> list[Sighting]:
-    """What each worker has and sees: one task on each core that there is."""
+    """What each worker has and sees, from one task per core."""
     context = session.sparkContext
     tasks = context.defaultParallelism
     try:
@@ -136,7 +136,7 @@ def _sightings(session: SparkSession, master: str, uri: str, name: str) -> list[
 
 
 def _job_failed(told: str, master: str) -> EngineError:
-    """What it means that the first small job fails."""
+    """The error for a failure of the first small job."""
     if "PYTHON_VERSION_MISMATCH" in told:
         what = "the workers have another version of Python"
         return EngineError(Problem(master, what, f"Python {_minor()}: PYSPARK_PYTHON names it"))
@@ -164,7 +164,7 @@ def _check_versions(found: Sighting, master: str) -> None:
 
 @dataclass(frozen=True)
 class _Look:
-    """Looks from a worker at a file of the root."""
+    """Reads a file of the root from a worker."""
 
     uri: str
     name: str

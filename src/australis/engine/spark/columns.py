@@ -1,4 +1,4 @@
-"""From typed trees to Spark columns, function by function; no text is ever parsed by Spark.
+"""Compiles typed trees to Spark columns, function by function; Spark never parses text.
 
 The session must have `spark.sql.ansi.enabled=false` and the network's time zone. Where Spark would stop the
 job even then (a timestamp that overflows, part 0 of a string), a guard gives NULL: no tuple stops a train.
@@ -74,15 +74,15 @@ def _cast(value: Column, source: DataType, target: DataType) -> Column:
     if source == DOUBLE and target.is_decimal:
         return _exact(value, lambda exact: exact.cast(spark_type(target)))
     if source == STRING and target == TIMESTAMP:
-        # Spark would give a text without a date today's: expressions have no clock.
+        # Spark would add today's date to a text without one: expressions have no clock.
         return F.when(value.rlike(_BEGINS_WITH_YEAR), value.cast("timestamp"))
     return value.cast(spark_type(target))
 
 
 def _exact(value: Column, convert: Callable[[Column], Column]) -> Column:
-    """What Spark makes of a double by way of its decimal digits, but where these depend on the Java version.
+    """What Spark makes of a double via its decimal digits, except where these depend on the Java version.
 
-    From 2^53 on doubles are whole numbers, of which Java 17 writes other digits than Java 21; there we
+    From 2^53 on doubles are whole numbers, which Java 17 writes with other digits than Java 21; there we
     convert the whole number itself.
     """
     size = F.abs(value)
@@ -91,7 +91,7 @@ def _exact(value: Column, convert: Callable[[Column], Column]) -> Column:
 
 
 def _whole_number(value: Column) -> Column:
-    """A double that is whole as the decimal(38,0) that it is, put together from pieces that fit 64 bits."""
+    """A whole double as the decimal(38,0) that it is, put together from pieces that fit 64 bits."""
     high = (value / 2.0**64).cast("bigint")
     rest = value - high.cast("double") * 2.0**64
     middle = (rest / 2.0**32).cast("bigint")
@@ -112,7 +112,8 @@ def _user_function(function: RowFunction) -> Callable[..., Column]:
     def evaluate(*arrays: pa.Array) -> pa.Array:
         return call(*(array.cast(type_) for array, type_ in zip(arrays, takes, strict=True))).cast(returns)
 
-    # PySpark's annotations want the kind of UDF told; at run time it warns about that, for the hints say it.
+    # PySpark's annotations require the kind of UDF; at run time it warns about that, since type hints
+    # suffice.
     make: Any = arrow_udf
     udf: Callable[..., Column] = make(evaluate, spark_type(function.returns))
     return udf
@@ -141,7 +142,7 @@ def _whole(arg: Expr) -> int:
 
 
 def _near(*args: Expr) -> Column:
-    """Whether every timestamp among the arguments is so near to 1970 that arithmetic cannot overflow."""
+    """Whether every timestamp among the arguments is close enough to 1970 that arithmetic cannot overflow."""
     instants = [F.unix_micros(column(arg)) for arg in args if arg.type == TIMESTAMP]
     near = F.lit(True)
     for instant in instants:
@@ -162,7 +163,7 @@ def _shifted(operator: Callable[[Column, Column], Column]) -> Compiled:
 def _signed(function: Callable[[Column], Column]) -> Compiled:
     """Negation or the absolute value of a number.
 
-    Spark rounds these to 34 digits, or stops if that does not fit, so longer decimals do it as text.
+    Spark rounds these to 34 digits, or fails if that does not fit, so longer decimals are handled as text.
     """
 
     def compiled(arg: Expr) -> Column:
@@ -170,7 +171,7 @@ def _signed(function: Callable[[Column], Column]) -> Compiled:
         if arg.type.precision <= 34:
             return function(value)
         text = value.cast("string")
-        # Not value < 0: Spark would compare in a type with fewer digits behind the point.
+        # Not value < 0: Spark would compare in a type with fewer digits after the point.
         negative = text.startswith("-")
         opposite = F.when(negative, F.substring(text, 2, 50)).otherwise(F.concat(F.lit("-"), text))
         exact = opposite.cast(spark_type(arg.type))
@@ -186,7 +187,7 @@ def _rounded(arg: Expr, digits: Expr | None = None) -> Column:
     rounded = F.round(column(arg), places)
     if arg.type != decimal(38, 0) or places >= 0:
         return rounded
-    # Only here can rounding up need a digit more than there is, and Spark would stop.
+    # Only here can rounding up need one more digit than there is, and Spark would fail.
     limit = Decimal(10**38 - 5 * 10 ** (-places - 1) - 1)
     return F.when(column(arg).between(F.lit(limit.copy_negate()), F.lit(limit)), rounded)
 
@@ -316,4 +317,4 @@ CALLS: dict[str, Compiled] = {
     "timestamp_micros": _of(F.timestamp_micros),
     "timestampdiff": _timestampdiff,
 }
-"""One Spark function for every name of the function table."""
+"""One Spark function for every name in the function table."""

@@ -17,17 +17,17 @@ LET_GO = 1
 
 
 def work(sock: socket.socket, authenticated: bool) -> int:
-    """Serve tasks until Spark lets the worker go, as it does with one that was idle for a minute."""
+    """Serve tasks until Spark ends the worker, as it does after a minute without work."""
     try:
         return int(_work(sock, authenticated))
     except BrokenPipeError:
-        # It has just gone, without a word; nobody has to read about it.
+        # It has just gone; nobody has to read about it.
         return LET_GO
 
 
 if __name__ == "__main__":
     warm_up()
-    # A worker collects garbage after every task: what was there before the fork is never any.
+    # A worker collects garbage after every task: objects from before the fork are never garbage.
     gc.freeze()
     daemon.worker = work
     daemon.manager()

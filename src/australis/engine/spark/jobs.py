@@ -1,4 +1,4 @@
-"""Jobs that have nothing to do with each other, as tasks of one Spark job."""
+"""Independent jobs as tasks of one Spark job."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Result = TypeVar("Result")
 
 
 def on_spark(master: str, function: Callable[[Job], Result], jobs: Sequence[Job]) -> list[Result]:
-    """What a function makes of each job, in their order; Spark ends then, if it began for them.
+    """Apply a function to each job, in order; Spark is stopped afterwards, if it was started for this.
 
-    The function and the jobs are pickled: workers need to be able to import what they are made of.
+    The function and the jobs are pickled, so workers must be able to import what they refer to.
     """
     before = is_running()
     session = local_session("australis-sweep", master=master, light=True)
@@ -29,7 +29,7 @@ def on_spark(master: str, function: Callable[[Job], Result], jobs: Sequence[Job]
 
 
 def _attempt(function: Callable[[Job], Result], job: Job) -> Result | AustralisError:
-    """Run a job, and return an error of ours: Spark would try again and bury it in a traceback of its own."""
+    """Run a job, and return an error of ours: Spark would retry and bury it in a traceback."""
     try:
         return function(job)
     except AustralisError as error:

@@ -1,8 +1,8 @@
-"""The leading boxes of a superbox: filters and maps that Spark can run before tuples come to Python.
+"""The leading boxes of a superbox: filters and maps that Spark can run before tuples reach Python.
 
-From each input they are the longest chain of boxes without a memory that nobody else reads from. What Spark
-cannot do for them stays behind: functions of users, and maps of an input some of whose tuples may yet have to
-be quarantined as they came.
+For each input they are the longest chain of stateless boxes that nothing else reads from. What Spark cannot
+run stays with the kernels: user functions, and maps of an input whose tuples may still have to be quarantined
+unchanged.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from australis.plan.superboxes import Superbox
 
 @dataclass(frozen=True)
 class Link:
-    """A box of a chain, and its output port that the chain goes on from."""
+    """A box of a chain, and the output port from which the chain continues."""
 
     box: str
     port: int
@@ -86,7 +86,7 @@ def _chain(network: Network, name: str) -> Iterator[Link]:
 
 
 def _only_reader(network: Network, stream: Ref) -> str | None:
-    """The box that reads a stream, if nobody else does."""
+    """The box that reads a stream, if nothing else does."""
     boxes = network.consumers[stream]
     return boxes[0][0] if len(boxes) == 1 and _readers(network, stream) == 1 else None
 
@@ -97,7 +97,7 @@ def _readers(network: Network, stream: Ref) -> int:
 
 
 def _can_lead(node: Node, network: Network, box: str, checked: bool) -> bool:
-    """Whether Spark can run a box, and what does not fit goes on as it came to where it is quarantined."""
+    """Whether Spark can run a box, and tuples that do not fit still reach their quarantine unchanged."""
     fits = node.box.keeps_schema or not checked
     return fits and type(node.box) in FRAMES and node.box.is_pure(*network.input_schemas(box))
 
@@ -119,14 +119,14 @@ def _spread(superbox: Superbox, network: Network, heads: Mapping[Ref, Ref]) -> S
 
 
 def applied(frame: DataFrame, network: Network, name: str, link: Link, hidden: tuple[str, ...]) -> DataFrame:
-    """What a leading box lets through of a data frame; `hidden` columns go along."""
+    """What a leading box passes of a data frame; `hidden` columns are kept."""
     box, schema = network.boxes[link.box].box, network.input_schemas(link.box)[0]
     return FRAMES[type(box)](frame, box, schema, Passing(link.port, hidden, network.inputs[name].schema))
 
 
 @dataclass(frozen=True)
 class Passing:
-    """What goes through a leading box: to which port, with which hidden columns, of which input's schema."""
+    """What passes a leading box: to which port, with which hidden columns, by which input's schema."""
 
     port: int
     hidden: tuple[str, ...]
@@ -146,7 +146,7 @@ FRAMES: dict[type[Box], Callable[[DataFrame, Any, Schema, Passing], DataFrame]] 
     Filter: _filtered,
     Map: _mapped,
 }
-"""What runs a box without a memory as columns of Spark; boxes that are not here stay with the kernels."""
+"""What runs a stateless box as Spark columns; boxes that are not listed stay with the kernels."""
 
 
 def _through(predicates: tuple[Expr, ...], port: int) -> Column:
@@ -157,6 +157,6 @@ def _through(predicates: tuple[Expr, ...], port: int) -> Column:
 
 
 def _misfit(schema: Schema) -> Column:
-    """Whether a tuple has a NULL where none may be; it goes on to where it will be quarantined."""
+    """Whether a tuple has a NULL where none is allowed; it is passed on to where it will be quarantined."""
     missing = [F.col(f"`{field.name}`").isNull() for field in schema if not field.nullable]
     return reduce(lambda one, other: one | other, missing, F.lit(False))

@@ -1,4 +1,4 @@
-"""The Spark runner: trains as jobs of a Spark application, one that the node starts, or a user's own."""
+"""The Spark runner: trains as jobs of a Spark application, started by the node or the user's own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from australis.plan.superboxes import Plan
 
 
 def start(master: str, way: Way, options: Mapping[str, str] | None) -> SparkRunner:
-    """Start a runner on the Spark of this process; where none runs, it starts one, and ends it."""
+    """Start a runner on the Spark of this process; if none runs, it starts one, and stops it at the end."""
     if is_running():
         return _beside(SparkSession.Builder().getOrCreate(), way, options or {})
     session = local_session(master=master, light=way is Way.FUSED, options=options)
@@ -28,7 +28,7 @@ def start(master: str, way: Way, options: Mapping[str, str] | None) -> SparkRunn
 
 
 def on_session(session: object, way: Way) -> SparkRunner:
-    """A runner on a user's session, which it neither changes nor ends: SQL settings of trains are apart."""
+    """A runner on a user's session, which it neither changes nor stops: trains have their own settings."""
     if not isinstance(session, SparkSession):
         what, expected = f"is a {type(session).__name__}", "a Runner, or a SparkSession that is no remote one"
         raise EngineError(Problem("runner", what, expected))
@@ -38,7 +38,7 @@ def on_session(session: object, way: Way) -> SparkRunner:
 
 
 def _beside(session: SparkSession, way: Way, options: Mapping[str, str]) -> SparkRunner:
-    """A runner in the application of a session that stays as it is."""
+    """A runner in the application of a session that is not changed."""
     apart = session.newSession()
     for name, value in {**SESSION_OPTIONS, **options}.items():
         if apart.conf.isModifiable(name):
@@ -47,7 +47,7 @@ def _beside(session: SparkSession, way: Way, options: Mapping[str, str]) -> Spar
 
 
 class SparkRunner:
-    """Runs trains as jobs, each way; those of a root are one group, so that they can be told from others."""
+    """Runs trains as jobs, in either way; those of a root form one group, which tells them from others."""
 
     def __init__(self, session: SparkSession, trains: SparkSession, way: Way, *, is_own: bool) -> None:
         self.session, self._trains = session, trains
@@ -62,7 +62,7 @@ class SparkRunner:
         return self.session.sparkContext.defaultParallelism
 
     def prepare(self, root: Root, plan: Plan) -> RunTrain:
-        """The fused way serves every plan, and Spark keeps the one job that it runs."""
+        """Prepare a plan; the fused way serves every plan, and Spark keeps the one job that it runs."""
         if root.uri not in self._seen:
             check_workers(self.session, root)
             self._seen.add(root.uri)
@@ -70,13 +70,13 @@ class SparkRunner:
 
     def abandon(self, root: Root) -> None:
         """Cancel the jobs of a root."""
-        # Where Spark has ended, so have its jobs.
+        # If Spark has stopped, so have its jobs.
         with suppress(*GONE):
             cancel_jobs(self.session.sparkContext, root.uri)
 
     def close(self) -> None:
-        """End Spark, if it began for this runner."""
+        """Stop Spark, if it was started for this runner."""
         if self._is_own:
-            # It may have ended by itself.
+            # It may have stopped by itself.
             with suppress(*GONE):
                 self.session.stop()

@@ -18,15 +18,16 @@ GONE = (Py4JNetworkError, OSError)
 """What a call raises when Spark's JVM has ended."""
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 
-# What trains want of a session, and why; it can be set at any time.
+# What trains need of a session, and why; it can be set at any time.
 SESSION_OPTIONS: Mapping[str, str] = {
-    # A train is one small job: nothing to re-plan half way.
+    # A train is one small job: there is nothing to re-plan half way.
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
-    # The reference says what an expression means: overflow wraps, a bad cast is NULL, no error stops a train.
+    # The reference defines what an expression means: overflow wraps, a bad cast is NULL, no error stops a
+    # train.
     "spark.sql.ansi.enabled": "false",
 }
-# What trains want of the whole application, which can only be said when it starts.
+# What trains need of the whole application, which can only be set when it starts.
 TRAIN_OPTIONS: Mapping[str, str] = {
     **SESSION_OPTIONS,
     # Nobody watches a train but our own monitor.
@@ -39,9 +40,9 @@ TRAIN_OPTIONS: Mapping[str, str] = {
     # Workers are forked from a process that has the compiled kernels in memory.
     "spark.python.daemon.module": "australis.engine.spark.daemon",
 }
-# A deep stack, for expressions and the JVM's regular expressions recurse.
+# A deep stack, since expressions and the JVM's regular expressions recurse.
 JAVA_OPTIONS = "-Xss8m"
-# Where no tuples come to the JVM, it only starts tasks: to compile that well costs more than it saves.
+# If no tuples go through the JVM, it only starts tasks: optimising that code costs more than it saves.
 LIGHT_JAVA_OPTIONS = f"{JAVA_OPTIONS} -XX:TieredStopAtLevel=1"
 # The executors of a cluster are elsewhere, and must find the driver by the address that Spark finds.
 LOCAL_OPTIONS: Mapping[str, str] = {
@@ -60,8 +61,8 @@ def local_session(
 ) -> SparkSession:
     """Start Spark on this machine, or return the session that already runs in this process.
 
-    A `light` one is for trains whose tuples do not go through the JVM. On a cluster its workers need
-    Australis in the Python that `PYSPARK_PYTHON` names. `options` are Spark's own and win over ours.
+    A `light` one is for trains whose tuples do not go through the JVM. The workers of a cluster need
+    Australis in the Python that `PYSPARK_PYTHON` names. `options` are Spark's own and override ours.
     """
     check_master(master)
     java = LIGHT_JAVA_OPTIONS if light else JAVA_OPTIONS
@@ -87,11 +88,11 @@ def is_running() -> bool:
 
 
 def _prepare_environment(local: bool) -> None:
-    """Spark takes its Java and its workers' Python from the environment of the process that starts it."""
+    """Set the environment variables from which Spark takes its Java and its workers' Python."""
     os.environ["JAVA_HOME"] = str(find_java())
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if local:
         os.environ["PYSPARK_PYTHON"] = sys.executable
-        # Keeps Spark from looking the host's name up, and from warning about what it finds.
+        # Keeps Spark from looking up the host's name, and from warning about what it finds.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

@@ -1,7 +1,7 @@
-"""Trains by way of Spark: it reads the segments, runs the leading boxes and brings each partition together.
+"""Trains as Spark SQL: Spark reads the segments, runs the leading boxes and gathers each partition.
 
-The other way, fused, is faster where the tuples fit the tasks of one machine. This one lets Spark split the
-scan of many segments over a cluster, each of them read once.
+The other way, fused, is faster if the tuples fit the tasks of one machine. This one lets Spark distribute the
+scan of many segments over a cluster, reading each once.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Plan
 
 TIE, INPUT, PARTITION = "#tie", "#input", "#partition"
-"""Hidden columns: the place of a tuple among those of its number, its input, its partition."""
+"""Hidden columns: the rank of a tuple among those of its number, its input, its partition."""
 HIDDEN = (TS, SEQ, TIE)
 _MARKER = -1
-"""The input of the row that every partition has, so that time passes also where no tuple is."""
+"""The input of a row that every partition has, so that time passes even where there is no tuple."""
 _ROWS_BITS = 40
 _COUNT = "count"
 _Observed = dict[str, tuple[Observation, Observation]]
-"""The counts before and behind each leading box."""
+"""The counts before and after each leading box."""
 
 
 class SqlRunner:
@@ -65,7 +65,7 @@ class SqlRunner:
         """Run a train."""
         observed: _Observed = {}
         if waybill.drop_boxes or waybill.set_aside:
-            # Both come before all else, and what is shed is counted: the other way does that.
+            # Both come before all else, and shed tuples are counted: the fused way does that.
             return self._fused.run(waybill)
         frame = self._frame(waybill, observed)
         for segments in waybill.streams.values():
@@ -80,7 +80,7 @@ class SqlRunner:
             self._led_counts(waybill.superbox, observed),
         ]
 
-    # --- the frame that comes to Python
+    # --- the data frame for Python
 
     def _frame(self, waybill: Waybill, observed: _Observed) -> DataFrame:
         """The tuples of all inputs, each with its input and partition, every partition in one task."""
@@ -100,12 +100,12 @@ class SqlRunner:
         return whole.repartition(partitions, F.col(f"`{PARTITION}`"))
 
     def _partitions(self, waybill: Waybill) -> int:
-        """In how many parts a train goes: those of the state, or one for each task."""
+        """Into how many parts a train is divided: those of the state, or one for each task."""
         is_keyed = self._led[waybill.superbox].rest.spread.kind is SpreadKind.KEYS
         return waybill.partitions if is_keyed else len(waybill.shares)
 
     def _chained(self, waybill: Waybill, cut: Led, name: str, observed: _Observed) -> DataFrame:
-        """What the leading boxes of an input let through."""
+        """What the leading boxes of an input pass."""
         network = self._plan.superboxes[waybill.superbox].network
         lo, hi = waybill.time_slices[0].lo, waybill.time_slices[-1].hi
         schema = network.inputs[name].schema
@@ -113,14 +113,14 @@ class SqlRunner:
         number = F.col(f"`{SEQ}`")
         frame = reduce(DataFrame.unionAll, scans).filter((number >= lo) & (number < hi))
         for link in cut.chains[name]:
-            before, behind = observed[link.box] = Observation(), Observation()
+            before, after = observed[link.box] = Observation(), Observation()
             frame = frame.observe(before, F.count(F.lit(1)).alias(_COUNT))
             frame = applied(frame, network, name, link, HIDDEN)
-            frame = frame.observe(behind, F.count(F.lit(1)).alias(_COUNT))
+            frame = frame.observe(after, F.count(F.lit(1)).alias(_COUNT))
         return frame
 
     def _scan(self, segment: Segment, place: int, schema: Schema) -> DataFrame:
-        """A segment with its hidden columns; ties are by the segment's place, then by row."""
+        """A segment with its hidden columns; ties are ordered by the segment's place, then by row."""
         fields = [spark.StructField(field.name, spark_type(field.type)) for field in schema]
         row = F.col("_metadata.row_index")
         ts, seq = F.col(f"`{TS}`"), F.col(f"`{SEQ}`")
@@ -141,7 +141,7 @@ class SqlRunner:
         return read.select(*(F.col(f"`{name}`") for name in schema.names), *hidden)
 
     def _placed(self, frame: DataFrame, waybill: Waybill, cut: Led, name: str) -> DataFrame:
-        """The tuples of an input under names of their own, with their partition."""
+        """The tuples of an input under unique names, with their partition."""
         inputs = list(cut.rest.streams)
         names = (*cut.rest.network.inputs[name].schema.names, *HIDDEN)
         columns = [F.col(f"`{each}`").alias(f"{name}/{each}") for each in names]
@@ -157,7 +157,7 @@ class SqlRunner:
         return F.floor((F.col(f"`{SEQ}`") - lo) * len(waybill.shares) / (hi - lo))
 
     def _led_counts(self, superbox: str, observed: _Observed) -> Manifest:
-        """The counters of the leading boxes: every tuple leaves; Spark tells no costs."""
+        """The counters of the leading boxes: every tuple that leaves counts; Spark reports no costs."""
         boxes, ports = {}, {}
         links = {link.box: link for chain in self._led[superbox].chains.values() for link in chain}
         for box, observations in observed.items():
@@ -172,7 +172,7 @@ class SqlRunner:
 
 
 def serve_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """A task of a train: its tuples come from Spark, one answer for each partition among them goes back."""
+    """A task of a train: takes its tuples from Spark, and returns an answer for each of their partitions."""
     waybill = waybill_of_job()
     arrived = list(batches)
     if not arrived:

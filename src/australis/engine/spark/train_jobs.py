@@ -1,4 +1,4 @@
-"""The job of a train: what its tasks are told, whose it is, and when it is cancelled."""
+"""The Spark job of a train: its waybill, its owner, and when it is cancelled."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from australis.errors import Problem
 WAYBILL_PROPERTY = "australis.waybill"
 """The local property of a job that holds a train's waybill."""
 START_S = 60.0
-"""How much longer the first train may take: workers begin with it, and load what they need."""
+"""How much longer the first train may take: workers start with it, and load what they need."""
 _WORKER_LOST = "Python worker exited unexpectedly"
-"""How Spark reports that a Python worker has ended, whatever ended it."""
+"""How Spark reports that a Python worker has ended, for whatever reason."""
 
 
 @contextmanager
 def train_job(context: SparkContext, waybill: Waybill, *, is_first: bool) -> Iterator[None]:
-    """Inside, the jobs of this thread are the train's; a failure of Spark is raised as one of the train."""
+    """Make the jobs of this thread the train's; a failure of Spark is raised as one of the train."""
     limit = _Limit(context, waybill, START_S if is_first else 0.0)
     try:
         _describe(context, waybill)
@@ -41,7 +41,7 @@ def cancel_jobs(context: SparkContext, root: str) -> None:
 
 
 def _describe(context: SparkContext, waybill: Waybill) -> None:
-    """Tell the tasks of the next job of this thread what to do, and Spark whose job it is."""
+    """Tell the tasks of this thread's next job what to do, and Spark whose job it is."""
     context.setLocalProperty(WAYBILL_PROPERTY, waybill.to_json())
     context.setLocalProperty("spark.scheduler.pool", waybill.superbox)
     context.addJobTag(_tag_of(waybill.root))
@@ -49,7 +49,7 @@ def _describe(context: SparkContext, waybill: Waybill) -> None:
 
 
 def _failed(waybill: Waybill, error: Exception) -> TrainFailed:
-    """A job that failed, with the last line of what Spark says of it."""
+    """A failed job, with the last line of Spark's report."""
     if isinstance(error, GONE):
         expected = "a new process; nothing that was committed is lost"
         return TrainFailed(Problem(waybill.superbox, f"Spark's JVM has ended: {error}", expected))
@@ -60,17 +60,17 @@ def _failed(waybill: Waybill, error: Exception) -> TrainFailed:
 
 
 def _tag_of(root: str) -> str:
-    """The jobs of the node on a root, told from all others of the application; a tag may have no comma."""
+    """The tag by which the jobs of the node on a root are told from others; it may not have a comma."""
     return f"australis-{hashlib.sha256(root.encode()).hexdigest()[:16]}"
 
 
 def _group_of(waybill: Waybill) -> str:
-    """The jobs of one train."""
+    """The group of the jobs of one train."""
     return f"australis {waybill.root}, train {waybill.train}"
 
 
 class _Limit:
-    """Cancels the job of a train that takes longer than it may. The time in which no task runs is free."""
+    """Cancels the job of a train that takes too long. Time in which no task runs does not count."""
 
     def __init__(self, context: SparkContext, waybill: Waybill, more_s: float) -> None:
         self._context, self._waybill, self._more_s = context, waybill, more_s
@@ -95,8 +95,8 @@ class _Limit:
             self._timer.start()
 
     def _end(self) -> None:
-        """End the train, unless it waits for executors: then its time begins again."""
-        # Where Spark has ended, so has the job.
+        """Cancel the train, unless it waits for executors: then its time starts again."""
+        # If Spark has stopped, so has the job.
         with suppress(*GONE, Py4JError), self._lock:
             if self._has_ended:
                 return

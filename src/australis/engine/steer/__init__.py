@@ -1,6 +1,6 @@
-"""From measurements to decisions: costs, lags, trials, and the drop boxes that stand.
+"""From measurements to decisions: costs, lags, trials, and the drop boxes in place.
 
-What trains reported comes in; the next choice of the policies goes out.
+In: reports of trains. Out: the next choice of the policies.
 """
 
 from australis.engine.steer.account import Account

@@ -1,4 +1,4 @@
-"""The account of a train: what it says of boxes, outputs and gates, and what of that is written down."""
+"""The account of a train: what it reports of boxes, outputs and gates, and what of that is recorded."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from australis.engine.worker import Manifest, Waybill
 from australis.plan.superboxes import Plan, Superbox
 
 _DISCARDED = ("late", "ignored", "rejected")
-"""The counters of a box that say which tuples it did not use."""
+"""The counters of a box for tuples that it did not use."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """What the tasks of a train tell, added up."""
+    """The sum of what the tasks of a train report."""
 
     plan: Plan
     superbox: Superbox
@@ -41,12 +41,12 @@ class Account:
 
     @property
     def hi(self) -> int:
-        """The number that it came to."""
+        """The number that it reached."""
         return self.waybill.time_slices[-1].hi
 
     @property
     def segments(self) -> list[Segment]:
-        """What it has written."""
+        """The segments that it has written."""
         return [each for manifest in self.manifests for each in manifest.segments]
 
     @property
@@ -56,17 +56,17 @@ class Account:
 
     @property
     def emitted(self) -> int:
-        """The tuples that it put into queues."""
+        """The tuples that it added to queues."""
         return sum(segment.rows for manifest in self.manifests for segment in manifest.segments)
 
     @property
     def tasks_us(self) -> int:
-        """How long its tasks took, one after the other."""
+        """The total time of its tasks."""
         return sum(manifest.task_us for manifest in self.manifests)
 
     @cached_property
     def seen(self) -> Recent:
-        """What outputs got, what came to gates, and what boxes and inputs discarded."""
+        """What outputs received, what reached gates, and what boxes and inputs discarded."""
         seen = Recent()
         for name, counted in self._counted().items():
             seen.discards[name] = DiscardCount(counted["received"], self._discarded(name, counted))
@@ -81,17 +81,17 @@ class Account:
         return seen
 
     def _discarded(self, name: str, counted: Mapping[str, int]) -> int:
-        """What a box or an input did not use; a box may emit what comes too late."""
+        """What a box or an input did not use; a box may emit late tuples."""
         node = self.plan.network.boxes.get(name)
         kinds = _DISCARDED[1:] if node is not None and node.box.emits_late else _DISCARDED
         return sum(counted[kind] for kind in kinds)
 
     def came_to(self, member: str) -> GateCount:
-        """What came to all streams of a member."""
+        """What reached all streams of a member."""
         return sum((each for (name, _), each in self.seen.gates.items() if name == member), GateCount())
 
     def given(self, member: str) -> dict[str, int]:
-        """The tuples that a member put on its arcs, whether they were queued there or not."""
+        """The tuples that a member put on its arcs, whether or not they were queued there."""
         found = dict.fromkeys(self.plan.superboxes[member].writes.values(), 0)
         for manifest in self.manifests:
             queued = {arc: sum(s.rows for s in manifest.segments if s.arc == arc) for arc in found}
@@ -100,7 +100,7 @@ class Account:
         return found
 
     def parts(self) -> dict[str, float]:
-        """The part of the work that each member did, by the time that its boxes took."""
+        """The fraction of the work that each member did, by the time that its boxes took."""
         spent = dict.fromkeys(self.superbox.members, 1)
         for member in self.superbox.members:
             boxes = self.plan.superboxes[member].boxes
@@ -109,7 +109,7 @@ class Account:
         return {member: each / sum(spent.values()) for member, each in spent.items()}
 
     def write(self, change: UnitOfWork) -> None:
-        """Add it to what the catalogue knows."""
+        """Add it to the catalogue."""
         for box, counted in self._counted().items():
             change.count_box(box, counted)
         for output, buckets in self.seen.delays.items():
@@ -129,7 +129,7 @@ class Account:
                 yield output, histogram(arrivals, self.now)
 
     def _gate_counts(self, manifest: Manifest) -> Iterator[tuple[tuple[str, str], GateCount]]:
-        """What came to the streams of each member: from outside, or from the members before it."""
+        """What reached the streams of each member: from outside, or from the members before it."""
         streams = self.superbox.streams
         came = {streams[name]: GateCount(*counted) for name, counted in manifest.gates.items()}
         for member in self.superbox.members:
@@ -138,7 +138,7 @@ class Account:
                     yield (member, stream), came.get(arc) or GateCount(manifest.ports[arc])
 
     def _shed(self) -> dict[int, tuple[int, int]]:
-        """What came to each drop box, and what it shed."""
+        """What reached each drop box, and what it shed."""
         found: dict[int, tuple[int, int]] = {}
         for name, drop_box in self.waybill.drop_boxes.items():
             counted = [manifest.gates[name] for manifest in self.manifests if name in manifest.gates]

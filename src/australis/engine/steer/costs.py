@@ -1,4 +1,4 @@
-"""Measured costs: what trains of a superbox cost and how fast tuples come; older trains count less."""
+"""Measured costs: the cost of a superbox's trains and the rates of arcs; older trains count less."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from australis.engine.threads import Threads
 from australis.policy.load import SHED_US
 
 FORGETTING = 0.9
-"""How much a train still counts when the next one has run."""
+"""The weight that a train keeps when the next one has run."""
 TRAIN_US, TASK_US, TUPLE_US = 30_000.0, 5_000.0, 1.0
-"""What a train, the task in it and a tuple are thought to cost before anything was measured."""
+"""The assumed cost of a train, of a task in it and of a tuple before anything was measured."""
 COLD_TRAINS = 2
 SHED_MOSTLY = 0.05
-"""A train that lets in less than this part of what it sheds tells what reading costs, and nothing else."""
+"""A train that lets in less than this fraction of what it sheds only shows what reading costs."""
 RATE_WINDOW_US = 2_000_000
 
 
 class TrainCost:
-    """The cost of trains: that of tasks as a line over tuples, by least squares that forget, and the rest.
+    """The cost of trains: that of tasks as a line over tuples, by least squares with decay, and the rest.
 
     >>> cost = TrainCost()
     >>> for tuples in (9_000, 9_000, 100, 1_000, 5_000, 20_000):
@@ -33,7 +33,7 @@ class TrainCost:
         self._weight = self._x = self._y = self._xx = self._xy = self._run = 0.0
 
     def note(self, tuples: int, tasks_us: float, run_us: float) -> None:
-        """A train has run; the first ones load code and say nothing."""
+        """Note a train that has run; the first ones load code and do not count."""
         self._trains += 1
         if self._trains <= COLD_TRAINS:
             return
@@ -44,25 +44,25 @@ class TrainCost:
 
     @property
     def tuple_us(self) -> float:
-        """What a tuple more in a train costs."""
+        """The cost of one more tuple in a train."""
         if not self._x:
             return TUPLE_US
         mean = self._x / self._weight
         spread = self._xx / self._weight - mean * mean
         if spread < (0.1 * mean) ** 2:
-            # Trains of one length say nothing of the line: what is known of tasks in general has to do.
+            # Trains of one length do not determine the line: the assumed cost of tasks is used.
             return max(self._y - self._weight * TASK_US, 0.1 * self._y) / self._x
         slope = (self._xy / self._weight - mean * self._y / self._weight) / spread
         return min(max(slope, 0.0), self._y / self._x)
 
     @property
     def train_us(self) -> float:
-        """What a train without tuples would cost."""
+        """The cost of a train without tuples."""
         return max(self._run - self.tuple_us * self._x, 0.0) / self._weight if self._weight else TRAIN_US
 
 
 class ArcRate:
-    """Tuples a second over the last seconds.
+    """Tuples per second over the last seconds.
 
     >>> rate = ArcRate()
     >>> for second in range(10):
@@ -75,12 +75,12 @@ class ArcRate:
         self._seen: deque[tuple[int, int]] = deque()
 
     def note(self, now: int, tuples: int) -> None:
-        """Tuples have come."""
+        """Note tuples that have arrived."""
         self._seen.append((now, tuples))
         self._forget(now)
 
     def per_second(self, now: int) -> float:
-        """How many come in a second; of a stream that has just begun, over the time since then."""
+        """How many arrive per second; for a stream that has just begun, since it began."""
         self._forget(now)
         if not self._seen:
             return 0.0
@@ -92,7 +92,7 @@ class ArcRate:
 
 
 class Reading:
-    """What it costs to read a tuple that is shed, as trains show that let next to nothing in.
+    """The cost of reading a tuple that is shed, measured on trains that let almost nothing in.
 
     >>> reading = Reading()
     >>> reading.each_us
@@ -107,30 +107,30 @@ class Reading:
         self.each_us = SHED_US
 
     def note(self, shed: int, tasks_us: float) -> None:
-        """A train was shed."""
+        """Note a train whose tuples were shed."""
         found = max(tasks_us - TASK_US, 0.0) / shed
         self.each_us = self.each_us * FORGETTING + found * (1 - FORGETTING)
 
 
 class Yield:
-    """How many tuples come of one, lately."""
+    """How many tuples result from one, lately."""
 
     def __init__(self) -> None:
         self._taken = self._given = 0.0
 
     def note(self, taken: int, given: int) -> None:
-        """A train took some tuples and gave others."""
+        """Note how many tuples a train took and emitted."""
         self._taken = self._taken * FORGETTING + taken
         self._given = self._given * FORGETTING + given
 
     @property
     def each(self) -> float:
-        """Tuples for one that was let in; 1 as long as nothing is known."""
+        """Tuples emitted for each one let in; 1 as long as nothing is known."""
         return self._given / self._taken if self._taken else 1.0
 
 
 class Costs:
-    """The costs of every superbox, the rates of every arc, and what comes of what."""
+    """The costs of every superbox, the rates of every arc, and the yields between them."""
 
     def __init__(self, threads: Threads) -> None:
         self.trains: dict[str, TrainCost] = {}
@@ -138,10 +138,10 @@ class Costs:
         self._rates: dict[str, ArcRate] = {}
         self._yields: dict[tuple[str, str], Yield] = {}
         self._lock = threads.lock()
-        """Tuples arrive at any time, also while somebody asks how fast they do."""
+        """Tuples arrive at any time, even while somebody asks for the rate."""
 
     def switch(self, superboxes: Iterable[str], arcs: Iterable[str]) -> None:
-        """Others run from now on; what is known of those that stay, stays."""
+        """Switch to other superboxes; what is known of those that stay is kept."""
         self.trains = {name: self.trains.get(name) or TrainCost() for name in superboxes}
         self.readings = {name: self.readings.get(name) or Reading() for name in self.trains}
         self._yields = {key: known for key, known in self._yields.items() if key[0] in self.trains}
@@ -149,19 +149,19 @@ class Costs:
             self._rates = {arc: self._rates.get(arc) or ArcRate() for arc in arcs}
 
     def note_arrivals(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
-        """Tuples were put on arcs."""
+        """Note tuples that were put on arcs."""
         with self._lock:
             for arc, tuples, now in arrivals:
                 if arc in self._rates:
                     self._rates[arc].note(now, tuples)
 
     def per_second(self, arc: str, now: int) -> float:
-        """How many tuples come on an arc in a second."""
+        """How many tuples arrive on an arc per second."""
         with self._lock:
             return self._rates[arc].per_second(now)
 
     def note_train(self, superbox: str, tuples: int, shed: int, tasks_us: float, run_us: float) -> None:
-        """A train has run; reading what was shed is no cost of what was let in."""
+        """Note a train that has run; reading what was shed is not a cost of what was let in."""
         if shed and tuples <= SHED_MOSTLY * shed:
             self.readings[superbox].note(shed, tasks_us)
         else:
@@ -169,7 +169,7 @@ class Costs:
             self.trains[superbox].note(tuples, tasks_us - reading, run_us - reading)
 
     def note_yield(self, superbox: str, taken: int, given: Mapping[str, int]) -> None:
-        """A train took tuples and put others on arcs."""
+        """Note that a train took tuples and put others on arcs."""
         for arc, tuples in given.items():
             self._yields.setdefault((superbox, arc), Yield()).note(taken, tuples)
 

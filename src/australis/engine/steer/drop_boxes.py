@@ -1,4 +1,4 @@
-"""The drop boxes that stand on a node."""
+"""The drop boxes in place on a node."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _log = logging.getLogger(__name__)
 
 
 class DropBoxes:
-    """The drop boxes at the gates of superboxes. One thread at a time may change them."""
+    """The drop boxes at the gates of superboxes. Only one thread at a time may change them."""
 
     def __init__(self, ledger: Ledger, now: int) -> None:
         self._ledger = ledger
         self._standing: dict[str, dict[str, GateDropBox]] = {}
         self.ordered: dict[str, DropBox] = {}
-        """What was ordered for each superbox."""
+        """The last command for each superbox."""
         self._last = last_number(ledger.catalog)
         with ledger.change() as change:
             # Those of a node that ended before are gone with it.
@@ -43,7 +43,7 @@ class DropBoxes:
         return self._standing.get(superbox, {})
 
     def obey(self, commands: Sequence[Command], now: int) -> None:
-        """Insert, change and withdraw drop boxes, in the log as well; the next train has them."""
+        """Insert, change and withdraw drop boxes, also in the log; the next train uses them."""
         if commands:
             with self._ledger.change() as change:
                 self.write(change, commands, now)
@@ -51,7 +51,7 @@ class DropBoxes:
                 _log.info("%s", _described(command))
 
     def write(self, change: UnitOfWork, commands: Iterable[Command], now: int) -> None:
-        """Write down what is commanded, inside a change that may be about more; they stand once it counts."""
+        """Record commands inside a change that may contain more; they take effect once it is committed."""
         standing, ordered = dict(self._standing), dict(self.ordered)
         for command in commands:
             note_withdrawals(change, (each.number for each in self.at(command.stage).values()), now)

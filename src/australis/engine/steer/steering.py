@@ -1,4 +1,4 @@
-"""Steering: measurements go to the policies, and what these decide becomes trains and drop boxes."""
+"""Steering: passes measurements to the policies, and turns their decisions into trains and drop boxes."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from australis.policy.shed import Shedder, value_curve
 from australis.qos.histograms import bins_of
 
 LOOK_US = 200_000
-"""How often outputs are looked at, and drop boxes decided on."""
+"""How often outputs are observed, and drop boxes decided on."""
 WINDOW_S = 2
-"""Over how many seconds outputs are looked at for decisions."""
+"""The seconds over which outputs are observed for decisions."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class SteeringPlan:
 
 @dataclass
 class _Seen:
-    """What was seen of the outputs at the last look."""
+    """What was observed of the outputs last time."""
 
     at: int = -LOOK_US
     recent: Recent = field(default_factory=Recent)
@@ -48,14 +48,14 @@ class _Seen:
 
 
 class Steering:
-    """Chooses trains and drop boxes. One thread at a time may use it."""
+    """Chooses trains and drop boxes. Only one thread at a time may use it."""
 
     def __init__(self, ledger: Ledger, settings: NodeSettings, threads: Threads, now: int) -> None:
         self._ledger, self._catalog = ledger, ledger.catalog
         self._workers, self._headroom = settings.in_flight, settings.headroom
         self._kind = settings.schedule or Scheduling.ROUND_ROBIN
         branches = settings.discipline is Discipline.BRANCH and settings.way is Way.FUSED
-        # Through what a train goes on is chosen by the graphs of outputs.
+        # The graphs of outputs decide through which superboxes a train continues.
         self._joins = branches and self._kind.follows_graphs
         self._trials = Trials(ledger)
         self.by_value = self._trials.by_value
@@ -69,12 +69,12 @@ class Steering:
         self.switch(self.prepare(ledger.plan))
 
     def prepare(self, plan: Plan) -> SteeringPlan:
-        """Find out all that takes long about a plan, before it runs."""
+        """Compute everything about a plan that takes long, before it runs."""
         ways = plan.ways
         return SteeringPlan(plan, ways, _outputs_behind(plan, ways), self._trials.prepare(plan))
 
     def switch(self, prepared: SteeringPlan) -> None:
-        """Another plan runs: who leads to what, and whose turn it is, begins anew."""
+        """Switch to another plan: what leads to what, and whose turn it is, starts again."""
         self._plan, self._ways, self._behind = prepared.plan, prepared.ways, prepared.outputs_behind
         self._schedule = schedule(self._kind, self._ways)
         self.costs.switch(self._plan.superboxes, self._plan.arcs)
@@ -93,7 +93,7 @@ class Steering:
     ) -> Choice | None:
         """Choose the superbox to run next, and the most tuples of its train.
 
-        Now and then outputs are looked at first, and drop boxes inserted, changed and withdrawn.
+        Periodically outputs are observed first, and drop boxes inserted, changed and withdrawn.
         """
         is_time = now - self._seen.at >= LOOK_US
         if is_time:
@@ -130,16 +130,16 @@ class Steering:
         return Situation(now, stages, goals, self._workers, self._headroom, frozenset(busy))
 
     def _adjust_drop_boxes(self, situation: Situation) -> None:
-        """Let drop boxes come and go."""
+        """Insert and withdraw drop boxes."""
         if self._shedder is not None:
             commands = self._shedder.decide(situation, values=self._curves())
             self.dropboxes.obey(commands, situation.now)
 
     def _curves(self) -> dict[str, Points]:
-        """What is left of the values of outputs without a loss graph, by the fraction that they get.
+        """The value that is left of outputs without a loss graph, by the fraction of tuples that they get.
 
-        Delivered values tell what all are like only while none are shed: as long as some are, what was known
-        before has to do.
+        Delivered values are representative only while none are shed: as long as some are, the earlier
+        histogram is used.
         """
         for name, output in self._plan.network.outputs.items():
             value = output.quality.value if output.quality else None
@@ -152,7 +152,7 @@ class Steering:
     # --- what is known
 
     def note_train(self, account: Account) -> None:
-        """Note a train that was committed; of superboxes that were joined, each has its part of the cost."""
+        """Note a committed train; each of several joined superboxes gets its part of the cost."""
         parts = account.parts()
         for member, part in parts.items():
             came, own_us = account.came_to(member), account.tasks_us * part
@@ -168,7 +168,7 @@ class Steering:
             self._learn_lags(account.seen.delays, waited_us, account.now)
 
     def _learn_lags(self, delays: Mapping[str, Mapping[int, int]], waited_us: int, now: int) -> None:
-        """How much later outputs are than the newest tuples of the train that they came with."""
+        """How much later outputs are than the newest tuples of the train that delivered them."""
         for output, buckets in delays.items():
             least = quantile_us(buckets, 0.05)
             if least is not None:
@@ -201,7 +201,7 @@ class Steering:
             sheds=self._sheds(superbox.id),
             shed_us=costs.readings[name].each_us,
             head=queues.positions[name],
-            # A view that a change waits for is as any other stage.
+            # A view that a change waits for is like any other stage.
             view=None if name in held else queues.plan.views.get(name),
             joins=self._joins
             and name not in held
@@ -235,7 +235,7 @@ class Steering:
 
 
 def _outputs_behind(plan: Plan, ways: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
-    """The outputs that each superbox leads to."""
+    """The outputs downstream of each superbox."""
     named = {output: way for output, way in ways.items() if output in plan.network.outputs}
     return {
         superbox: frozenset(output for output, way in named.items() if superbox in way)

@@ -1,6 +1,6 @@
-"""Trials: tuples that wait are sampled, and predicates tried on them (Aurora 4.5).
+"""Trials: samples waiting tuples, and tries predicates on them (Aurora 4.5).
 
-It serves semantic shedding: which tuples at a gate lead to the values of an output that matter least.
+For semantic shedding: which tuples at a gate lead to the values of an output that matter least.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from australis.plan.superboxes import Plan, Superbox
 from australis.policy.shed import DropBox, Gate, Samples, Trial, by_value
 
 SAMPLE = 4_000
-"""How many tuples of a stream are looked at."""
+"""How many tuples of a stream are sampled."""
 
 
 @dataclass(frozen=True)
@@ -38,22 +38,22 @@ class _Bench:
 
 
 TrialBenches = Mapping[str, _Bench | None]
-"""A bench for each superbox where values can tell."""
+"""A bench for each superbox where values can decide."""
 
 
 class Trials:
-    """Makes drop boxes that go by values, for superboxes that lead to one output with a value graph."""
+    """Makes drop boxes that shed by value, for superboxes that lead to one output with a value graph."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._benches: TrialBenches = {}
 
     def prepare(self, plan: Plan) -> TrialBenches:
-        """The benches of a plan that is about to run; what is the same in it stays warm."""
+        """The benches of a plan that is about to run; unchanged ones stay warm."""
         return {name: self._ensure_bench(plan, superbox) for name, superbox in plan.superboxes.items()}
 
     def switch(self, benches: TrialBenches) -> None:
-        """Another plan runs."""
+        """Switch to another plan."""
         self._benches = benches
 
     def _ensure_bench(self, plan: Plan, superbox: Superbox) -> _Bench | None:
@@ -68,7 +68,7 @@ class Trials:
         return bench
 
     def by_value(self, superbox: str, rate: float) -> DropBox | None:
-        """A drop box for a fraction of what comes to a superbox; None where values cannot tell."""
+        """A drop box that sheds a fraction by value, at a superbox; None where values cannot decide."""
         bench = self._benches[superbox]
         if bench is None:
             return None
@@ -96,7 +96,7 @@ class Trials:
         return Trial(1 - kept / whole if whole else 0.0, self._tried(bench, left))
 
     def _tried(self, bench: _Bench, streams: Mapping[str, pa.Table]) -> npt.NDArray[np.int64]:
-        """The values that come out, by bin, if the streams end behind the sample."""
+        """The values that come out, by bin, if the streams end after the sample."""
         passage = bench.pipeline.advance(bench.pipeline.start(), streams, 0, ending=True)
         bins = bench.gate.bins
         assert bins is not None
@@ -104,7 +104,7 @@ class Trials:
 
 
 def _bench(plan: Plan, superbox: Superbox) -> _Bench | None:
-    """What is needed for trials of a superbox; None if it leads to more than one output, or has no values."""
+    """What trials of a superbox need; None if it leads to more than one output, or has no values."""
     outputs = [
         (name, output)
         for name, arc in superbox.writes.items()
@@ -137,7 +137,7 @@ def _let_in(superbox: Superbox, stream: str, table: pa.Table, box: DropBox) -> p
 
 
 def _columns(bench: _Bench, sample: Mapping[str, pa.Table]) -> Samples:
-    """The values of a sample by stream and attribute, for those who try."""
+    """The values of a sample by stream and attribute, for trials."""
     found: dict[str, dict[str, npt.NDArray[Any]]] = {}
     for stream, table in sample.items():
         arc = str(Ref.parse(bench.superbox.streams[stream]))

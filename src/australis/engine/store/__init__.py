@@ -1,6 +1,6 @@
-"""Files below a storage root: segments of tuples, states of boxes, and what is decoded of them.
+"""Files below a storage root: segments of tuples, states of boxes, and a cache of decoded ones.
 
-Arrow tables and states come in; immutable files go out. Driver and workers share the root and nothing else.
+In: Arrow tables and states. Out: immutable files. Driver and workers share the root and nothing else.
 """
 
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         this_process,
         write_owner,
     )
-    from australis.engine.store.root import HISTORY, PLANS, SEGMENTS, STATES, Root, unwritable
+    from australis.engine.store.root import HISTORY, IDENTITY, PLANS, SEGMENTS, STATES, Root, unwritable
     from australis.engine.store.runs import (
         described,
         encode_run,
@@ -87,6 +87,7 @@ else:
             ),
             "root": (
                 "HISTORY",
+                "IDENTITY",
                 "PLANS",
                 "SEGMENTS",
                 "STATES",
@@ -140,6 +141,7 @@ __all__ = [
     "CLOSED",
     "GRACE_S",
     "HISTORY",
+    "IDENTITY",
     "OWNER",
     "PLANS",
     "SEGMENTS",

@@ -1,4 +1,4 @@
-"""What is decoded already: tables and states in the memory of a worker, within a budget."""
+"""A cache of decoded tables and states in the memory of a worker, within a budget."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Entry(Generic[Kept]):
 
 
 class Cache(Generic[Kept]):
-    """Values by name; where they outgrow the budget, the lowest priority goes first, then the longest unused.
+    """Values by name; beyond the budget, the lowest priority is evicted first, then the least recently used.
 
     >>> cache = Cache[str](budget=10)
     >>> for name, priority in (("a", 1.0), ("b", 0.0), ("c", 2.0)):
@@ -42,7 +42,7 @@ class Cache(Generic[Kept]):
     def get(
         self, name: str, make: Callable[[], Kept], size: Callable[[Kept], int], priority: float = 0.0
     ) -> Kept:
-        """The value of a name, made if it is not here."""
+        """The value of a name, made if it is not cached."""
         self._turn += 1
         entry = self._entries.get(name)
         if entry is not None:
@@ -55,7 +55,7 @@ class Cache(Generic[Kept]):
         return value
 
     def put(self, name: str, value: Kept, bytes_: int, priority: float = 0.0) -> None:
-        """Keep a value, unless it alone is more than the budget."""
+        """Keep a value, unless it alone exceeds the budget."""
         self.drop(name)
         if bytes_ > self.budget:
             return

@@ -14,9 +14,9 @@ from australis.errors import EngineError, Problem
 
 
 def check_tuples(root: Root, segment: Segment) -> None:
-    """Refuse a segment whose pages cannot be decoded, or whose tuples have other numbers than it should have.
+    """Refuse a segment whose pages cannot be decoded, or whose tuples have the wrong numbers.
 
-    Pages carry checksums, which are compared; those of adopted files may have none.
+    Page checksums are verified; adopted files may have none.
     """
     if segment.first is not None and segment.first + segment.rows != segment.end:
         raise damaged(segment, f"{segment.rows} rows from {segment.first} on do not end at {segment.end}")
@@ -32,7 +32,7 @@ def check_tuples(root: Root, segment: Segment) -> None:
 
 
 def _check_numbers(column: pa.ChunkedArray, segment: Segment, last: int) -> int:
-    """Refuse numbers out of their range or order; gives the last one."""
+    """Refuse numbers out of range or order; returns the last one."""
     numbers = column.to_numpy()
     if not len(numbers):
         return last
@@ -45,7 +45,7 @@ def _check_numbers(column: pa.ChunkedArray, segment: Segment, last: int) -> int:
 
 
 def check_state(root: Root, name: str, size: int, *, whole: bool) -> None:
-    """Refuse the file of a state that has another size, or, read `whole`, another checksum."""
+    """Refuse a state file with another size or, if read `whole`, another checksum."""
     found = root.size(name)
     if not found and not root.exists(name):
         raise EngineError(Problem(name, "is gone", "the file as it was committed; restore it"))

@@ -1,7 +1,7 @@
 """Disks: where the files of a root are, and when they are durable.
 
-A disk knows no tuples: it creates, syncs, opens, moves and deletes files by name. A directory of this machine
-is one kind; whatever else pyarrow reaches by a URI is another. A simulator registers its own.
+A disk knows nothing of tuples: it creates, syncs, opens, moves and deletes files by name. A directory of this
+machine is one kind; anything else that pyarrow reaches by a URI is another. A simulator registers its own.
 """
 
 from __future__ import annotations
@@ -31,44 +31,44 @@ class Disk(Protocol):
         """How many files are best written at a time."""
 
     def token(self) -> str:
-        """A part of a name that no file ever had before."""
+        """A part of a name that no file has ever had."""
 
     def create(self, name: str, data: Data) -> None:
-        """Write a new file, which a loss of power may still take away or tear."""
+        """Write a new file, which a power failure may still remove or tear."""
 
     def sync(self, name: str) -> None:
-        """Make a file that was created durable, with its name."""
+        """Make a created file durable, including its name."""
 
     def open(self, name: str) -> pa.NativeFile:
         """Open a file for reading."""
 
     def delete(self, name: str) -> None:
-        """Delete a file; raises FileNotFoundError where there is none."""
+        """Delete a file; raises FileNotFoundError if there is none."""
 
     def move(self, name: str, target: str) -> None:
-        """Give a file another name, under which it appears whole."""
+        """Rename a file atomically."""
 
     def claim(self, name: str, target: str) -> None:
-        """Give a file a name that no other has: raises FileExistsError where there is one."""
+        """Give a file a name that no other has; raises FileExistsError if there is one."""
 
     def exists(self, name: str) -> bool:
         """Whether there is a file of this name."""
 
     def size(self, name: str) -> int:
-        """How many bytes a file has; raises FileNotFoundError where there is none."""
+        """How many bytes a file has; raises FileNotFoundError if there is none."""
 
     def names(self, kind: str) -> Iterator[str]:
         """All files below a folder."""
 
     def delete_folder(self, name: str) -> None:
-        """Delete a folder with all that is in it; raises FileNotFoundError where there is none."""
+        """Delete a folder and its contents; raises FileNotFoundError if there is none."""
 
     def make_folder(self, name: str) -> None:
-        """Make a folder, if it is not there."""
+        """Make a folder, if it does not exist."""
 
 
 class ArrowDisk:
-    """A file system that pyarrow reaches. What it has written is durable when the call returns."""
+    """A file system that pyarrow reaches. Files are durable when the call returns."""
 
     parallel = 16
 
@@ -87,7 +87,7 @@ class ArrowDisk:
             stream.write(data)
 
     def sync(self, name: str) -> None:
-        """Nothing: a store elsewhere has a file whole or not at all."""
+        """Do nothing: a remote store has a file completely or not at all."""
 
     def open(self, name: str) -> pa.NativeFile:
         return self._files.open_input_file(self.path(name))
@@ -100,7 +100,7 @@ class ArrowDisk:
         self._files.move(self.path(name), self.path(target))
 
     def claim(self, name: str, target: str) -> None:
-        """Not exclusive: between the look and the move another process may take the name."""
+        """Not exclusive: between the check and the move another process may take the name."""
         if self.exists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
         self.move(name, target)
@@ -151,7 +151,7 @@ class LocalDisk(ArrowDisk):
         except FileExistsError:
             raise
         except OSError:
-            # Some file systems have no second name for a file.
+            # Some file systems have no hard links.
             super().claim(name, target)
         else:
             os.unlink(self.path(name))

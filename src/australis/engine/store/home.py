@@ -1,4 +1,4 @@
-"""Homes of catalogues: the folder in which the catalogue of a root is kept, and who holds it."""
+"""Homes of catalogues: the folder in which the catalogue of a root is kept, and its lock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from australis.errors import EngineError, Problem
 CATALOG = "catalog.db"
 """The name of the catalogue's file."""
 CLOSED = "closed"
-"""The key in the catalogue under which the last epoch is that ended in order."""
+"""The key in the catalogue of the last epoch that ended in order."""
 
 
 class Held(Protocol):
@@ -28,23 +28,23 @@ class Home(Protocol):
     """Where the catalogue of a root is kept."""
 
     def connect(self) -> sqlite3.Connection:
-        """A connection to the catalogue's database, which is made if it is not there."""
+        """A connection to the catalogue's database, which is created if necessary."""
 
     def lock(self) -> Held:
-        """Keep everybody else out; raises EngineError while somebody else is in."""
+        """Keep everybody else out; raises EngineError while somebody else holds the lock."""
 
     def has_catalog(self) -> bool:
         """Whether there is a catalogue that is not empty."""
 
     def lacks_journal(self, epoch: int) -> bool:
-        """Whether commits may be missing: the journal is gone, and nobody closed the catalogue in an epoch.
+        """Whether commits may be missing: there is no journal, and the catalogue was not closed in an epoch.
 
-        To be asked before the first connection.
+        Call it before the first connection.
         """
 
 
 class FolderHome:
-    """A folder of this machine: SQLite wants a local disk."""
+    """A folder of this machine: SQLite needs a local disk."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -76,9 +76,12 @@ class FolderHome:
         uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
         try:
             with closing(sqlite3.connect(uri, uri=True)) as db:
+                if not db.execute("select 1 from sqlite_master where name = 'meta'").fetchone():
+                    # Even the tables are only in the journal.
+                    return True
                 found = db.execute("select value from meta where key = ?", (CLOSED,)).fetchone()
         except sqlite3.Error:
-            # It is damaged, which whoever opens it will be told.
+            # It is damaged, which is reported when it is opened.
             return False
         return found is None or found[0] != str(epoch)
 
@@ -107,9 +110,9 @@ class _Both:
 
 
 def _make_private(path: Path) -> None:
-    """Let nobody else read a catalogue, also one that is yet to be made.
+    """Let nobody else read a catalogue, even one that does not exist yet.
 
-    One that is there is not opened: closing it would take SQLite's locks of this process with it.
+    An existing one is not opened: closing it would drop this process's SQLite locks.
     """
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
@@ -117,12 +120,12 @@ def _make_private(path: Path) -> None:
         # That is the usual case; an older one may be open to others.
         make_private(path)
     except OSError:
-        # SQLite will say what is wrong.
+        # SQLite will report what is wrong.
         return
 
 
 def home_of(root: Root, catalog: str | Path | Home | None) -> Home:
-    """The home that the catalogue of a root has, or is to have."""
+    """The home of a root's catalogue, existing or not."""
     if catalog is None or isinstance(catalog, str | Path):
         return FolderHome(catalog_folder(root, catalog))
     return catalog

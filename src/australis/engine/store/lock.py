@@ -1,4 +1,4 @@
-"""One node on one root: a lock that the system lets go when its process ends, however it ends."""
+"""One node per root: a lock that the system releases when its process ends, for whatever reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LOCK = "lock"
 
 
 class RootLock:
-    """Holds a directory for this process until it is closed."""
+    """Locks a directory for this process until it is closed."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / _LOCK
@@ -33,14 +33,14 @@ class RootLock:
         os.pwrite(self._file, f"process {os.getpid()}\n".encode(), 0)
 
     def close(self) -> None:
-        """Let the directory go, once."""
+        """Release the directory, once."""
         file, self._file = self._file, None
         if file is not None:
             os.close(file)
 
 
 class SharedLock:
-    """Keeps nodes out of a directory without a trace: whoever only reads may share it with others."""
+    """Keeps nodes out of a directory without leaving a trace; several readers can share it."""
 
     def __init__(self, directory: Path) -> None:
         self._file: int | None = None
@@ -62,14 +62,14 @@ class SharedLock:
             raise EngineError(Problem(str(path), what, "the user who runs the node")) from error
 
     def close(self) -> None:
-        """Let the directory go, once."""
+        """Release the directory, once."""
         file, self._file = self._file, None
         if file is not None:
             os.close(file)
 
 
 def make_private(path: Path) -> None:
-    """Let nobody but its user read or write a file that may be older; one of another user stays as it is."""
+    """Make a file readable and writable by its user only; files of other users stay as they are."""
     known = path.stat()
     if known.st_mode & ~PRIVATE_FILE & 0o777 and known.st_uid == os.geteuid():
         path.chmod(PRIVATE_FILE)

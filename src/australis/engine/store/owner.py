@@ -1,7 +1,7 @@
-"""The owner of a root: a small file in it that says which catalogue it belongs to, and how far that had come.
+"""The owner of a root: a small file that names its catalogue, and how far that had come.
 
-It is written when a root is opened, from time to time while a node runs, and when the node stops: never for a
-train. Whoever opens a root compares it with the catalogue, before it takes any file for an orphan.
+It is written when a root is opened, periodically while a node runs, and when the node stops: never for a
+train. Opening a root compares it with the catalogue before any file is taken for an orphan.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 from australis.engine.store.root import PLANS, Root
 from australis.errors import EngineError, Problem
@@ -33,7 +33,7 @@ class Owner:
     commits: int
     """How many commits the catalogue had when this was written."""
     is_open: bool
-    """Whether a node has the root, or ended without a word."""
+    """Whether a node has the root, or ended without releasing it."""
     process: str
     """The process that opened it."""
 
@@ -44,28 +44,41 @@ def this_process() -> str:
 
 
 def read_owner(root: Root) -> Owner | None:
-    """The owner of a root; None if nobody has opened it, or only an Australis that wrote no owner."""
+    """The owner of a root; None if it was never opened, or only by a version that wrote no owner."""
     if not root.exists(OWNER):
         return None
     with root.open(OWNER) as file:
         text = file.read()
     try:
-        return Owner(**json.loads(text))
+        return _parsed(text)
     except (ValueError, TypeError) as error:
         raise EngineError(
             Problem(root.uri_of(OWNER), f"is damaged: {error}", f"the file as it was; {WITHOUT_OWNER}")
         ) from error
 
 
+def _parsed(text: bytes) -> Owner:
+    """An owner of which every field is what it should be; raises ValueError or TypeError otherwise."""
+    given = json.loads(text)
+    if not isinstance(given, dict):
+        raise TypeError(f"it has a {type(given).__name__} in place of an object")
+    owner = Owner(**given)
+    for field in fields(owner):
+        value = getattr(owner, field.name)
+        if type(value).__name__ != field.type:
+            raise TypeError(f"{field.name} is {value!r}")
+    return owner
+
+
 WITHOUT_OWNER = (
     f"restore it from a copy. If there is none, delete {OWNER}: "
     "files that the catalogue does not know then go to the trash, and stay there for a day"
 )
-"""What to do where owner and catalogue do not fit, and nothing better is to be had."""
+"""What to do if owner and catalogue do not match, and there is no better advice."""
 
 
 def write_owner(root: Root, owner: Owner, *, is_first: bool = False) -> None:
-    """Put an owner in the place of the one before, whole and durable; the first one only if there is none."""
+    """Replace the owner atomically and durably; the first one is only written if there is none."""
     name = root.new_name(PLANS, "owner", ".tmp")
     root.write(name, json.dumps(asdict(owner), indent=1).encode())
     if is_first:

@@ -21,17 +21,17 @@ from australis.engine.store.uris import arrow_uri, join_uri, spark_uri
 from australis.errors import EngineError, Problem
 
 SEGMENTS, STATES, PLANS, HISTORY = "segments", "states", "plans", "history"
-_IDENTITY = "identity"
+IDENTITY = "identity"
 _NAME_BYTES_MOST, _HASH_DIGITS = 136, 16
-"""A file's name may have 255 bytes on most systems; a token and a suffix come after that of an arc."""
+"""Most systems allow 255 bytes in a file name; a token and a suffix follow the name of an arc."""
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
-"""The modes of what is for its user alone."""
+"""The modes of files and folders that only their user can access."""
 _PATTERNS = re.compile(r"[\\*?\[\]{}]")
 
 
 @dataclass(frozen=True)
 class Root:
-    """A place for files: names below it are relative, so that a root can be moved.
+    """A place for files: names in it are relative, so that a root can be moved.
 
     >>> Root("file:///data/root").uri
     'file:///data/root'
@@ -56,7 +56,7 @@ class Root:
         return self.disk.directory if isinstance(self.disk, LocalDisk) else None
 
     def path(self, name: str) -> str:
-        """The path of a file on this machine; a file that is elsewhere has none."""
+        """The path of a file; the root must be on this machine."""
         assert isinstance(self.disk, LocalDisk)
         return self.disk.path(name)
 
@@ -65,7 +65,7 @@ class Root:
         return join_uri(self.uri, name)
 
     def spark_path(self, name: str) -> str:
-        """A file as Spark names it, which decodes nothing and takes some characters for patterns.
+        """A file as Spark names it: Spark decodes nothing, and takes some characters for patterns.
 
         Names with a scheme are those of adopted files.
 
@@ -76,9 +76,9 @@ class Root:
         return _PATTERNS.sub(r"\\\g<0>", place)
 
     def prepare(self) -> None:
-        """Make the folders; a root that cannot be written is found here, not at the first train.
+        """Make the folders, so that a root that cannot be written is refused here, not at the first train.
 
-        A folder of this machine that is new is for its user alone.
+        A new folder of this machine is accessible to its user only.
         """
         try:
             if self.local is not None:
@@ -92,29 +92,29 @@ class Root:
             raise unwritable(self.uri, error) from error
 
     def identity(self) -> str:
-        """What tells this root from others; made when it is first asked for."""
-        if not self.disk.exists(_IDENTITY):
-            # Under another name first: a part of it would be taken for the whole.
-            name = self.new_name(PLANS, _IDENTITY, ".tmp")
+        """The unique identity of this root; created when it is first asked for."""
+        if not self.disk.exists(IDENTITY):
+            # Under another name first: a partly written one would be taken for complete.
+            name = self.new_name(PLANS, IDENTITY, ".tmp")
             self.write(name, self.disk.token().encode())
-            self.move(name, _IDENTITY)
-        with self.open(_IDENTITY) as file:
+            self.move(name, IDENTITY)
+        with self.open(IDENTITY) as file:
             return str(file.read().decode())
 
     def known_identity(self) -> str | None:
-        """What tells this root from others, if it was asked for before."""
-        return self.identity() if self.disk.exists(_IDENTITY) else None
+        """The identity of this root, if it was created before."""
+        return (self.identity() or None) if self.disk.exists(IDENTITY) else None
 
     def keep_identity(self) -> None:
-        """Make the identity durable: a process that was killed may have left it before it was."""
-        self.sync(_IDENTITY)
+        """Make the identity durable: a killed process may have left it before it was."""
+        self.sync(IDENTITY)
 
     def new_name(self, kind: str, stem: str, suffix: str) -> str:
-        """The name of a file that was never there before."""
+        """The name of a new file, never used before."""
         return f"{kind}/{short_name(stem)}-{self.disk.token()}{suffix}"
 
     def write(self, name: str, data: Data) -> None:
-        """Write a new file so that it is still there after a loss of power."""
+        """Write a new file that survives a power failure."""
         try:
             self.disk.create(name, data)
             self.disk.sync(name)
@@ -122,7 +122,7 @@ class Root:
             raise unwritable(name, error) from error
 
     def write_all(self, files: Mapping[str, Data]) -> None:
-        """Write new files together: one after the other, each would wait for the disk by itself."""
+        """Write new files together: one after the other, each would wait for the disk separately."""
         if min(len(files), self.disk.parallel) < 2:
             for name, data in files.items():
                 self.write(name, data)
@@ -141,7 +141,7 @@ class Root:
             ) from error
 
     def delete(self, name: str) -> None:
-        """Delete a file, if it is there."""
+        """Delete a file, if it exists."""
         try:
             self.disk.delete(name)
         except FileNotFoundError:
@@ -149,14 +149,14 @@ class Root:
             return
 
     def move(self, name: str, target: str) -> None:
-        """Give a file another name, under which it appears whole."""
+        """Rename a file atomically."""
         try:
             self.disk.move(name, target)
         except OSError as error:
             raise unwritable(target, error) from error
 
     def claim(self, name: str, target: str) -> None:
-        """Give a file a name that no other has; raises FileExistsError where there is one."""
+        """Give a file a name that no other has; raises FileExistsError if there is one."""
         try:
             self.disk.claim(name, target)
         except FileExistsError:
@@ -165,7 +165,7 @@ class Root:
             raise unwritable(target, error) from error
 
     def sync(self, name: str) -> None:
-        """Make a file durable under the name that it has now."""
+        """Make a file durable under its present name."""
         try:
             self.disk.sync(name)
         except OSError as error:
@@ -176,7 +176,7 @@ class Root:
         return self.disk.exists(name)
 
     def size(self, name: str) -> int:
-        """How many bytes a file has; nothing if it is gone."""
+        """How many bytes a file has; 0 if it is gone."""
         try:
             return self.disk.size(name)
         except FileNotFoundError:
@@ -184,7 +184,7 @@ class Root:
             return 0
 
     def delete_folder(self, name: str) -> None:
-        """Delete a folder with all that is in it, if it is there."""
+        """Delete a folder and its contents, if it exists."""
         try:
             self.disk.delete_folder(name)
         except FileNotFoundError:
@@ -197,7 +197,7 @@ class Root:
 
 
 def short_name(name: str) -> str:
-    """A name of a network as a part of a file's name: one that is too long has a hash in place of its end.
+    """A name in a network as a part of a file name: if it is too long, a hash replaces its end.
 
     >>> short_name("average"), len(short_name("b" * 230))
     ('average', 137)
@@ -215,7 +215,7 @@ def _open_elsewhere(uri: str) -> pa.NativeFile:
 
 
 def unwritable(what: str, error: OSError) -> EngineError:
-    """The error of a file that cannot be written, with what to do about it."""
+    """The error for a file that cannot be written, with what to do about it."""
     advice = {
         errno.ENOSPC: "free space on the disk; all that was committed is safe",
         errno.EROFS: "a root that can be written",

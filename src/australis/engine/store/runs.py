@@ -1,7 +1,7 @@
-"""Runs: immutable Parquet files of a connection point's history, each with a range of numbers of its own.
+"""Runs: immutable Parquet files of a connection point's history, each with its own range of numbers.
 
-A run is written beside the segments, committed, and only then moved to the folder of its point: whoever reads
-that folder sees whole files, of committed tuples, and none of them twice.
+A run is written beside the segments, committed, and only then moved to the folder of its point: readers of
+that folder see complete files of committed tuples, and none of them twice.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from australis.engine.store.root import HISTORY, SEGMENTS, Root, short_name
 from australis.engine.store.segments import SEQ, TIE, Segment, checksum, staged
 
 GROUP_ROWS = 1 << 13
-"""The tuples of a row group: what a lookup reads at the least."""
+"""The tuples of a row group, which is the least that a lookup reads."""
 
 
 def encode_run(table: pa.Table, key: str | None, *, ties: bool) -> pa.Buffer:
     """Tuples by number as the bytes of a run: sorted by `key`, or as they are.
 
-    With `ties`, their order among those of one number is kept beside the key.
+    With `ties`, a column keeps the order of tuples with the same number.
     """
     if key is not None:
         table = _with_ties(table) if ties else table
@@ -52,32 +52,32 @@ def _with_ties(table: pa.Table) -> pa.Table:
 
 
 def run_schema(schema: Schema) -> pa.Schema:
-    """The columns of a run: the attributes, then when each tuple arrived and its number."""
+    """The columns of a run: the attributes, then the arrival time and number of each tuple."""
     return schema.arrow_with_ts.append(pa.field(SEQ, pa.int64(), False))
 
 
 def described(
     arc: str, name: str, base: int, end: int, table: pa.Table, data: pa.Buffer, writer: str, key: str | None
 ) -> Segment:
-    """A run as the catalogue keeps it."""
+    """A run as described in the catalogue."""
     newest = pc.max(table[TS].cast(pa.int64())).as_py()
     size, footer, rows = data.size, checksum(data), table.num_rows
     return Segment(arc, name, base, end, rows, size, footer, writer=writer, newest=newest, key=key or "")
 
 
 def run_name(root: Root, point: str, base: int, end: int) -> str:
-    """Where a new run of a connection point is to be; names are in the order of their numbers."""
+    """The future name of a new run of a connection point; names sort by their numbers."""
     return f"{HISTORY}/{short_name(point)}/{base:015d}-{end:015d}-{root.disk.token()}.parquet"
 
 
 def publish(root: Root, runs: Iterable[str]) -> None:
-    """Move runs that are committed to where others find them."""
+    """Move committed runs to where others find them."""
     for run in runs:
         root.move(staged(run), run)
 
 
 def publish_rest(root: Root, known: Iterable[str]) -> int:
-    """Publish runs that a node had committed when it ended; gives how many."""
+    """Publish runs that a node had committed when it ended; returns how many."""
     waiting = set(root.names(SEGMENTS))
     runs = sorted(run for run in known if run.startswith(f"{HISTORY}/") and staged(run) in waiting)
     publish(root, runs)
@@ -85,7 +85,7 @@ def publish_rest(root: Root, known: Iterable[str]) -> int:
 
 
 def stamped(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Tuples in the columns and types of a schema, without those that have NULL where none may be."""
+    """Tuples in the columns and types of a schema, without those with NULL where none is allowed."""
     for field in schema:
         if not field.nullable and table[field.name].null_count:
             table = table.filter(pc.is_valid(table[field.name]))

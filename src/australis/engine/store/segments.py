@@ -1,8 +1,8 @@
 """Segments: immutable Parquet files of an arc's tuples, with their sequence numbers and arrival times.
 
-What is the same for all tuples of a segment, one arrival time, or sequence numbers without gaps, is in its
+What all tuples of a segment share, such as one arrival time or sequence numbers without gaps, is in its
 description and not in the file. So a Parquet file from elsewhere can be a segment as it is. Pages carry
-checksums, and the description has one of the footer.
+checksums, and the description has the checksum of the footer.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from australis.errors import EngineError, Problem
 SEQ = "#seq"
 """The column with the sequence number of the tuple that caused each tuple."""
 TIE = "#tie"
-"""The column with the place of each tuple among those of its number, where a file is not in their order."""
+"""The column with the rank of each tuple among those of its number, if a file is not in that order."""
 _TAIL = 8
-"""The bytes behind a Parquet footer: its length and a mark."""
+"""The bytes after a Parquet footer: its length and a mark."""
 
 
 @dataclass(frozen=True)
@@ -42,22 +42,22 @@ class Segment:
     """Relative to the root; an adopted file has a URI."""
     base: int
     end: int
-    """All sequence numbers in it are from `base` up to, not including, `end`."""
+    """All its sequence numbers are from `base` up to, not including, `end`."""
     rows: int
     bytes: int
     footer: int
     """The checksum of the Parquet footer."""
     first: int | None = None
-    """The number of the first tuple, if they have no gaps; else there is a column of them."""
+    """The number of the first tuple, if there are no gaps; else the file has a column of numbers."""
     ts: int | None = None
-    """The arrival time of all tuples, if it is one; else there is a column of them."""
+    """The arrival time of all tuples, if it is the same; else the file has a column of times."""
     writer: str = ""
     part: int = 0
-    """Where several tasks or superboxes wrote tuples of one sequence number, they come by writer and part."""
+    """Tuples that several tasks or superboxes wrote with one number are ordered by writer, then part."""
     newest: int = 0
     """The latest arrival time."""
     key: str = ""
-    """The attribute by which the tuples are sorted, and then by number; empty where it is by number alone."""
+    """The attribute by which the tuples are sorted, then by number; empty if sorted by number alone."""
 
     @property
     def adopted(self) -> bool:
@@ -65,12 +65,12 @@ class Segment:
 
     @property
     def is_run(self) -> bool:
-        """Whether it is history that is organised for lookups."""
+        """Whether it is history organised for lookups."""
         return self.name.startswith(f"{HISTORY}/")
 
     @property
     def has_ties(self) -> bool:
-        """Whether the file tells the order of tuples of one number, which it does not have them in."""
+        """Whether the file has a column for the order of tuples with the same number."""
         return bool(self.key and self.writer)
 
     def as_dict(self) -> dict[str, Any]:
@@ -80,8 +80,8 @@ class Segment:
 def encode(table: pa.Table) -> pa.Buffer:
     """A table as the bytes of a segment.
 
-    Texts repeat, so they have dictionaries; for numbers these cost more time than they save space. Numbers
-    and times of arrival ascend, so their differences are kept.
+    Texts repeat, so they have dictionaries; for numbers these cost more time than they save space. Sequence
+    numbers and arrival times ascend, so they are delta-encoded.
     """
     sink = pa.BufferOutputStream()
     texts = [field.name for field in table.schema if pa.types.is_string(field.type)]
@@ -101,7 +101,7 @@ def encode(table: pa.Table) -> pa.Buffer:
 def encode_segment(
     root: Root, arc: str, table: pa.Table, *, ts: int | None = None, writer: str = "", part: int = 0
 ) -> tuple[Segment, pa.Buffer]:
-    """A new segment of derived tuples, which have a column SEQ that ascends, and what its file is to hold."""
+    """A new segment of derived tuples, whose column SEQ ascends, and the contents of its file."""
     numbers = table[SEQ]
     if TS in table.column_names:
         oldest, newest = _times(table)
@@ -125,7 +125,7 @@ def write_segment(
 
 
 def write_arrivals(root: Root, arc: str, table: pa.Table, first: int, ts: int | None) -> Segment:
-    """Write tuples as they came in, the first with the number `first`."""
+    """Write tuples as they arrived, the first with the number `first`."""
     data = encode(table)
     name = root.new_name(SEGMENTS, arc, ".parquet")
     root.write(name, data)
@@ -162,8 +162,8 @@ def read_segment(
 ) -> pa.Table:
     """The tuples of a segment from sequence number `lo` up to `hi`, in their order: columns, then TS and SEQ.
 
-    With a lookup, only those of row groups that may have what it asks for. Without `threads` one processor
-    has to do, and others go on.
+    With a lookup, only those of row groups that may contain what it asks for. Without `threads` only one
+    processor is used.
     """
     with open_segment(root, segment) as source:
         try:
@@ -178,7 +178,7 @@ def staged(run: str) -> str:
 
 
 def open_segment(root: Root, segment: Segment) -> pa.NativeFile:
-    """The file of a segment. A run that is committed may not be published so far, or just about to be."""
+    """The file of a segment. A committed run may not be published yet, or may just be moving."""
     names = (segment.name, staged(segment.name)) if segment.is_run else ()
     for name in names:
         try:
@@ -190,7 +190,7 @@ def open_segment(root: Root, segment: Segment) -> pa.NativeFile:
 
 
 def damaged(segment: Segment, why: str) -> EngineError:
-    """The error of a segment that is not what was committed."""
+    """The error for a segment that is not what was committed."""
     text = " ".join(why.split())
     return EngineError(
         Problem(segment.name, f"is damaged: {text}", "the file as it was committed; restore it")
@@ -221,7 +221,7 @@ def _read(
 
 
 def open_parquet(source: pa.NativeFile, segment: Segment) -> pq.ParquetFile:
-    """The Parquet file of a segment, if it has the size, the footer and the rows that were committed."""
+    """The Parquet file of a segment, if its size, footer and rows are those that were committed."""
     _check_footer(source, segment)
     file = pq.ParquetFile(source, page_checksum_verification=not segment.adopted, pre_buffer=False)
     if file.metadata.num_rows != segment.rows:
@@ -239,7 +239,7 @@ def _groups(metadata: pq.FileMetaData, lo: int, hi: int, lookup: Lookup | None) 
 
 
 def read_metadata(root: Root, segment: Segment) -> pq.FileMetaData:
-    """What a segment's file tells of its row groups."""
+    """The Parquet metadata of a segment's file."""
     with open_segment(root, segment) as source:
         try:
             return open_parquet(source, segment).metadata
@@ -248,7 +248,7 @@ def read_metadata(root: Root, segment: Segment) -> pq.FileMetaData:
 
 
 def check_segment(root: Root, segment: Segment) -> None:
-    """Refuse a file that has another size or footer than the one that was committed."""
+    """Refuse a file with another size or footer than was committed."""
     with open_segment(root, segment) as source:
         try:
             _check_footer(source, segment)
@@ -282,7 +282,7 @@ def _completed(table: pa.Table, segment: Segment, start: int) -> pa.Table:
     if segment.ts is not None:
         table = table.append_column(TS, pa.repeat(pa.scalar(segment.ts, TIMESTAMP.arrow), table.num_rows))
     elif table[TS].null_count:
-        # Earlier versions took tuples without a time of arrival among others that had one.
+        # Earlier versions accepted tuples without an arrival time among others that had one.
         newest = pa.scalar(segment.newest, pa.int64()).cast(TIMESTAMP.arrow)
         table = table.set_column(
             table.column_names.index(TS), TS, pc.fill_null(table[TS].cast(TIMESTAMP.arrow), newest)
@@ -294,7 +294,7 @@ def _completed(table: pa.Table, segment: Segment, start: int) -> pa.Table:
 
 
 def _alike(table: pa.Table) -> pa.Table:
-    """The hidden columns last and of one form, whether the file had them or not; anything may be NULL."""
+    """Put the hidden columns last and in one form, whether or not the file had them; anything may be NULL."""
     fields = [pa.field(field.name, field.type) for field in table.schema if field.name not in (TS, SEQ)]
     target = pa.schema([*fields, pa.field(TS, TIMESTAMP.arrow, False), pa.field(SEQ, pa.int64())])
     return table.select(target.names).cast(target)
@@ -307,17 +307,17 @@ def _between(table: pa.Table, lo: int, hi: int) -> pa.Table:
 
 
 def _by_number(table: pa.Table, lo: int, hi: int) -> pa.Table:
-    """The tuples of a file that is sorted by something else, from `lo` up to `hi`, by number."""
+    """The tuples from `lo` up to `hi` of a file that is sorted by something else, by number."""
     numbers = table[SEQ].to_numpy()
     within = np.flatnonzero((numbers >= lo) & (numbers < hi))
-    # A stable sort: without ties every number is there once.
+    # A stable sort: without ties every number occurs once.
     keys = (table[TIE].to_numpy()[within],) if TIE in table.column_names else ()
     order = within[np.lexsort((*keys, numbers[within]))]
     return table.drop_columns([TIE] if keys else []).take(pa.array(order))
 
 
 def merged(tables: Iterable[pa.Table]) -> pa.Table:
-    """Tables of one arc, given by writer and part, as one by sequence number."""
+    """Tables of one arc, given by writer and part, merged by sequence number."""
     whole = pa.concat_tables(tables)
     numbers = whole[SEQ].to_numpy()
     if np.all(numbers[1:] >= numbers[:-1]):
@@ -326,7 +326,7 @@ def merged(tables: Iterable[pa.Table]) -> pa.Table:
 
 
 def adopt(root: Root, arc: str, uri: str, first: int, ts: int) -> tuple[Segment, pa.Schema]:
-    """Describe a Parquet file as a segment, and say what it holds; the file is not copied or changed."""
+    """Describe a Parquet file as a segment, with its contents; the file is not copied or changed."""
     with root.open(uri) as source:
         try:
             size = source.size()

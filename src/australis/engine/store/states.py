@@ -1,4 +1,4 @@
-"""States in files: one for each box and partition, which the commit of a train makes current."""
+"""States in files: one for each box and partition, made current by the commit of a train."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from australis.kernels.kernel import State
 from australis.kernels.state import pack, unpack
 
 _CHECKSUM = 4
-"""The bytes at the end of a file with the checksum of all before: Arrow's own frame has none."""
+"""The bytes at the end of a file with the checksum of all before: Arrow's own format has none."""
 
 
 def encode_state(root: Root, box: str, partition: int, state: State) -> tuple[str, bytes]:
-    """A new file for the state of a box in a partition: its name, and what it is to hold."""
+    """A new file for the state of a box in a partition: its name and its contents."""
     data = pack(state)
     return root.new_name(STATES, f"{box}-{partition}", ".state"), data + _checksum(data)
 

@@ -1,6 +1,6 @@
-"""The trash of a root: files that the catalogue does not know go there, and are deleted a day later.
+"""The trash of a root: files that the catalogue does not know are moved there, and deleted a day later.
 
-They keep their names below a folder that says when they came: whoever needs one moves it back.
+They keep their names below a folder named after the time they were moved, so they can be moved back.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _log = logging.getLogger(__name__)
 
 
 class Trash:
-    """Moves files of a root to its trash, and deletes what was there long enough."""
+    """Moves files of a root to its trash, and deletes those that were there long enough."""
 
     def __init__(self, root: Root, now_us: Callable[[], int]) -> None:
         self._root, self._now_us = root, now_us
 
     def take(self, names: Iterable[str]) -> int:
-        """Move files to the trash; gives how many. One that cannot be moved stays where it is for now."""
+        """Move files to the trash; returns how many. One that cannot be moved stays where it is for now."""
         folder, moved = f"{TRASH}/{_stamp(self._now_us())}", 0
         for name in names:
             try:
@@ -43,15 +43,15 @@ class Trash:
         return list(self._root.names(TRASH))
 
     def bytes(self) -> int:
-        """How much is in the trash."""
+        """The size of the trash."""
         return sum(self._root.size(name) for name in self.names())
 
     def expire(self) -> int:
-        """Delete what was in the trash for its time; gives how many files."""
+        """Delete what was in the trash long enough; returns how many files."""
         return self._delete_before(self._now_us() - GRACE_S * 1_000_000)
 
     def empty(self) -> int:
-        """Delete all that is in the trash; gives how many files."""
+        """Delete everything in the trash; returns how many files."""
         return self._delete_before(None)
 
     def _delete_before(self, limit_us: int | None) -> int:
@@ -74,13 +74,13 @@ def _stamp(now_us: int) -> str:
     """A time as the name of a folder.
 
     >>> _stamp(1_794_972_153_000_000)
-    '2026-11-18T002233Z'
+    '2026-11-18T032233Z'
     """
     return datetime.fromtimestamp(now_us / 1e6, UTC).strftime(_STAMP)
 
 
 def _is_before(stamp: str, limit_us: int | None) -> bool:
-    """Whether a folder is from before a moment; one whose name says nothing stays, unless all goes."""
+    """Whether a folder is from before a moment; one with another kind of name only if all are deleted."""
     if limit_us is None:
         return True
     try:

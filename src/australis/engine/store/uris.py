@@ -1,4 +1,4 @@
-"""URIs of files as each side wants them: pyarrow knows `s3://`, Spark `s3a://`, and only pyarrow options."""
+"""URIs of files as pyarrow and Spark expect them: `s3://` or `s3a://`, with or without options."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _S3 = ("s3", "s3a", "s3n")
 
 
 def arrow_uri(uri: str) -> str:
-    """A URI as pyarrow takes it, options and all.
+    """A URI as pyarrow takes it, including options.
 
     >>> arrow_uri("s3a://bucket/root?region=eu-west-1")
     's3://bucket/root?region=eu-west-1'
@@ -18,7 +18,7 @@ def arrow_uri(uri: str) -> str:
 
 
 def spark_uri(uri: str) -> str:
-    """A URI as Spark takes it: without options, which Spark has in its own settings, and nothing encoded.
+    """A URI as Spark takes it: without options, which are in Spark's own settings, and with nothing encoded.
 
     >>> spark_uri("s3://key:secret@bucket/my%20root?region=eu-west-1")
     's3a://bucket/my root'

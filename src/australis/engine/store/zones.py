@@ -1,8 +1,8 @@
-"""Lookups: the values of one attribute that are asked for, and the row groups of a file that may have them.
+"""Lookups: the requested values of one attribute, and the row groups of a file that may have them.
 
-Values are told by their positions on the axis of their type, texts as they are, so that a lookup is a plain
-value that goes into a waybill. What a row group tells of itself are the Parquet statistics of the attribute;
-where it tells nothing, it may have everything.
+Values are given as positions on the axis of their type, texts as they are, so that a lookup is a plain value
+that can go into a waybill. The zone of a row group comes from the Parquet statistics of the attribute;
+without statistics it may contain anything.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from australis.algebra.types import DataType, parse_type
 from australis.qos.intervals import Axis
 
 Position = int | str
-"""Where a value lies among those of its type: a number on its axis, or a text itself."""
+"""The position of a value among those of its type: a number on its axis, or the text itself."""
 Range = tuple[Position | None, Position | None]
-"""From one position to another, both its own; None where it has no end."""
+"""From one position to another, both included; None for no end."""
 
 
 @dataclass(frozen=True)
 class Zone:
-    """What a row group tells of an attribute."""
+    """What is known of an attribute in a row group."""
 
     rows: int
     low: Position | None
     high: Position | None
-    """The least and the greatest value; None if these are not known."""
+    """The least and the greatest value; None if unknown."""
     values: bool = True
     """Whether there may be values at all."""
     null: bool = True
@@ -41,7 +41,7 @@ class Zone:
 
 @dataclass(frozen=True)
 class Lookup:
-    """The values of an attribute that are asked for.
+    """The requested values of an attribute.
 
     >>> wanted = Lookup("k", "long", ((3, 5), (9, None)))
     >>> [wanted.meets(Zone(1, low, low)) for low in (2, 4, 7, 100)]
@@ -51,7 +51,7 @@ class Lookup:
     attribute: str
     type: str
     ranges: tuple[Range, ...]
-    """Apart from each other, and ascending."""
+    """Disjoint and ascending."""
     null: bool = False
     nan: bool = False
 
@@ -73,7 +73,7 @@ class Lookup:
 
     @cached_property
     def _lows(self) -> list[tuple[bool, Position]]:
-        """Where the ranges begin, in a form that has an order: without an end comes first."""
+        """The beginnings of the ranges, in a form that can be ordered: an open one comes first."""
         return [(False, 0) if low is None else (True, low) for low, _ in self.ranges]
 
     def groups(self, zones: Sequence[Zone]) -> list[int]:
@@ -94,7 +94,7 @@ def _reaches(high: Position | None, low: Position) -> bool:
 
 
 def zones_of(metadata: pq.FileMetaData, attribute: str, type_: str) -> tuple[Zone, ...]:
-    """What the row groups of a file tell of an attribute, by which the file is sorted if it is a double."""
+    """The zones of an attribute in the row groups of a file, which is sorted by it if it is a double."""
     place = next((i for i in range(metadata.num_columns) if _name(metadata, i) == attribute), None)
     parsed = parse_type(type_)
     found = [_zone(metadata.row_group(i), place, parsed) for i in range(metadata.num_row_groups)]
@@ -111,7 +111,7 @@ def _zone(group: pq.RowGroupMetaData, place: int | None, type_: DataType) -> Zon
         return Zone(group.num_rows, None, None)
     null = not told.has_null_count or told.null_count > 0
     if not told.has_min_max:
-        # No ends are told where all are NULL, where all are NaN, and where texts are too long.
+        # There are no bounds where all are NULL, where all are NaN, and where texts are too long.
         return Zone(
             group.num_rows, None, None, values=not null or told.null_count < group.num_rows, null=null
         )
@@ -126,7 +126,7 @@ def _position(value: Any, raw: Any, type_: DataType) -> Position:
 
 
 def _with_nan(found: Sequence[Zone]) -> Iterator[Zone]:
-    """NaN is behind all numbers: a row group has none if a later one has numbers."""
+    """NaN sorts after all numbers: a row group has none if a later one has numbers."""
     last = max((number for number, zone in enumerate(found) if zone.low is not None), default=0)
     for number, zone in enumerate(found):
         yield replace(zone, nan=number >= last)

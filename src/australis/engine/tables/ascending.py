@@ -1,9 +1,8 @@
-"""What is new in a store along an attribute that ascends: every row once, also one that is seen late.
+"""Finds new rows of a store by an ascending attribute: every row once, even one that appears late.
 
-A serial number is drawn before its row is committed, so rows appear in another order than that of their
-numbers; and several rows may have one time. So each reading begins an overlap before the greatest value of
-the last one, and leaves out what was taken then. By what those rows are known again is part of the position
-that is committed with them.
+A serial number is drawn before its row is committed, so rows may appear out of order; and several rows may
+have the same time. So each reading begins an overlap before the greatest value of the last one, and leaves
+out rows that were taken then. Their digests are part of the position that is committed with them.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from australis.engine.tables.stored import Stored
 from australis.kernels.arrays import DIGEST_BYTES, Digests, digests
 
 KNOWN_MOST = 250_000
-"""How many rows of the overlap are known again; their digests, of 16 bytes each, are in the catalogue."""
+"""How many rows of the overlap are remembered; their digests, of 16 bytes each, are in the catalogue."""
 _log = logging.getLogger(__name__)
 _DIGEST = f"S{DIGEST_BYTES}"
 _NO_ROWS = (np.zeros(0, np.int64), np.zeros(0, _DIGEST))
@@ -37,15 +36,15 @@ Values = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows that can be known again: their values of what ascends, and digests of them."""
+    """Rows that can be recognised: their values of the ascending attribute, and their digests."""
 
     values: Values
     digests: Digests
 
     def without(self, taken: Rows) -> npt.NDArray[np.bool_]:
-        """Which rows are new: those that look as none did, at values that have more rows than they had.
+        """Which rows are new: those with an unknown digest, at values that have more rows than before.
 
-        So a row that was altered and kept its value is not new, unless others with this value are.
+        So a row that was updated but kept its value is not new, unless there are more rows with this value.
         """
         distinct, of = np.unique(self.values, return_inverse=True)
         more = np.bincount(of, minlength=len(distinct)) > _counts(distinct, taken.values)
@@ -63,9 +62,9 @@ class Reached:
     taken: Rows
     """The rows from there on that were taken."""
     rejected: Digests
-    """The rows from there on that did not fit."""
+    """The number of rows from there on that did not fit."""
     form: str
-    """The attributes that the digests are of."""
+    """The attributes that the digests cover."""
 
     @property
     def text(self) -> str:
@@ -75,7 +74,7 @@ class Reached:
 
 
 def read_reached(text: str | None, form: str) -> Reached | None:
-    """What a position says; one without digests, or with those of other attributes, has no overlap."""
+    """Parse a position; one without digests, or with those of other attributes, has no overlap."""
     known: Mapping[str, Any] = json.loads(text) if text else {}
     if known.get("form") == form:
         values, taken, rejected = (known[name] for name in ("values", "taken", "rejected"))
@@ -86,12 +85,13 @@ def read_reached(text: str | None, form: str) -> Reached | None:
 
 
 def read_new(stored: Stored, position: str | None, where: Expr | None) -> tuple[Batch, str]:
-    """The rows that are new since a position, in the order of what ascends, and the position after them."""
+    """The rows that are new since a position, in ascending order, and the position after them."""
     form = str(stored.schema)
     before = read_reached(position, form)
     found = stored.read(where if before is None else _both(_from(stored, before.begin), where))
     table, values = _ordered(found.table, stored.store.ascending, before)
-    # Of a file, or what is compared here, all is read again: what is wrong in it is said the first time.
+    # From a file, or if rows are compared here, everything is read again: its faults are reported the first
+    # time.
     is_part = stored.looks_up([stored.store.ascending])
     bad = _digests_of(found.rejected if is_part else ())
     last, begin = _next(stored, values, before)
@@ -117,7 +117,7 @@ def _both(one: Expr, other: Expr | None) -> Expr:
 
 
 def _ordered(table: pa.Table, name: str, before: Reached | None) -> tuple[pa.Table, Values]:
-    """The rows from where a reading begins on, by what ascends, and its values."""
+    """The rows from the start of a reading on, in ascending order, and their values."""
     if before is not None:
         table = table.filter(pc.greater_equal(table[name].cast(pa.int64()), before.begin))
     table = table.sort_by(name).combine_chunks()
@@ -144,7 +144,7 @@ def _next(stored: Stored, values: Values, before: Reached | None) -> tuple[int |
 
 
 def _without_taken(table: pa.Table, values: Values, before: Reached) -> pa.Table:
-    """The rows that were not taken; those beyond the greatest value of the last time cannot have been."""
+    """The rows that were not taken before; those beyond the last greatest value cannot have been."""
     rows = 0 if before.last is None else int(np.searchsorted(values, before.last, side="right"))
     again = table.slice(0, rows)
     new = Rows(values[:rows], digests(again.columns)).without(before.taken)
@@ -152,13 +152,13 @@ def _without_taken(table: pa.Table, values: Values, before: Reached) -> pa.Table
 
 
 def _is_unknown(keys: Digests, taken: Digests) -> npt.NDArray[np.bool_]:
-    """Which rows look like none of those that were taken; of rows that are alike, as many as were not."""
+    """Which rows look like none that were taken; of equal rows, as many as were not."""
     distinct, of = np.unique(keys, return_inverse=True)
     return _places(of) >= _counts(distinct, taken)[of]
 
 
 def _counts(distinct: npt.NDArray[Any], among: npt.NDArray[Any]) -> Values:
-    """How often each of some values, which ascend, is among others."""
+    """How often each of some ascending values occurs among others."""
     found = np.zeros(len(distinct), np.int64)
     known, counts = np.unique(among, return_counts=True)
     _, mine, theirs = np.intersect1d(distinct, known, assume_unique=True, return_indices=True)
@@ -167,7 +167,7 @@ def _counts(distinct: npt.NDArray[Any], among: npt.NDArray[Any]) -> Values:
 
 
 def _places(of: npt.NDArray[np.intp]) -> Values:
-    """The place of each row among those of its group."""
+    """The rank of each row within its group."""
     order = np.argsort(of, kind="stable")
     ordered, places = of[order], np.empty(len(of), np.int64)
     places[order] = np.arange(len(of)) - np.searchsorted(ordered, ordered)

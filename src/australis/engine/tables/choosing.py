@@ -1,4 +1,4 @@
-"""Whether a stored table is loaded or looked up: as its store says, or by what its size makes better."""
+"""Whether a stored table is loaded or looked up: as its store says, or else by its size."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from australis.engine.tables.needed_rows import join_keys
 from australis.engine.tables.stored import Stored
 
 ROWS_LOADED_MOST = 50_000
-"""A table of more rows is looked up, if it can be (docs/decisions/0011-stored-tables.md)."""
+"""A larger table is looked up, if possible (docs/decisions/0011-stored-tables.md)."""
 
 
 def chosen(network: Network, name: str, stored: Stored) -> Pull:
-    """How joins get at a stored table."""
+    """How joins access a stored table."""
     asked = join_keys(network, name)
     can = bool(asked) and all(stored.looks_up(keys) for keys in asked)
     if stored.store.pull == Pull.LOOKUP and asked and not can:
@@ -24,7 +24,7 @@ def chosen(network: Network, name: str, stored: Stored) -> Pull:
 
 
 def described(store: Store) -> str:
-    """How a stored table is got at, as far as it is known before it is opened."""
+    """How a stored table is accessed, as far as that is known before it is opened."""
     if store.pull == Pull.LOOKUP:
         return f"looked up by the keys of each train in {store}"
     if store.pull == Pull.LOAD or not store.table:

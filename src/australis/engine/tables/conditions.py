@@ -1,7 +1,8 @@
-"""Predicates as SQL: as much of one as a database decides as we do, from the tree, with its constants bound.
+"""Predicates as SQL: the parts that a database decides as we do, from the tree, with bound constants.
 
-What comes out is never stricter than the predicate: rows that it lets through are judged again by the box
-that asks. So a part without an exact counterpart is left out of an AND, and an OR with such a part is none.
+The condition is never stricter than the predicate: the box that asks evaluates it again on the rows that it
+gets. So a part without an exact counterpart is left out of an AND, and an OR with such a part is left out
+entirely.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ _EXACT = {("int", "long"), ("int", "double")}
 
 @dataclass(frozen=True)
 class Column:
-    """A column as conditions name it: for equality, and for order, where the database orders as we do."""
+    """A column as conditions name it: for equality, and for order, if the database orders as we do."""
 
     sql: str
     ordered: str | None
 
 
 class Dialect(Protocol):
-    """How a database says things of one table."""
+    """How a database expresses conditions on one table."""
 
     timezone: str
-    """In which local times are meant."""
+    """The zone of local times."""
 
     def column(self, name: str) -> Column | None:
         """The column of an attribute, if it can be compared there."""
@@ -44,7 +45,7 @@ class Dialect(Protocol):
         """A constant as the driver takes it; None if it cannot."""
 
     def mark(self, place: int, type_: DataType) -> str:
-        """What stands for a bound value in a statement."""
+        """The placeholder of a bound value in a statement."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,14 @@ _Parts = tuple[str | _Bound, ...]
 
 @dataclass(frozen=True)
 class SqlCondition:
-    """A condition of a statement, and the values that are bound in it."""
+    """A condition of a statement, and its bound values."""
 
     sql: str
     values: tuple[object, ...]
 
 
 def condition(where: Expr | None, dialect: Dialect) -> SqlCondition | None:
-    """What of a predicate a database can decide; None for nothing."""
+    """The part of a predicate that a database can decide; None for nothing."""
     parts = None if where is None else _said(where, dialect)
     if parts is None:
         return None
@@ -98,8 +99,8 @@ def _said(expr: Expr, dialect: Dialect) -> _Parts | None:
 
 
 def _joined(said: Sequence[_Parts], word: str) -> _Parts:
-    behind = (((word, *part) if index else part) for index, part in enumerate(said))
-    return ("(", *chain.from_iterable(behind), ")")
+    joined = (((word, *part) if index else part) for index, part in enumerate(said))
+    return ("(", *chain.from_iterable(joined), ")")
 
 
 def _tested(of: Attribute, test: str, dialect: Dialect) -> _Parts | None:
@@ -120,12 +121,12 @@ def _among(of: Expr, choices: Sequence[Expr], dialect: Dialect) -> _Parts | None
     known = [each for each in bound if each is not None]
     if column is None or not known or len(known) < len(bound):
         return None
-    behind = [part for each in known[1:] for part in (", ", each)]
-    return (f"{column.sql} IN (", known[0], *behind, ")")
+    others = [part for each in known[1:] for part in (", ", each)]
+    return (f"{column.sql} IN (", known[0], *others, ")")
 
 
 def _column(expr: Expr, dialect: Dialect) -> Column | None:
-    """The column that an expression is, or is after a conversion that changes no value."""
+    """The column that an expression is, possibly after a conversion that changes no value."""
     if isinstance(expr, Cast) and (expr.arg.type.name, expr.type.name) in _EXACT:
         expr = expr.arg
     return dialect.column(expr.name) if isinstance(expr, Attribute) else None

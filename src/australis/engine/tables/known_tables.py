@@ -1,4 +1,4 @@
-"""What a node knows of its stored tables: how each is read, when it was, and what stands in the way."""
+"""What a node knows of its stored tables: how each is read, when it was last, and what failed."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from australis.rewrite.rewrite import kept
 
 PAUSE_US = 1_000_000
 PAUSE_MOST_US = 60_000_000
-"""How long is waited behind the first failure, and at the most; each time it is twice as long."""
+"""The pause after the first failure, and the longest one; each is twice as long as the one before."""
 NEVER = float("inf")
 
 
 @dataclass(frozen=True)
 class TableState:
-    """A stored table as it stands. Times are microseconds since 1970."""
+    """The state of a stored table. Times are microseconds since 1970."""
 
     how: str = Pull.LOAD.value
     """`load`, `lookup`, or `push`."""
     version: int = 0
-    """How often it was read, or made to be asked anew."""
+    """How often it was read, or its answers were renewed."""
     rows: int | None = None
-    """How many it had when it was read; None for one that is looked up."""
+    """The number of rows when it was read; None for one that is looked up."""
     read: int | None = None
     trouble: str = ""
     """Why it cannot be read, if it cannot."""
@@ -52,7 +52,7 @@ class TableState:
             return f"stale since {_time(self.since)}, {self.trouble}; next try {_time(self.next_try)}"
         at = "" if self.read is None else f" at {_time(self.read)}"
         if self.how == Pull.LOOKUP:
-            return f"looked up, anew{at}" if at else "looked up"
+            return f"looked up, refreshed{at}" if at else "looked up"
         rows = "" if self.rows is None else f" {self.rows:,} rows"
         return f"{'pushed' if self.how == PUSH else 'loaded'}{rows}{at}"
 
@@ -62,12 +62,12 @@ def _time(moment_us: int) -> str:
 
 
 def key_of(name: str) -> str:
-    """Under what the catalogue knows the state of a table."""
+    """The key of a table's state in the catalogue."""
     return f"table {name}"
 
 
 def table_states(network: Network, catalog: Catalog) -> dict[str, TableState]:
-    """The states of a network's stored tables, as they were written down."""
+    """The recorded states of a network's stored tables."""
     texts = {name: catalog.meta(key_of(name)) for name, each in network.inputs.items() if each.store}
     return {name: TableState(**json.loads(text)) for name, text in texts.items() if text}
 
@@ -76,20 +76,20 @@ def table_states(network: Network, catalog: Catalog) -> dict[str, TableState]:
 class Tables:
     """The stored tables of a running network.
 
-    Databases are out in the world: its clock counts for them, also where that of the node stands still.
+    Databases follow the real clock, even if that of the node stands still.
     """
 
     states: dict[str, TableState] = field(default_factory=dict)
     clock: Callable[[], int] = wall_clock
 
     def alter(self, change: UnitOfWork, name: str, altered: Callable[[TableState], TableState]) -> None:
-        """Change the state of a table: no train sees what is committed with it, but not this."""
+        """Change the state of a table: no train sees what is committed with it without this."""
         state = altered(self.states.get(name, TableState()))
         change.set_meta(key_of(name), json.dumps(asdict(state)))
         change.follow(lambda: self._follow(name, state))
 
     def _follow(self, name: str, state: TableState) -> None:
-        # Others may be going through them just now.
+        # Others may be iterating over them now.
         self.states = {**self.states, name: state}
 
     def note_failure(self, problem: Problem, ledger: Ledger) -> None:
@@ -99,7 +99,7 @@ class Tables:
             self.alter(change, name, lambda known: known.failed(problem.what, now))
 
     def note_answers(self, change: UnitOfWork, names: Collection[str]) -> None:
-        """Note that tables that are looked up have answered: none of them is in trouble any more."""
+        """Note that looked-up tables have answered: none of them is in trouble any more."""
         for name, state in self.states.items():
             if name in names and state.how == Pull.LOOKUP and state.trouble:
                 self.alter(change, name, TableState.well)
@@ -109,7 +109,7 @@ class Tables:
         return {name: each.version for name, each in self.states.items() if each.how == Pull.LOOKUP}
 
     def free(self, waiting: Mapping[str, int], superboxes: Mapping[str, Superbox]) -> dict[str, int]:
-        """Of the superboxes with something to do, those that need no table that does not answer."""
+        """The superboxes with work to do that need no table that does not answer."""
         now = self.clock()
         silent = {name for name, at in self._tried_again().items() if at > now}
         return {name: due for name, due in waiting.items() if not silent & superboxes[name].tables.keys()}
@@ -124,20 +124,20 @@ class Tables:
         return {name: each.trouble for name, each in self._asked().items() if each.trouble}
 
     def _tried_again(self) -> dict[str, int]:
-        """When to ask the tables again that do not answer."""
+        """When to retry the tables that do not answer."""
         return {name: each.next_try for name, each in self._asked().items() if each.next_try is not None}
 
     def _asked(self) -> dict[str, TableState]:
         return {name: each for name, each in self.states.items() if each.how == Pull.LOOKUP}
 
 
-# --- what another network cannot use of it
+# --- what another network cannot reuse
 
 
 def outdated(old: Network, new: Network) -> frozenset[str]:
-    """The inputs of a network whose rows another one has no more, or has to read again.
+    """The inputs of a network whose rows another one no longer has, or must read again.
 
-    The rows of a table are the state of its joins, and go with them.
+    The rows of a table are the state of its joins, and are dropped with them.
     """
     states = kept(old, new)
     return frozenset(
@@ -155,7 +155,7 @@ def readers(network: Network, name: str) -> frozenset[str]:
 
 
 def _is_elsewhere(before: Input, after: Input) -> bool:
-    """Whether an input has another store than it had."""
+    """Whether an input has another store than before."""
     return after.store is not None and place(before.store) != place(after.store)
 
 

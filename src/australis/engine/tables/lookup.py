@@ -1,7 +1,7 @@
-"""Lookups: what a task asks a database for the keys of its tuples, and what it remembers of the answers.
+"""Lookups: how a task queries a database for the keys of its tuples, and caches the answers.
 
-An answer is remembered, also that there is no row, until a refresh gives the table another version or memory
-is short. Connections are made in the worker that asks, and kept.
+An answer, even that there is no row, is cached until a refresh gives the table another version or memory is
+short. Connections are opened in the worker that asks, and kept.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Names = tuple[str, ...]
 
 
 class LookupFailed(EngineError):
-    """A database that did not answer: the train that asked never happened, and is to be tried again."""
+    """A database did not answer: the train that asked never happened, and is to be retried."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Keys that were asked for, and the rows that have them, sorted by the place of their keys."""
+    """Keys that were asked for, and their rows, sorted by the index of their keys."""
 
     keys: pa.Table
     rows: pa.Table
@@ -41,17 +41,17 @@ class Answers:
         return cls(empty.select(list(names)), empty, np.zeros(1, np.int64))
 
     def more(self, keys: pa.Table, found: pa.Table) -> Answers:
-        """With more keys behind those that are known, and the rows that were found for them."""
+        """Add keys after those that are known, and the rows that were found for them."""
         codes = encode(keys, keys.num_rows, found.select(keys.column_names)).codes
         # A database may equate more than we do, and find rows for keys that nobody asked for.
         places = np.flatnonzero((codes >= self.keys.num_rows) & (codes < keys.num_rows))
         places = places[np.argsort(codes[places], kind="stable")]
         rows = pa.concat_tables([self.rows, found.take(pa.array(places))]).combine_chunks()
-        behind = np.searchsorted(codes[places], np.arange(self.keys.num_rows, keys.num_rows), "right")
-        return Answers(keys, rows, np.concatenate([self.starts, self.rows.num_rows + behind]))
+        ends = np.searchsorted(codes[places], np.arange(self.keys.num_rows, keys.num_rows), "right")
+        return Answers(keys, rows, np.concatenate([self.starts, self.rows.num_rows + ends]))
 
     def of(self, codes: Indexes) -> pa.Table:
-        """The rows of some keys, by their places."""
+        """The rows of some keys, by their indices."""
         lows = self.starts[codes]
         counts = self.starts[codes + 1] - lows
         shifts = np.cumsum(counts) - counts
@@ -64,7 +64,7 @@ class Answers:
 
 
 class TableLookup:
-    """Asks one stored table."""
+    """Queries one stored table."""
 
     def __init__(self, network: Network, name: str) -> None:
         self._network, self._name = network, name
@@ -94,7 +94,7 @@ class TableLookup:
         return known.of(found.codes)
 
     def _ask(self, keys: pa.Table) -> pa.Table:
-        """Ask the database; a connection that has died since it was used last is made anew."""
+        """Query the database; a connection that has died since its last use is opened again."""
         is_fresh = self._stored is None
         try:
             return self._open().lookup(keys).table
@@ -120,12 +120,12 @@ _lookups: dict[tuple[str, str, Input], TableLookup] = {}
 
 
 def lookups(root: str, network: Network, names: Iterable[str]) -> dict[str, TableLookup]:
-    """What asks for the tables of a network that are looked up, made once in a worker."""
+    """The lookups of a network's tables, created once in a worker."""
     found = {name: (root, name, network.inputs[name]) for name in names if name in network.inputs}
     return {name: _lookups.setdefault(key, TableLookup(network, name)) for name, key in found.items()}
 
 
 def renew(root: str, network: Network, versions: Mapping[str, int], budget: int) -> None:
-    """Let lookups know the versions of their tables."""
+    """Tell lookups the versions of their tables."""
     for name, lookup in lookups(root, network, versions).items():
         lookup.renew(versions[name], budget)

@@ -1,4 +1,4 @@
-"""Which rows of a stored data set matter to the boxes that read it, so that no others need be read."""
+"""Which rows of a stored data set matter to the boxes that read it, so that no others need to be read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIDES = ("left", "right")
 
 
 def wanted(network: Network, name: str) -> Expr | None:
-    """What is true of every row of an input that has any effect; None where all have.
+    """A predicate that holds for every row of an input that has any effect; None if all have.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> from australis.algebra.expr import text_of
@@ -34,7 +34,7 @@ def wanted(network: Network, name: str) -> Expr | None:
 
 
 def join_keys(network: Network, name: str) -> list[tuple[str, ...]]:
-    """For every box that reads a stored table, the attributes of the table by which it looks rows up."""
+    """For every box that reads a stored table, the table's attributes by which it looks up rows."""
     return [
         tuple(network.boxes[box_id].box.lookup_keys(*network.input_schemas(box_id)))
         for box_id, _ in network.consumers[Ref(name)]
@@ -42,7 +42,7 @@ def join_keys(network: Network, name: str) -> list[tuple[str, ...]]:
 
 
 def _by(network: Network, box_id: str, port: int) -> Expr | None:
-    """What a box asks of the tuples on a port."""
+    """What a box requires of the tuples on a port."""
     box = network.boxes[box_id].box
     if isinstance(box, Filter):
         return _filtered(network, box_id, box)
@@ -53,7 +53,7 @@ def _by(network: Network, box_id: str, port: int) -> Expr | None:
 
 
 def _filtered(network: Network, box_id: str, box: Filter) -> Expr | None:
-    """Some predicate of a filter, unless the tuples that satisfy none are read too."""
+    """That any predicate of a filter holds, unless tuples that satisfy none are read, too."""
     rest = Ref(box_id, len(box.predicates))
     ends = {output.source for output in network.outputs.values()}
     ends |= {point.at for point in network.connection_points.values()}
@@ -63,7 +63,7 @@ def _filtered(network: Network, box_id: str, box: Filter) -> Expr | None:
 
 
 def _own(expr: Expr, side: str) -> list[Expr]:
-    """The parts of a conjunction that are of one side alone."""
+    """The parts of a conjunction that concern one side alone."""
     if isinstance(expr, Call) and expr.function == "and":
         return [part for arg in expr.args for part in _own(arg, side)]
     sides = {node.side for node in walk(expr) if isinstance(node, Attribute)}
@@ -71,7 +71,7 @@ def _own(expr: Expr, side: str) -> list[Expr]:
 
 
 def _alone(expr: Expr) -> Expr:
-    """An expression of a pair as one of a tuple."""
+    """An expression of a pair as one of a single tuple."""
     match expr:
         case Attribute():
             return replace(expr, side=None)

@@ -1,4 +1,4 @@
-"""Opening a store, whatever holds it; and files as stores."""
+"""Opens a store of any kind; and files as stores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from australis.engine.tables.stored import Stored, resolved
 
 
 class FileStored(Stored):
-    """A file: it has no index, so it is only ever read whole."""
+    """A file: it has no index, so it is always read whole."""
 
     def __init__(self, path: str, store: Store, schema: Schema, timezone: str) -> None:
         super().__init__(path, store, schema, timezone)

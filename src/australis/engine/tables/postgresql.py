@@ -1,4 +1,4 @@
-"""Tables of PostgreSQL, read through ADBC: rows come as Arrow, by COPY in its binary form."""
+"""PostgreSQL tables, read through ADBC: rows come as Arrow, by binary COPY."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from australis.errors import EngineError, Problem
 
 DRIVER = "adbc_driver_postgresql.dbapi"
 CONNECT_S = 10
-"""How long a server may take to answer a connection."""
+"""How long a server may take to accept a connection."""
 
 _ARROW = {
     "int2": pa.int16(),
@@ -40,7 +40,7 @@ _ARROW = {
     "timestamptz": pa.timestamp("us", "UTC"),
     "timestamp": pa.timestamp("us"),
 }
-"""What the driver makes of the types that an attribute can be read from; `numeric` comes as a text."""
+"""The driver's types that an attribute can be read from; `numeric` comes as text."""
 _COMPARES = {
     "int": ("int2", "int4", "int8"),
     "long": ("int2", "int4", "int8"),
@@ -50,7 +50,7 @@ _COMPARES = {
     "timestamp": ("timestamptz",),
     "decimal": ("numeric",),
 }
-"""Those whose values it compares as we do: a `bpchar` loses its blanks, a time without a zone is local."""
+"""Types whose values it compares as we do: a `bpchar` loses its blanks, a time without a zone is local."""
 _SQL_TYPES = {
     "int": "int8",
     "long": "int8",
@@ -62,7 +62,7 @@ _SQL_TYPES = {
 }
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LEAST_US = -(10**18)
-"""Before all times that PostgreSQL knows: there, and only there, are its `infinity` and `-infinity`."""
+"""Earlier than all PostgreSQL times: only its `infinity` and `-infinity` are beyond."""
 _NOISE = re.compile(r"^[A-Z_]+: (\[libpq\] )?")
 
 
@@ -83,7 +83,7 @@ class PostgresqlStored(Stored):
             raise
 
     def size(self) -> int:
-        """As the planner estimates it; a table that was never analysed is counted by its pages."""
+        """As the planner estimates it; a table that was never analysed is estimated by its pages."""
         sql = "SELECT reltuples::int8, pg_relation_size(oid) FROM pg_class WHERE oid = to_regclass($1)"
         found = self._ask(sql, (self._table,))
         rows, size = (column[0].as_py() for column in found.columns)
@@ -91,8 +91,8 @@ class PostgresqlStored(Stored):
 
     def read(self, where: Expr | None = None) -> Batch:
         said = condition(where, self)
-        behind = f" WHERE {said.sql}" if said else ""
-        return self._batch(self._ask(f"{self._selected}{behind}", said.values if said else None))
+        clause = f" WHERE {said.sql}" if said else ""
+        return self._batch(self._ask(f"{self._selected}{clause}", said.values if said else None))
 
     def looks_up(self, names: Sequence[str]) -> bool:
         return bool(names) and all(self.column(name) is not None for name in names)
@@ -109,11 +109,11 @@ class PostgresqlStored(Stored):
         return self._batch(self._ask(f"{self._selected} WHERE {where}", lists))
 
     def close(self) -> None:
-        # The server may have ended the connection already.
+        # The server may have closed the connection already.
         with suppress(self._driver.Error):
             self._connection.close()
 
-    # --- as conditions have it
+    # --- as a dialect of conditions
 
     def column(self, name: str) -> Column | None:
         type_ = self.schema[name].type.name
@@ -126,7 +126,7 @@ class PostgresqlStored(Stored):
         if isinstance(value, str) and "\0" in value:
             return None
         if type_.name == "timestamp" and isinstance(value, int):
-            # The server is not asked about such a time; the rows that come are compared with it.
+            # The server is not asked about such a time; the rows that it sends are compared with it.
             with suppress(OverflowError):
                 return _EPOCH + timedelta(microseconds=value)
             return None
@@ -150,12 +150,12 @@ class PostgresqlStored(Stored):
         return f"SELECT {', '.join(columns)} FROM {self._table}"
 
     def _key_type(self, name: str) -> str:
-        """The type of a key that is compared; an index is used only where it is the column's own."""
+        """The type of a compared key; an index is used only if it is the column's own."""
         own = self._types[name]
         return own if own in ("numeric", "text", "varchar") else _SQL_TYPES[self.schema[name].type.name]
 
     def _read_types(self) -> dict[str, str]:
-        """Read the type of every attribute's column; what is gone or has another type is refused."""
+        """Read the type of every attribute's column; a missing column or another type is refused."""
         sql = (
             "SELECT a.attname::text, t.typname::text FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid"
             " WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
@@ -178,7 +178,7 @@ class PostgresqlStored(Stored):
             raise self.trouble(what, f"what {field.type} can hold without loss; a view may convert it")
 
     def _limit_statements(self) -> None:
-        """Let the server end what takes longer than the store allows."""
+        """Let the server cancel what takes longer than the store allows."""
         if self.store.timeout_us is not None:
             limit_ms = math.ceil(self.store.timeout_us / 1000)
             with self._explained(), self._connection.cursor() as cursor:
@@ -228,7 +228,7 @@ def _driver(path: str) -> Any:
 
 
 def _with_timeouts(uri: str, timeout_us: int | None) -> str:
-    """A URL with how long the server may take to answer a connection, and the network to deliver."""
+    """A URL with timeouts for the server's answer to a connection, and for the network."""
     given = {"connect_timeout": CONNECT_S}
     if timeout_us is not None:
         given["connect_timeout"] = min(CONNECT_S, math.ceil(timeout_us / 1e6))
@@ -240,7 +240,7 @@ def _with_timeouts(uri: str, timeout_us: int | None) -> str:
 
 
 def _as_list(values: pa.Array) -> pa.Array:
-    """Values as one list, of types that the driver binds; decimals go as texts."""
+    """Values as one list, of types that the driver binds; decimals as text."""
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.string())
     offsets = pa.array([0, len(values)], pa.int32())

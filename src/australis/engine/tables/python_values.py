@@ -1,4 +1,4 @@
-"""Values of Python, as drivers give them, into columns: all at once, and with care where one does not fit."""
+"""Converts Python values from drivers to columns: all at once, or with care where one does not fit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MISFITS = (pa.ArrowException, ValueError, TypeError, OverflowError)
 def columns_of(
     rows: Sequence[tuple[object, ...]], schema: Schema, timezone: str
 ) -> tuple[dict[str, pa.Array], dict[int, str]]:
-    """The columns of some rows, and why rows do not fit, by their place; what is wrong in them is NULL.
+    """The columns of some rows, and why rows do not fit, by index; values that do not fit are NULL.
 
     >>> from australis.algebra.schema import parse_schema
     >>> columns, faults = columns_of([(1, "a"), ("x", "b")], parse_schema("k int, v string"), "UTC")
@@ -41,7 +41,7 @@ def _column(values: Sequence[object], field: Field, timezone: str) -> tuple[pa.A
 
 
 def _careful(values: Sequence[object], type_: DataType) -> tuple[pa.Array, list[int]]:
-    """A column; half by half where a value is none, so that few others are taken one by one."""
+    """Convert a column; half by half if a value does not fit, so that few others are converted one by one."""
     try:
         return _MADE[type_.name](values), []
     except _MISFITS:
@@ -54,7 +54,7 @@ def _careful(values: Sequence[object], type_: DataType) -> tuple[pa.Array, list[
 
 
 def _longs(values: Sequence[object]) -> pa.Array:
-    """Whole numbers; of a float among them Arrow would take the whole part, so none may be."""
+    """Whole numbers; floats are refused, since Arrow would silently take their whole part."""
     return pa.array(values, pa.int64())
 
 

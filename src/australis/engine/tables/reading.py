@@ -1,4 +1,4 @@
-"""Reading a store once: all of it, or what is new in it, as what the log will have of it."""
+"""Reads a store once: all of it, or what is new in it, in the form that is logged."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Found:
     path: str
     batch: Batch
     kind: str
-    """What it is in the log: a version of a table, or more tuples of a stream."""
+    """Its kind in the log: a version of a table, or more tuples of a stream."""
     how: str
     position: Position
     is_news: bool = True
-    """Whether the log should have it."""
+    """Whether it should be logged."""
 
     @property
     def rows(self) -> int | None:
@@ -38,7 +38,7 @@ class Found:
 
 
 def note_of(network: Network, name: str) -> str:
-    """The source that stands for a store: it has a position once the store was read."""
+    """The source that represents a store: it has a position once the store was read."""
     return loaded(name) if network.inputs[name].table else f"{PUSH} {name}"
 
 
@@ -49,7 +49,7 @@ def read(network: Network, name: str, position: str | None, how: str | None) -> 
 
 
 def _read(network: Network, name: str, stored: Stored, position: str | None, how: str | None) -> Found:
-    """Read a store that is open."""
+    """Read an open store."""
     if not network.inputs[name].table:
         return _pushed(network, name, stored, position)
     pull = how or chosen(network, name, stored).value
@@ -59,7 +59,7 @@ def _read(network: Network, name: str, stored: Stored, position: str | None, how
 
 
 class StoreReader(Reader):
-    """The rows of an input's store, in one batch; a table that would be looked up is read whole."""
+    """The rows of an input's store, in one batch; even a table that would be looked up is read whole."""
 
     def __init__(self, network: Network, name: str) -> None:
         self._network, self._name = network, name
@@ -76,7 +76,7 @@ class StoreReader(Reader):
         return Mark()
 
     def resume(self, mark: Mark) -> None:
-        """A store has no places to resume at: it is read from its beginning."""
+        """A store cannot be resumed: it is read from its beginning."""
 
     def position(self) -> int:
         return int(self._is_read)

@@ -1,7 +1,7 @@
-"""The keeper: reads stores for the first time, and again when it is time or somebody asks.
+"""The keeper: reads stores for the first time, and again on schedule or on request.
 
-What is read becomes an event of the log, in one transaction with a note that it has: a new version of a table
-between two tuples, or more tuples of a stream. So another cut of trains, or a restart, gives the same result.
+What was read becomes an event of the log, in one transaction with a note of it: a new version of a table
+between two tuples, or more tuples of a stream. So other trains, or a restart, give the same result.
 """
 
 from __future__ import annotations
@@ -51,31 +51,31 @@ class Keeper:
     # --- life
 
     def begin(self, given: Collection[str]) -> None:
-        """Read every store that was not read on this root, but those whose rows are `given`."""
+        """Read every store that was not yet read on this root, except those whose rows are `given`."""
         self._tables.states |= table_states(self._network, self._catalog)
         for name in _stores(self._network):
             note = self._catalog.position(note_of(self._network, name))
             if note is None and name not in given:
                 self._take(self._read_store(self._network, name, anew=True))
             elif self._network.inputs[name].table:
-                # The note is of the event itself; the state may lack what a crash has cut off.
+                # The note belongs to the event itself; the state may lack what a crash has cut off.
                 known = self._tables.states.get(name, TableState())
                 self._tables.states[name] = replace(known, how=note or Pull.LOAD.value)
 
     def start(self, has_room: Callable[[str], None]) -> None:
-        """Refresh from now on what is to be refreshed; `has_room` waits until the disk has."""
+        """Start refreshing on schedule; `has_room` waits until there is disk space."""
         self._has_room = has_room
         self._look_again()
 
     def stop(self) -> None:
-        """Read no more; what is being read comes to nothing."""
+        """Read no more; what is being read is dropped."""
         self._stopping = True
         self._wake.set()
 
     # --- on request
 
     def refresh(self, name: str) -> int:
-        """Read a store again, now; gives the end of the log, behind which what was read counts."""
+        """Read a store again, now; returns the end of the log, after which the new rows apply."""
         stores = _stores(self._network)
         if name not in stores:
             what, known = f"{name!r} is no input with a store", ", ".join(stores) or "none"
@@ -87,7 +87,7 @@ class Keeper:
             raise
 
     def read_ahead(self, network: Network, given: Collection[str]) -> list[Found]:
-        """Read what another network needs before it runs: new stores, and what is outdated in it."""
+        """Read what another network needs before it runs: new stores, and outdated ones."""
         stores, before = _stores(network), _stores(self._network)
         again = outdated(self._network, network)
         wanted = [name for name in stores if name not in given and (name not in before or name in again)]
@@ -97,17 +97,17 @@ class Keeper:
         ]
 
     def store_arrivals(self, foreseen: Sequence[Found], network: Network) -> list[Arrival]:
-        """Write what was read for another network to files, ready to be logged when that runs."""
+        """Write what was read for another network to files, ready to be logged when it runs."""
         return [self._store_arrival(found, network) for found in foreseen]
 
     def reschedule(self) -> None:
-        """Go by the schedules of the network that runs now, which is another one."""
+        """Follow the schedules of the network that runs now."""
         self._look_again()
 
     # --- when
 
     def _look_again(self) -> None:
-        """Mind the schedules as they are now, if there are any."""
+        """Follow the current schedules, if there are any."""
         if self._thread is None and any(store.refresh for store in _stores(self._network).values()):
             self._thread = self._threads.start(self._keep, "australis-tables")
         self._wake.set()
@@ -124,7 +124,7 @@ class Keeper:
             self._wake.clear()
 
     def _try_to_note(self, name: str, error: Exception) -> float:
-        """Note a failure; gives the seconds to wait where even that fails, as on a full disk."""
+        """Note a failure; returns the seconds to wait if even that fails, as on a full disk."""
         try:
             self._note_failure(name, error)
         except EngineError as failure:
@@ -137,7 +137,7 @@ class Keeper:
         return [name for name, store in _stores(self._network).items() if self._at(name, store) <= now]
 
     def _at(self, name: str, store: Store) -> float:
-        """When a store is to be read next."""
+        """When to read a store next."""
         every, state = store.refresh_us, self._tables.states.get(name, TableState())
         return float("inf") if every is None else max(every + (state.read or 0), state.next_try or 0)
 
@@ -146,30 +146,30 @@ class Keeper:
         return min(max(0.0, (due - self._tables.clock()) / 1e6), WAIT_MOST_S)
 
     def _note_failure(self, name: str, error: Exception) -> None:
-        """Note what went wrong; also what nobody foresaw must not end the thread without a word."""
+        """Note what went wrong; even an unexpected error must not end the thread silently."""
         path = f"{self._network.name}.{name}"
         known = error.problem if isinstance(error, EngineError) else Problem(path, repr(error))
         _log.warning("%s: %s", path, known.what)
         if not self._stopping:
             self._tables.note_failure(replace(known, path=path), self._ledger)
 
-    # --- what
+    # --- reading and logging
 
     def _read_store(self, network: Network, name: str, *, anew: bool = False) -> Found:
-        """Read what a store has now; how a table is pulled is decided where it is read `anew`."""
+        """Read what a store has now; how a table is accessed is decided again if it is read `anew`."""
         with self._reading:
             position = None if anew else self._catalog.position(note_of(network, name))
             how = None if anew else self._tables.states.get(name, TableState()).how
             return read(network, name, position, how)
 
     def _take(self, found: Found) -> int:
-        """Log what was read, once there is room for it."""
+        """Log what was read, once there is disk space for it."""
         if found.is_news:
             self._has_room(found.path)
         return self._log(found)
 
     def _log(self, found: Found) -> int:
-        """Log what was read, unless there is nothing new, together with how the table stands then."""
+        """Log what was read, unless there is nothing new, together with the new state of the table."""
         if self._stopping:
             raise EngineError(Problem(found.path, "was read while the node ended"))
         if not found.is_news:
@@ -184,7 +184,7 @@ class Keeper:
         return end
 
     def _store_arrival(self, found: Found, network: Network | None = None) -> Arrival:
-        """Write what was read to a file; how the table stands is noted once it is logged."""
+        """Write what was read to a file; the state of the table is noted once it is logged."""
         now = self._clock()
         stamp = 0 if found.kind == LOAD else now
         segment = self._ingest.store(found.name, found.batch.table, stamp, network)
@@ -199,7 +199,7 @@ class Keeper:
         )
 
     def _note(self, change: UnitOfWork, found: Found) -> None:
-        """Note how a table stands that was read."""
+        """Note the state of a table that was read."""
         now = self._tables.clock()
 
         def read(before: TableState) -> TableState:

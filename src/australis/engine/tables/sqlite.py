@@ -1,7 +1,7 @@
-"""Tables of SQLite, read through the driver of Python itself.
+"""SQLite tables, read through Python's own driver.
 
 SQLite types values, not columns: a column has an affinity, which says what its values mostly are. It must
-suit the attribute, and a value that does not makes a row that does not fit. (The driver of ADBC guesses the
+suit the attribute; a row with a value that does not is one that does not fit. (The ADBC driver guesses the
 types of a result from the first values that it sees.)
 """
 
@@ -28,9 +28,9 @@ from australis.engine.tables.stored import Stored, resolved
 
 ROWS_AT_ONCE = 65_536
 STEPS_BETWEEN_LOOKS = 10_000
-"""After how many instructions SQLite asks whether to continue: a fraction of a millisecond."""
+"""The number of instructions after which SQLite asks whether to continue: a fraction of a millisecond."""
 VALUES_MOST = 30_000
-"""How many values are bound in one statement; SQLite takes 32,766."""
+"""How many values are bound in one statement; SQLite accepts 32,766."""
 
 _SUITS = {
     "int": ("integer", "numeric", ""),
@@ -49,7 +49,7 @@ _COMPARES = {
     "string": ("text",),
     "boolean": ("integer", "numeric"),
 }
-"""Those whose values SQLite compares as we do; without an affinity, 7 and '7' would be two values there."""
+"""Types whose values SQLite compares as we do; without an affinity, 7 and '7' would differ there."""
 _WHOLE = "CASE typeof({0}) WHEN 'real' THEN CAST({0} AS TEXT) ELSE {0} END"
 _READ = {
     "int": _WHOLE,
@@ -60,8 +60,8 @@ _READ = {
     "timestamp": "CAST({0} AS TEXT)",
     "decimal": "CAST({0} AS TEXT)",
 }
-"""How a column is read. What Arrow would take for a value of the type comes as something that it does not;
-types that SQLite does not have are read as they are in text files."""
+"""How a column is read. A value that Arrow would wrongly accept for the type is returned as one that it
+rejects; types that SQLite does not have are read as in text files."""
 
 
 class SqliteStored(Stored):
@@ -91,8 +91,8 @@ class SqliteStored(Stored):
 
     def read(self, where: Expr | None = None) -> Batch:
         said = condition(where, self)
-        behind = f" WHERE {said.sql}" if said else ""
-        return self._batch(self._rows(f"{self._selected}{behind}", said.values if said else ()))
+        clause = f" WHERE {said.sql}" if said else ""
+        return self._batch(self._rows(f"{self._selected}{clause}", said.values if said else ()))
 
     def looks_up(self, names: Sequence[str]) -> bool:
         return bool(names) and all(self.column(name) is not None for name in names)
@@ -113,7 +113,7 @@ class SqliteStored(Stored):
     def close(self) -> None:
         self._db.close()
 
-    # --- as conditions have it
+    # --- as a dialect of conditions
 
     def column(self, name: str) -> Column | None:
         type_ = self.schema[name].type.name
@@ -142,7 +142,7 @@ class SqliteStored(Stored):
         return f"SELECT {', '.join(columns)} FROM {self._table}"
 
     def _read_affinities(self) -> dict[str, str]:
-        """Read the affinity of every attribute's column; what is gone or has another type is refused."""
+        """Read the affinity of every attribute's column; a missing column or another type is refused."""
         *of, table = self.store.table.split(".", 1)
         with self._explained():
             query = "SELECT name, type FROM pragma_table_xinfo(?, ?)"
@@ -174,12 +174,12 @@ class SqliteStored(Stored):
         return self.fitting(columns, faults)
 
     def _is_late(self) -> bool:
-        """Whether SQLite has to give up the query that runs; it asks now and then."""
+        """Whether SQLite has to cancel the running query; it asks periodically."""
         return time.monotonic() > self._ends_at
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """A query inside may take as long as the store allows, and its errors are told as the store's."""
+        """Limit the time of a query to what the store allows, and raise its errors as the store's."""
         if self.store.timeout_us is not None:
             self._ends_at = time.monotonic() + self.store.timeout_us / 1e6
         try:
@@ -190,7 +190,7 @@ class SqliteStored(Stored):
 
 
 def quoted(name: str) -> str:
-    """A name as SQL has it.
+    """A name quoted for SQL.
 
     >>> quoted('a "b"')
     '"a ""b"\""'

@@ -1,4 +1,4 @@
-"""What every stored data set is: something to read whole, or to ask for the rows of some keys."""
+"""What every stored data set is: one that can be read whole, or queried for the rows of some keys."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from australis.engine.files import Batch, Rejected, as_json, null_faults, withou
 from australis.errors import EngineError, Problem
 
 PREFIX = "AUSTRALIS_"
-"""Environment variables that begin so are meant for Australis: stores may name them."""
+"""The prefix of environment variables meant for Australis: stores may name them."""
 ALLOWED = "AUSTRALIS_ENV_ALLOWED"
-"""The variable that lists the other ones that stores may name."""
+"""The variable that lists others that stores may name."""
 
 
 class Stored(ABC):
-    """A data set, open; its schema was checked when it was opened. A context manager that closes it."""
+    """An open data set, whose schema was checked. A context manager that closes it."""
 
     def __init__(self, path: str, store: Store, schema: Schema, timezone: str) -> None:
         self.path, self.store, self.schema, self.timezone = path, store, schema, timezone
 
     @abstractmethod
     def size(self) -> int:
-        """How many rows there are, about."""
+        """About how many rows there are."""
 
     @abstractmethod
     def read(self, where: Expr | None = None) -> Batch:
-        """All rows as they are at one moment; some for which `where` is not true may be left out."""
+        """All rows as of one moment; some for which `where` is not true may be left out."""
 
     @abstractmethod
     def looks_up(self, names: Sequence[str]) -> bool:
-        """Whether rows can be asked for by the values of some attributes."""
+        """Whether rows can be looked up by the values of some attributes."""
 
     @abstractmethod
     def lookup(self, keys: pa.Table) -> Batch:
@@ -48,7 +48,7 @@ class Stored(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the file or the connection."""
+        """Close the file or the connection."""
 
     def __enter__(self) -> Self:
         return self
@@ -59,11 +59,11 @@ class Stored(ABC):
         self.close()
 
     def trouble(self, what: str, expected: str = "") -> EngineError:
-        """An error of the store, which its text never shows with secrets in it."""
+        """An error of the store; its text never shows secrets."""
         return EngineError(Problem(self.path, f"{self.store} {what}", expected))
 
     def fitting(self, columns: Mapping[str, pa.Array], faults: Mapping[int, str]) -> Batch:
-        """Columns as rows of the schema, without those that have a fault or a NULL where none may be."""
+        """Columns as rows of the schema, without those that have a fault or a NULL where none is allowed."""
         arrays = [columns[name] for name in self.schema.names]
         table = pa.Table.from_arrays(arrays, schema=_nullable(self.schema))
         found = {**null_faults(self.schema, dict(columns)), **faults}
@@ -79,12 +79,12 @@ def _nullable(schema: Schema) -> pa.Schema:
 
 
 def _may_read(name: str) -> bool:
-    """Whether a network may send the value of a variable to where it likes: not any, it may be another's."""
+    """Whether a network may read a variable: not any, since it could send its value anywhere."""
     return name.startswith(PREFIX) or name in re.split(r"[,\s]+", os.environ.get(ALLOWED, ""))
 
 
 def resolved(store: Store, path: str) -> str:
-    """Where a store is, with the values of the environment variables that it names."""
+    """The address of a store, with the values of the environment variables that it names."""
     for name in SECRET.findall(store.at):
         if not _may_read(name):
             what = f"a store may not read the environment variable {name}"

@@ -1,6 +1,6 @@
-"""One train after another: what the next one takes, how it is committed, and the loop that runs them.
+"""Trains: what the next one takes, how it is committed, and the loop that runs them.
 
-Queues and choices come in; committed trains go out.
+In: queues and choices. Out: committed trains.
 """
 
 from australis.engine.train.commit import Train

@@ -1,4 +1,4 @@
-"""How often a train is tried, and for which failures."""
+"""How often a train is attempted, and after which failures."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TypeVar
 from australis.engine.worker import TrainFailed
 
 TRIES = 3
-"""How often a train is tried whose runner is at fault, as when an executor was lost."""
+"""How often a train is attempted if its runner is at fault, as when an executor was lost."""
 _log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 
 def attempt(run: Callable[[], Result], is_stopping: Callable[[], bool]) -> Result:
-    """Run a train, again where the runner failed, unless the node is stopping."""
+    """Run a train, and again if the runner failed, unless the node is stopping."""
     for left in reversed(range(TRIES)):
         try:
             return run()

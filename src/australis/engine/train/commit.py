@@ -1,4 +1,4 @@
-"""The commit of a train: one unit of work that makes visible what it did."""
+"""The commit of a train: one unit of work that makes its results visible."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from australis.plan.superboxes import Superbox
 
 @dataclass(frozen=True)
 class Train:
-    """A train that was committed."""
+    """A committed train."""
 
     superbox: str
     lo: int
@@ -37,7 +37,7 @@ class Train:
     commit_us: int
 
     def __str__(self) -> str:
-        """One line of it, for a log.
+        """One line for a log.
 
         >>> str(Train("fast", 1, 9, 8, 3, 2, 41_000, 2_500))
         'train of fast, numbers 1 to 9: 8 tuples in, 3 out, 2 tasks, ran 41.0 ms, committed in 2.5 ms'
@@ -48,13 +48,13 @@ class Train:
 
 
 class Replaced(EngineError):
-    """What a train did is not wanted any more: its superbox was replaced, or has had the same train."""
+    """The result of a train is no longer wanted: its superbox was replaced, or had the same train before."""
 
 
 def commit_train(ledger: Ledger, account: Account, dispatched: Dispatched, tables: Tables) -> None:
     """Commit heads, states, segments and statistics of a train, and drop what nobody needs any more.
 
-    The stored tables that it looked up have answered.
+    Also notes that the stored tables it looked up have answered.
     """
     crash_point("train.committing")
     with ledger.change() as change:
@@ -71,10 +71,10 @@ def commit_train(ledger: Ledger, account: Account, dispatched: Dispatched, table
 
 
 def _check_current(change: UnitOfWork, dispatched: Dispatched) -> None:
-    """Refuse a train of a superbox that does not run any more, or that has come further meanwhile.
+    """Refuse a train of a superbox that no longer runs, or that has advanced meanwhile.
 
-    A switch waits for the trains of what it replaces, and a superbox has one train at a time. But if nobody
-    could say whether a commit took effect, what was decided before the ledger found out may be outdated.
+    A switch waits for the trains of what it replaces, and a superbox has one train at a time. But while it
+    was in doubt whether a commit took effect, decisions may have been made that are outdated.
     """
     queues, members = change.queues, dispatched.members
     before, now = dispatched.plan.superboxes, queues.plan.superboxes
@@ -94,7 +94,7 @@ def _move_heads(change: UnitOfWork, account: Account) -> None:
 
 
 def _set_states(change: UnitOfWork, superbox: Superbox, manifests: Sequence[Manifest]) -> None:
-    """Make the states current that the train has written."""
+    """Make the states that the train has written current."""
     written = [StateFile(s.box, s.partition, s.name, s.bytes) for m in manifests for s in m.states]
     for member in superbox.members:
         boxes = change.queues.plan.superboxes[member].ordered
@@ -102,6 +102,6 @@ def _set_states(change: UnitOfWork, superbox: Superbox, manifests: Sequence[Mani
 
 
 def _touched(change: UnitOfWork, superbox: Superbox) -> list[str]:
-    """The arcs whose tuples may not be needed any more: those of the train, and those with history."""
+    """The arcs whose tuples may no longer be needed: those of the train, and those with history."""
     own = (*superbox.reads.values(), *superbox.writes.values())
     return list(dict.fromkeys((*own, *arcs_with_history(change.queues))))

@@ -1,8 +1,8 @@
-"""Cuts: how far the next trains may go of superboxes whose trains were too much, and what is set aside.
+"""Cuts: limits the trains of superboxes whose trains were too large, and sets tuples aside.
 
-A train that takes too long, or needs more memory than there is, is tried with fewer numbers, down to one. The
-tuples of a number that fails even alone are set aside, where they are to blame: a worker that was lost may
-have been lost for any reason. All this is only what was learnt: a node that restarts learns it again.
+A train that takes too long, or needs more memory than there is, is retried with fewer numbers, down to one.
+The tuples of a number that fails even alone are set aside, if they are to blame: a lost worker may have been
+lost for any reason. None of this is stored: a restarted node learns it again.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from australis.errors import EngineError
 from australis.plan.superboxes import Superbox
 
 SHARE = 8
-"""A train that failed is tried again with this part of its numbers: few failures are waited for."""
+"""A failed train is retried with its numbers divided by this, so that few failures have to be waited for."""
 ALONE_TRIES = 2
-"""How often a number fails alone before its tuples are set aside."""
+"""How often a number must fail alone before its tuples are set aside."""
 KEPT_TRAINS = 16
-"""For so many trains what was learnt is kept, then each may have twice as many numbers as the one before."""
+"""For how many trains a size is kept; then each may have twice as many numbers as the one before."""
 FORGOTTEN_SIZE = 1 << 24
-"""A cut that has grown beyond this is none any more."""
+"""A cut that has grown beyond this is removed."""
 _log = logging.getLogger(__name__)
 
 TooMuch = (Overran, TooLarge, TaskFault)
-"""The failures of trains that are tried with fewer tuples."""
+"""The failures after which trains are retried with fewer tuples."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Cut:
 
     superbox: Superbox
     end: int
-    """Up to this number a train failed: somewhere before it is the cause."""
+    """A train up to this number failed: the cause is somewhere before it."""
     size: int
     """How many numbers its next trains may have."""
     failed_alone: int = 0
@@ -48,18 +48,18 @@ class Cut:
 
 
 class Cuts:
-    """The cuts of a node. Whoever uses it decides on the next train, or has just run one."""
+    """The cuts of a node. Only the thread that decides on the next train, or has just run one, may use it."""
 
     def __init__(self) -> None:
         self._cuts: dict[str, Cut] = {}
         self._last_failed = -1
 
     def clear(self) -> None:
-        """Forget all that was learnt."""
+        """Forget everything that was learnt."""
         self._cuts.clear()
 
     def apart(self, queues: Queues, members: tuple[str, ...]) -> tuple[str, ...]:
-        """The superboxes of the next train: only the first, where it is not known which of them fails."""
+        """The superboxes of the next train: only the first, if it is not known which of them fails."""
         found = [self._of(queues, member) for member in members]
         return members[:1] if any(cut is not None for cut in found) else members
 
@@ -74,7 +74,7 @@ class Cuts:
         return "" if cut is None else cut.reason
 
     def note_failure(self, dispatched: Dispatched, error: EngineError) -> bool:
-        """A train failed; gives whether it is tried with fewer tuples, or without those of its number."""
+        """Note a failed train; returns whether it is retried, with fewer tuples or with them set aside."""
         self._last_failed = dispatched.reader
         superboxes, (name, *others) = dispatched.plan.superboxes, dispatched.members
         lo, hi = dispatched.lo, dispatched.hi
@@ -89,15 +89,15 @@ class Cuts:
         return self._note_failure_alone(name, Cut(superboxes[name], hi, 1), error)
 
     def is_tried_again(self, dispatched: Dispatched) -> bool:
-        """Whether a train that has not happened is about to be tried with fewer tuples."""
+        """Whether a failed train is about to be retried with fewer tuples."""
         return self._last_failed == dispatched.reader
 
     def _note_failure_alone(self, name: str, fresh: Cut, error: EngineError) -> bool:
-        """The train of a single number failed."""
+        """Note that the train of a single number failed."""
         known = self._cuts.get(name, fresh)
         known = known if known.end >= fresh.end else fresh
         if known.reason or isinstance(error, TooLarge):
-            # Without its tuples it failed as well, or they may be blameless.
+            # It failed even without its tuples, or they may be blameless.
             return False
         tries = known.failed_alone + 1
         reason = error.problem.what if tries >= ALONE_TRIES else ""
@@ -116,14 +116,14 @@ class Cuts:
                     del self._cuts[name]
 
     def _of(self, queues: Queues, name: str) -> Cut | None:
-        """What is known of a superbox, unless another one has taken its place."""
+        """What is known of a superbox, unless another one has replaced it."""
         cut = self._cuts.get(name)
         return cut if cut is not None and queues.plan.superboxes.get(name) == cut.superbox else None
 
 
 def _after(cut: Cut, hi: int) -> Cut:
-    """What is known after a train that came to a number: within what failed, the size stays."""
-    # What was set aside was the cause.
+    """What is known after a train that reached a number: within what failed, the size stays."""
+    # The tuples that were set aside were the cause.
     cut = replace(cut, end=hi if cut.reason else cut.end, failed_alone=0, reason="")
     if hi < cut.end:
         return cut

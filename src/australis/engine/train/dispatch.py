@@ -1,7 +1,7 @@
-"""Dispatch: the waybill of the next train, from the queues as they are.
+"""Dispatch: makes the waybill of the next train, from the current queues.
 
-It reads files (the footers of runs) and writes some (plans of superboxes that are joined), so nobody holds
-the ledger's lock meanwhile.
+It reads files (the footers of runs) and writes some (plans of joined superboxes), so it must not hold the
+ledger's lock.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ GateDropBoxes = Mapping[str, GateDropBox]
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """What trains are like on a node."""
+    """The settings of a node's trains."""
 
     partitions: int
     tasks: int
     """How many tasks can run at a time."""
     cache: int
-    """The bytes that a worker keeps decoded."""
+    """The bytes of decoded tuples that a worker caches."""
     limit_s: float | None = None
     """How long a train may take."""
 
 
 @dataclass(frozen=True)
 class Dispatched:
-    """A train that is about to run, and what it was decided on."""
+    """A train that is about to run, and what it was decided from."""
 
     waybill: Waybill
     superbox: Superbox
@@ -57,18 +57,18 @@ class Dispatched:
 
     @property
     def lo(self) -> int:
-        """Where the train begins."""
+        """The number at which the train begins."""
         return self.waybill.time_slices[0].lo
 
     @property
     def hi(self) -> int:
-        """Where the train ends."""
+        """The number at which the train ends."""
         return self.waybill.time_slices[-1].hi
 
 
 @dataclass(frozen=True)
 class DispatchPlan:
-    """What dispatch needs of a plan: its superboxes, also joined ones, and where workers find them."""
+    """What dispatch needs of a plan: its superboxes, including joined ones, and where workers find them."""
 
     superboxes: dict[tuple[str, ...], tuple[Superbox, str]]
     """By their members, with the file that workers load each from."""
@@ -81,7 +81,7 @@ class DispatchPlan:
 
 
 class Dispatch:
-    """Makes the waybills of trains. One thread at a time may use it."""
+    """Makes the waybills of trains. Only one thread at a time may use it."""
 
     def __init__(self, ledger: Ledger, settings: TrainSettings, tables: Tables) -> None:
         self._ledger, self._root = ledger, ledger.root
@@ -91,28 +91,28 @@ class Dispatch:
         self.switch(self.prepare(ledger.plan, write_plan(ledger.root, ledger.plan.superboxes)))
 
     def prepare(self, plan: Plan, plan_file: str, same: Container[str] = ()) -> DispatchPlan:
-        """What is needed of another plan, where workers find in a file what is not the same as now."""
+        """Prepare another plan; what differs from the present one is written to a file for the workers."""
         known = self._plan.superboxes.items()
         stays = {members: made for members, made in known if all(member in same for member in members)}
         made = {(name,): (each, plan_file) for name, each in plan.superboxes.items()} | stays
         return DispatchPlan(made, plan.outputs_downstream(), Lookups(self._root, plan))
 
     def unused(self, plan: DispatchPlan) -> set[str]:
-        """The files that nobody needs once another plan runs."""
+        """The files that are no longer needed once another plan runs."""
         return self._plan.files - plan.files
 
     def switch(self, plan: DispatchPlan) -> None:
-        """Another plan runs."""
+        """Switch to another plan."""
         self._plan = plan
 
     def waiting(self, queues: Queues, superbox: Superbox, end: int) -> int:
-        """How many tuples a train of a superbox up to a number would read, but at the least 1."""
+        """How many tuples a train of a superbox up to a number would read, but at least 1."""
         return max(1, queues.waiting(superbox, end, self._plan.lookups.rows(queues, superbox)))
 
     def make_waybill(
         self, queues: Queues, members: tuple[str, ...], end: int, most: int, drop_boxes: GateDropBoxes
     ) -> tuple[Waybill, Superbox]:
-        """Make out the next train of a superbox, or of joined ones: about `most` tuples, up to `end`."""
+        """Make the next waybill of a superbox, or of joined ones: about `most` tuples, up to `end`."""
         superbox, plan_file = self._ensure_plan(queues.plan, members)
         lo = queues.position(superbox)
         rows = self._plan.lookups.rows(queues, superbox)
@@ -170,7 +170,7 @@ class Dispatch:
         return events, min(hi, events[-1].end) if len(events) == MOMENTS_MOST else hi
 
     def _ensure_plan(self, plan: Plan, members: tuple[str, ...]) -> tuple[Superbox, str]:
-        """Join superboxes, and write the plan file that has the one, unless that was done before."""
+        """Join superboxes, and write the plan file of the result, unless that was done before."""
         known = self._plan.superboxes
         if members not in known:
             superbox = plan.joined(members)

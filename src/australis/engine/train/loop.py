@@ -23,10 +23,12 @@ from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import QUARANTINE_ARC
 
 LOOK_AGAIN_S = 0.5
-"""After how long a node at rest looks whether drop boxes can go."""
+"""How long an idle node waits before it checks whether drop boxes can be withdrawn."""
 ABANDON_AGAIN_S = 0.2
+WAIT_LEAST_S = 0.001
+"""How long a worker waits at least: a clock that is passed in may stand still just before a timeout."""
 WAIT_MOST_S = 3600.0
-"""How long a worker waits for a timeout at once; the system refuses to wait for centuries."""
+"""The longest single wait for a timeout; the system refuses to wait for centuries."""
 _log = logging.getLogger(__name__)
 
 
@@ -55,7 +57,7 @@ class Loop:
         self._clock, self._threads, self._train, self._workers = clock, threads, train, workers
         self.run = run
         self.turn = threads.lock()
-        """Whoever has it decides on the next train, or on what trains go through."""
+        """Its holder decides on the next train, or on the plan that trains run."""
         self.heard: Callable[[Train], None] = lambda train: None
         self._running: list[Thread] = []
         self._cuts = Cuts()
@@ -63,35 +65,35 @@ class Loop:
     # --- life
 
     def start(self) -> None:
-        """Let the workers begin."""
+        """Start the workers."""
         names = (f"australis-train-{index}" for index in range(self._workers))
         self._running = [self._threads.start(self._work, name) for name in names]
         self._upkeep.start()
 
     def end(self) -> None:
-        """Start no train any more, and try none again; whoever waits for one hears of it."""
+        """Start no more trains, and retry none; whoever waits for one is told."""
         self._upkeep.end()
         self._state.stop()
 
     def stop(self, abandon: Callable[[], None] | None = None) -> None:
-        """End when the trains that are running have been committed, or given up by `abandon`."""
+        """Stop once running trains have been committed, or given up by `abandon`."""
         self._state.stop()
         for thread in self._running:
             while abandon is not None and thread.is_alive():
-                # Again and again: a train may begin just after the others were given up.
+                # Repeatedly: a train may begin just after the others were given up.
                 abandon()
                 thread.join(ABANDON_AGAIN_S)
             thread.join()
         self._upkeep.stop()
 
     def drain(self) -> None:
-        """Wait until every tuple that was pushed has gone through."""
+        """Wait until every pushed tuple is processed."""
         name = self._ledger.plan.network.name
-        self._state.wait_until(self._state.is_idle, name, "all has gone through")
+        self._state.wait_until(self._state.is_idle, name, "all tuples are processed")
         self._state.check()
 
     def pause(self) -> None:
-        """Start no more trains, and wait for those that are running."""
+        """Start no more trains, and wait for the running ones to finish."""
         self._state.pause()
         self._ledger.guard.wait_until(lambda: not self._state.busy)
 
@@ -102,7 +104,7 @@ class Loop:
         self._state.resume()
 
     def step(self) -> Train | None:
-        """Run one train in this thread, though the loop is paused; None if there is nothing to do."""
+        """Run one train in this thread while the loop is paused; None if there is nothing to do."""
         while (dispatched := self._next(stepping=True)) is not None:
             with self._releasing(dispatched):
                 train = self._try_run(dispatched)
@@ -124,7 +126,7 @@ class Loop:
                         self._try_run(dispatched)
 
     def _next_unless_halted(self) -> Dispatched | None:
-        """Choose the next train; an error in that is kept before another worker meets the same one."""
+        """Choose the next train; an error is recorded before another worker can meet the same one."""
         dispatched: Dispatched | None = None
         with self.turn, self._keep_error():
             if not self._state.is_halted:
@@ -133,7 +135,7 @@ class Loop:
 
     @contextmanager
     def _releasing(self, dispatched: Dispatched) -> Iterator[None]:
-        """Release the superboxes of a train; where it failed, when its error is known: none starts before."""
+        """Release the superboxes of a train; a failed one only once its error is recorded."""
         try:
             yield
         finally:
@@ -141,7 +143,7 @@ class Loop:
 
     @contextmanager
     def _keep_error(self) -> Iterator[None]:
-        """Keep an error for whoever asks; the train that it stopped never happened."""
+        """Record an error for whoever asks; the train that it stopped never happened."""
         try:
             yield
         except Exception as error:
@@ -151,19 +153,21 @@ class Loop:
     def _wait(self, version: int) -> None:
         """Wait until something changes or a timeout is due; then log that time has passed."""
         state = self._state
-        deadline = None if state.is_halted or state.changing else self._deadline()
+        # The time comes first: an event that is logged after that makes its own timeouts due.
         now = self._clock()
+        deadline = None if state.is_halted or state.changing else self._deadline()
         if deadline is not None and deadline <= now:
             self._tick(now)
         elif not state.stopping:
             seconds = WAIT_MOST_S if deadline is None else min((deadline - now) / 1e6, WAIT_MOST_S)
+            seconds = max(seconds, WAIT_LEAST_S)
             seconds = min(seconds, self._tables.pause_s())
-            # While drop boxes stand, they are looked at again, though nothing happens.
+            # While there are drop boxes, they are checked again even if nothing happens.
             standing = self._steering.dropboxes.standing
             self._ledger.guard.wait_beyond(version, min(seconds, LOOK_AGAIN_S) if standing else seconds)
 
     def _deadline(self) -> int | None:
-        """When the next timeout is due of a superbox that waits for nothing else."""
+        """When the next timeout of a superbox without other work is due."""
         queues, busy = self._ledger.queues, self._state.busy
         resting = (name for name in queues.heads if name not in busy and queues.is_caught_up(name))
         known = (queues.heads[name].deadline for name in resting)
@@ -172,7 +176,7 @@ class Loop:
     # --- choosing
 
     def _next(self, *, stepping: bool = False) -> Dispatched | None:
-        """Choose the next train, and note that it is running; None if there is none to run."""
+        """Choose the next train, and mark it as running; None if there is none to run."""
         with self.turn:
             self._ledger.settle()
             reader = self._ledger.enter()
@@ -209,12 +213,12 @@ class Loop:
     # --- running
 
     def _try_run(self, dispatched: Dispatched) -> Train | None:
-        """Run a train; None if it did not happen for a reason that leaves others alone."""
+        """Run a train; None if it did not happen for a reason that does not concern others."""
         try:
             return self._run_train(dispatched)
         except LookupFailed as error:
             _log.warning("a train waits for a table: %s", error)
-            # It is for later.
+            # It will be retried later.
             self._tables.note_failure(error.problem, self._ledger)
         except Replaced as error:
             _log.warning("a train did not happen: %s", error)
@@ -226,7 +230,7 @@ class Loop:
         return None
 
     def _is_cut(self, dispatched: Dispatched, error: EngineError) -> bool:
-        """Whether a train that was too much is tried with fewer tuples; a query that is too slow is not."""
+        """Whether a train that was too large is retried with fewer tuples; a slow query is not."""
         is_slow_query = isinstance(error, Overran) and self._query_of(dispatched.members) is not None
         if self._state.stopping or is_slow_query:
             return False
@@ -239,22 +243,22 @@ class Loop:
         return owners.pop() if len(owners) == 1 else None
 
     def _fail(self, members: Sequence[str], error: AustralisError) -> None:
-        """Let an ad hoc query stand still of which a train failed; any other is an error of the node."""
+        """Stop an ad hoc query whose train failed; the failure of any other train is an error of the node."""
         query = self._query_of(members)
         if query is None:
             raise error
-        _log.error("the query %s stands still: %s", query, error)
+        _log.error("the query %s is stopped: %s", query, error)
         self._state.fail_query(query, error)
 
     def _run_train(self, dispatched: Dispatched) -> Train:
-        """Run a train, commit it, and ask for the upkeep of what it has read and written."""
+        """Run a train, commit it, and ask for maintenance of the arcs that it has read and written."""
         try:
             train = self._run_and_commit(dispatched)
             self._tell(train)
         finally:
             # Only now, since this deletes files, which takes long on some disks: nobody has to wait for it.
             self._ledger.leave(dispatched.reader)
-            # A train that failed leaves files, too.
+            # A failed train leaves files, too.
             self._upkeep.ask(())
         superbox = dispatched.superbox
         self._upkeep.ask((*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC))
@@ -283,7 +287,7 @@ class Loop:
         return Train(superbox.id, account.lo, account.hi, received, emitted, tasks, run_us, commit_us)
 
     def _tell(self, train: Train) -> None:
-        """Tell who listens of a train, before a drain is over."""
+        """Tell listeners of a train, before a drain is over."""
         try:
             self.heard(train)
         finally:
@@ -291,7 +295,7 @@ class Loop:
 
 
 def _as_ours(error: Exception, network: str) -> AustralisError:
-    """An error as ours: one that nobody foresaw must stop the node, too, and not just a thread of it."""
+    """An error as ours: an unexpected one must stop the node, too, and not just one thread."""
     if isinstance(error, AustralisError):
         return error
     unforeseen = EngineError(Problem(network, f"a train failed: {type(error).__name__}: {error}"))

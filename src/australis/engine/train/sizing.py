@@ -11,8 +11,7 @@ from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Superbox
 
 ROWS_PER_TASK = 60_000
-"""Each task has at least so many tuples, so a train of fewer than twice as many is one task: a second one
-would cost more than it saves."""
+"""The least number of tuples per task: with fewer, a second task would cost more than it saves."""
 
 
 def shares(
@@ -24,7 +23,7 @@ def shares(
     numbers: tuple[int, int],
     weights: Mapping[Segment, int],
 ) -> tuple[Share, ...]:
-    """The tasks of a train over some numbers: each has about as many of the tuples that are read."""
+    """The tasks of a train over some numbers: each reads about the same number of tuples."""
     tasks = max(1, min(tasks_most, tuples // ROWS_PER_TASK))
     if superbox.spread.kind is SpreadKind.ROWS:
         return tuple(_ranges(numbers, tasks, weights))
@@ -42,7 +41,7 @@ def _ranges(numbers: tuple[int, int], tasks: int, weights: Mapping[Segment, int]
 
 
 def _cuts(weights: Mapping[Segment, int], lo: int, hi: int, tasks: int) -> Iterator[int]:
-    """The numbers between which tasks have about as many tuples to read."""
+    """The numbers that divide the tuples to read about equally among tasks."""
     whole, passed, found = sum(weights.values()), 0, 1
     for segment, weight in sorted(weights.items(), key=lambda each: each[0].base):
         begin, end = max(lo, segment.base), min(hi, segment.end)
@@ -53,7 +52,7 @@ def _cuts(weights: Mapping[Segment, int], lo: int, hi: int, tasks: int) -> Itera
 
 
 def _beside(number: int, runs: Sequence[Segment]) -> int:
-    """A number near another one that no run spans: of one sorted by key, any part takes reading the whole."""
+    """A nearby number that no run spans: a run sorted by key can only be read whole."""
     spanning = next((run for run in runs if run.base < number < run.end), None)
     if spanning is None:
         return number

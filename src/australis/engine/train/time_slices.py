@@ -1,4 +1,4 @@
-"""Time slices: how events of the log go through a superbox, each local time by itself where time matters."""
+"""Time slices: how events of the log go through a superbox, each local time separately where time matters."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def time_slices(
 ) -> tuple[TimeSlice, ...]:
     """The time slices of the numbers from `lo` up to `hi`.
 
-    Where no box has a timeout, local time changes nothing, and only the ends of the streams matter, and where
-    there is a new version of one of the `tables`: it is no matter whether there are other events.
+    If no box has a timeout, local time changes nothing: only ends of streams and new versions of `tables`
+    matter, and other events may be left out.
 
     >>> log = [LogEvent(0, 3, "push", "x", 2, 10), LogEvent(3, 5, "push", "x", 1, 20)]
     >>> log += [LogEvent(5, 7, "flush", "", 0, 30)]

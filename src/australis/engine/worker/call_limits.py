@@ -1,7 +1,7 @@
-"""Time limits of users' functions: a call that takes too long is interrupted by a signal, wherever it is.
+"""Time limits of user functions: a signal interrupts a call that takes too long, wherever it is.
 
-Only the main thread of a process gets signals. That is where workers run tasks; elsewhere there is no limit,
-but that of the train. Code that never returns to Python is not interrupted either.
+Only the main thread of a process gets signals. That is where workers run tasks; elsewhere only the limit of
+the train applies. Code that never returns to Python is not interrupted either.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from australis.algebra.user_functions import CallOverran
 
 @contextmanager
 def interrupt_after(limit_us: int) -> Iterator[None]:
-    """Raise `CallOverran` inside when so many microseconds have passed."""
+    """Raise `CallOverran` inside the block after a number of microseconds."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     is_inside = True
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        # A signal that comes at the last moment must not hit what follows.
+        # A signal at the last moment must not hit what follows.
         if is_inside:
             raise CallOverran
 

@@ -1,4 +1,4 @@
-"""What a task reads of the streams of a train: of wide tuples only the attributes that its boxes need."""
+"""What a task reads of the streams of a train: only the attributes that its boxes need."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from australis.rewrite.streams import is_end
 _VALUE_BYTES = 8
 
 parts: Cache[pa.Table] = Cache()
-"""Segments of which trains take a part at a time."""
+"""Segments that trains read in parts."""
 
 
 def narrowed(superbox: Superbox) -> Network | None:
-    """The network of a superbox over streams with only the attributes that are needed; None if all are.
+    """The network of a superbox with only the needed attributes of its streams; None if all are needed.
 
-    Boxes that keep tuples whole in their state, or may have to show one, need all of them. What must not be
-    NULL is read in any case: a tuple that has it so is no tuple.
+    Boxes that keep whole tuples in their state, or may have to quarantine one, need all attributes.
+    Attributes that must not be NULL are always read, to find the tuples in which they are.
     """
     network = superbox.network
     ordered = [box_id for box_id, node in network.boxes.items() if node.box.ordered]
@@ -69,7 +69,7 @@ class Intake:
         return merged(tables).combine_chunks().rename_columns({SEQ: CAUSE})
 
     def _segment(self, name: str, segment: Segment, schema: Schema) -> pa.Table:
-        """A segment's tuples; one that the train takes in part will be asked for again, so it is kept."""
+        """A segment's tuples, cached if the train reads only a part of them: it will be needed again."""
         lo, hi, columns = self._lo, self._hi, list(schema.names)
         lookup = self._waybill.lookups.get(name)
         if lookup is not None and lookup.attribute == segment.key:
@@ -89,7 +89,7 @@ class Intake:
 
 
 def _fitting(segment: Segment, table: pa.Table, schema: Schema) -> pa.Table:
-    """The tuples of an adopted file in the types of a schema: equal keys must be alike to meet."""
+    """The tuples of an adopted file in the types of a schema: equal keys must have equal types to match."""
     if not segment.adopted:
         return table
     target = [pa.field(each.name, each.type.arrow) for each in schema]
@@ -103,7 +103,7 @@ def _fitting(segment: Segment, table: pa.Table, schema: Schema) -> pa.Table:
 
 
 def are_tuples(streams: dict[str, pa.Table], network: Network) -> bool:
-    """Whether no tuple has a NULL where a value must be, so that none has to be shown."""
+    """Whether no tuple has a NULL where a value is required, so that none has to be quarantined."""
     return not any(
         table[field.name].null_count
         for name, table in streams.items()

@@ -17,7 +17,7 @@ from australis.plan.superboxes import Superbox
 
 
 def write_plan(root: Root, superboxes: Mapping[str, Superbox]) -> str:
-    """Write a plan file; gives its name. Those of nodes before are swept when a root is opened."""
+    """Write a plan file; returns its name. Those of earlier nodes are swept when a root is opened."""
     boxes = repr([dict(each.network.boxes) for each in superboxes.values()])
     named = tuple(each for each in registered() if each.name in boxes)
     name = root.new_name(PLANS, "plan", ".plan")
@@ -26,7 +26,7 @@ def write_plan(root: Root, superboxes: Mapping[str, Superbox]) -> str:
 
 
 def read_plan(root: Root, name: str) -> Mapping[str, Superbox]:
-    """The superboxes of a plan file; its functions are registered in this process."""
+    """The superboxes of a plan file; registers its functions in this process."""
     with root.open(name) as source:
         functions, superboxes = pickle.loads(source.read())
     register_all(pickle.loads(functions))
@@ -35,7 +35,7 @@ def read_plan(root: Root, name: str) -> Mapping[str, Superbox]:
 
 
 def _packed(functions: tuple[RowFunction | UserAggregate, ...], superboxes: Mapping[str, Superbox]) -> bytes:
-    """Functions first, since a network is checked against them when it is made again."""
+    """Functions come first, since a network is checked against them when it is loaded."""
     try:
         _by_value(functions)
         code: bytes = cloudpickle.dumps(functions)
@@ -47,7 +47,7 @@ def _packed(functions: tuple[RowFunction | UserAggregate, ...], superboxes: Mapp
 
 
 def _by_value(functions: tuple[RowFunction | UserAggregate, ...]) -> None:
-    """Let code of modules that workers cannot import travel with the plan."""
+    """Pickle the code of modules that workers cannot import with the plan."""
     for each in functions:
         for call in vars(each).values():
             module = getattr(call, "__module__", None)
@@ -56,7 +56,7 @@ def _by_value(functions: tuple[RowFunction | UserAggregate, ...]) -> None:
 
 
 def _importable(module: str) -> bool:
-    """Whether workers can import a module: one that is installed, not one of a folder that we look into."""
+    """Whether workers can import a module: one that is installed, not one from a local folder."""
     file = getattr(sys.modules[module], "__file__", None)
     if module == "__main__" or file is None:
         return module in sys.builtin_module_names

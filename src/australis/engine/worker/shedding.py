@@ -1,7 +1,7 @@
 """Gates: what a drop box at a stream of a superbox lets in (Aurora 4.5).
 
-Whether a tuple is shed follows from its sequence number, its place among the tuples of that number and its
-values alone. A train is cut only between numbers, so other cuts and repeated trains shed the same.
+Whether a tuple is shed depends only on its sequence number, its rank among the tuples of that number, and its
+values. Trains are cut only between numbers, so other cuts and repeated trains shed the same.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STEP = np.uint64(0xD1B54A32D192ED03)
 
 def let_in(drop_box: GateDropBox, superbox: str, table: pa.Table, schema: Schema, timezone: str) -> pa.Table:
     """The tuples of a stream that its drop box lets in."""
-    # Each superbox has its own seed: a drop box behind another would find its share gone with one for all.
+    # Each superbox has its own seed: with a common one, a second drop box would find its share already gone.
     seed = zlib.crc32(superbox.encode())
     shed = fractions(seed, _told_apart(table[CAUSE].to_numpy())) < drop_box.share
     if drop_box.where:
@@ -36,9 +36,9 @@ def let_in(drop_box: GateDropBox, superbox: str, table: pa.Table, schema: Schema
 
 
 def _told_apart(numbers: Indexes) -> npt.NDArray[np.uint64]:
-    """Numbers to hash: the tuples that one event makes a window emit share a number, but not their fate.
+    """Numbers to hash: tuples that a window emits for one event share a number, but are shed separately.
 
-    Those with a number of their own keep it.
+    Tuples with a unique number keep it.
     """
     found = numbers.astype(np.uint64)
     if np.all(numbers[1:] > numbers[:-1]):

@@ -1,7 +1,7 @@
-"""Sifting: tuples that make a box fail are set aside, and the rest passes as if they had never come.
+"""Sifting: sets aside tuples that make a box fail; the rest passes as if they had never come.
 
-A pipeline changes nothing when it fails, and cutting what goes through it changes no result. So what fails is
-tried in halves, from the same state, down to one sequence number, and there down to the tuple.
+A pipeline changes nothing when it fails, and dividing its input changes no result. So a failing batch is
+retried in halves, from the same state, down to one sequence number, and then down to the tuple.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Arrivals = Mapping[str, pa.Table]
 
 
 class Sieve:
-    """Takes tuples through a pipeline without those that make it fail."""
+    """Takes tuples through a pipeline, without those that make it fail."""
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
@@ -48,9 +48,9 @@ class Sieve:
     def _sift(
         self, state: PipelineState, arrivals: Arrivals, time_slice: TimeSlice, error: KernelError
     ) -> Iterator[Passage]:
-        """Take the tuples of a time slice through that has just failed."""
+        """Take the tuples of a time slice that has just failed through the pipeline."""
         now, is_ending = time_slice.now, time_slice.ending
-        # The end alone may be what fails: then the tuples pass, and nobody can be set aside for it.
+        # The end alone may be what fails: then the tuples pass, and there is nothing to set aside.
         passages = self._halves(state, arrivals, now) if is_ending else self._cut(state, arrivals, now, error)
         for passage in passages:
             state = passage.state
@@ -59,14 +59,14 @@ class Sieve:
             yield self._pipeline.advance(state, {}, now, ending=True)
 
     def set_aside(self, state: PipelineState, arrivals: Arrivals, box: str, reason: str) -> Passage:
-        """Send all of some tuples to the quarantine, for the sake of a box; the state stays as it is."""
+        """Send all of some tuples to the quarantine, because of a box; the state stays as it is."""
         error = KernelError(Problem(f"{self._pipeline.network.name}.{box}", reason))
         return self._rejected(state, [self._reject(name, table, error) for name, table in arrivals.items()])
 
     # --- by sequence number
 
     def _halves(self, state: PipelineState, arrivals: Arrivals, now: int) -> Iterator[Passage]:
-        """Take tuples through, cut where they fail."""
+        """Take tuples through, dividing them where they fail."""
         try:
             passage = self._pipeline.advance(state, arrivals, now)
         except KernelError as error:
@@ -89,12 +89,12 @@ class Sieve:
                 state = passage.state
                 yield passage
 
-    # --- tuples of one number: they travel together, so each is found by trials from the same state
+    # --- tuples of one number: they stay together, so each is found by trials from the same state
 
     def _isolate(
         self, state: PipelineState, arrivals: Arrivals, now: int, error: KernelError
     ) -> Iterator[Passage]:
-        # What fails without any tuple is not their fault.
+        # A failure without any tuple is not their fault.
         self._pipeline.advance(state, {}, now)
         rows = [(name, row) for name, table in arrivals.items() for row in range(table.num_rows)]
         rejected = []
@@ -122,7 +122,7 @@ class Sieve:
         now: int,
         error: KernelError,
     ) -> tuple[int, KernelError]:
-        """The first tuple with which those before it fail, where all together do; and how it failed."""
+        """The last tuple of the shortest prefix that fails, given that all together fail; and the failure."""
         passes, fails = 0, len(rows)
         while fails - passes > 1:
             middle = (passes + fails) // 2
@@ -155,7 +155,7 @@ class Sieve:
         return Passage(state, {QUARANTINE: found}, counters, dict.fromkeys(counters, 0), {}, {})
 
     def _counted(self, found: pa.Table) -> Iterator[tuple[str, Counters]]:
-        """What is set aside, as tuples that came to the boxes that failed, and were rejected there."""
+        """Count tuples that are set aside as received and rejected by the boxes that failed."""
         for path, count in Counter(found["path"].to_pylist()).items():
             box = path.removeprefix(f"{self._pipeline.network.name}.")
             if box in self._pipeline.kernels:
@@ -163,7 +163,7 @@ class Sieve:
 
 
 class Unsiftable(KernelError):
-    """A failure for which no tuple is to be blamed."""
+    """A failure that no tuple is to blame for."""
 
 
 def _numbers(table: pa.Table) -> npt.NDArray[np.int64]:
@@ -180,7 +180,7 @@ def _from(arrivals: Arrivals, number: int) -> Arrivals:
 
 
 def _place(table: pa.Table, number: int) -> int:
-    """Where the tuples begin that have a number or a later one."""
+    """The index of the first tuple with a number or a later one."""
     return int(np.searchsorted(_numbers(table), number))
 
 

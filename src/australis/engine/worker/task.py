@@ -1,7 +1,7 @@
-"""What runs in a worker: a share of a train, from segments to segments.
+"""A task: runs a share of a train in a worker, from segments to segments.
 
-The task reads the tuples of its share, lets them through the kernels of the superbox, and writes the states
-and output segments, all to new files. Nothing of it can be seen before the driver commits its manifest.
+The task reads the tuples of its share, runs them through the kernels of the superbox, and writes states and
+output segments, all to new files. Nothing is visible before the driver commits its manifest.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ from australis.plan.superboxes import QUARANTINE_ARC, Superbox
 from australis.qos.histograms import bins_of
 
 ARRIVAL_STEP_US = 1000
-"""Arrival times are told in steps of this, so that a manifest stays small."""
+"""Arrival times are reported in steps of this, so that a manifest stays small."""
 
 PIPELINES_MOST = 1_000
-"""How many superboxes a worker keeps ready; those of plans that are gone would pile up."""
+"""How many superboxes a worker keeps ready; those of old plans would pile up."""
 
 
 _States = dict[int, tuple[PipelineState, PipelineState]]
@@ -59,7 +59,7 @@ _States = dict[int, tuple[PipelineState, PipelineState]]
 
 
 class Ready(NamedTuple):
-    """A superbox and its kernels, and those for streams with fewer attributes where these are enough."""
+    """A superbox and its kernels, and kernels for streams with fewer attributes, if those are enough."""
 
     superbox: Superbox
     whole: Pipeline
@@ -71,14 +71,14 @@ _states: Cache[State] = Cache()
 
 
 def forget() -> None:
-    """Forget all that this process keeps between tasks, as a new one would."""
+    """Forget everything that this process keeps between tasks, as a new process would."""
     _ready.clear()
     _states.clear()
     parts.clear()
 
 
 def ready_for(root: Root, waybill: Waybill) -> Ready:
-    """The superbox of a train and its kernels, made once in a worker."""
+    """The superbox of a train and its kernels, created once in a worker."""
     key = (root.uri_of(waybill.plan), waybill.superbox)
     if key not in _ready:
         if len(_ready) > PIPELINES_MOST:
@@ -127,12 +127,12 @@ class _Done:
             self.received[name] = self.received.get(name, 0) + table.num_rows
 
     def gates(self) -> dict[str, tuple[int, int]]:
-        """For each input what came, and what of it was shed."""
+        """What reached each input, and how much of it was shed."""
         shed = {name: self.shed.get(name, 0) for name in self.received}
         return {name: (kept + shed[name], shed[name]) for name, kept in self.received.items()}
 
     def counted(self) -> dict[str, dict[str, int]]:
-        """What a manifest says of each box, and of inputs with tuples that do not fit."""
+        """The counters in a manifest of each box, and of inputs with tuples that do not fit."""
         counted = {**self.boxes, **{name: Counters(rejected=n) for name, n in self.rejected.items()}}
         return {
             name: {
@@ -160,12 +160,12 @@ class Task:
         """The number of the version of each stored table that was loaded here."""
 
     def _first_pipeline(self, waybill: Waybill) -> Pipeline:
-        """The pipeline to begin with: that for fewer attributes, if these are likely to be enough."""
+        """The first pipeline to try: the one for fewer attributes, if these are likely to be enough."""
         narrow = None if waybill.drop_boxes or waybill.set_aside else self._ready.narrow
         return narrow or self._ready.whole
 
     def run(self, given: Mapping[str, pa.Table] | None = None) -> Manifest:
-        """Read, compute, write; `given` are the tuples of the one partition, if Spark has read them."""
+        """Read, compute, write; `given` are the tuples of the only partition, if Spark has read them."""
         began = time.perf_counter_ns()
         if given is not None:
             self._pipeline = self._ready.whole
@@ -174,7 +174,7 @@ class Task:
         except KernelError:
             if self._pipeline is self._ready.whole:
                 raise
-            # A tuple that is set aside has to be shown whole.
+            # A tuple that is set aside has to be quarantined whole.
             self._pipeline = self._ready.whole
             done, states = self._compute(given)
         outputs = dict(self._outputs(done))
@@ -192,7 +192,7 @@ class Task:
         )
 
     def _compute(self, given: Mapping[str, pa.Table] | None) -> tuple[_Done, _States]:
-        """Take the tuples through the boxes, partition by partition."""
+        """Run the tuples through the boxes, partition by partition."""
         done, states = _Done(), {}
         streams = self._let_in(self._read(), done) if given is None else given
         crash_point("task.read")
@@ -202,10 +202,10 @@ class Task:
             states[partition] = (before, self._advance(before, tuples, done))
         return done, states
 
-    # --- in
+    # --- input
 
     def _read(self) -> dict[str, pa.Table]:
-        """The tuples of the streams, whole if a drop box looks at them or one of them has to be shown."""
+        """The tuples of the streams, whole if a drop box looks at them or one has to be quarantined."""
         intake, pipeline = Intake(self._root, self._waybill, self._share), self._pipeline
         streams = intake.read(pipeline.network)
         if pipeline is self._ready.whole or are_tuples(streams, pipeline.network):
@@ -215,7 +215,7 @@ class Task:
 
     def _let_in(self, streams: dict[str, pa.Table], done: _Done) -> dict[str, pa.Table]:
         """What the drop boxes at the superbox's gates let in."""
-        # Tasks with partitions of their own all read the whole train: the first one says what was shed.
+        # Tasks with different partitions all read the whole train: only the first reports what was shed.
         counts = self._superbox.spread.kind is SpreadKind.ROWS or self._part == 0
         network = self._superbox.network
         for name, drop_box in self._waybill.drop_boxes.items():
@@ -228,7 +228,7 @@ class Task:
     def _partitioned(
         self, streams: Mapping[str, pa.Table], divided: bool
     ) -> Iterator[tuple[int, Mapping[str, pa.Table]]]:
-        """The tuples of each partition of the share, unless they are divided already."""
+        """The tuples of each partition of the share, unless they are already divided."""
         spread = self._superbox.spread
         if divided or spread.kind is not SpreadKind.KEYS or self._waybill.partitions == 1:
             yield self._share.partitions[0], streams
@@ -239,7 +239,7 @@ class Task:
             mine = {name: streams[name].filter(pa.array(owners[name] == partition)) for name in streams}
             yield partition, mine
 
-    # --- through
+    # --- processing
 
     def _state(self, partition: int, done: _Done) -> PipelineState:
         self._versions.clear()
@@ -253,7 +253,7 @@ class Task:
         return _states.get(name, lambda: read_state(self._root, name), _size)
 
     def _load_tables(self, done: _Done) -> PipelineState:
-        """Load the first versions of the stored tables; gives the state before the first train."""
+        """Load the first versions of the stored tables; returns the state before the first train."""
         state = self._pipeline.start()
         for name, segments in self._waybill.tables.items():
             logged = [each.lo + 1 for each in self._waybill.time_slices if each.load == name]
@@ -264,7 +264,7 @@ class Task:
     def _renew_table(self, state: PipelineState, name: str, base: int, done: _Done) -> PipelineState:
         """Load the version of a stored table whose rows begin with a number, unless the state has it."""
         is_known = self._versions.get(name) == base
-        # States that others have left may have another version.
+        # States taken over from others may have another version.
         if name in self._waybill.asked or (is_known and not self._waybill.states):
             return state
         self._versions[name] = base
@@ -290,7 +290,7 @@ class Task:
     def _passages(
         self, state: PipelineState, arrivals: Mapping[str, pa.Table], time_slice: TimeSlice
     ) -> Iterator[Passage]:
-        """What comes of the tuples of a time slice, those apart that make a box fail."""
+        """The results of the tuples of a time slice; those that make a box fail are set aside."""
         if self._pipeline is not self._ready.whole:
             yield self._pipeline.advance(state, arrivals, time_slice.now, ending=time_slice.ending)
             return
@@ -300,12 +300,12 @@ class Task:
             arrivals = {}
         yield from sieve.advance(state, arrivals, time_slice)
 
-    # --- out
+    # --- output
 
     def _write(
         self, states: Mapping[int, tuple[PipelineState, PipelineState]], outputs: Mapping[str, pa.Table]
     ) -> tuple[tuple[Segment, ...], tuple[WrittenState, ...]]:
-        """Write what changed of the states, and the outputs, all together."""
+        """Write the changed states and the outputs together."""
         files: dict[str, bytes | pa.Buffer] = {}
         written = []
         for partition, (before, after) in states.items():
@@ -325,7 +325,7 @@ class Task:
         return tuple(segments), tuple(written)
 
     def _outputs(self, done: _Done) -> Iterator[tuple[str, pa.Table]]:
-        """The tuples that somebody waits for, by output."""
+        """The tuples that somebody reads, by output."""
         for name, tables in done.outputs.items():
             if name == QUARANTINE or name in self._superbox.writes:
                 table = self._own_rejects(merged(tables)) if name == QUARANTINE else merged(tables)
@@ -335,7 +335,7 @@ class Task:
                     yield name, table
 
     def _values(self, outputs: Mapping[str, pa.Table]) -> Iterator[tuple[str, list[int]]]:
-        """The value histograms of the network's outputs that ask for one."""
+        """The value histograms of the network's outputs that have a value graph."""
         for name, graphs in self._waybill.watched.items():
             for output, graph in graphs.items():
                 if name in outputs:
@@ -350,14 +350,14 @@ class Task:
         return QUARANTINE_ARC if name == QUARANTINE else self._superbox.writes[name]
 
     def _own_rejects(self, table: pa.Table) -> pa.Table:
-        """Without what another superbox that reads the same input has quarantined."""
+        """The rejected tuples, without those that another superbox reading the same input has quarantined."""
         network = self._superbox.network
         others = {f"{network.name}.{name}" for name in network.inputs if name not in self._superbox.admits}
         kept = [path not in others for path in table["path"].to_pylist()]
         return table.filter(pa.array(kept, pa.bool_()))
 
     def _rejected_at_inputs(self, table: pa.Table) -> dict[str, int]:
-        """How many rows of the quarantine are tuples that do not fit their input; boxes count the others."""
+        """How many quarantined rows are tuples that do not fit their input; boxes count the others."""
         paths = {f"{self._superbox.network.name}.{name}": name for name in self._superbox.admits}
         counted = table["path"].value_counts().to_pylist()
         return {paths[each["values"]]: each["counts"] for each in counted if each["values"] in paths}

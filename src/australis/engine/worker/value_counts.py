@@ -9,7 +9,7 @@ from australis.qos.histograms import Bins, Counts, count
 
 
 def binned(bins: Bins, table: pa.Table) -> Counts:
-    """The tuples of an output by the bins of its value graph."""
+    """Counts the tuples of an output by the bins of its value graph."""
     column = table[bins.graph.attribute]
     if pa.types.is_string(column.type):
         found = pc.value_counts(column)

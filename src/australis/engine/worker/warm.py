@@ -1,4 +1,4 @@
-"""Warming: small batches through the kernels, so that compiled loops are in memory before a fork."""
+"""Warms the kernels up with small batches, so that compiled loops are in memory before a fork."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from australis.kernels.run import PipelineRun
 
 
 def warm_up() -> None:
-    """Load the compiled loops that trains use most; what is left out is loaded when it is first used."""
+    """Load the compiled loops that trains use most; others are loaded on first use."""
     run = PipelineRun(_network())
     rows = pa.table({"k": [1, 2, 1], "at": [1, 2, 3], "x": [1.0, 2.0, 3.0]})
     for name in ("left", "right"):

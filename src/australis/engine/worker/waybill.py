@@ -1,6 +1,6 @@
-"""What a task of a train is told, and what it tells: a waybill in JSON comes in, a manifest goes out.
+"""What a task of a train receives, a waybill in JSON, and what it returns, a manifest.
 
-Driver and tasks may be on different machines, so both are plain values; the network comes in a plan file.
+Driver and tasks may be on different machines, so both are plain values; the network is in a plan file.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from australis.errors import AustralisError, EngineError, Problem
 
 _MANIFEST, _FAILURE, _FAULT = b"M", b"F", b"X"
 _REASON_MOST = 500
-"""How many characters of a reason are told."""
+"""How many characters of a reason are reported."""
 
 
 @dataclass(frozen=True)
 class TimeSlice:
-    """Sequence numbers that go through a superbox at one local time; with `ending`, the streams end behind.
+    """Sequence numbers that go through a superbox at one local time; `ending` if streams end after them.
 
-    What timeouts emit has the number `before`; what the end emits the one behind it. With `load`, there is a
-    new version of that stored table first.
+    Tuples emitted by timeouts have the number `before`; those emitted by the end have the next one. With
+    `load`, a new version of that stored table comes first.
     """
 
     lo: int
@@ -51,7 +51,7 @@ class GateDropBox:
     """A drop box at the gate of a stream: sheds `share` of the tuples on which `where` is true, or of all."""
 
     number: int
-    """By which the ledger of what was shed knows it."""
+    """Its number in the log of drop boxes."""
     share: float
     where: str = ""
 
@@ -65,17 +65,17 @@ class Waybill:
     superbox: str
     train: int
     partitions: int
-    """How many the state is kept in."""
+    """The number of parts into which the state is divided."""
     time_slices: tuple[TimeSlice, ...]
     shares: tuple[Share, ...]
     streams: Mapping[str, tuple[Segment, ...]]
     """The segments of each input of the superbox."""
     tables: Mapping[str, tuple[Segment, ...]] = field(default_factory=dict)
-    """Stored tables: all versions that are there before the first train, then those that are new."""
+    """Stored tables: before the first train all existing versions, then new ones."""
     states: Mapping[str, str] = field(default_factory=dict)
     """The state files by `box/partition`; none before the first train."""
     priorities: Mapping[str, float] = field(default_factory=dict)
-    """How much each input's queue deserves to be kept decoded."""
+    """The priority of each input's queue in the cache of decoded segments."""
     cache: int = 0
     drop_boxes: Mapping[str, GateDropBox] = field(default_factory=dict)
     """The drop boxes that the tuples go through first, by input."""
@@ -85,13 +85,13 @@ class Waybill:
     members: tuple[str, ...] = ()
     """The superboxes of the plan that are joined in this one."""
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
-    """What the first boxes can let through of each input's history: no more need be read of it."""
+    """What the first boxes can pass of each input's history: no more of it has to be read."""
     asked: Mapping[str, int] = field(default_factory=dict)
-    """Stored tables that are looked up, each with its version: what is known of another one is forgotten."""
+    """Stored tables that are looked up, with their versions: answers of other versions are forgotten."""
     unloaded: bool = False
-    """Whether no train before this one has read the stored tables."""
+    """Whether no earlier train has read the stored tables."""
     limit_s: float | None = None
-    """How long the train may take; None for as long as it takes."""
+    """How long the train may take; None for no limit."""
     set_aside: str = ""
     """Why all tuples of this train go to the quarantine; empty if they do not."""
 
@@ -139,7 +139,7 @@ class Manifest:
     """For each arc written, arrival times (microseconds, in steps) and how many tuples have them."""
     deadline: int | None
     gates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """For each input the tuples that came, and those of them that were shed."""
+    """For each input, the tuples received, and those of them that were shed."""
     ports: Mapping[str, int] = field(default_factory=dict)
     """Tuples emitted on each port of each box."""
     values: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -169,7 +169,7 @@ class Manifest:
 
 
 def answer(run: Callable[[], Manifest]) -> bytes:
-    """What a task sends back: a manifest, or the error that stopped it, which no retry would mend."""
+    """What a task sends back: a manifest, or the error that stopped it, if a retry would not help."""
     try:
         return _MANIFEST + run().to_json()
     except AustralisError as error:
@@ -177,7 +177,7 @@ def answer(run: Callable[[], Manifest]) -> bytes:
 
 
 def answer_or_fault(run: Callable[[], Manifest]) -> bytes:
-    """What a task sends back from another process: its answer, or in what way it failed unforeseen."""
+    """What a task sends back from another process: its answer, or how it failed unexpectedly."""
     try:
         return answer(run)
     except Exception as error:
@@ -188,7 +188,7 @@ def answer_or_fault(run: Callable[[], Manifest]) -> bytes:
 
 
 def manifest_of(data: bytes, superbox: str = "") -> Manifest:
-    """The manifest that a task of a superbox sent; raises the error or the fault that came instead."""
+    """The manifest that a task of a superbox sent; raises the error or the fault sent instead."""
     if data[:1] == _FAILURE:
         raise pickle.loads(data[1:])
     if data[:1] == _FAULT:
@@ -198,7 +198,7 @@ def manifest_of(data: bytes, superbox: str = "") -> Manifest:
 
 
 def failure(superbox: str, reason: str) -> Problem:
-    """The problem of a train that did not come to its end."""
+    """The problem of a train that did not finish."""
     return Problem(superbox, f"its train failed: {reason[:_REASON_MOST]}")
 
 
@@ -207,23 +207,23 @@ RunTrain = Callable[[Waybill], list[Manifest]]
 
 
 class TrainFailed(EngineError):
-    """A train that its runner could not finish, though it may when it is tried again."""
+    """A train that its runner could not finish, but that may succeed when it is retried."""
 
 
 class TooLarge(TrainFailed):
-    """A train whose worker was lost or had no memory left: it may succeed with fewer tuples."""
+    """A train whose worker was lost or ran out of memory: it may succeed with fewer tuples."""
 
 
 class TaskFault(TrainFailed):
-    """A train that failed in a way that nobody foresaw, outside of its boxes; its tuples may be the cause."""
+    """A train that failed unexpectedly, outside of its boxes; its tuples may be the cause."""
 
 
 class Overran(EngineError):
-    """A train that took longer than it may, and was ended."""
+    """A train that exceeded its time limit, and was ended."""
 
     @classmethod
     def after(cls, waybill: Waybill) -> Overran:
-        """The error of a train that was ended when its limit was reached."""
+        """The error of a train that was ended at its time limit."""
         return cls(Problem(waybill.superbox, f"its train took longer than {waybill.limit_s:g} s"))
 
 

@@ -46,12 +46,36 @@ class UserAccumulator(Accumulator):
 
     def stored(self) -> list[pa.Array]:
         try:
-            return [pa.array([json.dumps(state) for state in self.states], pa.string())]
+            return [pa.array([_as_json(state) for state in self.states], pa.string())]
         except (TypeError, ValueError) as error:
             expected = "a state of JSON values, which can be stored and moved"
             raise KernelError(
                 Problem("", f"`{self.call.function}` made a bad state: {error}", expected)
             ) from error
+
+
+def _as_json(state: Any) -> str:
+    """A state as JSON; raises TypeError for keys that would come back as other ones.
+
+    >>> _as_json({"seen": [1, 2]})
+    '{"seen": [1, 2]}'
+    >>> _as_json({1: 0})
+    Traceback (most recent call last):
+    TypeError: the key 1 of a dictionary is not a text
+    """
+    _check_keys(state)
+    return json.dumps(state)
+
+
+def _check_keys(value: Any) -> None:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"the key {key!r} of a dictionary is not a text")
+            _check_keys(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            _check_keys(each)
 
 
 def plain(array: pa.Array) -> list[Value]:

@@ -308,3 +308,78 @@ def _known_id(root: Path) -> str:
     with closing(sqlite3.connect(root / "catalog.db")) as db:
         (found,) = db.execute("select value from meta where key = 'catalog'").fetchone()
     return str(found)
+
+
+# --- what a root has lost
+
+
+@pytest.mark.parametrize("given", [{"epoch": "1"}, {"commits": None}, {"is_open": 0}, {"place": 7}])
+def test_an_owner_with_another_kind_of_value_is_damaged(root: Path, given: dict[str, object]) -> None:
+    change_owner(root, **given)
+    refused(root, rf"owner\.json: is damaged: {next(iter(given))} is ")
+
+
+def test_a_journal_is_missed_that_had_even_the_tables(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    killed(root, point="deploy.recorded")
+    journal = shutil.copy(root / "catalog.db-wal", tmp_path / "journal")
+    (root / "catalog.db-wal").unlink()
+    with closing(sqlite3.connect(f"file:{root}/catalog.db?immutable=1", uri=True)) as db:
+        assert not db.execute("select name from sqlite_master").fetchall()
+    before = (root / "catalog.db").read_bytes()
+    refused(root, r"catalog\.db-wal: is missing, and process \d+ on .* did not stop in order")
+    assert (root / "catalog.db").read_bytes() == before
+    shutil.copy(journal, root / "catalog.db-wal")
+    with opened(root) as node:
+        push(node, 1)
+        assert values(node) == [1]
+
+
+@pytest.mark.parametrize("content", [None, b""])
+def test_an_identity_that_is_lost_is_named_and_not_made_anew(root: Path, content: bytes | None) -> None:
+    identity = (root / "identity").read_bytes()
+    (root / "identity").unlink()
+    if content is not None:
+        (root / "identity").write_bytes(content)
+    refused(
+        root, f"identity: is gone or empty, .*; expected the file as it was, with {identity.decode()} in it"
+    )
+    assert (root / "identity").exists() == (content is not None)
+    (root / "identity").write_bytes(identity)
+    with opened(root) as node:
+        assert values(node) == [1, 2, 3]
+
+
+def test_the_catalogue_of_a_copy_takes_no_file_for_an_orphan(root: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(root, tmp_path / "copy")
+    for each in (root, copy):
+        with opened(each) as node:
+            push(node, 4)
+    own, before = (root / "catalog.db").read_bytes(), files(root)
+    shutil.copy(copy / "catalog.db", root / "catalog.db")
+    with opened(root) as node:
+        node._ledger.tidy()
+        node._ledger.tidy()
+        with pytest.raises(EngineError, match="cannot be read"):
+            node.read("out")
+    assert files(root) >= before
+    assert not trash(root)
+    (root / "catalog.db").write_bytes(own)
+    (root / "owner.json").unlink()
+    with opened(root) as node:
+        assert values(node) == [1, 2, 3, 4]
+
+
+def test_orphans_go_again_when_what_was_missing_is_back(root: Path, tmp_path: Path) -> None:
+    name = min(files(root))
+    kept = shutil.move(root / name, tmp_path / "kept")
+    (root / "segments" / "orphan.parquet").write_bytes(b"orphan")
+    with opened(root) as node:
+        node._ledger.tidy()
+        node._ledger.tidy()
+        assert not trash(root)
+        shutil.move(kept, root / name)
+        node._ledger.tidy()
+        node._ledger.tidy()
+        assert trash(root) == {"segments/orphan.parquet"}
+        assert values(node) == [1, 2, 3]

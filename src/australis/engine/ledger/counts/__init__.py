@@ -1,6 +1,6 @@
-"""What was counted of trains: boxes and ports, delays of outputs, drop boxes, and the last minutes.
+"""Counts of trains: boxes and ports, delays of outputs, drop boxes, and the last minutes.
 
-Comes in: counts of a train, inside the transaction that commits it. Goes out: what the catalogue has of them.
+In: counts of a train, inside the transaction that commits it. Out: the counts in the catalogue.
 """
 
 from australis.engine.ledger.counts.delays import (

@@ -1,4 +1,4 @@
-"""The log of drop boxes: where each stood or stands, since when, and what it has shed; kept for good."""
+"""The log of drop boxes: where and when each was in place, and what it has shed; never deleted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from australis.engine.ledger.transaction import Transaction
 
 @dataclass(frozen=True)
 class Entry:
-    """A drop box in the log: where it stands or stood, by which predicate, since when; what it shed."""
+    """A drop box in the log: where it is or was, its predicate, since when, and what it shed."""
 
     number: int
     superbox: str
@@ -26,9 +26,9 @@ class Entry:
 
 
 def drop_log(catalog: Catalog, *, withdrawn: int | None = None) -> list[Entry]:
-    """All drop boxes that ever stood, the oldest first; or those that stand and the last that do not."""
+    """All drop boxes so far, the oldest first; or those in place and the last ones withdrawn."""
     gone = "select * from dropbox where until is not null order by number desc limit ?"
-    # Each half has an index of its own: the log grows long. SQLite takes -1 for no limit.
+    # Each half has its own index, since the log grows long. SQLite takes -1 for no limit.
     query = f"select * from dropbox where until is null union all select * from ({gone}) order by 1"
     rows: list[tuple[Any, ...]] = catalog.rows(query, -1 if withdrawn is None else withdrawn)
     return [Entry(*row) for row in rows]
@@ -41,22 +41,22 @@ def last_number(catalog: Catalog) -> int:
 
 
 def note_insertion(change: Transaction, entry: Entry) -> None:
-    """A drop box stands from now on."""
+    """Record that a drop box was inserted."""
     change.execute("insert into dropbox values (?, ?, ?, ?, ?, ?, ?, ?, ?)", [tuple(vars(entry).values())])
 
 
 def note_withdrawals(change: Transaction, numbers: Iterable[int], now: int) -> None:
-    """Drop boxes stand no longer."""
+    """Record that drop boxes were withdrawn."""
     rows = [(now, number) for number in numbers]
     change.execute("update dropbox set until = ? where number = ?", rows)
 
 
 def note_all_withdrawn(change: Transaction, now: int) -> None:
-    """The drop boxes of a node that ended without a word stand no longer."""
+    """Record as withdrawn the drop boxes of a node that crashed."""
     change.execute("update dropbox set until = ? where until is null", [(now,)])
 
 
 def count_shed(change: Transaction, counted: Mapping[int, tuple[int, int]]) -> None:
-    """Add what came to drop boxes in a train, and what they shed."""
+    """Add what reached drop boxes in a train, and what they shed."""
     query = "update dropbox set arrived = arrived + ?, shed = shed + ? where number = ?"
     change.execute(query, [(*pair, number) for number, pair in counted.items()])

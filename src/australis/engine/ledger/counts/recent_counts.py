@@ -1,6 +1,6 @@
-"""What outputs got and gates let in: all of it summed up, and the last minutes second by second.
+"""What outputs received and gates let in: as totals, and for the last minutes second by second.
 
-It is committed with the trains, so whoever looks into the catalogue sees what the node sees.
+It is committed with the trains, so readers of the catalogue see what the node sees.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from australis.qos.histograms import Counts
 KEPT_S = 600
 """How many seconds are kept."""
 _NO_STREAM = ""
-"""Stands in the place of a stream where a row of `recent_mouth` is about a box or an input."""
+"""Takes the place of a stream in rows of `recent_mouth` about a box or an input."""
 
 
 @dataclass(frozen=True)
 class GateCount:
-    """What came to a stream of a superbox, and what of it was shed."""
+    """What reached a stream of a superbox, and how much of it was shed."""
 
     arrived: int = 0
     shed: int = 0
@@ -35,39 +35,39 @@ class GateCount:
 
     @property
     def kept(self) -> float:
-        """The fraction that was let in; 1 where nothing came."""
+        """The fraction that was let in; 1 if nothing came."""
         return 1.0 - self.shed / self.arrived if self.arrived else 1.0
 
 
 @dataclass(frozen=True)
 class DiscardCount:
-    """What came to a box or an input, and what of it was late or quarantined there."""
+    """What reached a box or an input, and how much of it was late or quarantined there."""
 
     received: int = 0
     discarded: int = 0
     late: int = 0
-    """Of these, those that came too late for the order, which a box may emit all the same: only of sums."""
+    """Those of them that came too late for the order, which a box may emit all the same: in totals only."""
 
     def __sub__(self, other: DiscardCount) -> DiscardCount:
         discarded, late = self.discarded - other.discarded, self.late - other.late
         return DiscardCount(self.received - other.received, discarded, late)
 
     def with_late_emitted(self) -> DiscardCount:
-        """The same of a box that emits what comes too late."""
+        """The same for a box that emits late tuples."""
         return DiscardCount(self.received, self.discarded - self.late)
 
     @property
     def kept(self) -> float:
-        """The fraction that was not discarded; 1 where nothing came.
+        """The fraction that was not discarded; 1 if nothing came.
 
-        Tuples that came in one second may be discarded in the next, so of a short time no fraction is exact.
+        Tuples that came in one second may be discarded in the next, so over a short time it is not exact.
         """
         return max(0.0, 1.0 - self.discarded / self.received) if self.received else 1.0
 
 
 @dataclass(frozen=True)
 class Recent:
-    """What happened in some time."""
+    """What happened in a period."""
 
     delays: dict[str, dict[int, int]] = field(default_factory=dict)
     """Tuples of each output by bucket of their delay."""
@@ -86,7 +86,7 @@ class Recent:
         return found
 
     def since(self, before: Recent) -> Recent:
-        """What has happened since less had happened."""
+        """What has happened since an earlier moment."""
         gates = {key: each - before.gates.get(key, GateCount()) for key, each in self.gates.items()}
         discards = {
             name: each - before.discards.get(name, DiscardCount()) for name, each in self.discards.items()
@@ -95,7 +95,7 @@ class Recent:
 
 
 def all_so_far(catalog: Catalog) -> Recent:
-    """All that ever happened on a root."""
+    """Everything that ever happened on a root."""
     found = _read(catalog, "", "")
     query = "select id, received, late + ignored + rejected, late from box"
     found.discards.update({name: DiscardCount(*counted) for name, *counted in catalog.rows(query)})
@@ -126,10 +126,10 @@ def _read(catalog: Catalog, kind: str, where: str, *values: int) -> Recent:
 
 
 def note_recent(transaction: Transaction, now: int, seen: Recent) -> None:
-    """Add what a train did to the sums and to the second that it was committed in; forget old seconds.
+    """Add what a train did to the totals and to the second in which it was committed; forget old seconds.
 
-    The sum of delays is not kept here: outputs that no train writes have delays, too. Nor is the sum of what
-    was discarded, which the counters of boxes have.
+    The total of delays is not kept here: outputs that no train writes have delays, too. Nor is the total of
+    what was discarded, which the counters of boxes have.
     """
     second = now // 1_000_000
     gates = [(*key, each.arrived, each.shed) for key, each in seen.gates.items()]
@@ -144,7 +144,7 @@ def note_recent(transaction: Transaction, now: int, seen: Recent) -> None:
 
 
 def note_discards(transaction: Transaction, now: int, discards: Mapping[str, DiscardCount]) -> None:
-    """Add what boxes and inputs discarded to the second that it is committed in."""
+    """Add what boxes and inputs discarded to the second in which it is committed."""
     found = discards.items()
     rows = [(now // 1_000_000, name, _NO_STREAM, each.received, each.discarded) for name, each in found]
     _add(transaction, "recent_mouth", f"second, {_KEYS['mouth']}", rows)

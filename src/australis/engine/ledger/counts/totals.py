@@ -1,4 +1,4 @@
-"""What trains have counted, read from the catalogue: of boxes and their ports, and of the last trains."""
+"""What trains have counted, read from the catalogue: for boxes and their ports, and for the last trains."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def box_counts(catalog: Catalog) -> dict[str, tuple[int, ...]]:
 
 
 def box_costs(catalog: Catalog) -> dict[str, tuple[int, int]]:
-    """How many tuples came to each box, and how many nanoseconds it took for them."""
+    """How many tuples reached each box, and how many nanoseconds it took for them."""
     found = catalog.rows("select id, received, nanoseconds from box")
     return {box: (received, nanoseconds) for box, received, nanoseconds in found}
 
@@ -43,7 +43,7 @@ def last_commit_at(catalog: Catalog) -> int:
 
 
 def taken_and_shed(catalog: Catalog, superbox: str, lo: int, hi: int) -> tuple[int, int] | None:
-    """What the trains of a superbox took and shed from `lo` up to `hi`; None where some are too long ago."""
+    """What the trains of a superbox took and shed from `lo` up to `hi`; None if some are forgotten."""
     query = "select count(*), coalesce(min(lo), ?) from train where superbox = ?"
     kept, oldest = catalog.rows(query, lo + 1, superbox)[0]
     if catalog.head(superbox).version > kept and oldest > lo:

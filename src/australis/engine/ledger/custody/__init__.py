@@ -1,13 +1,14 @@
-"""Who has a root, and what becomes of files on it that the catalogue does not know.
+"""Who owns a root, and what happens to files on it that the catalogue does not know.
 
-The owner that a root names and its catalogue come in; a new epoch goes out, or an error that says why they do
-not belong together. While a node runs, orphans go to the trash.
+In: the owner that a root names, and its catalogue. Out: a new epoch, or an error that says why they do not
+belong together. While a node runs, orphans are moved to the trash.
 """
 
 from australis.engine.ledger.custody.agreement import (
     Known,
     disagreement,
     missing_catalog,
+    missing_identity,
     missing_journal,
     place_of,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "check_unopened",
     "disagreement",
     "missing_catalog",
+    "missing_identity",
     "missing_journal",
     "place_of",
 ]

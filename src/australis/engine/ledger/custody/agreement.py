@@ -1,4 +1,4 @@
-"""Whether a root and a catalogue belong together, and are of the same time: what each says is compared."""
+"""Whether a root and a catalogue belong together and are equally recent, by what each records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from australis.engine.store import OWNER, WITHOUT_OWNER, FolderHome, Home, Owner
 from australis.errors import Problem
 
 ROOT, CATALOG_ID, EPOCH = "root", "catalog", "epoch"
-"""The keys under which a catalogue keeps the identity of its root, its own, and the last epoch."""
+"""The keys of a catalogue for the identity of its root, its own identity, and the last epoch."""
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Known:
 
     place: str
     root: str | None
-    """The root that it belongs to; None before it was opened the first time."""
+    """The root that it belongs to; None before it is opened for the first time."""
     catalog: str | None
-    """Its own identity; None if an Australis made it that wrote no owners."""
+    """Its own identity; None if it was made by a version of Australis that wrote no owners."""
     epoch: int
     commits: int
 
@@ -38,10 +38,10 @@ def place_of(home: Home) -> str:
 
 
 def disagreement(uri: str, identity: str, owner: Owner | None, known: Known) -> Problem | None:
-    """What is wrong with a root and a catalogue; None if they may be opened together.
+    """Why a root and a catalogue cannot be opened together; None if they can.
 
-    An opening writes the catalogue first, so a crash may leave it one epoch ahead. A root without an owner is
-    of an Australis that wrote none.
+    Opening writes the catalogue first, so a crash may leave it one epoch ahead. A root without an owner was
+    made by a version of Australis that wrote none.
     """
     if known.root not in (None, identity) or (owner is not None and owner.root != identity):
         what = f"is not the root that the catalogue {known.place} belongs to"
@@ -61,7 +61,7 @@ def disagreement(uri: str, identity: str, owner: Owner | None, known: Known) -> 
 
 
 def missing_catalog(uri: str, place: str, owner: Owner) -> Problem:
-    """What is wrong where a root has an owner, and the catalogue that was named is not there."""
+    """The problem of a root that has an owner but not the named catalogue."""
     if place == owner.place:
         what = f"is gone, and {uri} belongs to it; {owner.process} had it last"
         return Problem(place, what, "the catalogue as it was; restore it from a copy, or take another root")
@@ -70,8 +70,14 @@ def missing_catalog(uri: str, place: str, owner: Owner) -> Problem:
     return Problem(place, what, expected)
 
 
+def missing_identity(place: str, identity: str) -> Problem:
+    """What is wrong where a root has lost the file by which it is told from others."""
+    what = "is gone or empty, by which the root is told from others"
+    return Problem(place, what, f"the file as it was, with {identity} in it")
+
+
 def missing_journal(place: str, owner: Owner) -> Problem:
-    """What is wrong where the newest commits of a catalogue were left out of a copy."""
+    """The problem of a catalogue that was copied without its newest commits."""
     what = f"is missing, and {owner.process} did not stop in order: the newest commits may be in it"
     return Problem(f"{place}-wal", what, f"catalog.db and catalog.db-wal of the same time; {WITHOUT_OWNER}")
 

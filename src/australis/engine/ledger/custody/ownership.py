@@ -1,4 +1,4 @@
-"""Ownership of a root: taken when it is opened, marked from time to time, given back when it is closed."""
+"""Ownership of a root: taken when it is opened, marked periodically, released when it is closed."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from australis.engine.ledger.custody.agreement import (
     Known,
     disagreement,
     missing_catalog,
+    missing_identity,
     missing_journal,
     place_of,
 )
 from australis.engine.ledger.ledger import Ledger
-from australis.engine.store import CLOSED, Home, Owner, Root, read_owner, this_process, write_owner
+from australis.engine.store import CLOSED, IDENTITY, Home, Owner, Root, read_owner, this_process, write_owner
 from australis.errors import EngineError, Problem
 
 _log = logging.getLogger(__name__)
 
 
 class RootTaken(EngineError):
-    """Another node has opened the root, with another copy of the catalogue: this one must stop."""
+    """Another node has opened the root with another copy of the catalogue: this one must stop."""
 
 
 def check_unopened(root: Root, home: Home) -> Owner | None:
-    """Refuse a catalogue that lacks what the root's owner had, before anything is made or changed."""
+    """Refuse a catalogue that lacks what the root's owner had, before anything is created or changed."""
     owner = read_owner(root)
     if owner is not None and not home.has_catalog():
         raise EngineError(missing_catalog(root.uri, place_of(home), owner))
@@ -38,11 +39,14 @@ def check_unopened(root: Root, home: Home) -> Owner | None:
 
 
 class Ownership:
-    """A root that this process has, for one epoch."""
+    """A root that this process owns, for one epoch."""
 
     def __init__(self, ledger: Ledger, home: Home, owner: Owner | None) -> None:
         self._ledger, self._root = ledger, ledger.root
         known = Known.of(ledger.catalog, place_of(home))
+        if known.root is not None and self._root.known_identity() is None:
+            # Not made anew: nobody could tell then which one it was.
+            raise EngineError(missing_identity(self._root.uri_of(IDENTITY), known.root))
         identity = self._root.identity()
         wrong = disagreement(self._root.uri, identity, owner, known)
         if wrong is not None:
@@ -67,7 +71,7 @@ class Ownership:
         crash_point("root.owned")
 
     def mark(self) -> None:
-        """Note in the root how far its catalogue has come; raises RootTaken if another node has it by now."""
+        """Record in the root how far its catalogue has come; raises RootTaken if another node has it."""
         if self._ledger.commits != self._owner.commits:
             self.check()
             self._write()
@@ -76,14 +80,14 @@ class Ownership:
         """Raise RootTaken if another node has opened the root."""
         found = read_owner(self._root)
         if found is None:
-            # Whoever takes a root leaves an owner; this one was deleted.
+            # Whoever takes a root leaves an owner file; this one was deleted.
             self._write(is_first=True)
         elif (found.catalog, found.epoch) != (self._owner.catalog, self._owner.epoch):
             what = f"was taken over by {found.process}, with the catalogue {found.place}"
             raise RootTaken(Problem(self._root.uri, what, "one node on a root; stop one of the two"))
 
     def release(self) -> None:
-        """End the epoch in order: the catalogue says so, then the root, with how far that has come."""
+        """End the epoch: first in the catalogue, then in the root, with how far the catalogue has come."""
         try:
             self.check()
             with self._ledger.change() as change:

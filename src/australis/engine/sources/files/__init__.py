@@ -1,6 +1,6 @@
 """Files and folders as sources: read, replayed, followed or adopted, and resumed where they stopped.
 
-Paths come in; deliveries with positions go out.
+In: paths. Out: deliveries with positions.
 """
 
 from australis.engine.sources.files.folder import FolderSource

@@ -1,4 +1,4 @@
-"""Which Parquet files can be segments as they stand."""
+"""Which Parquet files can become segments as they are."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from australis.algebra.schema import Field, Schema
 from australis.engine.files import first_unsound, open_reader
 
 _CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD")
-"""Those that pyarrow and Spark both read."""
+"""The compressions that pyarrow and Spark both read."""
 
 
 def adoptable_rows(path: str, schema: Schema) -> int | None:
-    """The number of rows of a Parquet file whose columns need no change, and None if any does.
+    """The number of rows of a Parquet file whose columns need no conversion; None if any does.
 
-    A file that does not hold the schema's attributes at all is refused, as its reader does.
+    A file without the schema's attributes is refused, as by its reader.
     """
     with open_reader(path, schema):
         metadata = pq.read_metadata(path)
@@ -39,7 +39,7 @@ def _is_readable(metadata: pq.FileMetaData) -> bool:
 
 
 def _has_no_nulls(metadata: pq.FileMetaData, schema: Schema) -> bool:
-    """Whether the file itself says that there is no NULL where none is allowed."""
+    """Whether the file's metadata shows that there is no NULL where none is allowed."""
     names = [metadata.schema.column(index).name for index in range(metadata.num_columns)]
     needed = [names.index(field.name) for field in schema if not field.nullable]
     return all(

@@ -1,6 +1,7 @@
-"""Rows out of a reader, in deliveries: behind what was taken before, each with the place that it reaches.
+"""Divides the rows of a reader into deliveries, after those taken before, each with its end position.
 
-The rejected rows of a batch stand before its rows: a file is one line of rows, and every place a cut in it.
+The rejected rows of a batch come before its other rows: so a file is one sequence of rows, and every position
+a cut in it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from australis.engine.sources.pacing import Pacer
 
 @dataclass(frozen=True)
 class FilePiece:
-    """What one delivery takes from a file, and the place behind it."""
+    """The rows of one delivery from a file, and the position after them."""
 
     table: pa.Table
     rejected: tuple[Rejected, ...]
@@ -26,7 +27,7 @@ class FilePiece:
 
 @dataclass(frozen=True)
 class _Part:
-    """What is left of a batch, the place before it, and whether it is the last one."""
+    """The rest of a batch, the position before it, and whether it is the last one."""
 
     batch: Batch
     mark: Mark
@@ -34,18 +35,18 @@ class _Part:
 
 
 class Taking:
-    """Takes a file from a place on; `place` is the one behind the latest piece."""
+    """Takes rows from a file from a position on; `place` is the position after the latest piece."""
 
     def __init__(self, reader: Reader, place: FilePlace, rows_max: int) -> None:
         self._reader, self._rows_max = reader, rows_max
         self._skipped_rows, self._skipped_rejected = place.rows, place.rejected
-        # What is skipped is counted again, in blocks as they are cut this time.
+        # Skipped rows are counted again, in blocks as they are cut this time.
         self.place = replace(place, rows=0, rejected=0)
         if place != FilePlace(place.file):
             reader.resume(place.mark)
 
     def whole(self) -> Iterator[FilePiece]:
-        """Pieces of `rows_max` rows, the last one with what is left."""
+        """Pieces of `rows_max` rows; the last one has what is left."""
         tables: list[pa.Table] = []
         rejected: list[Rejected] = []
         room = self._rows_max
@@ -64,12 +65,12 @@ class Taking:
             yield self._piece(tables, rejected, is_over=True)
 
     def paced(self, pacer: Pacer) -> Iterator[FilePiece]:
-        """Pieces of what is due, as soon as it is."""
+        """Pieces of the rows that are due, as soon as they are."""
         for part in self._parts():
             yield from self._slices(part, pacer.cuts(part.batch.table))
 
     def as_it_comes(self) -> Iterator[FilePiece]:
-        """Pieces of what is there, at most `rows_max` rows each."""
+        """Pieces of the rows that are there, at most `rows_max` each."""
         for part in self._parts():
             yield from self._slices(part, _cuts(part.batch.table.num_rows, self._rows_max, self._rows_max))
 
@@ -86,13 +87,13 @@ class Taking:
             rejected = []
 
     def _parts(self) -> Iterator[_Part]:
-        """What is left of the batches behind what was taken before."""
+        """What is left of the batches after the rows taken before."""
         for batch, mark, is_last in self._marked():
             if part := self._skip(batch, mark, is_last):
                 yield part
 
     def _marked(self) -> Iterator[tuple[Batch, Mark, bool]]:
-        """The batches with their marks; of a file that has an end, each one knows whether it is the last."""
+        """The batches with their marks; in a file that has an end, each knows whether it is the last."""
         if self._reader.is_live:
             yield from ((batch, self._reader.mark, False) for batch in self._reader.batches())
             return
@@ -122,7 +123,7 @@ class Taking:
 
 
 def _cuts(rows: int, first: int, rows_max: int) -> Iterator[tuple[int, int]]:
-    """Where a table is cut if the first slice has `first` rows, and others `rows_max`; one at least."""
+    """Where to cut a table if the first slice has `first` rows, and the others `rows_max`; at least one."""
     begin, end = 0, min(first, rows)
     yield begin, end
     while end < rows:

@@ -1,4 +1,4 @@
-"""How a file is known again: by its size and its first bytes."""
+"""How a file is recognised: by its size and its first bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KNOWN_BYTES = 1024
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """A file at one moment; with `end`, the checksum of its last bytes, it is one that may not even grow."""
+    """A file at one moment; with `end`, the checksum of its last bytes, the file may not even grow."""
 
     size: int
     head_size: int
@@ -22,7 +22,7 @@ class Fingerprint:
     end: int | None = None
 
     def check(self, path: str) -> None:
-        """Refuse a file that is not the one, or the beginning of the one, that is there now."""
+        """Refuse the file at a path unless it is this one, possibly grown."""
         now = fingerprint(path, whole=self.end is not None, head_size=self.head_size)
         if now.size < self.size:
             what = f"has {now.size:,} bytes and had {self.size:,} when it was last read"

@@ -1,10 +1,10 @@
-"""A folder of files: those that are there, and with `follow` those that come.
+"""A folder of files: those that are there, and with `follow` those that arrive.
 
-At each look the complete files that were not taken yet are taken in the order of their names; a file that
-comes later under an earlier name is taken then, and none is left out. Every file has a position of its own.
-A file is complete when its size and time have stood still for `settle_seconds`; where files are renamed into
-the folder that can be 0. Without `follow` all are taken as they are. Names that begin with . or _ or end with
-.tmp are left out, and so are folders.
+Each scan takes the complete files that were not taken before, in the order of their names; a file that
+arrives later under an earlier name is taken by a later scan, so none is missed. Every file has its own
+position. A file is complete when its size and time have not changed for `settle_seconds`; if files are
+renamed into the folder this can be 0. Without `follow` all are taken as they are. Names that begin with . or
+_ or end with .tmp are left out, and so are folders.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class FolderSource:
         return RunningFolder(self, positions, waiter)
 
     def file(self, name: str) -> FileSource:
-        """One of the files, which does not grow any more."""
+        """One of the files, which no longer grows."""
         options = replace(self.options, follow=False)
         return FileSource(self.input, str(Path(self.path) / name), self.schema, options)
 
@@ -66,7 +66,7 @@ class RunningFolder:
         self.turn = sum(self._running(name).turn for name in sorted(self._looks()) if self._is_known(name))
 
     def deliveries(self) -> Iterator[Delivery]:
-        """What the files hold that were not taken yet."""
+        """The contents of the files that were not taken yet."""
         while True:
             pacer = self._pacer()
             for name in self._complete():
@@ -77,7 +77,7 @@ class RunningFolder:
                 return
 
     def _pacer(self) -> Pacer | None:
-        """One replay for all files of a look; it begins anew behind a wait for files."""
+        """One replay for all files of a scan; it starts again after a wait for files."""
         options = self._source.options
         return Pacer(options.replay, self._waiter, options.batch) if options.replay else None
 
@@ -101,7 +101,7 @@ class RunningFolder:
         self._taken.add(name)
 
     def _note(self, notes: tuple[str, ...], place: str) -> None:
-        """Keep the remarks on a file that were not made on another one of the folder."""
+        """Keep the notes on a file that were not already made on another one of the folder."""
         for note in notes:
             if (said := note.removeprefix(place)) not in self._noted:
                 self._noted.add(said)
@@ -119,7 +119,7 @@ class RunningFolder:
         return self._source.options.settle_seconds if self._source.options.follow else 0.0
 
     def _since(self, name: str, look: Look, now: float) -> float:
-        """Since when a file has looked as it does."""
+        """The time since which a file has looked the same."""
         before, since = self._seen.get(name, (None, now))
         return since if before == look else now
 
@@ -142,7 +142,7 @@ class RunningFolder:
 
 
 def _look(entry: os.DirEntry[str]) -> Look | None:
-    """How a file looks; None if it has gone since."""
+    """The size and time of a file; None if it has gone since."""
     try:
         found = entry.stat()
     except FileNotFoundError:

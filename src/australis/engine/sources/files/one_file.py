@@ -23,10 +23,10 @@ _NOT_KNOWN_AGAIN = Fingerprint(0, 0, 0)
 
 @dataclass(frozen=True)
 class FileSource:
-    """A file for an input: CSV, TSV or JSON lines, packed or not, Parquet, a pipe, standard input.
+    """A file for an input: CSV, TSV or JSON lines, compressed or not, Parquet, a pipe, standard input.
 
-    A file is known by its path: under the same one the next run goes on where the last one was committed. A
-    pipe and standard input cannot be read again, so they begin anew with what they bring.
+    A file is identified by its path: the next run continues after what the last one committed. A pipe and
+    standard input cannot be read again, so each run begins with what they deliver next.
     """
 
     input: str
@@ -48,7 +48,7 @@ class FileSource:
 
     @property
     def is_stream(self) -> bool:
-        """Whether the file is one that can be read only once."""
+        """Whether the file can be read only once."""
         return self.path == STANDARD_STREAM or _is_pipe(self.path)
 
     def start(self, positions: Positions, waiter: Waiter) -> RunningFile:
@@ -69,7 +69,7 @@ class RunningFile:
         return self._place.turn
 
     def deliveries(self, pacer: Pacer | None = None) -> Iterator[Delivery]:
-        """What is left of the file; a replay of several files has one pacer for all."""
+        """The rest of the file; a replay of several files has one pacer for all."""
         if self._place.complete and not self._has_grown():
             return
         rows = self._adoptable_rows()
@@ -79,11 +79,11 @@ class RunningFile:
         try:
             yield from self._read(pacer or self._pacer())
         except Ended:
-            # The run ends, as was asked for.
+            # The run ends, as requested.
             return
 
     def _known(self, position: str | None) -> FilePlace:
-        """The committed place in this very file, or its beginning."""
+        """The committed position in this very file, or its beginning."""
         if self._source.is_stream:
             return FilePlace(_NOT_KNOWN_AGAIN)
         if position is None:
@@ -96,7 +96,7 @@ class RunningFile:
         return Path(self._source.path).stat().st_size > self._place.file.size
 
     def _adoptable_rows(self) -> int | None:
-        """The rows of a Parquet file nothing of which is taken yet, if it can be a segment as it is."""
+        """The rows of a Parquet file if none of it is taken yet and it can become a segment as it is."""
         options = self._source.options
         if (
             not self._is_parquet
@@ -145,7 +145,7 @@ class RunningFile:
         return Delivery(self._source.input, piece.table, self._source.id, text, piece.rejected)
 
     def _grown(self, place: FilePlace) -> FilePlace:
-        """The place in a file as long as it is by now, if it is one that grows."""
+        """The position in a file with its present length, if it is one that grows."""
         if self._source.is_stream or not self._source.options.follow:
             return place
         return replace(place, file=replace(place.file, size=Path(self._source.path).stat().st_size))
@@ -161,6 +161,6 @@ def _is_pipe(path: str) -> bool:
     try:
         mode = Path(path).stat().st_mode
     except OSError:
-        # Whoever opens it will say what is wrong with it.
+        # Whoever opens it will report what is wrong with it.
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

@@ -12,7 +12,7 @@ from australis.errors import EngineError, Problem
 
 @dataclass(frozen=True)
 class FilePlace:
-    """How far a file is taken: so many rows, and rejected rows, behind a mark, in so many turns.
+    """How far a file is taken: the rows and rejected rows after a mark, and the number of turns.
 
     >>> place = FilePlace(Fingerprint(100, 100, 7), Mark(12, 2, 88), rows=3)
     >>> read_place(place.text, "a.csv") == place
@@ -31,19 +31,19 @@ class FilePlace:
         return json.dumps(asdict(self), separators=(",", ":"))
 
     def behind(self, mark: Mark, rows: int, rejected: int) -> FilePlace:
-        """The place behind further rows of the block that begins at a mark."""
+        """The position after further rows of the block that begins at a mark."""
         # What counts is where a block begins: one that the end of the file cut short may be longer now.
         if mark.offset == self.mark.offset:
             rows, rejected = self.rows + rows, self.rejected + rejected
         return replace(self, mark=mark, rows=rows, rejected=rejected)
 
     def delivered(self, complete: bool) -> FilePlace:
-        """The place behind one more delivery, which may be the last one of the file."""
+        """The position after one more delivery, which may be the last one of the file."""
         return replace(self, turn=self.turn + 1, complete=complete)
 
 
 def read_place(text: str, path: str) -> FilePlace:
-    """The place that a position text tells."""
+    """The position in a position text."""
     try:
         found = json.loads(text)
         known = Fingerprint(**found.pop("file"))

@@ -1,6 +1,6 @@
-"""A source that makes tuples up: the same ones for the same seed.
+"""A source that generates tuples: the same ones for the same seed.
 
-A text of settings comes in; deliveries with positions go out.
+In: a text of settings. Out: deliveries with positions.
 """
 
 from australis.engine.sources.generator.generator import PREFIX, GeneratorSource, parse_generator

@@ -1,4 +1,4 @@
-"""Columns made of chance: for each attribute a kind, and every batch a pure function of seed and number."""
+"""Random columns: each attribute has a kind, and every batch is a pure function of seed and number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from australis.algebra.spans import microseconds
 from australis.errors import AlgebraError, EngineError, Problem
 
 BATCH_TUPLES = 65_536
-"""A batch is made as a whole, whatever is taken of it."""
+"""The rows of a batch; it is generated as a whole, whatever is taken of it."""
 BEGIN_US = round(datetime(2024, 1, 1, tzinfo=UTC).timestamp() * 1e6)
 _KEYS = 1000
 _TIME_NAME = re.compile(r"(?i)(.*_)?(time|ts|seconds)")
@@ -36,7 +36,7 @@ class GeneratedColumn:
 
 
 def default_column(field: Field, step: str, disorder: str) -> GeneratedColumn:
-    """What an attribute is if nothing is said: times grow, whole numbers and texts are keys."""
+    """The default for an attribute: times grow, whole numbers and texts are keys."""
     if field.type.name == "timestamp" or (field.type.is_numeric and _TIME_NAME.fullmatch(field.name)):
         return GeneratedColumn("time", (step, disorder))
     if field.type.name == "boolean":
@@ -51,7 +51,7 @@ def _whole_digits(field: Field) -> int:
 
 
 def draw(field: Field, column: GeneratedColumn, seed: int, batch: int) -> pa.Array:
-    """The values of an attribute in a batch; the same whatever other attributes there are."""
+    """The values of an attribute in a batch; they do not depend on other attributes."""
     chance = np.random.default_rng([seed, batch, zlib.crc32(field.name.encode())])
     values = _KINDS[column.kind].draw(_Request(field, column.arguments, chance, batch * BATCH_TUPLES))
     try:
@@ -83,7 +83,7 @@ def _number(path: str, text: str) -> float:
 
 
 def _time(request: _Request) -> pa.Array:
-    """A step for each tuple; each is early by up to the disorder, so that it may come behind later ones."""
+    """One step per tuple; each time is early by up to the disorder, so it may come after later ones."""
     step, disorder = (span(request.field.name, text) for text in request.arguments)
     early = request.chance.integers(0, disorder, BATCH_TUPLES, endpoint=True)
     since = request.serials * step - early
@@ -117,7 +117,7 @@ def _choice(request: _Request) -> pa.Array:
 
 @dataclass(frozen=True)
 class _Kind:
-    """A way to draw values: how many arguments it takes, and for which types it is."""
+    """A way to draw values: how many arguments it takes, and for which types."""
 
     draw: Callable[[_Request], pa.Array]
     arguments: tuple[int, int]

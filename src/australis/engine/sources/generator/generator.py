@@ -1,6 +1,6 @@
 """A source without a file: `generator:seed=7,rate=1000/s,tuples=1000000`, the same tuples for the same seed.
 
-Options: `seed` (0), `rate` (as fast as it goes), `tuples` (no end), `step` between times (1 / rate, or 1 ms)
+Options: `seed` (0), `rate` (as fast as possible), `tuples` (no end), `step` between times (1 / rate, or 1 ms)
 and `disorder`, by how much a time may be early (3 steps). An attribute is drawn as its type suggests, or as
 `attribute=kind(arguments)` says: serial(), time(step, disorder), key(n), zipf(n), uniform(from, to),
 normal(mean, deviation), chance(p), choice(a, b, c). The same version of numpy draws the same values.
@@ -43,7 +43,7 @@ _DISORDER_STEPS = 3
 
 @dataclass(frozen=True)
 class GeneratorSource:
-    """Tuples drawn from a seed, for ever or so many; tuple n is the same in every run."""
+    """Tuples drawn from a seed, endlessly or a given number; tuple n is the same in every run."""
 
     input: str
     schema: Schema
@@ -96,7 +96,7 @@ class GeneratorSource:
 
 
 class RunningGenerator:
-    """A generator on its way."""
+    """A running generator."""
 
     notes: tuple[str, ...] = ()
 
@@ -105,7 +105,7 @@ class RunningGenerator:
         self._count, self.turn = _known(source, position)
 
     def deliveries(self) -> Iterator[Delivery]:
-        """The tuples behind the last committed one."""
+        """The tuples after the last committed one."""
         options = self._source.options
         pacer = Pacer(options.replay, self._waiter, options.batch) if options.replay else None
         while not self._waiter.is_ended and (table := self._rest_of_batch()).num_rows:
@@ -168,7 +168,7 @@ def parse_generator(input: str, text: str, schema: Schema, options: Options) -> 
 
 
 def _settings(text: str) -> tuple[dict[str, str], dict[str, GeneratedColumn]]:
-    """The options and the columns of a text; a column is what has parentheses."""
+    """The options and the columns of a text; columns are those with parentheses."""
     settings: dict[str, str] = {}
     columns: dict[str, GeneratedColumn] = {}
     for part in filter(str.strip, _OUTSIDE.split(text.removeprefix(PREFIX))):
