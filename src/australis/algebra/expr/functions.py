@@ -158,7 +158,8 @@ LEFT_OUT = {
         ("rlike", "regexp", "regexp_like", "regexp_extract", "regexp_replace"), "LIKE or string functions"
     ),
     **dict.fromkeys(
-        ("sum", "avg", "min", "max", "count", "first", "last", "stddev", "median"), "an Aggregate box"
+        ("sum", "avg", "min", "max", "count", "first", "last", "stddev", "median"),
+        "an Aggregate box: it is a window function",
     ),
     **dict.fromkeys(("reflect", "java_method", "try_reflect"), "a registered `module:function`"),
     "try_cast": "CAST, which gives NULL where it cannot convert",

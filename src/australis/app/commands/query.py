@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -93,8 +93,11 @@ def command(
                 wanted.read(reached.join(name or "", follow=follow), keep=True)
         else:
             with reached:
-                query = asked.network(reached.network())
-                wanted.read(reached.attach(query, name=name, keep=keep, follow=follow), keep=keep)
+                running_network = reached.network()
+                query = asked.network(running_network)
+                empty = _points_without_tuples(reached, running_network, query)
+                attached = reached.attach(query, name=name, keep=keep, follow=follow)
+                wanted.read(attached, keep=keep, empty=empty if follow else ())
 
 
 def _check(asked: QueryOptions, name: str | None, listed: bool) -> None:
@@ -135,10 +138,15 @@ class Wanted:
         with self._delivery(query) as target:
             asking.deliver(asking.query_history(root, query), target, self._stop)
 
-    def read(self, query: RemoteQuery, *, keep: bool) -> None:
-        """Show what a query delivers, and keep or remove it as requested."""
+    def read(self, query: RemoteQuery, *, keep: bool, empty: Sequence[str] = ()) -> None:
+        """Show what a query delivers, and keep or remove it as requested; `empty` points have no history."""
         with query:
-            _say_on_terminal(f"{query.name} is attached; Ctrl-C ends it")
+            if empty:
+                keeps = "keeps" if len(empty) == 1 else "keep"
+                waits = f"{', '.join(empty)} {keeps} no tuples yet; waiting for new ones"
+                click.echo(f"{query.name} is attached; {waits}", err=True)
+            else:
+                _say_on_terminal(f"{query.name} is attached; Ctrl-C ends it")
             with suppress(KeyboardInterrupt), self._delivery(query.network) as target:
                 asking.deliver(query, target, self._stop)
         if query.end is End.STOPPED:
@@ -149,6 +157,14 @@ class Wanted:
             click.echo(
                 f"{query.name} stays attached; `australis query --name {query.name}` continues it", err=True
             )
+
+
+def _points_without_tuples(reached: Control, network: Network, query: Network) -> tuple[str, ...]:
+    """The connection points that a query reads, if none of them keeps a tuple."""
+    arcs = reached.statistics()["arcs"]
+    points = [name for name in query.inputs if name in network.connection_points]
+    is_empty = all(arcs.get(str(network.connection_points[name].at)) == 0 for name in points)
+    return tuple(points) if is_empty else ()
 
 
 def _say_on_terminal(text: str) -> None:

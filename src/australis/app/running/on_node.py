@@ -105,11 +105,19 @@ class _NodeRun:
                 node = self._start(tables, stop)
             stack.enter_context(node)
             stop.listen()
+            self._say_following()
             summary = self._conduct(node, stack, writers, stop, as_json)
             if job.strict and not self._is_kept:
                 summary.losses.refuse()
         assert summary.node is not None
         return replace(summary, node=replace(summary.node, start_seconds=started[0]))
+
+    def _say_following(self) -> None:
+        """Say that the node runs and waits, since nothing else may be seen of it for long."""
+        if self._options.follow:
+            followed = ", ".join(path for path in self._job.sources.values() if path != STANDARD_STREAM)
+            root = f"; root is {self._options.root}" if self._is_kept else ""
+            click.echo(f"australis: following {followed}{root}; Ctrl-C stops", err=True)
 
     def _start(self, tables: Mapping[str, Batch], stop: Stop) -> Node:
         """A node that runs the network, with warm workers."""
@@ -298,6 +306,10 @@ class _NodeRun:
             if name not in self._job.targets and name != QUARANTINE:
                 known = before.outputs.get(name)
                 self._tally.written[name] = output.tuples - (known.tuples if known else 0)
+        for name, given in self._job.network.inputs.items():
+            table = after.tables.get(name)
+            if given.table and given.store is not None and table is not None and table.rows is not None:
+                self._tally.read[name] = table.rows
         about = NodeSummary(
             0.0,
             self._options.root,
