@@ -150,9 +150,9 @@ def command(
     with running.stoppable() as stop:
         try:
             summary = _run(job, engine, node, stop, as_json)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit) as ended:
             click.echo(f"australis: interrupted; {_what_is_left(node)}", err=True)
-            ctx.exit(INTERRUPTED)
+            ctx.exit(INTERRUPTED if isinstance(ended, KeyboardInterrupt) else stop.code)
     _print(summary, as_json, in_one_line=node.follow)
     is_interrupted = summary.node is not None and summary.node.interrupted
     if is_interrupted:

@@ -128,8 +128,14 @@ class _NodeRun:
             node = stop.unless_stopped(self._node)
         if node.metrics is not None:
             click.echo(f"australis: metrics at {node.metrics.url}", err=True)
-        with _echo_waiting():
-            stop.unless_stopped(lambda: self._deploy(node, tables))
+        try:
+            with _echo_waiting():
+                stop.unless_stopped(lambda: self._deploy(node, tables))
+        except BaseException:
+            # An abandoned deployment ends with this process: no other process should look for the node.
+            if node.control is not None:
+                node.control.close(now=True)
+            raise
         return node
 
     def _deploy(self, node: Node, tables: Mapping[str, Batch]) -> None:
