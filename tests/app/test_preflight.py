@@ -110,7 +110,7 @@ def nothing() -> None:
             other_network,
             ("--root=root",),
             1,
-            "expected the same network, another root, or `australis deploy`",
+            "expected the same network, or another root; `australis deploy NET --root DIR`",
         ),
         (no_table_file, (), 2, "names.csv: there is no such file"),
         (no_store, (), 1, "nowhere.parquet: there is no such file"),

@@ -153,7 +153,9 @@ def test_a_root_goes_on_where_it_was_left(folder: Path) -> None:
 def test_another_network_on_the_same_root(folder: Path) -> None:
     assert run("--root=root").exit_code == 0
     write(folder / "net.yaml", NETWORK.replace("pos >= 30", "pos >= 31"))
-    assert "expected the same network, another root, or `australis deploy`" in refused("--root=root", code=1)
+    assert "expected the same network, or another root; `australis deploy NET --root DIR`" in refused(
+        "--root=root", code=1
+    )
 
 
 def test_a_root_keeps_what_was_quarantined(folder: Path) -> None:

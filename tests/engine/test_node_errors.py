@@ -96,7 +96,10 @@ def test_a_second_network_is_refused(node: Node) -> None:
 def test_another_network_on_the_same_root_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     with Node(tmp_path) as node:
         node.deploy(network())
-    with Node(tmp_path) as node, pytest.raises(EngineError, match=r"the one that the root holds, 'net'"):
+    with (
+        Node(tmp_path) as node,
+        pytest.raises(EngineError, match=r"differs from the network 'net' that the root holds"),
+    ):
         node.deploy(network("x + 2"))
     with Node(tmp_path) as node:
         node.deploy(network())

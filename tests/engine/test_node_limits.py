@@ -171,12 +171,12 @@ def test_a_job_that_takes_too_long_is_cancelled(
 ) -> None:
     monkeypatch.setattr(train_jobs, "START_S", 20.0)
     registered(sleepy)
-    with Node(tmp_path, train_limit="2 s") as node:
+    with Node(tmp_path, train_limit="8 s") as node:
         node.deploy(network())
         node.push("s", pa.table({"x": [1]}))
         node.drain()
         node.push("s", pa.table({"x": [BAD, 2]}))
-        aside = ("net.compute", "its train took longer than 2 s", '{"x": 7}')
+        aside = ("net.compute", "its train took longer than 8 s", '{"x": 7}')
         assert outcome(node) == ([1, 2], [aside])
 
 

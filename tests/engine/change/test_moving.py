@@ -124,5 +124,5 @@ def test_a_dry_run_says_how_much_history_goes(spark: SparkSession) -> None:
         assert change.points_removed == ("quick",)
         assert "the history of reports, 30 tuples" in change.lost
         assert f"the history of quick, {len(FAST)} tuples" in change.lost
-        assert "  ~ connection point reports" in change.lines()
+        assert "  ~ connection point reports: history" in change.lines()
         assert not node.difference(replace(fleet(), description="the same")).lost

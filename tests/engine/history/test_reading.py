@@ -220,7 +220,7 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
             read_history(tmp_path, "past", columns=["w"])
         with pytest.raises(AlgebraError, match=r"where: .*unknown attribute 'w'"):
             bench.history(where="w > 1")
-    with pytest.raises(EngineError, match="no root of a node"):
+    with pytest.raises(EngineError, match="is not the root of a node"):
         read_history(tmp_path / "segments", "past")
 
 

@@ -206,7 +206,10 @@ class Loop:
         waybill, superbox = self._dispatch.make_waybill(
             queues, members, end, choice.most, self._steering.drop_boxes_at(members[0])
         )
-        waybill = replace(waybill, set_aside=self._cuts.reason(queues, members[0]))
+        reason = self._cuts.reason(queues, members[0])
+        if reason:
+            # Nothing of what took too long is computed, and there is nothing left to cut.
+            waybill = replace(waybill, set_aside=reason, limit_s=None)
         versions = tuple(queues.heads[member].version for member in members)
         return Dispatched(waybill, superbox, queues.plan, versions, reader)
 
