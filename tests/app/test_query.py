@@ -248,7 +248,7 @@ def test_another_network_while_it_runs(node: Running, folder: Path) -> None:
     assert answer.exit_code == 0, answer.stderr
     assert answer.stdout.endswith("cars runs on root now\n")
     assert "+ box slow" in answer.stdout
-    assert "1 of them with their state" in answer.stdout
+    assert "1 box continues and keeps its state" in answer.stdout
     with node.control() as control:
         assert set(control.network().outputs) == {"slow", "means"}
         arrived = control.statistics()["log_end"]
