@@ -49,12 +49,20 @@ def mapper(processes: int, master: str | None = None) -> Mapper:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Start processes that hear no Ctrl-C, which a terminal sends to all: they are ended by this one."""
+    """Start processes that hear no Ctrl-C, which a terminal sends to all: they are ended by this one.
+
+    Another thread of this process may get the signal, so it is also noted until all of them have started.
+    """
+    heard: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler)
+    if heard and callable(handler):
+        handler(heard[0], None)
 
 
 def seeds_of(first: int, count: int, chunk: int = 50) -> list[range]:
