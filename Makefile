@@ -84,6 +84,10 @@ bench-kernels: $(READY) ## measure the kernels, in tuples per second
 bench-engine: $(READY) ## measure the engine beside Structured Streaming (ARGS='--case b' for some cases)
 	$(PY) -m benchmarks.engine $(ARGS)
 
+.PHONY: bench-quiet
+bench-quiet: $(READY) ## measure the delay of windows of keys that fall quiet beside Structured Streaming
+	$(PY) -m benchmarks.engine --case quiet $(ARGS)
+
 .PHONY: bench-qos
 bench-qos: $(READY) ## measure what graphs are good for: scheduling, shedding, bursts (ARGS=--quick for a short run)
 	$(PY) -m benchmarks.qos $(ARGS)
@@ -92,6 +96,10 @@ bench-qos: $(READY) ## measure what graphs are good for: scheduling, shedding, b
 bench-live: $(READY) ## measure queries on a running stream and its past, and the optimiser (ARGS=--quick)
 	$(PY) -m benchmarks.live $(ARGS)
 
+.PHONY: bench-scale
+bench-scale: $(READY) ## measure how cost grows with outputs, boxes and superboxes (ARGS='choosing planning' for some)
+	$(PY) -m benchmarks.scale $(ARGS)
+
 .PHONY: bench-runners
 bench-runners: $(READY) ## measure the light runner beside Spark: small trains, a million tuples, the first result
 	$(PY) -m benchmarks.runners $(ARGS)
@@ -99,6 +107,10 @@ bench-runners: $(READY) ## measure the light runner beside Spark: small trains, 
 .PHONY: bench-vans
 bench-vans: $(READY) ## run examples/vans at 1 and 5 times the rate, kill the node twice each, and compare with DuckDB
 	$(PY) examples/vans/compare.py $(ARGS)
+
+.PHONY: bench-nexmark
+bench-nexmark: $(READY) ## run NEXMark on the kernels beside DuckDB, and compare (ARGS='--events 5000000 --queries q5 q9')
+	$(PY) examples/nexmark/against_duckdb.py $(ARGS)
 
 .PHONY: experiments
 experiments: $(READY) ## run the papers' experiments on the distributed policies (ARGS=market for some)

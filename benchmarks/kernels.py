@@ -17,16 +17,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from benchmarks.saying import run, steps
 
-from australis.algebra.boxes import Aggregate, Box, BSort, Join, Resample
+from australis.algebra.boxes import Aggregate, AsOf, Box, BSort, Join, Map, Resample, Top
+from australis.algebra.counters import BEFORE
 from australis.algebra.order import Order
+from australis.algebra.progress import Progress
 from australis.algebra.schema import TS, Schema, parse_schema
-from australis.kernels.kernel import Kernel, State
+from australis.kernels.kernel import CAUSE, Kernel, State, Step
 from australis.kernels.make import kernel_for
+from australis.kernels.marks import InputMark, raised
+from australis.kernels.progress import caused_rises
 from australis.kernels.state import pack
 
 GROUPS = 1_000
@@ -37,6 +42,9 @@ DISORDER_US = 1_000_000
 SECOND_US = 1_000_000
 TRADES = parse_schema("sid int, time timestamp, price double")
 HEARTBEATS = parse_schema("time timestamp")
+LINES = parse_schema("time timestamp, line string")
+REQUEST = "user=u([0-9]+)"
+DOCUMENTS = parse_schema("time timestamp, document string")
 BY_TIME = Order("time", slack=4, group_by=("sid",))
 
 
@@ -84,6 +92,38 @@ def heartbeats(number: int, size: int) -> pa.Table:
     return table(HEARTBEATS, np.arange(number * span, (number + 1) * span, SECOND_US))
 
 
+def request_lines(number: int, size: int) -> pa.Table:
+    """Lines of a log of requests; one in two names a user."""
+    random = np.random.default_rng(number)
+    items, users = random.integers(0, 1_000, size), random.integers(0, 2 * GROUPS, size)
+    words = (
+        "GET /items/",
+        pa.array(items).cast(pa.string()),
+        pa.array(["?user=u", "?guest="]).take(users % 2),
+    )
+    lines = pc.binary_join_element_wise(*words, pa.array(users).cast(pa.string()), "&page=1 HTTP/1.1", "")
+    return table(LINES, np.arange(number * size, (number + 1) * size) * STEP_US, lines)
+
+
+def json_documents(number: int, size: int) -> pa.Table:
+    """Reports of vans as JSON, with a nested object and an array."""
+    random = np.random.default_rng(number)
+    van, text = random.integers(0, GROUPS, size), pa.string()
+    celsius = pc.round(pa.array(random.normal(5.0, 2.0, size)), 2)
+    serial = pa.array(random.integers(0, 10**9, size))
+    reading = ('[1, 2], "reading": {"unit": "C", "celsius": ', celsius.cast(text), ', "door": false}')
+    parts = (
+        '{"van": "v',
+        pa.array(van).cast(text),
+        '", "tags": ',
+        *reading,
+        ', "serial": ',
+        serial.cast(text),
+    )
+    documents = pc.binary_join_element_wise(*parts, "}", "")
+    return table(DOCUMENTS, np.arange(number * size, (number + 1) * size) * STEP_US, documents)
+
+
 def table(schema: Schema, *columns: pa.Array | np.ndarray) -> pa.Table:
     """A batch; numpy columns are times, the first of which is also the ts."""
     stamp = schema.arrow_with_ts.field(TS).type
@@ -105,7 +145,7 @@ def seconds_of(run: Callable[[], int], rounds: int) -> list[float]:
     return times
 
 
-def fed(kernel: Kernel, trains: list[list[pa.Table]], rounds: int) -> tuple[list[float], int]:
+def fed(kernel: Kernel | ByProgress, trains: list[list[pa.Table]], rounds: int) -> tuple[list[float], int]:
     """Feed a kernel with trains, each a batch for each port, several times: times, tuples emitted."""
     times, emitted = [], 0
     for _ in range(rounds):
@@ -119,7 +159,26 @@ def fed(kernel: Kernel, trains: list[list[pa.Table]], rounds: int) -> tuple[list
     return times, emitted
 
 
-def taken(kernel: Kernel, state: State, train: list[pa.Table], now: int) -> tuple[State, int]:
+class ByProgress:
+    """A kernel whose order is by progress, and the input that makes its marks from the tuples."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel, self._known = kernel, InputMark()
+        self._progress = Progress("time", slack="1 s").bind(TRADES)
+
+    def start(self) -> State:
+        self._known = InputMark()
+        return self._kernel.start()
+
+    def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
+        batch = batch.append_column(pa.field(CAUSE, pa.int64(), False), pa.array(np.arange(batch.num_rows)))
+        rises = caused_rises(self._progress, batch)
+        marks, self._known = raised(self._progress, self._known, now, BEFORE, arrivals=rises)
+        ((_, step),) = self._kernel.advance(state, {port: batch}, now, {port: marks})
+        return step
+
+
+def taken(kernel: Kernel | ByProgress, state: State, train: list[pa.Table], now: int) -> tuple[State, int]:
     """The state after a train, and how many tuples the kernel emitted."""
     emitted = 0
     for port, batch in enumerate(train):
@@ -138,7 +197,9 @@ def measured(
 ) -> Measured:
     """A kernel and its baseline over the same trains."""
     millions = sum(batch.num_rows for batch in trains[0]) / 1e6
-    times, emitted = fed(kernel_for(box, schemas), trains, sizes.rounds)
+    kernel = kernel_for(box, schemas)
+    fed_kernel = ByProgress(kernel) if kernel.progress_on else kernel
+    times, emitted = fed(fed_kernel, trains, sizes.rounds)
     beside = seconds_of(lambda: baseline.run(*trains[-1]), 2 * sizes.rounds + 1)
     speeds = (millions / median(times), millions / min(times))
     return Measured(name, *speeds, baseline.name, millions / median(beside), emitted)
@@ -165,6 +226,32 @@ def group_by_minute(batch: pa.Table) -> int:
     return grouped.aggregate([("price", "mean"), (TS, "min")]).num_rows  # type: ignore[no-any-return]
 
 
+def aggregate_by_progress_box() -> Box:
+    order = Order("time", group_by=("sid",), by="progress")
+    return Aggregate({"average": "avg(price)"}, order, size="1 min", align=True)
+
+
+def session_box() -> Box:
+    return Aggregate({"average": "avg(price)", "until": "last(time)"}, BY_TIME, session="3 s")
+
+
+def sessions_by_lag(batch: pa.Table) -> int:
+    """Sessions of the sorted batch, in the way that is usual in SQL."""
+    database = duckdb.connect(config={"threads": 1})
+    times = pc.cast(batch["time"], pa.int64())
+    trades = pa.table({"sid": batch["sid"], "time": times, "price": batch["price"]})  # noqa: F841 - DuckDB reads it.
+    query = f"""
+        WITH gaps AS (
+            SELECT *, time - lag(time) OVER (PARTITION BY sid ORDER BY time) >= {3 * SECOND_US} AS begins
+            FROM trades
+        ), numbered AS (
+            SELECT *, count_if(begins) OVER (PARTITION BY sid ORDER BY time) AS session FROM gaps
+        )
+        SELECT sid, min(time), avg(price), max(time) FROM numbered GROUP BY sid, session
+    """
+    return database.sql(query).to_arrow_table().num_rows  # type: ignore[no-any-return]
+
+
 def sort_by_time(batch: pa.Table) -> int:
     return batch.sort_by("time").num_rows  # type: ignore[no-any-return]
 
@@ -175,6 +262,13 @@ def join_box() -> Box:
 
 def search_sorted(left: pa.Table, right: pa.Table) -> int:
     """The pairs within half a second, by binary search in the right side sorted by group and time."""
+    rows, partners = pairs_sorted(left, right)
+    pairs = left.take(pa.array(rows)), right.take(pa.array(partners))
+    return pairs[0].num_rows  # type: ignore[no-any-return]
+
+
+def pairs_sorted(left: pa.Table, right: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of both sides that make pairs."""
     keys, others = (_by_group(side) for side in (left, right))
     order = np.argsort(others, kind="stable")
     others = others[order]
@@ -183,14 +277,53 @@ def search_sorted(left: pa.Table, right: pa.Table) -> int:
     counts = high - low
     rows = np.repeat(np.arange(len(keys)), counts)
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    pairs = left.take(pa.array(rows)), right.take(pa.array(order[low[rows] + within]))
-    return pairs[0].num_rows  # type: ignore[no-any-return]
+    return rows, order[low[rows] + within]
 
 
 def _by_group(side: pa.Table) -> np.ndarray:
     """Numbers in the order of group and time; groups are 2^48 us, nine years, apart."""
     times = side["time"].combine_chunks().view(pa.int64()).to_numpy()
     return side["sid"].to_numpy().astype(np.int64) * 2**48 + times
+
+
+def outer_join_box() -> Box:
+    return Join("left.sid = right.sid", left=BY_TIME, right=BY_TIME, size="500 ms", how="full")
+
+
+def search_all_sorted(left: pa.Table, right: pa.Table) -> int:
+    """The pairs within half a second as in `search_sorted`, and the rest of both sides with NULLs."""
+    rows, partners = pairs_sorted(left, right)
+    rest = [_without(side, found) for side, found in ((left, rows), (right, partners))]
+    nobody = [np.full(len(each), -1) for each in rest]
+    lefts = np.concatenate([rows, rest[0], nobody[1]])
+    rights = np.concatenate([partners, nobody[0], rest[1]])
+    taken = left.take(pa.array(lefts, mask=lefts < 0)), right.take(pa.array(rights, mask=rights < 0))
+    return taken[0].num_rows  # type: ignore[no-any-return]
+
+
+def _without(side: pa.Table, found: np.ndarray) -> np.ndarray:
+    """The rows of a side that are not among those found."""
+    alone = np.ones(side.num_rows, np.bool_)
+    alone[found] = False
+    return np.flatnonzero(alone)
+
+
+def asof_box() -> Box:
+    return AsOf(BY_TIME, BY_TIME, "left.sid = right.sid", within="1 min")
+
+
+def asof_join_in_duckdb(left: pa.Table, right: pa.Table) -> int:
+    text = "select * from l asof left join r on l.sid = r.sid and l.time >= r.time"
+    return in_duckdb(text, l=left, r=right)
+
+
+def in_duckdb(text: str, **tables: pa.Table) -> int:
+    """The rows of a query's result as an Arrow table, on one thread."""
+    with duckdb.connect() as connection:
+        connection.execute("set threads to 1")
+        for name, table in tables.items():
+            connection.register(name, table.drop_columns([TS]))
+        return connection.sql(text).to_arrow_table().num_rows  # type: ignore[no-any-return]
 
 
 def resample_box() -> Box:
@@ -204,6 +337,55 @@ def group_by_second(beats: pa.Table, batch: pa.Table) -> int:
     return grouped.aggregate([("price", "mean"), ("price", "count")]).num_rows  # type: ignore[no-any-return]
 
 
+def regexp_box() -> Box:
+    return Map({"time": "time", "user": f"regexp_extract(line, '{REQUEST}', 1)"})
+
+
+def extract_users(batch: pa.Table) -> int:
+    return len(pc.extract_regex(batch["line"], REQUEST.replace("(", "(?P<user>")))
+
+
+def json_box() -> Box:
+    return Map({"time": "time", "celsius": "get_json_object(document, '$.reading.celsius')"})
+
+
+def extract_celsius(batch: pa.Table) -> int:
+    database = duckdb.connect(config={"threads": 1})
+    query = "SELECT json_extract_string(document, '$.reading.celsius') AS celsius FROM batch"
+    return database.sql(query).to_arrow_table().num_rows  # type: ignore[no-any-return]
+
+
+def top_n_box() -> Box:
+    return Top(10, ("price DESC",), BY_TIME, size="1 min")
+
+
+def sort_and_rank(batch: pa.Table) -> int:
+    """The ten highest prices of each group and minute, by a sort and the distance from the first of each."""
+    minutes = pc.divide(batch["time"].combine_chunks().view(pa.int64()), 60 * SECOND_US)
+    keyed = batch.append_column("minute", minutes)
+    by = [("sid", "ascending"), ("minute", "ascending"), ("price", "descending")]
+    found = keyed.take(pc.sort_indices(keyed, sort_keys=by))
+    keys = (found["sid"].to_numpy(), found["minute"].to_numpy())
+    begins = np.flatnonzero(np.logical_or(*(np.diff(key, prepend=-1) != 0 for key in keys)))
+    ranks = np.arange(len(found)) - np.repeat(begins, np.diff(begins, append=len(found)))
+    return found.filter(pa.array(ranks < 10)).num_rows  # type: ignore[no-any-return]
+
+
+def median_sliding_box() -> Box:
+    return Aggregate({"median": "median(price)"}, BY_TIME, size="1 min", advance="10 s")
+
+
+def median_by_windows(batch: pa.Table) -> int:
+    """The same medians in SQL: each tuple is joined with the six windows that contain it."""
+    database = duckdb.connect(config={"threads": 1})
+    database.register("trades", batch.select(["sid", "time", "price"]))
+    query = """
+        SELECT sid, epoch_us(time) // 10000000 - step AS start, median(price) AS median
+        FROM trades, range(6) AS steps(step) GROUP BY ALL
+    """
+    return len(database.execute(query).fetchnumpy()["median"])
+
+
 def all_measured(sizes: Sizes) -> Iterator[Measured]:
     """Every kernel, one by one."""
     numbers = range(sizes.batches)
@@ -215,9 +397,28 @@ def all_measured(sizes: Sizes) -> Iterator[Measured]:
     search = Baseline("numpy sort, searchsorted", search_sorted)
     second = Baseline("pyarrow group_by", group_by_second)
     yield measured("aggregate", aggregate_box(), (TRADES,), one, group, sizes)
+    yield measured("aggregate_by_progress", aggregate_by_progress_box(), (TRADES,), one, group, sizes)
+    lag = Baseline("DuckDB lag, group by", sessions_by_lag)
+    yield measured("session", session_box(), (TRADES,), one, lag, sizes)
     yield measured("bsort", BSort(BY_TIME), (TRADES,), one, sort, sizes)
     yield measured("join", join_box(), (TRADES, TRADES), two, search, sizes)
+    full, latest = (
+        Baseline("numpy sort, searchsorted", search_all_sorted),
+        Baseline("DuckDB asof join", asof_join_in_duckdb),
+    )
+    yield measured("outer_join", outer_join_box(), (TRADES, TRADES), two, full, sizes)
+    yield measured("asof", asof_box(), (TRADES, TRADES), two, latest, sizes)
     yield measured("resample", resample_box(), (HEARTBEATS, TRADES), beats, second, sizes)
+    rank = Baseline("pyarrow sort, numpy rank", sort_and_rank)
+    yield measured("top_n", top_n_box(), (TRADES,), one, rank, sizes)
+    windows = Baseline("DuckDB median", median_by_windows)
+    yield measured("median_sliding", median_sliding_box(), (TRADES,), one, windows, sizes)
+    lines = [[request_lines(number, sizes.batch)] for number in numbers]
+    pattern = Baseline("pyarrow extract_regex", extract_users)
+    yield measured("regexp", regexp_box(), (LINES,), lines, pattern, sizes)
+    documents = [[json_documents(number, sizes.batch)] for number in numbers]
+    access = Baseline("DuckDB json_extract_string", extract_celsius)
+    yield measured("json", json_box(), (DOCUMENTS,), documents, access, sizes)
 
 
 # --- the long run
@@ -268,6 +469,8 @@ def all_long_runs(sizes: Sizes) -> Iterator[LongRun]:
     yield long_run("aggregate", kernel_for(aggregate_box(), (TRADES,)), one, sizes.long_run)
     yield long_run("bsort", kernel_for(BSort(BY_TIME), (TRADES,)), one, sizes.long_run)
     yield long_run("join", kernel_for(join_box(), (TRADES, TRADES)), two, sizes.long_run)
+    yield long_run("outer_join", kernel_for(outer_join_box(), (TRADES, TRADES)), two, sizes.long_run)
+    yield long_run("asof", kernel_for(asof_box(), (TRADES, TRADES)), two, sizes.long_run)
     yield long_run("resample", kernel_for(resample_box(), (HEARTBEATS, TRADES)), beats, sizes.long_run)
 
 
@@ -292,11 +495,11 @@ def main() -> None:
 def shown_speeds(sizes: Sizes) -> dict[str, object]:
     """Print the speeds of all kernels; returns them for the last line."""
     found: dict[str, object] = {}
-    print(f"{'':<12}{'kernel':>9}{'best':>9}{'baseline':>10}  {'which':<26}{'emitted per train':>18}")
+    print(f"{'':<22}{'kernel':>9}{'best':>9}{'baseline':>10}  {'which':<26}{'emitted per train':>18}")
     for each in steps("Measuring kernels", all_measured(sizes)):
         beside = f"{each.baseline_mtps:>10.1f}  {each.baseline:<26}"
         print(
-            f"{each.name:<12}{each.mtps:>9.1f}{each.best_mtps:>9.1f}{beside}{each.emitted:>18,}", flush=True
+            f"{each.name:<22}{each.mtps:>9.1f}{each.best_mtps:>9.1f}{beside}{each.emitted:>18,}", flush=True
         )
         found[f"{each.name}_mtps"] = round(each.mtps, 2)
         found[f"{each.name}_best_mtps"] = round(each.best_mtps, 2)

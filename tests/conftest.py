@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from hypothesis.internal.conjecture import providers
+from hypothesis.internal.conjecture import engine, providers
 from pyspark.sql import SparkSession
 from tests.lock_rules import enforced
 
@@ -32,6 +32,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 # Hypothesis also draws constants that it finds in the modules loaded so far. The examples of a seed would
 # then depend on the tests that ran before, and on the folder of the code.
 providers.is_local_module_file = lambda path: False
+
+# Hypothesis makes a failing example smaller for up to five minutes. The time limit of a test would end
+# that, and the failure would be lost.
+engine.MAX_SHRINKING_SECONDS = 40
 
 # Tests compare what a terminal of no special kind would show, in this process and in those that they start.
 for _name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):

@@ -246,7 +246,7 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
                 "bash terminal": 2,
             },
         ),
-        ("expressions", {"python file": 1, "csv file": 1, "yaml file": 1, "console": 1}),
+        ("functions", {"python file": 1, "csv file": 1, "yaml file": 1, "console": 2}),
     ],
 )
 def test_a_page_can_be_followed_from_top_to_bottom(reader: Reader, page: str, blocks: dict[str, int]) -> None:

@@ -3,8 +3,9 @@
 Throughput, cases (a) to (d): the tuples of all input files per second, from the start of the query (ours:
 from the first file's adoption) until the last result is committed to a Parquet output. Each side of each case
 runs in a fresh process; its first pass warms up compilers, and the fastest of the timed passes counts. The
-delay is that of (b) at 1,000 tuples per second (see `delay`); the floor is a small train's time from push to
-commit. Case (e) is the paper's 40-box network (see `forty`). The last line is JSON.
+delay is that of (b) at 1,000 tuples per second (see `delay`), and that of keys that fall quiet (see `quiet`);
+the floor is a small train's time from push to commit. Case (e) is the paper's 40-box network (see `forty`).
+The last line is JSON.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ from pathlib import Path
 from benchmarks import locks
 from benchmarks.engine.cases import THROUGHPUT, Case
 from benchmarks.engine.inputs import write_stream
+from benchmarks.engine.quiet import Quiet
 from benchmarks.engine.tuning import BEST, candidates
-from benchmarks.engine.worker import OURS, THEIRS, Pass, in_process, passes
+from benchmarks.engine.worker import LIGHT, OURS, THEIRS, Pass, in_process, passes
 from benchmarks.saying import run
 from rich.console import Console
 from rich.table import Table
 
-CHOICES = ("a", "b", "c", "d", "e", "delay", "floor")
-DELAY_WANTED, FLOOR_WANTED_MS = 0.25, 100.0
+CHOICES = ("a", "b", "c", "d", "e", "delay", "quiet", "floor")
+DELAY_WANTED, QUIET_WANTED, FLOOR_WANTED_MS = 0.25, 0.15, 100.0
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ def _arguments() -> argparse.Namespace:
         "--passes", type=int, default=2, help="timed passes after the warm-up; the best counts"
     )
     parser.add_argument("--delay-seconds", type=float, default=45.0, help="how long the delay is measured")
+    parser.add_argument("--quiet-passes", type=int, default=3, help="of each side of `quiet`, in turn")
     parser.add_argument("--sweep", action="store_true", help="try every tuning of Structured Streaming")
     parser.add_argument("--scratch", help="a folder for temporary files")
     return parser.parse_args()
@@ -76,6 +79,8 @@ def _rows(chosen: list[str], arguments: argparse.Namespace, scratch: Path) -> It
             yield _throughput(case, arguments, scratch)
     if "delay" in chosen:
         yield _delay(arguments, scratch)
+    if "quiet" in chosen:
+        yield from _quiet(arguments, scratch)
     if "floor" in chosen:
         yield _floor(scratch)
     if "e" in chosen:
@@ -136,6 +141,44 @@ def _delay(arguments: argparse.Namespace, scratch: Path) -> Row:
     lags = f"since the window's end: {ours['lag_ms']:.0f} and {theirs['lag_ms']:.0f} ms"
     figures = {"delay_x": ratio, "delay_ms": ours["delay_ms"]}
     return Row("delay of (b), median", texts[0], texts[1], ratio, f"<= {DELAY_WANTED:g}x", lags, figures)
+
+
+def _quiet(arguments: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    _say(f"delay of quiet keys, {arguments.delay_seconds:g} s on each side, {arguments.quiet_passes} times")
+    made: dict[str, list[Quiet]] = {THEIRS: [], OURS: [], LIGHT: []}
+    for number in range(arguments.quiet_passes):
+        for side, found in made.items():
+            job = {"case": "quiet", "side": side, "seconds": arguments.delay_seconds}
+            found.append(Quiet.from_json(in_process({**job, "scratch": str(scratch / f"pass-{number}")})))
+    _check_equal_quiet(made)
+    base = Quiet.joined(made[THEIRS])
+    yield _quiet_row("quiet keys, delay since the end", "", Quiet.joined(made[OURS]), base)
+    yield _quiet_row("quiet keys, light runner", "light_", Quiet.joined(made[LIGHT]), base)
+
+
+def _check_equal_quiet(made: dict[str, list[Quiet]]) -> None:
+    """Refuse to compare different results."""
+    first = made[OURS][0].digest
+    for side, found in made.items():
+        for each in found:
+            if not each.digest.agrees(first):
+                raise SystemExit(f"quiet keys: {each.digest} by {side}, expected {first}")
+
+
+def _quiet_row(what: str, prefix: str, ours: Quiet, theirs: Quiet) -> Row:
+    ratio = ours.median_ms / theirs.median_ms
+    results = f"{len(ours.delays_ms):,} results, equal"
+    how = f"{results}; CPU seconds in a second: {ours.cpu_s:.2f} and {theirs.cpu_s:.2f}"
+    figures = {
+        f"quiet_keys_{prefix}delay_ms": ours.median_ms,
+        f"quiet_keys_{prefix}p95_ms": ours.p95_ms,
+        f"quiet_keys_{prefix}cpu": ours.cpu_s,
+        f"quiet_keys_{prefix}ratio": ratio,
+        "quiet_keys_baseline_delay_ms": theirs.median_ms,
+        "quiet_keys_baseline_p95_ms": theirs.p95_ms,
+        "quiet_keys_baseline_cpu": theirs.cpu_s,
+    }
+    return Row(what, str(ours), str(theirs), ratio, f"<= {QUIET_WANTED:g}x", how, figures)
 
 
 def _floor(scratch: Path) -> Row:

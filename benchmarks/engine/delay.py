@@ -122,7 +122,7 @@ def _subscribed(node: Node, batches: int) -> Iterator[tuple[float, pa.Table]]:
     last = START_US + batches * BATCH * STEP_US - WINDOW_US
     for table in node.subscribe("out"):
         yield time.time(), table
-        if _starts(table).max() >= last:
+        if starts_of(table).max() >= last:
             return
 
 
@@ -137,21 +137,21 @@ def theirs(root: Path, batches: int) -> Delays:
     stream = streaming.session().readStream.schema(streaming.SCHEMA).parquet(str(folder))
     writer = streaming.average(stream).writeStream.format("parquet")
     query = writer.option("checkpointLocation", str(root / "checkpoint")).start(str(output))
-    files = [_written(waiting / f"{number:05d}.parquet", batch_table(number)) for number in range(batches)]
+    files = [written(waiting / f"{number:05d}.parquet", batch_table(number)) for number in range(batches)]
     feed = Feed(time.time() + 1, batches)
     feed.run(lambda number: files[number].rename(folder / files[number].name))
     query.processAllAvailable()
     query.stop()
-    results = list(_committed(output))
-    return feed.counted(*_columns(results, lambda table: batch_at(_starts(table) + WINDOW_US)))
+    results = list(committed(output))
+    return feed.counted(*_columns(results, lambda table: batch_at(starts_of(table) + WINDOW_US)))
 
 
-def _written(path: Path, table: pa.Table) -> Path:
+def written(path: Path, table: pa.Table) -> Path:
     pq.write_table(table, path)
     return path
 
 
-def _committed(output: Path) -> Iterator[tuple[float, pa.Table]]:
+def committed(output: Path) -> Iterator[tuple[float, pa.Table]]:
     """When each batch was committed to the sink's log, and its contents."""
     logs = {int(path.name.split(".")[0]): path for path in (output / "_spark_metadata").glob("[0-9]*")}
     seen: set[str] = set()
@@ -172,9 +172,13 @@ def _columns(
     """When each result could be read, the batch that closed its window, and the window's start."""
     readable = [np.full(table.num_rows, moment) for moment, table in results]
     batches = [closed_by(table) for _, table in results]
-    return np.concatenate(readable), np.concatenate(batches), np.concatenate([_starts(t) for _, t in results])
+    return (
+        np.concatenate(readable),
+        np.concatenate(batches),
+        np.concatenate([starts_of(t) for _, t in results]),
+    )
 
 
-def _starts(table: pa.Table) -> np.ndarray:
+def starts_of(table: pa.Table) -> np.ndarray:
     times: np.ndarray = table["time"].cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_numpy()
     return times

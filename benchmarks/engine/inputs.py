@@ -36,16 +36,17 @@ def tuples_of(begin: int, end: int, seed: int, step_us: int = STEP_US) -> pa.Tab
     """The tuples numbered from `begin` up to `end`, always the same."""
     random = np.random.default_rng((seed, begin))
     times = START_US + np.arange(begin, end) * step_us
-    return _table(times, random.integers(0, KEYS, end - begin), random.random(end - begin) * 100)
+    return table_of(times, random.integers(0, KEYS, end - begin), random.random(end - begin) * 100)
 
 
 def closing(tuples: int, step_us: int = STEP_US) -> pa.Table:
     """One tuple of each key, after all others."""
     times = np.full(KEYS, START_US + tuples * step_us + AFTER_US)
-    return _table(times, np.arange(KEYS), np.zeros(KEYS))
+    return table_of(times, np.arange(KEYS), np.zeros(KEYS))
 
 
-def _table(times: np.ndarray, keys: np.ndarray, values: np.ndarray) -> pa.Table:
+def table_of(times: np.ndarray, keys: np.ndarray, values: np.ndarray) -> pa.Table:
+    """The tuples of some columns; times are in microseconds."""
     stamp = pa.timestamp("us", "UTC")
     fields = [("time", stamp), ("key", pa.int64()), ("value", pa.float64())]
     schema = pa.schema([pa.field(name, kind, nullable=False) for name, kind in fields])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from benchmarks.engine.cases import ADVANCE, BAND, FAN_OUT, WINDOW, threshold
 from benchmarks.engine.inputs import SCHEMA
 
-from australis import Network, NetworkBuilder, Order, Stream
+from australis import Network, NetworkBuilder, Order, Progress, Stream
 
 BY_KEY = Order("time", group_by=("key",))
 
@@ -29,6 +29,15 @@ def keyed_average(advance: str = WINDOW) -> Network:
     """The average of each key in windows of 10 s."""
     net = NetworkBuilder("keyed_average")
     _average(net, advance).output("out")
+    return net.build()
+
+
+def quiet_average(size: str, slack: str) -> Network:
+    """The average of each key in tumbling windows that the progress of the whole stream closes."""
+    net = NetworkBuilder("quiet_average")
+    events = net.input("events", SCHEMA, progress=Progress("time", slack))
+    order = Order("time", group_by=("key",), by="progress")
+    events.aggregate({"value": "avg(value)"}, order, size, align=True).output("out")
     return net.build()
 
 

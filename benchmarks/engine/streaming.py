@@ -62,9 +62,9 @@ def filter_map(events: DataFrame) -> DataFrame:
     return events.filter("value > 50").selectExpr("time", "key", "value * 2 + 1 AS value")
 
 
-def average(events: DataFrame, advance: str = WINDOW) -> DataFrame:
-    """The average of each key in windows of 10 s."""
-    windows = events.withWatermark("time", NO_DELAY).groupBy(F.window("time", WINDOW, advance), "key")
+def average(events: DataFrame, advance: str = WINDOW, size: str = WINDOW, delay: str = NO_DELAY) -> DataFrame:
+    """The average of each key in windows of 10 s, or another size."""
+    windows = events.withWatermark("time", delay).groupBy(F.window("time", size, advance), "key")
     return windows.agg(F.avg("value").alias("value")).selectExpr("window.start AS time", "key", "value")
 
 

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import locks
-from benchmarks.engine import australis_side, delay, floor, streaming
+from benchmarks.engine import australis_side, delay, floor, quiet, streaming
 from benchmarks.engine.cases import Case, case_named
 from benchmarks.engine.digest import Digest, as_json, from_json
 from benchmarks.engine.processes import cpu_seconds
 from benchmarks.engine.tuning import Tuning
 
-OURS, THEIRS = "australis", "streaming"
+OURS, THEIRS, LIGHT = "australis", "streaming", "light"
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _measured(how: str, run: Run, root: Path) -> dict[str, Any]:
 
 
 Job = Callable[[dict[str, Any]], Any]
-JOBS: dict[str, Job] = {"delay": delay.run, "floor": floor.run}
+JOBS: dict[str, Job] = {"delay": delay.run, "floor": floor.run, "quiet": quiet.run}
 
 
 def main() -> None:

@@ -21,10 +21,16 @@ if TYPE_CHECKING:
     from australis.algebra.form import dumps, load, loads
     from australis.algebra.network import Network
     from australis.algebra.order import Order
+    from australis.algebra.progress import Progress
     from australis.algebra.quality import Quality, ValueGraph
     from australis.algebra.schema import Schema, parse_schema
-    from australis.algebra.store import Store
-    from australis.algebra.user_functions import register_aggregate, register_function
+    from australis.algebra.store import FileFormat, Store
+    from australis.algebra.user_functions import (
+        register_aggregate,
+        register_arrow_aggregate,
+        register_function,
+        register_scalar,
+    )
     from australis.engine import Node
     from australis.errors import AlgebraError, AustralisError
 else:
@@ -35,10 +41,16 @@ else:
             "algebra.form": ("dumps", "load", "loads"),
             "algebra.network": ("Network",),
             "algebra.order": ("Order",),
+            "algebra.progress": ("Progress",),
             "algebra.quality": ("Quality", "ValueGraph"),
             "algebra.schema": ("Schema", "parse_schema"),
-            "algebra.store": ("Store",),
-            "algebra.user_functions": ("register_aggregate", "register_function"),
+            "algebra.store": ("FileFormat", "Store"),
+            "algebra.user_functions": (
+                "register_aggregate",
+                "register_arrow_aggregate",
+                "register_function",
+                "register_scalar",
+            ),
             "engine.node": ("Node",),
             "errors": ("AlgebraError", "AustralisError"),
         },
@@ -47,10 +59,12 @@ else:
 __all__ = [
     "AlgebraError",
     "AustralisError",
+    "FileFormat",
     "Network",
     "NetworkBuilder",
     "Node",
     "Order",
+    "Progress",
     "Quality",
     "Schema",
     "Store",
@@ -61,5 +75,7 @@ __all__ = [
     "loads",
     "parse_schema",
     "register_aggregate",
+    "register_arrow_aggregate",
     "register_function",
+    "register_scalar",
 ]

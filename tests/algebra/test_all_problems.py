@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from australis.algebra.form import from_json, loads
-from australis.errors import FormError, NetworkError
+from australis.algebra.network import Input
+from australis.algebra.progress import Progress
+from australis.algebra.schema import parse_schema
+from australis.errors import AlgebraError, FormError, NetworkError
 
 TRIPS = {"schema": {"van": "int not null", "at": "timestamp", "speed": "double"}}
 ORDER = {"on": "at", "group_by": ["van"]}
@@ -25,7 +28,7 @@ boxes:
   mean:
     box: aggregate
     from: fast
-    functions: {avg: "avg(spede)", n: "count(*)", m: "max(at, 1)"}
+    functions: {avg: "avg(spede)", n: "count(*)", m: "max(at 1)"}
     order: {on: att, group_by: [vanx]}
     size: 5 min
   after: {box: map, from: mean, attributes: {a: avg}}
@@ -137,3 +140,62 @@ def test_graph_and_types_are_checked_together() -> None:
     }
     found = places(network(boxes, one={"from": "one"}, two={"from": "two"}, three={"from": "three"}))
     assert found == ["n.one.from[0]", "n.three", "n.two.predicates[0]"]
+
+
+def test_loops_hide_no_problem_elsewhere() -> None:
+    boxes = {
+        "a": {"box": "union", "from": ["trips", "b"]},
+        "b": {"box": "filter", "from": "a", "predicates": ["spede > 1"]},
+        "c": {"box": "filter", "from": "c", "predicates": ["true"]},
+        "after": {"box": "filter", "from": "b", "predicates": ["spede > 1"]},
+        "other": {"box": "filter", "from": "trips", "predicates": ["spede > 1"]},
+    }
+    with pytest.raises(NetworkError) as raised:
+        from_json(network(boxes, x={"from": "other"}))
+    assert [(problem.path, problem.what) for problem in raised.value.problems] == [
+        ("n.a", "is in a loop: a -> b -> a"),
+        ("n.c", "is in a loop: c -> c"),
+        ("n.other.predicates[0]", "unknown attribute 'spede'"),
+    ]
+
+
+def test_all_texts_of_a_list_and_an_object_are_checked() -> None:
+    boxes = {
+        "a": {"box": "filter", "from": "trips", "predicates": [1, "true", None]},
+        "b": {"box": "map", "from": "trips", "attributes": {"x": [1], "y": "van", "z": None}},
+    }
+    with pytest.raises(FormError) as raised:
+        from_json(network(boxes, x={"from": "a"}))
+    assert [problem.path for problem in raised.value.problems] == [
+        "n.a.predicates[0]",
+        "n.a.predicates[2]",
+        "n.b.attributes.x",
+        "n.b.attributes.z",
+    ]
+
+
+def test_a_bad_format_hides_no_problem_of_the_boxes_after_its_input() -> None:
+    document = network(
+        {"a": {"box": "filter", "from": "trips", "predicates": ["spede > 1"]}}, x={"from": "a"}
+    )
+    document["inputs"] = {"trips": {**TRIPS, "format": {"csv": {"seperator": ";"}}}}
+    with pytest.raises(FormError) as raised:
+        from_json(document)
+    assert [problem.path for problem in raised.value.problems] == [
+        "n.inputs.trips.format.csv.seperator",
+        "n.a.predicates[0]",
+    ]
+
+
+def test_a_bad_progress_is_refused_by_its_fields() -> None:
+    """Nothing is said of lengths along an attribute that is not there."""
+    schema = "t timestamp, n long"
+    for progress, found in (
+        (Progress("tt", slack="10 s", idle="1 s"), ["progress.on"]),
+        (Progress("tt", promise="pp"), ["progress.promise", "progress.on"]),
+        (Progress("t", promise="pp"), ["progress.promise"]),
+        (Progress("n", slack="10 s", idle="1 s"), ["progress.slack", "progress.idle"]),
+    ):
+        with pytest.raises(AlgebraError) as caught:
+            Input(parse_schema(schema), progress=progress)
+        assert [problem.path for problem in caught.value.problems] == found

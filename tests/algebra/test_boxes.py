@@ -10,16 +10,24 @@ import pytest
 from australis.algebra.boxes import (
     BOXES,
     Aggregate,
+    AsOf,
     Box,
     BSort,
+    Changes,
+    Distinct,
     Drop,
+    Earlier,
     Filter,
     Join,
+    Lag,
     Map,
+    Number,
     Resample,
     Slide,
+    Top,
     Tumble,
     Union,
+    Unnest,
     WSort,
     XSection,
 )
@@ -63,8 +71,10 @@ def test_every_box_can_be_named_in_a_network() -> None:
 
 
 @pytest.mark.parametrize("box", BOXES.values(), ids=list(BOXES))
-def test_a_box_answers_itself_or_lets_its_core_answer(box: type[Box]) -> None:
-    said = box.__dict__.keys() | (Composed.__dict__.keys() if issubclass(box, Composed) else set())
+def test_a_box_answers_itself_or_by_its_core_or_family(box: type[Box]) -> None:
+    said = box.__dict__.keys()
+    for family in (Composed, Earlier):
+        said |= family.__dict__.keys() if issubclass(box, family) else set()
     assert said >= SAID
     assert box.is_pure is Box.is_pure
 
@@ -103,12 +113,19 @@ PURE: list[Box] = [
     Union(),
     BSort(AT),
     WSort(("k",), "1 s"),
+    Top(2, ("k DESC",), Order("k"), 5),
     Aggregate({"n": "sum(k)"}, AT, 1, advance_when="k > 1"),
     Tumble({"n": "sum(k)"}, ("g",)),
     Slide({"n": "sum(k)"}, 2),
     XSection({"n": "sum(k)"}, "at"),
+    Changes(("k",), ("g",), {"was": "k"}),
+    Lag({"before": "k"}, ("g",)),
+    Distinct(("k",), AT, 1),
     BOTH,
+    AsOf(AT, AT, "left.k = right.k"),
     Resample({"n": "sum(k)"}, 1, AT, AT),
+    Number("n", ("g",)),
+    Unnest("split(g, ',')", "part"),
     Drop(0.5),
 ]
 IMPURE: list[Box] = [
@@ -121,6 +138,8 @@ IMPURE: list[Box] = [
     Tumble({"n": "`odd:count`(k)"}, ("g",)),
     Slide({"n": "`odd:count`(k)"}, 2),
     XSection({"n": "sum(`odd:same`(k))"}, "at"),
+    Changes(("k",), ("g",), {"was": "`odd:same`(k)"}),
+    Lag({"before": "`odd:same`(k)"}, ("g",)),
     Join("left.k = `odd:same`(right.k)", 1, AT, AT),
     Resample({"n": "sum(`odd:same`(k))"}, 1, AT, AT),
     Resample({"n": "`odd:count`(k)"}, 1, AT, AT),
@@ -146,9 +165,10 @@ def test_a_box_with_a_function_of_the_user_is_not(box: Box) -> None:
 
 
 def test_what_boxes_do_to_tuples() -> None:
-    assert {type(box) for box in PURE if not box.ordered} == {Filter, Map, Union}
-    assert {type(box) for box in PURE if box.copies_tuples} == {Filter, Union, BSort, WSort, Drop, Join}
-    assert {type(box) for box in PURE if box.keeps_tuples} == {BSort, WSort, Join, Resample}
+    assert {type(box) for box in PURE if not box.ordered} == {Filter, Map, Union, Unnest}
+    copying = {Filter, Union, BSort, WSort, Top, Drop, Join, AsOf, Changes, Lag, Distinct, Number, Unnest}
+    assert {type(box) for box in PURE if box.copies_tuples} == copying
+    assert {type(box) for box in PURE if box.keeps_tuples} == {BSort, WSort, Top, Join, AsOf, Resample}
     assert {type(box) for box in PURE if box.pairs_inputs} == {Join}
 
 

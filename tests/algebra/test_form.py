@@ -156,7 +156,7 @@ def with_box(**fields: object) -> dict[str, object]:
         (with_box(**{"from": 3}), "n.f.from: is 3; expected a stream or a list of streams"),
         (changed(boxes={"f": {"box": "bsort", "from": "pos"}}), "n.f.order: is missing"),
         (
-            changed(boxes={"f": {"box": "bsort", "from": "pos", "order": {"on": "pos", "slack": "4"}}}),
+            changed(boxes={"f": {"box": "bsort", "from": "pos", "order": {"on": "pos", "slack": "4 m"}}}),
             "n.f.order.slack",
         ),
         (
@@ -184,7 +184,7 @@ def with_box(**fields: object) -> dict[str, object]:
         ),
         (
             changed(boxes={"f": {"box": "bsort", "from": "pos", "order": {"on": "pos", "slack": "2 min"}}}),
-            "n.f.order.slack: is '2 min'; expected a whole number: slack counts tuples, not time",
+            "n.f.order.slack: '2 min' is not a size for an order of type int",
         ),
     ],
 )

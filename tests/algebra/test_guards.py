@@ -37,7 +37,7 @@ def built(made: Stream) -> Network:
         (lambda: parse(5), "is 5; expected an expression as a text"),  # type: ignore[arg-type]
         (lambda: parse_window([]), r"is \[\]; expected a call of a window function"),  # type: ignore[arg-type]
         (lambda: stream().filter(5), r"predicates\[0\]: is 5; expected a text"),
-        (lambda: stream().map({"a": 1}), "attributes.a: is 1; expected an expression as a text"),
+        (lambda: stream().map({"a": [1]}), r"attributes.a: is \[1\]; expected an expression as a text"),
         (lambda: stream().map({1: "a"}), r"attributes\[0\]: is 1; expected a text as a name"),
         (lambda: stream().map(["a"]), r"attributes\[0\]: is 'a'; expected a name and an expression"),
         (lambda: stream().map(None), "attributes: is None; expected a mapping"),
@@ -47,7 +47,7 @@ def built(made: Stream) -> Network:
         (lambda: stream().aggregate(N, A, 1, align="no"), "align: is 'no'; expected True or False"),
         (lambda: stream().aggregate(N, A, 1, align=1), "align: is 1; expected True or False"),
         (lambda: stream().aggregate(N, A, 1, timeout=5), "timeout: is 5; expected a length of time"),
-        (lambda: built(stream().aggregate(N, A, None)), "size: None is not a size for an order of type int"),
+        (lambda: built(stream().aggregate(N, A, None)), "size: is missing; expected a size, or session"),
         (lambda: built(stream().aggregate(N, A, [])), r"size: \[\] is not a size for an order of type int"),
         (
             lambda: built(stream().aggregate(N, A, math.inf)),

@@ -243,7 +243,7 @@ def test_a_port_is_a_short_number() -> None:
         (lambda: Map({}), "attributes: is empty"),  # type: ignore[arg-type]
         (lambda: Order("time", slack=-1), "slack: -1 is not a valid slack"),
         (lambda: Order("Tup#", slack=1), "slack: Tup# is always in order"),
-        (lambda: Join("left.a = right.a", size=1), "both sides are stored tables"),
+        (lambda: Join("left.a = right.a", size=1), "neither side has an order"),
         (lambda: Join("left.a = right.a", left=Order("t"), right=Order("t")), "size: is None"),
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from australis import AlgebraError, NetworkBuilder, Quality, ValueGraph
-from australis.algebra.form.form import loads
+from australis.algebra.form.form import from_json, loads, to_json
 from australis.algebra.quality import Points
 
 CONVEX = Quality(
@@ -44,6 +44,8 @@ CONVEX = Quality(
         (lambda: Quality(loss=((0.5, 0), (0.5, 1))), "loss: positions .* do not ascend"),
         (lambda: ValueGraph("v", categories=(("a", 1), ("a", 0))), "categories.a: occurs twice"),
         (lambda: ValueGraph("v", (("a", 1),)), "points: is 'a'; expected a number as a position"),  # type: ignore[arg-type]
+        (lambda: Quality(since="newest"), "since: is 'newest'; expected oldest or trigger"),
+        (lambda: Quality(since=None), "since: is None; expected oldest or trigger"),  # type: ignore[arg-type]
         (lambda: ValueGraph("v"), "value graph of 'v'; expected either points or categories"),
     ],
 )
@@ -60,11 +62,43 @@ inputs: {s: {schema: {a: int}}}
 outputs:
   one: {from: s, quality: {delay: [[0, 0.5], [2, 1]]}}
   two: {from: s, quality: {loss: [[0, 0], [1, 0.5]]}}
+  three: {from: s, quality: {delay: {since: trigger, points: [[0, 0.5], [2, 1]]}}}
+  four: {from: s, quality: {delay: {since: begin}, weight: 0}}
 """
     with pytest.raises(AlgebraError) as caught:
         loads(text, ".yaml")
     found = [problem.path for problem in caught.value.problems]
-    assert found == ["n.outputs.one.quality.delay[1]", "n.outputs.two.quality.loss"]
+    assert found == [
+        "n.outputs.one.quality.delay[1]",
+        "n.outputs.two.quality.loss",
+        "n.outputs.three.quality.delay.points[1]",
+        "n.outputs.four.quality.weight",
+        "n.outputs.four.quality.delay.since",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "quality"),
+    [
+        ([[0, 1], [2, 0]], Quality(delay=((0, 1), (2, 0)))),
+        ({"points": [[0, 1], [2, 0]]}, Quality(delay=((0, 1), (2, 0)))),
+        ({"since": "oldest", "points": [[0, 1], [2, 0]]}, Quality(delay=((0, 1), (2, 0)))),
+        (
+            {"since": "trigger", "points": [[0, 1], [2, 0]]},
+            Quality(delay=((0, 1), (2, 0)), since="trigger"),
+        ),
+        ({"since": "trigger"}, Quality(since="trigger")),
+    ],
+)
+def test_a_delay_graph_is_its_points_or_says_what_it_counts_from(written: object, quality: Quality) -> None:
+    outputs = {"o": {"from": "s", "quality": {"delay": written}}}
+    read = from_json(
+        {"australis": 1, "name": "n", "inputs": {"s": {"schema": {"a": "int"}}}, "outputs": outputs}
+    )
+    assert read.outputs["o"].quality == quality
+    assert from_json(to_json(read)) == read, "nothing is lost when it is written"
+    is_plain = not quality.counts_since_trigger
+    assert isinstance(to_json(read)["outputs"]["o"]["quality"]["delay"], list) == is_plain
 
 
 def warnings(quality: Quality) -> list[str]:

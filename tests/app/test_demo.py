@@ -79,4 +79,7 @@ def test_the_query_adapts_to_another_log() -> None:
     log = disordered(connections(network().inputs["connections"].schema, 50_000, 1))
     assert intruders(network(), log) == {"scans": set(), "beacons": set()}
     beacons = Beacons(port=None, window="15 min", calls=15, deviation=0.1)
-    assert intruders(network(slack=1_000, beacons=beacons), log) == {"scans": {SCANNER}, "beacons": {BEACON}}
+    assert intruders(network(slack="1 min", beacons=beacons), log) == {
+        "scans": {SCANNER},
+        "beacons": {BEACON},
+    }

@@ -30,6 +30,7 @@ outputs:
   alarms: {from: across}
 """
 REPORTS = "sid,time,pos\n1,1,34\n2,1,31\n3,one,33\n4,1\n5,1,40\n,2,30\n"
+BARE = "1|1|34\n2|1|n/a\n3|1|31\n4|1|40\n"
 MISSPELT = '{"sid": 1, "time": 1, "pos": 34}\n{"sid": 2, "time": 1, "poss": 31}\n'
 
 TIMES = {
@@ -64,6 +65,7 @@ def test_the_page_of_the_command_line(tmp_path: Path, monkeypatch: pytest.Monkey
     write(tmp_path / "broken.yaml", BROKEN)
     write(tmp_path / "reports.csv", REPORTS)
     write(tmp_path / "reports.jsonl", MISSPELT)
+    write(tmp_path / "reports.txt", BARE)
     platoons = (ROOT / "examples" / "platoons.yaml").read_text()
     write(tmp_path / "wider.yaml", platoons.replace("size: 10 min", "size: 20 min"))
     monkeypatch.chdir(tmp_path)

@@ -34,6 +34,7 @@ from australis.app.pictures.scene import scene_of
 
 BY_SID = Order("time", slack=2, group_by=("sid",))
 TIME = Order("time")
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,10 @@ TIME = Order("time")
         (
             Join("left.pos = right.pos", left=TIME),
             "Join(left.pos = right.pos, Left Assuming Order(On time), Right a stored table)",
+        ),
+        (
+            BSort(Order("time", by="progress", group_by=("sid",), late=True)),
+            "BSort(Assuming Order(On time, By progress, GroupBy sid, Late))",
         ),
         (
             Resample({"p": "avg(pos)"}, 10, TIME, BY_SID),
@@ -120,6 +125,87 @@ def test_mermaid(net: Path) -> None:
     assert '  in_names[("names")]' in lines
     assert '  box_across["across<br/>Filter(pos #gt;= 30)"]' in lines
     assert '  box_across -->|"1: sid, time, pos"| box_named' in lines
+
+
+PROGRESS = """\
+australis: 1
+name: cars
+inputs:
+  pos: {schema: {at: timestamp, car: long}, progress: {on: at, slack: 10 s, idle: 30 s}}
+  calls: {schema: {At: timestamp, said: timestamp}, progress: {on: At, promise: said}}
+boxes:
+  counts:
+    box: aggregate
+    from: pos
+    functions: {n: count(*)}
+    order: {on: at, by: progress, group_by: [car], late: true}
+    size: 1 min
+  nearest_call_time:
+    box: resample
+    from: [counts, calls]
+    functions: {said: last(said)}
+    size: 5 s
+    left: {on: at, by: progress}
+    right: {on: At, by: progress, late: true}
+    keep: [car]
+outputs: {late: {from: counts.1}, late_calls: {from: nearest_call_time.1}, found: {from: nearest_call_time}}
+"""
+
+
+@pytest.fixture
+def cars(tmp_path: Path) -> Path:
+    return write(tmp_path / "cars.yaml", PROGRESS)
+
+
+def test_progress_in_the_tree(cars: Path) -> None:
+    assert (
+        australis("explain", cars).stdout
+        == """\
+cars
+├── pos: input
+│   Progress(On at, Slack 10 s, Idle 30 s)
+│   (at timestamp, car long), marks of at
+│   └── counts: Aggregate(count(*) -> n, Assuming Order(On at, By progress, GroupBy car, Late), Size 1 min)
+│       ├── port 0 (at timestamp not null, car long, n long not null), marks of at
+│       │   └── nearest_call_time (left): Resample(last(said) -> said, Size 5 s, Left Assuming Order(On at, By
+│       │       progress), Right Assuming Order(On At, By progress, Late), Keep car)
+│       │       ├── port 0 (at timestamp not null, car long, said timestamp), marks of at
+│       │       │   └── found: output
+│       │       └── port 1, late right (At timestamp, said timestamp)
+│       │           └── late_calls: output
+│       └── port 1, late (at timestamp, car long)
+│           └── late: output
+└── calls: input
+    Progress(On At, Promise said)
+    (At timestamp, said timestamp), marks of At
+    └── nearest_call_time (right, see above)
+"""
+    )
+
+
+def test_progress_in_the_picture(cars: Path) -> None:
+    picture = ElementTree.fromstring(australis("explain", cars, "--format", "svg").stdout)
+    texts = [text.text for text in picture.iter(f"{SVG}text")]
+    for said in ("progress on at", "slack 10 s, idle 30 s", "progress on At", "promise said"):
+        assert texts.count(said) == 1
+    ports = [text.text for text in picture.iter(f"{SVG}text") if text.get("class") == "port"]
+    assert ports == ["0", "late", "L", "R", "0", "late right"]
+    titles = [title.text for title in picture.iter(f"{SVG}title")]
+    assert "pos (at timestamp, car long), marks of at" in titles
+    assert "counts.1 (at timestamp, car long)" in titles
+
+
+def test_progress_in_mermaid(cars: Path) -> None:
+    lines = australis("explain", cars, "--format", "mermaid").stdout.splitlines()
+    assert '  in_calls(["calls<br/>Progress(On At, Promise said)"])' in lines
+    assert '  box_counts -->|"late: at, car"| out_late' in lines
+
+
+def test_progress_in_json(cars: Path) -> None:
+    found = json.loads(australis("explain", cars, "--json").stdout)
+    assert found["network"]["inputs"]["pos"]["progress"] == {"on": "at", "slack": "10 s", "idle": "30 s"}
+    assert found["marks"] == {"pos": ["at"], "calls": ["At"], "counts": ["at"], "nearest_call_time": ["at"]}
+    assert found["late_outputs"] == {"counts.1": "pos", "nearest_call_time.1": "calls"}
 
 
 OPTIMISED = """\
@@ -198,8 +284,8 @@ def test_everything_is_in_the_svg() -> None:
     picture = draw_svg(network)
     assert picture == draw_svg(busy())
     root = ElementTree.fromstring(picture)
-    texts = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
-    titles = {element.text for element in root.iter("{http://www.w3.org/2000/svg}title")}
+    texts = {element.text for element in root.iter(f"{SVG}text")}
+    titles = {element.text for element in root.iter(f"{SVG}title")}
     names = {box_id.rpartition(".")[2] for box_id in network.boxes}
     assert (
         names | set(network.inputs) | set(network.outputs) | {"outer", "inner", "history", "archive"} <= texts

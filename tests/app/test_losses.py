@@ -153,7 +153,7 @@ def test_every_engine_tells_of_every_output(engine: tuple[str, ...]) -> None:
     assert said[warning + 1 : warning + 5] == [
         "  output counts: 66.7% delivered, 2 late, 1 quarantined",
         "  output all: 88.9% delivered, 1 quarantined",
-        "  2 late at counts: they came later than its order admits: raise its slack, which counts tuples",
+        "  2 late at counts: they came later than its order admits: raise its slack, or its input's",
         "  1 quarantined at reports: --output quarantine=FILE keeps them",
     ]
 
@@ -254,7 +254,7 @@ def test_all_that_can_be_lost() -> None:
     }
     assert list(losses.lines()) == [
         "  output b: 70.0% delivered, 1 late, 1,000 shed, 2 quarantined",
-        "  1 late at windows: it came later than its order admits: raise its slack, which counts tuples",
+        "  1 late at windows: it came later than its order admits: raise its slack, or its input's",
         "  3 late at timed: they came after the windows had timed out: raise its timeout",
         "  1,000 of 4,000 shed at high (for b): more came than could be processed in time; use more cores, "
         "a lower rate, or --no-shed",

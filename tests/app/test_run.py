@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import errno
 import gzip
 import json
@@ -187,7 +188,7 @@ def test_late_tuples_are_counted(folder: Path) -> None:
         "",
         "WARNING: this run lost tuples, so its results are incomplete: 1 late",
         "  output counts: 85.7% delivered, 1 late",
-        "  1 late at count: it came later than its order admits: raise its slack, which counts tuples",
+        "  1 late at count: it came later than its order admits: raise its slack, or its input's",
     ]
 
 
@@ -211,10 +212,47 @@ def test_attributes_that_nobody_asked_for_are_a_note(folder: Path) -> None:
     assert note in run("--flush", reports="r.jsonl").stderr
 
 
-def test_folders_and_devices_are_no_inputs(folder: Path) -> None:
-    (folder / "r.csv").mkdir()
-    what = "--input reports=r.csv: is a folder, and folders need a node: leave out --engine kernels"
-    assert what in refused(code=2, reports="r.csv")
+@pytest.mark.parametrize("engine", ["kernels", "reference"])
+def test_folders_and_generators_are_inputs_of_every_engine(folder: Path, engine: str) -> None:
+    incoming = folder / "incoming"
+    incoming.mkdir()
+    head, *rows = REPORTS.splitlines()
+    write(incoming / "a.csv", "\n".join([head, *rows[:3]]))
+    write(incoming / "b.csv.bz2", bz2.compress("\n".join([head, *rows[3:]]).encode()))
+    answer = run(f"--engine={engine}", "--flush", "--output=counts=-", reports="incoming")
+    assert answer.stdout == COUNTS
+    drawn = "generator:seed=7,tuples=300,sid=key(2),time=serial(),pos=uniform(0,60)"
+    answer = run(f"--engine={engine}", "--json", "--flush", reports=drawn)
+    told = json.loads(answer.stdout)
+    assert told["inputs"]["reports"]["tuples"] == 300
+    assert 100 < told["outputs"]["counts"]["tuples"] < 200
+
+
+def test_a_generator_without_an_end_needs_a_node() -> None:
+    for drawn, message in {
+        "generator:seed=1": "has no end, which only a node can run; expected tuples=N in it, or leave out",
+        "generator:tuples=5,rate=9/s": "has a rate, which only a node keeps; expected step=... for its times",
+        "generator:tuple=5": "'tuple=5' is no option",
+    }.items():
+        assert message in refused(code=2, reports=drawn)
+
+
+def test_a_format_says_what_the_name_does_not(folder: Path) -> None:
+    rows = [line.split(",") for line in REPORTS.splitlines()[1:]]
+    write(folder / "r.txt", "".join(f" {time}  {sid}\t-   {pos}\n" for sid, time, pos in rows))
+    said = "reports={csv: {header: false, separator: blanks, columns: [time, sid, x, pos]}}"
+    answer = run("--input-format", said, "--flush", "--output=counts=-", reports="r.txt")
+    assert answer.stdout == COUNTS
+    before = "{schema: {sid: int not null, time: long"
+    inside = f"{{format: {said.removeprefix('reports=')}, {before.removeprefix('{')}"
+    write(folder / "net.yaml", NETWORK.replace(before, inside))
+    assert run("--flush", "--output=counts=-", reports="r.txt").stdout == COUNTS
+    other = 'reports={csv: {header: false, separator: "|", columns: [sid, time, pos]}}'
+    write(folder / "r.txt", "".join("|".join(row) + "\n" for row in rows))
+    assert run("--input-format", other, "--flush", "--output=counts=-", reports="r.txt").stdout == COUNTS
+
+
+def test_devices_are_no_inputs() -> None:
     assert "/dev/null: is a device; expected a file, or '-'" in refused(code=1, reports="/dev/null")
 
 
@@ -234,6 +272,15 @@ def test_folders_and_devices_are_no_inputs(folder: Path) -> None:
         (["--engine=flink"], "Invalid value for '--engine'"),
         (["--root=here"], "--root is for --engine spark, not for kernels"),
         (["--engine=reference", "--rate=1/s"], "--rate is for --engine spark, not for reference"),
+        (["--input-format=reports"], "--input-format reports: expected NAME=FORMAT"),
+        (["--input-format=raports=csv"], "there is no input 'raports'; there is reports, names"),
+        (["--input-format=reports=xls"], "is 'xls'; expected one of csv, zeek, jsonl, parquet"),
+        (["--input-format=reports=csv", "--input-format=reports=csv"], "reports is given twice"),
+        (["--input-format=reports={csv: {headr: no}}"], "csv.headr: unknown option (perhaps 'header')"),
+        (
+            ["--input-format=reports={csv: {header: false, columns: [sid, time]}}"],
+            "csv.columns: lacks the attribute pos",
+        ),
     ],
 )
 def test_usage(options: list[str], message: str) -> None:
@@ -351,7 +398,10 @@ def test_a_failing_function_is_no_traceback(folder: Path, engine: str) -> None:
     )
     write(folder / "net.yaml", NETWORK.replace("pos >= 30", "'`failing:fail`(pos)'"))
     message = refused("--functions=failing.py", "--output=counts=c.csv", f"--engine={engine}", code=1)
-    assert message == "australis: soldiers.across: `failing:fail` failed: RuntimeError: out of luck\n"
+    assert (
+        message
+        == "australis: soldiers.across: `failing:fail` failed: RuntimeError: out of luck, given (34)\n"
+    )
 
 
 def test_the_clock_decides_on_timeouts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,8 +125,10 @@ def test_tuples_that_a_function_fails_on_go_to_the_quarantine(folder: Path) -> N
     answer = run("--functions=unlucky.py", "--output=quarantine=bad.jsonl")
     assert answer.exit_code == 0, answer.output
     rows = [json.loads(line) for line in (folder / "bad.jsonl").read_text().splitlines()]
-    found = {(row["path"], row["reason"]) for row in rows}
-    assert found == {("soldiers.across", "`unlucky:fail` failed: RuntimeError: out of luck")}
+    found, tuples = {(row["path"], row["reason"]) for row in rows}, [row["tuple"] for row in rows]
+    assert {path for path, _ in found} == {"soldiers.across"}
+    reason = "`unlucky:fail` failed: RuntimeError: out of luck, given "
+    assert {told for _, told in found} == {f"{reason}({row['pos']})" for row in map(json.loads, tuples)}
 
 
 # --- what only a node can

@@ -12,6 +12,7 @@ from australis.app.showing import statistics_tables as shown
 from australis.app.showing.progress import Picture, ProgressSample
 from australis.engine.ledger.counts.drops import Entry
 from australis.engine.ledger.counts.recent_counts import GateCount
+from australis.engine.observe.marks import InputMarkStatistics, OrderMarkStatistics
 from australis.engine.observe.quality import OutputQuality, QualityReport
 from australis.engine.observe.statistics import (
     BoxStatistics,
@@ -83,6 +84,30 @@ def test_stats_with_graphs(width: int) -> None:
         assert part in row
     assert not any(line.startswith("1 ") for line in found), "it stands no more"
     assert not any("…" in line for line in found), "nothing is cut"
+
+
+def test_stats_with_marks() -> None:
+    told = statistics(
+        marks={
+            "gate": InputMarkStatistics("at", "1970-01-01T09:29:50Z", 10.0, SINCE),
+            "dock": InputMarkStatistics("at", None, None, None),
+        },
+        orders=(
+            OrderMarkStatistics("counts", "", "at", None, "dock"),
+            OrderMarkStatistics("pairs", "right", "at", "1970-01-01T09:29:50Z", "gate"),
+        ),
+    )
+    found = squeezed(lines(_picture(told)))
+    for line in (
+        "input marks of mark behind the clock quiet since",
+        "gate at 1970-01-01T09:29:50Z 10.0 s 1970-01-01 09:30:00",
+        "dock at none yet - -",
+        "order by progress on mark held back by",
+        "counts at none yet dock",
+        "pairs (right) at 1970-01-01T09:29:50Z gate",
+    ):
+        assert line in found
+    assert "progress" not in " ".join(lines(_picture(statistics())))
 
 
 def test_all_that_was_shed() -> None:

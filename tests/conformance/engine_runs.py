@@ -57,6 +57,7 @@ class Setting:
     in_flight: int = 2
     way: str = Way.FUSED
     schedule: str = Scheduling.ROUND_ROBIN
+    layered_from: int = 0
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class Expectation:
         self._end = 0
         self._between: set[int] = set()
         """The numbers of timeouts and ends, at which groups emit in any sequence."""
+        self._free = {QUARANTINE, *_released_by_marks(network)}
 
     def load(self, name: str, rows: Stored) -> None:
         for number, row in enumerate(rows):
@@ -88,7 +90,7 @@ class Expectation:
 
     def event(self, event: Event) -> None:
         self._between.add(self._end)
-        self._emitted(self._end, self._run.tick(event.now))
+        self._emitted(self._end, self._begun(event))
         self._end += 1
         if event.ending:
             self._between.add(self._end)
@@ -98,6 +100,13 @@ class Expectation:
             assert event.input_name is not None
             self._emitted(self._end, self._run.push(event.input_name, values, ts, event.now))
             self._end += 1
+
+    def _begun(self, event: Event) -> list[Emission]:
+        """What comes before the tuples of an event: the effect of time, and of a promise."""
+        if event.promise is None:
+            return self._run.tick(event.now)
+        assert event.input_name is not None
+        return self._run.promise(event.input_name, event.promise, event.now)
 
     def _emitted(self, number: int, emissions: list[Emission]) -> None:
         for each in emissions:
@@ -113,8 +122,19 @@ class Expectation:
         return {name: sorted(tuples, key=self._key(name)) for name, tuples in outputs.items()}
 
     def _key(self, name: str) -> Any:
-        free = name == QUARANTINE
+        free = name in self._free
         return lambda each: (each[0], each[1] if free or each[0] in self._between else "")
+
+
+def _released_by_marks(network: Network) -> set[str]:
+    """The outputs after boxes by progress: with one mark, groups emit in any sequence."""
+    marked: set[str] = set()
+    for box_id in network.order:
+        node = network.boxes[box_id]
+        by_progress = any(order.by_progress for order in node.box.orders.values())
+        if by_progress or any(source.id in marked for source in node.sources):
+            marked.add(box_id)
+    return {name for name, output in network.outputs.items() if output.source.id in marked}
 
 
 # --- what a node makes of it
@@ -144,6 +164,7 @@ def opened(
         train=setting.train,
         in_flight=setting.in_flight,
         way=setting.way,
+        layered_from=setting.layered_from,
         clock=lambda: LONG_AGO,
     )
     rows = {name: table_of(network, name, [(row, 0) for row in stored]) for name in tables(network)}
@@ -165,6 +186,8 @@ def fed(node: Node, network: Network, event: Event) -> None:
         node.flush(event.now)
     elif event.input_name is None:
         node.tick(event.now)
+    elif event.promise is not None:
+        node.promise(event.input_name, event.promise, event.now)
     else:
         node.push(event.input_name, table_of(network, event.input_name, event.rows), now=event.now)
 
@@ -263,6 +286,7 @@ def random_setting(random: Random, ways: tuple[str, ...] = (Way.FUSED,)) -> Sett
         random.choice([1, 2]),
         random.choice(ways),
         schedule=random.choice([*Scheduling]),
+        layered_from=random.choice([0, 0, 1 << 20]),
     )
 
 

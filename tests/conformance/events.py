@@ -44,9 +44,9 @@ class Seen:
     ignored: int = 0
 
 
-def reference(box: Box, schema: Schema, events: Sequence[Batch], end: int) -> Seen:
+def reference(box: Box, schema: Schema, events: Sequence[Batch], end: int, timezone: str = "UTC") -> Seen:
     """What the reference emits for events and at the end of the stream."""
-    machine = machine_of(box, (schema,))
+    machine = machine_of(box, (schema,), timezone)
     seen = Seen([], [])
     for number, event in enumerate(events):
         _collect(seen, machine.tick(event.now), (number, -1))
@@ -66,9 +66,11 @@ def _collect(seen: Seen, items: list[Item], where: tuple[int, int]) -> None:
             seen.emitted.append(repr((where, sorted(item[1].values.items()), item[1].ts)))
 
 
-def kernels(box: Box, schema: Schema, events: Sequence[Batch], end: int) -> tuple[Seen, list[str]]:
+def kernels(
+    box: Box, schema: Schema, events: Sequence[Batch], end: int, timezone: str = "UTC"
+) -> tuple[Seen, list[str]]:
     """What the kernel emits for them, and its states; each state is packed and unpacked before it is used."""
-    kernel = kernel_for(box, (schema,))
+    kernel = kernel_for(box, (schema,), timezone)
     seen, states = Seen([], []), []
     state = kernel.start()
     for number, event in enumerate(events):

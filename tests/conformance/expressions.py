@@ -10,11 +10,15 @@ import re
 from collections.abc import Callable
 
 from hypothesis import strategies as st
+from tests.conformance.json_texts import paths, texts
+from tests.conformance.patterns import extracting, patterns, replacing
+from tests.conformance.time_formats import read, written
 from tests.conformance.values import KINDS, types, values
 
+from australis.algebra.expr import regular
 from australis.algebra.expr.functions import TRUNC_UNITS
 from australis.algebra.expr.literals import UNITS_US
-from australis.algebra.expr.text import text_of
+from australis.algebra.expr.text import string_text, text_of
 from australis.algebra.expr.tree import Literal
 from australis.algebra.schema import Schema
 
@@ -55,6 +59,7 @@ _PATTERNS = [
     r"\\\\",
     "%\\n%",
 ]
+_MATCHING = ("RLIKE", "NOT RLIKE", "REGEXP")
 _INTERVALS = [
     *("INTERVAL 1 DAY", "INTERVAL 10 MINUTES", "INTERVAL '-3' HOUR", "INTERVAL 36 HOURS", "INTERVAL 1 WEEK"),
     *(
@@ -157,6 +162,7 @@ class Texts:
             *self._arithmetic(("int",), depth),
             self._calls("{}({})", st.sampled_from(CALENDAR), instant),
             self._calls("{}({})", st.sampled_from(("length", "ascii")), string),
+            self._calls("size({})", self._array(depth)),
             self._calls("instr({}, {})", string, self.of("string", 0)),
             self._calls(
                 "round({}, {})", self.of("int", depth), st.sampled_from(("-10", "-2", "-1", "0", "3"))
@@ -177,9 +183,16 @@ class Texts:
             self._calls(
                 "timestampdiff({}, {}, {})", st.sampled_from(list(UNITS_US)), instant, self.of("timestamp", 0)
             ),
+            self._calls("crc32({})", self.of("string", depth)),
+            self._calls("xxhash64({})", self._hashable(depth)),
+            self._calls("xxhash64({}, {})", self._hashable(depth), self._hashable(depth)),
             self._calls("round({}, {})", self.of("long", depth), st.sampled_from(("-18", "-3", "0", "2"))),
             self._casts("long", (*NUMBERS, "string", "boolean", "timestamp"), depth),
         ]
+
+    def _hashable(self, depth: int) -> Text:
+        kinds = [kind for kind in ORDERED if kind != "decimal"]
+        return st.sampled_from(kinds).flatmap(lambda kind: self.of(kind, depth)) | st.just("NULL")
 
     def _doubles(self, depth: int) -> list[Text]:
         number, double = self.number(depth), self.of("double", depth)
@@ -230,8 +243,25 @@ class Texts:
             ),
             self._calls("repeat({}, {})", own, st.sampled_from(("0", "1", "3"))),
             self._calls("split_part({}, {}, {})", own, leaf | st.sampled_from(("','", "'X'", "''")), number),
+            self._calls("{}[{}]", self._array(depth), number),
+            self._calls("element_at({}, {})", self._array(depth), number),
+            self._calls("array_join({}, {})", self._array(depth), leaf),
+            self._calls("date_format({}, {})", self.of("timestamp", depth), written().map(string_text)),
+            self._calls("get_json_object({}, {})", own | _documents(), paths().map(string_text)),
+            self._calls("md5({})", own),
+            self._calls("sha2({}, 256)", own),
+            self._calls("regexp_extract({}, {})", own, extracting()),
+            self._calls("regexp_replace({}, {})", own, replacing()),
             self._casts("string", ("int", "long", "decimal", "string", "boolean", "timestamp"), depth),
         ]
+
+    def _array(self, depth: int) -> Text:
+        """Arrays of strings."""
+        pattern = (patterns() | st.sampled_from((",", "[ ,]+", "X"))).filter(
+            lambda text: not regular(text).may_be_empty
+        )
+        limit = st.sampled_from(("", "", ", 2", ", 1", ", 0", ", -1"))
+        return self._calls("split({}, {}{})", self.of("string", depth), pattern.map(string_text), limit)
 
     def _small(self, depth: int) -> Text:
         """Counts and positions: mostly small, sometimes anything."""
@@ -263,6 +293,7 @@ class Texts:
             members.map(lambda parts: f"({parts[0]} IN ({', '.join(parts[1])}))"),
             ranges.map(lambda parts: f"({parts[0]} BETWEEN {parts[1]} AND {parts[2]})"),
             self._calls("({} {} {})", string, st.sampled_from(("LIKE", "NOT LIKE")), pattern),
+            self._calls("({} {} {})", string, st.sampled_from(_MATCHING), patterns().map(string_text)),
             self._calls(
                 "{}({}, {})",
                 st.sampled_from(("startswith", "endswith", "contains")),
@@ -270,6 +301,7 @@ class Texts:
                 self.of("string", 0),
             ),
             self._calls("isnan({})", self.of("double", depth)),
+            self._calls("array_contains({}, {})", self._array(depth), self.of("string", 0)),
             self._casts("boolean", (*NUMBERS, "string"), depth),
         ]
 
@@ -286,12 +318,18 @@ class Texts:
             self._calls("timestamp_seconds(CAST({} AS decimal(20,6)))", self.of("decimal", depth)),
             self._calls("{}({})", st.sampled_from(("timestamp_millis", "timestamp_micros")), integer),
             self._calls("TIMESTAMP '{}'", local),
+            self._calls("to_timestamp({}, {})", self.of("string", depth), read().map(string_text)),
             self._casts("timestamp", (*NUMBERS, "string"), depth),
         ]
 
     def _casts(self, target: str, sources: tuple[str, ...], depth: int) -> Text:
         source = st.sampled_from(sources).flatmap(lambda kind: self.of(kind, depth))
         return self._calls("CAST({} AS {})", source, types(target).map(str))
+
+
+def _documents() -> Text:
+    """Literals of JSON texts."""
+    return texts().map(string_text)
 
 
 @st.composite

@@ -16,6 +16,7 @@ from tests.conformance.random_networks import (
     make_filter,
     make_map,
     make_union,
+    random_progress,
 )
 
 from australis.algebra.boxes import Aggregate, BSort
@@ -33,7 +34,7 @@ def keyed_network(random: Random, boxes_most: int = 5) -> Network:
     draft = Draft(random, random.choice(["int", "long", "timestamp"]))
     for number in range(random.randint(1, 2)):
         schema = parse_schema(f"at {draft.order_type}, g string, k int, x double, b boolean")
-        draft.inputs[f"in{number}"] = Input(schema)
+        draft.inputs[f"in{number}"] = Input(schema, progress=random_progress(random, schema))
         draft.streams[Ref(f"in{number}")] = schema
     for number in range(random.randint(1, boxes_most)):
         add_box(draft, f"box{number}", (make_keyed, random.choice(STATELESS)))

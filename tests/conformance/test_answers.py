@@ -63,7 +63,7 @@ def only_wanted(*schemas: Any, wanted: list[frozenset[str]]) -> tuple[frozenset[
 
 
 def by_name(box: Any, *schemas: Any) -> tuple[dict[str, str], ...]:
-    (output,) = box.output_schemas(*schemas)
+    output = box.output_schemas(*schemas)[0]
     return tuple({name: name for name in schema.names if name in output} for schema in schemas)
 
 

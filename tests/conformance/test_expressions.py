@@ -22,7 +22,7 @@ import australis.kernels.expressions as kernels
 import australis.reference.expressions as reference
 from australis.algebra.expr import FUNCTIONS, Call, Cast, Expr, parse, text_of, walk
 from australis.algebra.schema import Schema, parse_schema
-from australis.algebra.user_functions import register_function
+from australis.algebra.user_functions import register_function, register_scalar
 from australis.engine.spark.columns import CALLS, column
 from australis.errors import ExpressionError
 
@@ -112,7 +112,16 @@ def is_guarded(node: Expr) -> bool:
         return (node.arg.type.name, node.type.name) in (("double", "decimal"), ("string", "timestamp"))
     if not isinstance(node, Call):
         return False
-    guarded = ("split_part", "date_trunc", "timestampdiff", "timestamp_seconds", "timestamp_millis", "round")
+    guarded = (
+        "split_part",
+        "element_at",
+        "to_timestamp",
+        "date_trunc",
+        "timestampdiff",
+        "timestamp_seconds",
+        "timestamp_millis",
+        "round",
+    )
     shifted = node.function in ("+", "-") and node.type.name == "timestamp"
     return (
         shifted
@@ -250,6 +259,21 @@ def test_a_registered_function_is_called_by_every_evaluator(spark: SparkSession)
     rows_bench = Bench(spark, SCHEMA, [full, dict.fromkeys(SCHEMA.names)])
     assert not rows_bench.compare([expr], "Asia/Kolkata")
     assert spark_values(rows_bench.frame, [column(expr)], [expr]) == [[1_600_000_003_000_000, None]]
+
+
+def test_a_scalar_function_is_called_by_every_evaluator(spark: SparkSession) -> None:
+    register_scalar(
+        "conformance:told", _told, takes=("timestamp", "decimal(10,2)", "string"), returns="string"
+    )
+    expr = parse("`conformance:told`(ts, m, s)").bind(SCHEMA)
+    full = dict.fromkeys(SCHEMA.names) | {"ts": 1_600_000_000_000_000, "m": Decimal("1.50"), "s": "x"}
+    bench = Bench(spark, SCHEMA, [full, full | {"s": None}])
+    assert not bench.compare([expr], "Asia/Kolkata")
+    assert spark_values(bench.frame, [column(expr)], [expr]) == [["1600000000000000 1.50 x", None]]
+
+
+def _told(instant: int, amount: Decimal, text: str) -> str:
+    return f"{instant} {amount} {text}"
 
 
 def _later(instant: pa.Array, seconds: pa.Array) -> pa.Array:

@@ -13,6 +13,7 @@ from tests.conformance.random_networks import Event, random_events, random_netwo
 
 from australis.algebra.network import QUARANTINE, Network
 from australis.algebra.schema import TS
+from australis.kernels.progress import mark_of
 from australis.kernels.run import PipelineRun
 from australis.reference.network import Emission, ReferenceRun
 
@@ -25,10 +26,20 @@ def kernel_event(run: PipelineRun, network: Network, event: Event) -> dict[str, 
         outputs = run.flush(event.now)
     elif event.input_name is None:
         outputs = run.tick(event.now)
+    elif event.promise is not None:
+        outputs = run.promise(event.input_name, mark_in(network, event), event.now)
     else:
         outputs = run.push(event.input_name, table_of(network, event.input_name, event.rows), event.now)
     found = {name: [_text(row, row.pop(TS)) for row in rows_of(table)] for name, table in outputs.items()}
     return {**found, QUARANTINE: sorted(found[QUARANTINE])}
+
+
+def mark_in(network: Network, event: Event) -> int | float:
+    """The mark that a promise is about."""
+    assert event.input_name is not None
+    given = network.inputs[event.input_name]
+    assert given.progress is not None
+    return mark_of(pa.array([event.promise], given.schema[given.progress.on].type.arrow))
 
 
 def table_of(network: Network, input_name: str, rows: Any) -> pa.Table:
@@ -44,6 +55,8 @@ def reference_event(run: ReferenceRun, network: Network, event: Event) -> dict[s
         emissions = run.flush(event.now)
     elif event.input_name is None:
         emissions = run.tick(event.now)
+    elif event.promise is not None:
+        emissions = run.promise(event.input_name, event.promise, event.now)
     else:
         emissions = run.push_batch(event.input_name, event.rows, event.now)
     return by_output(network, emissions)

@@ -25,6 +25,7 @@ from australis.errors import KernelError, Problem
 from australis.kernels.functions import plain
 from australis.kernels.kernel import CAUSE
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
+from australis.kernels.progress import StreamMarks
 from australis.reference.network import misfit
 
 FAILURE = "is made to fail"
@@ -112,11 +113,12 @@ def failing_on(poison: frozenset[int]) -> Iterator[None]:
         now: int,
         *,
         ending: bool = False,
+        marks: Mapping[str, StreamMarks] | None = None,
     ) -> Passage:
         found = {number for table in arrivals.values() for number in table[CAUSE].to_pylist()}
         if found & poison:
             raise KernelError(Problem("n.some", FAILURE))
-        return advance(pipeline, state, arrivals, now, ending=ending)
+        return advance(pipeline, state, arrivals, now, ending=ending, marks=marks)
 
     with patch.object(Pipeline, "advance", fail):
         yield

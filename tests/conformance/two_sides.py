@@ -17,6 +17,7 @@ from australis.algebra.schema import TS, Schema, parse_schema
 from australis.kernels.kernel import CAUSE, REASON, Kernel, Step
 from australis.kernels.make import kernel_for
 from australis.kernels.state import pack, unpack
+from australis.reference.boxes.asof import AsOfMachine
 from australis.reference.boxes.join import JoinMachine
 from australis.reference.boxes.resample import ResampleMachine
 from australis.reference.machines import machine_of
@@ -148,7 +149,7 @@ def table_of(tuples: Sequence[Tuple], schema: Schema) -> pa.Table:
 def by_reference(box: Box, schema: Schema, events: Sequence[Event]) -> tuple[Seen, list[Any]]:
     """What the reference emits for events and at the end, and how many tuples of each side it keeps."""
     machine = machine_of(box, (schema, schema))
-    assert isinstance(machine, JoinMachine | ResampleMachine)
+    assert isinstance(machine, JoinMachine | AsOfMachine | ResampleMachine)
     seen, kept = Seen(), []
     for number, (port, tuples) in enumerate(events):
         for row, arriving in enumerate(tuples):

@@ -3,7 +3,8 @@
 `python -m tests.crash.campaign --kills 200 --seed 1 --runner light`. The seed decides on the events, the
 kills, and the scenario and the crash point that come first, so that short campaigns with many seeds meet all
 of them. It plans the same kills again; when exactly a process ends is up to the machine. After each child the
-root is verified, as by `australis verify`. The last line is JSON; the exit code is 1 if a tuple was lost,
+root is verified, as by `australis verify`. Each scenario also runs once undisturbed, and is held to the
+reference. The last line is JSON; the exit code is 1 if a tuple was lost,
 duplicated or wrong, if something was found wrong with a root, or if a child hung or failed where nobody had
 killed it.
 """
@@ -29,7 +30,8 @@ from tests.crash.comparing import Difference, compare
 from tests.crash.handling import Child, Ended
 from tests.crash.kills import Kill, first_kills, kills
 from tests.crash.processes import kill_all, left_of
-from tests.crash.scenarios import ON_SPARK, SCENARIOS, UNORDERED
+from tests.crash.reference import compare_with_reference
+from tests.crash.scenarios import ON_SPARK, SCENARIOS, UNORDERED, scenario
 
 from australis.engine.crash_points import POINTS
 from australis.engine.observe import verify
@@ -84,6 +86,8 @@ class Campaign:
         self._say(f"{name}: undisturbed, {ended.seconds:.1f} s")
         if not ended.is_done:
             raise SystemExit(f"an undisturbed run failed:\n{ended.last_words}")
+        found = compare_with_reference(scenario(name, self.seed, self.events), folder)
+        self._sum(name, "as the reference", found)
         return folder
 
     def _root(self, name: str, expected: Path, planned: Iterator[Kill]) -> None:
@@ -124,12 +128,16 @@ class Campaign:
 
     def _compare(self, name: str, expected: Path, folder: Path) -> None:
         found = compare(expected, folder, is_ordered=name not in UNORDERED)
+        self.changes += counted(folder / CHANGES)
+        if not self._sum(name, "as undisturbed", found):
+            shutil.rmtree(folder)
+
+    def _sum(self, name: str, good: str, found: dict[str, Difference]) -> Difference:
+        """Count the differences of a run."""
         total = sum(found.values(), Difference())
         self.difference += total
-        self.changes += counted(folder / CHANGES)
-        self._say(f"{name}: {'as undisturbed' if not total else found}")
-        if not total:
-            shutil.rmtree(folder)
+        self._say(f"{name}: {found if total else good}")
+        return total
 
     def clean(self) -> None:
         """End what is left of the children, though there should be nothing."""

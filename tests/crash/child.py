@@ -78,7 +78,11 @@ def history(node: Node, given: Scenario) -> Iterator[bytes]:
 
 
 def _node(folder: Path, given: Scenario, runner: str) -> Node:
-    """A node whose clock stands still, so that timeouts are due by the events' local times alone."""
+    """A node whose clock stands still, so that timeouts are due by the events' local times alone.
+
+    In two of three lives it keeps all states in layers.
+    """
+    starts = _one_more(folder / "starts")
     return Node(
         folder / "root",
         runner=runner,
@@ -86,7 +90,8 @@ def _node(folder: Path, given: Scenario, runner: str) -> Node:
         discipline=given.discipline,
         train=given.train,
         way=given.way,
-        partitions=given.partitions[_one_more(folder / "starts") % len(given.partitions)],
+        partitions=given.partitions[starts % len(given.partitions)],
+        layered_from=0 if starts % 3 else 1 << 20,
         spark_options=JAVA if runner == SPARK else None,
     )
 
@@ -144,6 +149,8 @@ def log(node: Node, given: Scenario, number: int) -> None:
         node.tick(event.now, position=position)
     elif event.what == FLUSH:
         node.flush(event.now, position=position)
+    elif event.promise is not None:
+        node.promise(event.what, event.promise, event.now, position=position)
     else:
         node.push(event.what, event.batch, now=event.now, position=position)
 
@@ -205,8 +212,10 @@ def read_on(node: Node, output: str, path: Path) -> None:
 
 
 def lines(table: pa.Table) -> bytes:
-    """Tuples as text, arrival time and sequence number included."""
-    table = table.set_column(table.column_names.index("#ts"), "#ts", table["#ts"].cast(pa.int64()))
+    """Tuples as text, arrival time and sequence number included; times are numbers."""
+    for place, each in enumerate(table.schema):
+        if pa.types.is_timestamp(each.type):
+            table = table.set_column(place, each.name, table[each.name].cast(pa.int64()))
     return "".join(json.dumps(row) + "\n" for row in table.to_pylist()).encode()
 
 

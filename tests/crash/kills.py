@@ -66,7 +66,8 @@ def first_kills(scenario: str, root: int) -> list[Kill]:
     # There must be states to be rewritten.
     later = [*(Kill(point) for point in reversed(REWRITTEN)), Kill("train.committed", 8)]
     changed = [Kill(point, 2 + root % 3) for point in CHANGED]
-    return [*(later if scenario == "parted" else changed if scenario == "changing" else []), *first]
+    is_parted, is_changing = scenario.endswith("parted"), scenario.endswith("changing")
+    return [*(later if is_parted else changed if is_changing else []), *first]
 
 
 def _at_point(point: str, chance: random.Random) -> Kill:

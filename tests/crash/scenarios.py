@@ -12,6 +12,7 @@ import pyarrow as pa
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import ConnectionPoint, Network, Ref
 from australis.algebra.order import Order
+from australis.algebra.progress import Progress
 
 TICK, FLUSH = "tick", "flush"
 SECOND = 1_000_000
@@ -31,11 +32,12 @@ class Settings(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Event:
-    """What happens at a local time: tuples on an input, or `tick`, or `flush`."""
+    """What happens at a local time: tuples on an input, or a promise of its source, or `tick`, or `flush`."""
 
     what: str
     now: int
     batch: pa.Table | None = None
+    promise: int | None = None
 
 
 @dataclass(frozen=True)
@@ -61,34 +63,42 @@ def scenario(name: str, seed: int, events: int) -> Scenario:
     network, settings = SCENARIOS[name]()
     names = [each for each, given in network.inputs.items() if not given.table]
     tables = {each: HOSTS for each, given in network.inputs.items() if given.table}
-    return Scenario(network, tuple(_events(names, seed, events)), tables=tables, **settings)
+    return Scenario(network, tuple(_events(network, names, seed, events)), tables=tables, **settings)
 
 
 HOSTS = pa.table({"host": pa.array(range(12), pa.int32()), "zone": [f"zone {n % 3}" for n in range(12)]})
 
 
-def _events(inputs: list[str], seed: int, count: int) -> Iterator[Event]:
+def _events(network: Network, inputs: list[str], seed: int, count: int) -> Iterator[Event]:
     chance, now = np.random.default_rng(seed), 0
     for number in range(count):
         now += int(chance.integers(0, 2 * SECOND))
         if chance.random() < 0.1:
             yield Event(TICK, now)
+            continue
+        name = str(chance.choice(inputs))
+        given = network.inputs[name]
+        # A clock is about as far as the log; any other order is as far as the number of events.
+        kind = given.schema["at"].type
+        middle, step = (now, SECOND) if kind.name == "timestamp" else (number * 3, 1)
+        if given.progress is not None and chance.random() < 0.15:
+            yield Event(name, now, promise=middle - step * int(chance.integers(0, 12)))
         else:
-            yield Event(str(chance.choice(inputs)), now, _batch(chance, number))
+            yield Event(name, now, _batch(chance, middle, step, kind.arrow))
     yield Event(FLUSH, now + SECOND)
 
 
-def _batch(chance: np.random.Generator, number: int) -> pa.Table:
+def _batch(chance: np.random.Generator, middle: int, step: int, at_type: pa.DataType) -> pa.Table:
     """Tuples out of order, some too late, some with NULL where none may be or an order needs a value."""
     rows = int(chance.integers(1, 40))
-    at = number * 3 + chance.integers(-6, 7, rows)
+    at = middle + step * chance.integers(-6, 7, rows)
     columns = [
         pa.array(chance.integers(0, 12, rows), pa.int32(), mask=chance.random(rows) < 0.02),
-        pa.array(at, pa.int64(), mask=chance.random(rows) < 0.03),
+        pa.array(at, pa.int64(), mask=chance.random(rows) < 0.03).cast(at_type),
         pa.array(np.round(chance.normal(50, 20, rows), 3), mask=chance.random(rows) < 0.05),
         pa.array([f'n{value}, "q"' for value in chance.integers(0, 9, rows)]),
     ]
-    return pa.Table.from_arrays(columns, schema=SCHEMA)
+    return pa.table(columns, SCHEMA.names)
 
 
 READINGS = "host int not null, at long, load double, note string"
@@ -177,10 +187,79 @@ def kept() -> tuple[Network, Settings]:
     return replace(net, connection_points=points), {}
 
 
+def marked() -> tuple[Network, Settings]:
+    """The keyed network by progress: windows of each host, then of all; late tuples; a join of streams."""
+    return _marked().build(), {}
+
+
+def _marked(*, more: bool = False) -> NetworkBuilder:
+    net = NetworkBuilder("marked")
+    left = net.input("left", READINGS, progress=Progress("at", slack=4))
+    right = net.input("right", READINGS, progress=Progress("at", slack=7))
+    busy, idle = left.route("load > 50", as_="busy")
+    by_host = Order("at", group_by=("host",), by="progress")
+    functions = {"n": "count(*)", "mean": "avg(load)", "last": "last(note)"}
+    windows = busy.aggregate(functions, replace(by_host, late=True), size=10, align=True, as_="each")
+    windows.output("windows")
+    totals = windows.aggregate({"hosts": "count(*)", "most": "max(n)"}, IN_ORDER, size=20, align=True)
+    totals.output("crowded")
+    idle.join(right, "left.host = right.host", size=4, left=IN_ORDER, right=IN_ORDER).output("pairs")
+    windows.port(1).union(right.filter("load > 80")).map(HOT).output("hot")
+    if more:
+        busy.point("busy", history=200)
+        # What comes and goes must not reject: when it was there depends on the kills.
+        timed = busy.filter("at is not null", as_="timed")
+        timed.aggregate({"n": "count(*)"}, by_host, size=7, as_="sums").output("sums")
+        timed.bsort(IN_ORDER, as_="sorted").output("sorted")
+    return net
+
+
+HOT = {"host": "host", "at": "at", "load": "load * 2"}
+IN_ORDER = Order("at", by="progress")
+
+
+def marked_boxes() -> tuple[Network, Settings]:
+    """The same boxes one at a time, in short trains."""
+    return marked()[0], {"discipline": "box", "train": 200}
+
+
+def marked_parted() -> tuple[Network, Settings]:
+    """The network by progress with another number of partitions at every start."""
+    return marked()[0], {"partitions": (2, 3, 1)}
+
+
+def marked_changing() -> tuple[Network, Settings]:
+    """The network by progress, which gets more boxes and loses them again, and queries that come and go."""
+    ask = NetworkBuilder("ask")
+    asked = ask.input("busy", READINGS).filter("at is not null")
+    asked.aggregate({"n": "count(*)"}, IN_ORDER, size=5, align=True, as_="asked").output("found")
+    query = ask.build(query=True)
+    return marked()[0], {"changes": (_marked(more=True).build(), marked()[0]), "query": query}
+
+
+def quiet() -> tuple[Network, Settings]:
+    """Two inputs that fall idle in turn, so that the clock raises marks; sessions; an as-of join."""
+    net = NetworkBuilder("quiet")
+    schema = READINGS.replace("at long", "at timestamp")
+    left = net.input("left", schema, progress=Progress("at", slack="4 s", idle="3 s"))
+    right = net.input("right", schema, progress=Progress("at", slack="7 s", idle="2 s"))
+    both = left.union(right.filter("load > 20"))
+    by_host = Order("at", group_by=("host",), by="progress", late=True)
+    sessions = both.aggregate({"n": "count(*)", "least": "min(load)"}, by_host, session="2 s")
+    sessions.output("windows")
+    sessions.port(1).map(HOT).output("hot")
+    left.bsort(IN_ORDER).filter("load > 55").output("crowded")
+    latest = left.asof(right, "left.host = right.host", left=IN_ORDER, right=IN_ORDER, within="20 s")
+    latest.output("pairs")
+    return net.build(), {"train": 300}
+
+
 CAME = 400
 """The tuples that the connection point `came` keeps at the least."""
-SCENARIOS = {each.__name__: each for each in (keyed, boxes, unkeyed, trains, scans, parted, kept, changing)}
+BY_COUNT = (keyed, boxes, unkeyed, trains, scans, parted, kept, changing)
+BY_PROGRESS = (marked, marked_boxes, marked_parted, marked_changing, quiet)
+SCENARIOS = {each.__name__: each for each in (*BY_COUNT, *BY_PROGRESS)}
 ON_SPARK = ("scans",)
 """What no other runner can run."""
-UNORDERED = ("parted",)
+UNORDERED = ("parted", "marked_parted")
 """Where tuples of one number may come out in another order: they do so partition by partition."""

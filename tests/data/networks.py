@@ -82,7 +82,9 @@ def segment_statistics() -> Network:
     """Linear Road: the average speed of the last five minutes in a segment, for each car that enters it."""
     net = NetworkBuilder("linear_road")
     raw = net.input(
-        "positions", "time int, car int, speed int, highway int, lane int, direction int, position int"
+        "positions",
+        "time int, car int, speed int, highway int, lane int, direction int, position int",
+        format={"csv": {"header": False, "separator": "blanks"}},
     )
     reports = raw.map(
         {
@@ -119,8 +121,60 @@ def segment_statistics() -> Network:
 def connections(slack: int) -> Network:
     """Zeek connections counted per minute of their start; a row is written at a connection's end."""
     net = NetworkBuilder("connections")
-    log = net.input("conn", "ts timestamp not null, source string, destination string, port int")
+    log = net.input(
+        "conn",
+        "ts timestamp not null, source string, destination string, port int",
+        format={
+            "zeek": {"columns": {"source": "id.orig_h", "destination": "id.resp_h", "port": "id.resp_p"}}
+        },
+    )
     log.aggregate({"n": "count(*)"}, Order("ts", slack=slack), "1 min", align=True, as_="minutes").output(
         "minutes"
     )
+    return net.build()
+
+
+def ticks() -> dict[str, Network]:
+    """Quotes and trades as they are published: without a header, in an archive for each day."""
+    schemas = {
+        "quote": "ms int, bid int, bid_size int, ask int, ask_size int, exchange string, condition string, "
+        "suspicious int",
+        "trade": "ms int, price int, size int, exchange string, condition string, suspicious int",
+    }
+    found = {}
+    for kind, schema in schemas.items():
+        net = NetworkBuilder(kind)
+        net.input("ticks", schema, format={"csv": {"header": False}}).output("ticks")
+        found[kind] = net.build()
+    return found
+
+
+def manufacturing() -> Network:
+    """The sensors of a machine: the first of the 56 columns of a file without a header."""
+    net = NetworkBuilder("manufacturing")
+    others = [f"column_{number}" for number in range(4, 57)]
+    columns = ["ts", "index", "power", *others]
+    net.input(
+        "readings",
+        "ts timestamp not null, index long not null, power int",
+        format={"csv": {"header": False, "columns": columns}},
+    ).output("readings")
+    return net.build()
+
+
+def quoted_trades() -> Network:
+    """Each trade with the quote of its exchange that was valid when it was made."""
+    net = NetworkBuilder("quoted_trades")
+    trades = net.input("trade", "n int, ms int, price int, size int, exchange string")
+    quotes = net.input("quote", "m int, ms int, bid int, ask int, exchange string")
+    trades.asof(quotes, "left.exchange = right.exchange", left=Order("ms"), right=Order("ms")).map(
+        {"n": "n", "m": "m"}
+    ).output("latest")
+    trades.asof(
+        quotes, "left.exchange = right.exchange", left=Order("ms"), right=Order("ms"), within=500, how="inner"
+    ).map({"n": "n", "m": "m"}).output("recent")
+    quiet = trades.join(
+        quotes, "left.exchange = right.exchange", size=1000, left=Order("ms"), right=Order("ms"), how="anti"
+    )
+    quiet.map({"n": "n"}).output("quiet")
     return net.build()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -30,7 +31,8 @@ def on_node(network: Network, tables: Mapping[str, pa.Table], batch: int) -> tup
 
 def test_the_intrusion_query_finds_the_port_scanners(data_dir: Path) -> None:
     network = intrusion.network(active=30, services=30)
-    table = files.connections(data_dir, network.inputs["connections"].schema)
+    given = replace(network.inputs["connections"], format=files.INTRUSION)
+    table = files.read(data_dir / "net_rita", given)
     found, _ = on_node(network, {"connections": table}, batch=20_000)
     first_day = [row for row in found["scans"] if row["time"].date() == date(2024, 4, 19)]  # type: ignore[attr-defined]
     assert {row["src"]: row["services"] for row in first_day} == {"47.89.128.90": 40, "47.252.52.245": 35}
@@ -38,7 +40,7 @@ def test_the_intrusion_query_finds_the_port_scanners(data_dir: Path) -> None:
 
 def test_segment_statistics_of_linear_road(data_dir: Path) -> None:
     network = networks.segment_statistics()
-    table = files.positions(data_dir, network.inputs["positions"].schema)
+    table = files.read(data_dir / "linear_road" / "positions.txt", network.inputs["positions"])
     found, _ = on_node(network, {"positions": table}, batch=5_000)
     lines = (data_dir / "linear_road" / "expected_first_300s.csv").read_text().splitlines()
     expected = {(car, time): lav for _, car, time, lav, _ in (map(int, line.split(",")) for line in lines)}
@@ -56,7 +58,7 @@ def test_vessels_beyond_any_slack_are_counted(data_dir: Path) -> None:
         "speeds"
     )
     network = net.build()
-    table = files.vessels(data_dir, network.inputs["positions"].schema)
+    table = files.vessels(data_dir, network.inputs["positions"])
     found, late = on_node(network, {"positions": table}, batch=20_000)
     ignored = _out_of_order(table)
     assert late == {"speeds": ignored}

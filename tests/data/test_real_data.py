@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -58,9 +60,7 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 
 def nexmark(network: Network, engine: Engine, data_dir: Path) -> Outputs:
-    return engine(
-        network, {name: files.nexmark(data_dir, name, i.schema) for name, i in network.inputs.items()}
-    )
+    return engine(network, files.nexmark(data_dir, network))
 
 
 def texts(rows: list[dict[str, object]]) -> list[list[str]]:
@@ -96,7 +96,9 @@ def test_nexmark_average_closing_prices(engine: Engine, data_dir: Path) -> None:
 
 def test_rides_per_hour(engine: Engine, data_dir: Path) -> None:
     network = networks.rides()
-    found = engine(network, {"cars": files.cars(data_dir, network.inputs["cars"].schema)})
+    found = engine(
+        network, {"cars": files.read(data_dir / "arroyo" / "cars.json.gz", network.inputs["cars"])}
+    )
     by_type = {
         (row["event_type"], f"{row['timestamp']:%Y-%m-%dT%H:%M:%S}"): row["count"]
         for row in found["by_event_type"]
@@ -112,7 +114,7 @@ def test_rides_per_hour(engine: Engine, data_dir: Path) -> None:
 
 def test_segment_statistics_of_linear_road(data_dir: Path) -> None:
     network = networks.segment_statistics()
-    table = files.positions(data_dir, network.inputs["positions"].schema)
+    table = files.read(data_dir / "linear_road" / "positions.txt", network.inputs["positions"])
     found = on_kernels(network, {"positions": table}, batch=len(table))
     lines = (data_dir / "linear_road" / "expected_first_300s.csv").read_text().splitlines()
     expected = {(car, time): lav for _, car, time, lav, _ in (map(int, line.split(",")) for line in lines)}
@@ -126,7 +128,8 @@ def test_segment_statistics_of_linear_road(data_dir: Path) -> None:
 def test_slack_keeps_what_its_definition_says(slack: int, data_dir: Path) -> None:
     """The count of kept tuples against the definition, applied to the whole log at once."""
     network = networks.connections(slack)
-    table = files.connections(data_dir, network.inputs["conn"].schema)
+    table = files.read(data_dir / "net_rita", network.inputs["conn"])
+    assert len(table) == 70_440
     run = PipelineRun(network)
     emitted = [run.push("conn", table.slice(at, 5000), 0) for at in range(0, len(table), 5000)]
     minutes = pa.concat_tables(outputs["minutes"] for outputs in [*emitted, run.flush(0)])
@@ -143,3 +146,55 @@ def _in_order(values: list[int], slack: int) -> int:
         kept += sum(other > value for other in greatest) <= slack
         greatest = sorted([*greatest, value])[-(slack + 1) :]
     return kept
+
+
+@pytest.mark.parametrize("stock", ["ibm", "bac"])
+def test_stock_ticks_are_read_from_their_archives(stock: str, data_dir: Path) -> None:
+    """Quotes and trades of a day, a file without a header in each archive, against Python's own reader."""
+    for kind, network in networks.ticks().items():
+        path = data_dir / "stocks" / f"{stock}_20131007_{kind}.zip"
+        table = files.read(path, network.inputs["ticks"])
+        with zipfile.ZipFile(path) as archive:
+            text = archive.read(archive.namelist()[0]).decode()
+        assert [list(map(str, row.values())) for row in table.slice(0, 5000).to_pylist()] == [
+            line.split(",") for line in text.splitlines()[:5000]
+        ]
+        assert len(table) == len(text.splitlines())
+
+
+def test_trades_with_their_quotes_are_those_of_duckdb(data_dir: Path) -> None:
+    """As-of joins and an antijoin of the trades and quotes of IBM; of the quotes in one instant, the last."""
+    network, found = networks.quoted_trades(), {}
+    for kind, read in networks.ticks().items():
+        table = files.read(data_dir / "stocks" / f"ibm_20131007_{kind}.zip", read.inputs["ticks"])
+        number = {"trade": "n", "quote": "m"}[kind]
+        numbered = table.append_column(number, pa.array(range(len(table)), pa.int32()))
+        found[kind] = numbered.select(network.inputs[kind].schema.names)
+    assert (len(found["trade"]), len(found["quote"])) == (24_293, 109_067)
+    outputs = on_kernels(network, found, batch=5000)
+    with duckdb.connect() as connection:
+        for kind, table in found.items():
+            connection.register(kind, table)
+        connection.execute("""
+            create view last as select exchange, ms, max(m) as m from quote group by exchange, ms
+        """)
+        expected = {
+            "latest": "select n, m from trade t asof left join last q "
+            "on t.exchange = q.exchange and t.ms >= q.ms order by t.n",
+            "recent": "select n, m from trade t asof join last q "
+            "on t.exchange = q.exchange and t.ms >= q.ms where t.ms - q.ms <= 500 order by t.n",
+            "quiet": "select n from trade t where not exists (select 1 from quote q "
+            "where t.exchange = q.exchange and q.ms between t.ms - 1000 and t.ms + 1000) order by n",
+        }
+        for name, text in expected.items():
+            rows = connection.sql(text).to_arrow_table().to_pylist()
+            assert len(rows) > 100
+            assert sorted(outputs[name], key=lambda row: row["n"]) == rows
+
+
+def test_readings_of_manufacturing_are_read(data_dir: Path) -> None:
+    """Tabs, no header, and 56 columns of which some are wanted."""
+    network = networks.manufacturing()
+    table = files.read(data_dir / "debs" / "debs2012.tsv.gz", network.inputs["readings"])
+    assert table["index"].to_pylist() == list(range(2_556_001, 2_573_001))
+    assert str(table["ts"][0].as_py()) == "2012-02-22 16:46:28.967032+00:00"

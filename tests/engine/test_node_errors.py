@@ -18,11 +18,17 @@ import pytest
 from pyspark.sql import SparkSession
 
 from australis import Node
-from australis.algebra import user_functions as functions
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
-from australis.algebra.user_functions import register_function
+from australis.algebra.user_functions import (
+    register_arrow_aggregate,
+    register_function,
+    register_scalar,
+)
+from australis.algebra.user_functions import (
+    registry as functions,
+)
 from australis.errors import EngineError
 
 
@@ -172,6 +178,33 @@ def test_functions_of_this_program_run_in_the_workers(node: Node) -> None:
     assert node.read("out")["y"].to_pylist() == [40, 41, 42]
 
 
+def test_scalar_functions_and_aggregates_over_arrow_run_in_the_workers(node: Node) -> None:
+    def update(states: pa.RecordBatch, windows: pa.Array, texts: pa.Array) -> dict[str, pa.Array]:
+        seen = states["seen"].to_pylist()
+        for window, text in zip(windows.to_pylist(), texts.to_pylist(), strict=True):
+            seen[window] = [*seen[window], text]
+        return {"seen": pa.array(seen, pa.list_(pa.string()))}
+
+    register_scalar("mine:told", lambda x: f"<{x}>", takes=("long",), returns="string")
+    register_arrow_aggregate(
+        "mine:seen",
+        state={"seen": pa.list_(pa.string())},
+        init={"seen": []},
+        update=update,
+        finish=lambda states: pc.binary_join(states["seen"], ""),
+        takes=("string",),
+        returns="string",
+    )
+    net = NetworkBuilder("net")
+    told = net.input("s", "x long").map({"x": "x", "told": "`mine:told`(x)"})
+    told.aggregate({"seen": "`mine:seen`(told)"}, Order("x"), size=4).output("out")
+    node.deploy(net.build())
+    for first in (0, 3):
+        node.push("s", pa.table({"x": [first, first + 1, first + 2]}))
+        node.drain()
+    assert node.read("out")["seen"].to_pylist() == ["<0><1><2><3>"], "a window across two trains"
+
+
 def test_what_a_function_fails_on_goes_to_the_quarantine_and_the_node_continues(node: Node) -> None:
     def troubled(x: pa.Array) -> pa.Array:
         if 1 in x.to_pylist():
@@ -184,7 +217,7 @@ def test_what_a_function_fails_on_goes_to_the_quarantine_and_the_node_continues(
     node.drain()
     assert node.read("out")["y"].to_pylist() == [0, 2, 0, 2]
     found = node.read("quarantine").select(["path", "reason", "tuple"]).to_pylist()
-    reason = "`mine:f` failed: ValueError: no luck today"
+    reason = "`mine:f` failed: ValueError: no luck today, given (1)"
     assert found == [{"path": "net.compute", "reason": reason, "tuple": '{"x": 1}'}] * 2
 
 

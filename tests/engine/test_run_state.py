@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.engine.ledger.held import BOTH, opened, push
 
-from australis.engine.ledger.entries import FLUSH, Head, LogEvent
 from australis.engine.ledger.ledger import Ledger
+from australis.engine.ledger.log import FLUSH, Head, LogEvent
 from australis.engine.run_state import RunState
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
@@ -78,7 +78,7 @@ def test_nobody_waits_for_one_that_is_held_where_nothing_concerns_it(ledger: Led
     assert due(ledger, state) == ["some", "count"]
     state.held = {"some": 6, "count": 6}
     assert state.due(ledger.queues) == {"count": 6}
-    assert ledger.queues.positions_within(state.held) == {"some": 6, "count": 0}
+    assert ledger.queues.places_within(state.held).positions == {"some": 6, "count": 0}
 
 
 def test_one_that_has_not_begun_may_have_come_to_where_it_is_held(ledger: Ledger, state: RunState) -> None:
@@ -88,7 +88,7 @@ def test_one_that_has_not_begun_may_have_come_to_where_it_is_held(ledger: Ledger
     push(ledger, 3)
     state.held = {"some": 4, "count": 4}
     assert ledger.queues.positions == {"some": 0, "count": 0}
-    assert ledger.queues.positions_within(state.held) == {"some": 4, "count": 4}
+    assert ledger.queues.places_within(state.held).positions == {"some": 4, "count": 4}
     assert state.due(ledger.queues) == {}
 
 

@@ -11,8 +11,8 @@ from australis.algebra.network import Network
 from australis.algebra.quality import Quality, ValueGraph
 from australis.engine.ledger.counts.delays import bucket
 from australis.engine.ledger.counts.recent_counts import Recent, note_recent
-from australis.engine.ledger.entries import LogEvent
 from australis.engine.ledger.ledger import Ledger
+from australis.engine.ledger.log import LogEvent
 from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.queues import Queues
 from australis.engine.store.root import Root

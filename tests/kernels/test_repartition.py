@@ -7,16 +7,31 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.kernels.partitioned import Partitions
 from tests.kernels.running import table
 
-from australis.algebra.boxes import Aggregate, Box, BSort, Drop, Filter, Join, Resample, Tumble, WSort
+from australis.algebra.boxes import (
+    Aggregate,
+    AsOf,
+    Box,
+    BSort,
+    Changes,
+    Distinct,
+    Drop,
+    Filter,
+    Join,
+    Lag,
+    Resample,
+    Tumble,
+    WSort,
+)
 from australis.algebra.order import Order
 from australis.algebra.schema import TUP, Schema, parse_schema
-from australis.algebra.user_functions import register_aggregate
+from australis.algebra.user_functions import register_aggregate, register_arrow_aggregate
 from australis.errors import KernelError
 from australis.kernels.arrays.numbered_rows import PortKeys
 from australis.kernels.make import kernel_for
@@ -26,7 +41,8 @@ SCHEMA = parse_schema("at long, g string, h double, n int, b boolean")
 RIGHT = parse_schema("at long, k string, h double, n int, b boolean")
 FUNCTIONS = (
     *("count(*)", "sum(n)", "avg(h)", "max(g)", "first(n)", "last(g)", "median(n)"),
-    *("count(distinct g)", "`repartition:listed`(n)"),
+    *("first(n order by h desc, n)", "array_join(collect_list(g, 2), ',')", "size(collect_set(g, 2))"),
+    *("count(distinct g)", "`repartition:listed`(n)", "`repartition:batched`(n)"),
 )
 COUNTS = st.sampled_from([1, 2, 3, 8])
 GROUPS = st.sampled_from([("g",), ("h",), ("g", "h"), ("h", "n", "g")])
@@ -37,6 +53,24 @@ register_aggregate(
     init=lambda: [],
     incr=lambda state, number: [*state, number],
     final=str,
+    takes=("int",),
+    returns="string",
+)
+
+
+def _batched(states: pa.RecordBatch, windows: pa.Array, numbers: pa.Array) -> dict[str, pa.Array]:
+    seen = states["seen"].to_pylist()
+    for window, number in zip(windows.to_pylist(), numbers.to_pylist(), strict=True):
+        seen[window] = [*seen[window], number]
+    return {"seen": pa.array(seen, pa.list_(pa.int32()))}
+
+
+register_arrow_aggregate(
+    "repartition:batched",
+    state={"seen": pa.list_(pa.int32())},
+    init={"seen": []},
+    update=_batched,
+    finish=lambda states: pa.array([str(seen) for seen in states["seen"].to_pylist()], pa.string()),
     takes=("int",),
     returns="string",
 )
@@ -71,6 +105,7 @@ class Both:
         self.whole = Partitions(box, schemas, ((),) * len(keys), 1)
         self.parts = Partitions(box, schemas, keys, count)
         self._at = self._now = self._number = 0
+        self.pushed: list[pa.Table] = []
 
     def push(self, port: int, rows: Sequence[tuple[Any, ...]], passing: int) -> None:
         """Tuples arrive nearly in order, after some time."""
@@ -81,8 +116,9 @@ class Both:
             placed.append((self._at - lag, *values))
         stamps = [self._number + at for at in range(len(rows))]
         self._number += len(rows)
+        self.pushed.append(table(self._schemas[port], tuple(placed), stamps))
         for each in (self.whole, self.parts):
-            each.push(port, table(self._schemas[port], tuple(placed), stamps), self._now)
+            each.push(port, self.pushed[-1], self._now)
         self.compare()
 
     def end(self, names: tuple[str, ...]) -> None:
@@ -108,13 +144,39 @@ def run(
     events: Sequence[Event],
     names: tuple[str, ...],
     schemas: tuple[Schema, ...] = (SCHEMA,),
-) -> None:
+) -> Both:
     """Repartition before each event, and compare after it."""
     both = Both(box, keys, count, schemas)
     for port, rows, passing, partitions in events:
         both.parts.repartition(partitions)
         both.push(port if len(keys) > 1 else 0, rows, passing)
     both.end(names)
+    return both
+
+
+@given(st.data(), COUNTS, EVENTS)
+def test_sessions(data: st.DataObject, count: int, events: list[Event]) -> None:
+    group_by = data.draw(GROUPS)
+    functions = {f"f{at}": text for at, text in enumerate(data.draw(st.permutations(FUNCTIONS))[:3])}
+    timeout = data.draw(st.sampled_from([None, "2 us"]))
+    box = Aggregate(functions, Order("at", data.draw(SLACK), group_by), session=3, timeout=timeout)
+    run(box, (data.draw(some_of(group_by)),), count, events, group_by)
+
+
+@given(st.data(), COUNTS, EVENTS)
+def test_boxes_that_look_back(data: st.DataObject, count: int, events: list[Event]) -> None:
+    """What the state tells of earlier tuples is what these were: all tuples at once, without state, agree."""
+    group_by = data.draw(st.sampled_from([("g",), ("h",), ("g", "h")]))
+    boxes: list[Box] = [
+        Changes(("n", "b"), group_by, {"was": "n", "since": "at"}),
+        Lag({"before": "at"}, group_by, data.draw(st.integers(1, 3))),
+        Distinct((*group_by, "n"), Order("at", data.draw(SLACK), group_by), 2),
+    ]
+    box = data.draw(st.sampled_from(boxes))
+    both = run(box, (data.draw(some_of(group_by)),), count, events, group_by)
+    at_once = Partitions(box, (SCHEMA,), ((),), 1)
+    at_once.push(0, pa.concat_tables(both.pushed), 0)
+    assert list(map(repr, both.whole.emitted)) == list(map(repr, at_once.emitted))
 
 
 @given(st.data(), COUNTS, EVENTS)
@@ -146,10 +208,33 @@ def test_join(data: st.DataObject, count: int, events: list[Event]) -> None:
     others = data.draw(st.sampled_from(["", " and left.b", " and left.n = right.n"]))
     predicate = "left.g = right.k and right.h = left.h" + others
     sides = [Order("at", data.draw(SLACK), names) for names in (("g", "h"), ("h", "n", "k"))]
-    box = Join(predicate, data.draw(st.sampled_from([0, 1, 3])), *sides)
+    size, how = data.draw(st.sampled_from([0, 1, 3])), "inner"
+    if "right.n" in others:
+        how = data.draw(st.sampled_from(["inner", "left", "semi", "anti", "full"]))
+    box = Join(predicate, size, *sides, how)
     pairs = data.draw(st.lists(st.sampled_from(equated), min_size=1, unique=True))
     keys = tuple(left for left, _ in pairs), tuple(right for _, right in pairs)
+    # What a full join emits of a right tuple alone has only the right keys.
+    shown = ("g", "h") if how in ("semi", "anti") else ("g", "left_h", "k", "right_h")
+    run(box, keys, count, events, shown, (SCHEMA, RIGHT))
+
+
+@given(st.data(), COUNTS, EVENTS)
+def test_asof_join(data: st.DataObject, count: int, events: list[Event]) -> None:
+    sides = [Order("at", data.draw(SLACK), names) for names in (("g", "h"), ("h", "k"))]
+    how, within = data.draw(st.sampled_from(["left", "inner"])), data.draw(st.sampled_from([None, 2]))
+    box = AsOf(sides[0], sides[1], "left.g = right.k and right.h = left.h", within, how)
+    keys = data.draw(st.sampled_from([(("g",), ("k",)), (("g", "h"), ("k", "h"))]))
     run(box, keys, count, events, ("g", "left_h"), (SCHEMA, RIGHT))
+
+
+@given(st.data(), COUNTS, EVENTS)
+def test_resample_by_key(data: st.DataObject, count: int, events: list[Event]) -> None:
+    sides = [Order("at", data.draw(SLACK), names) for names in (("g", "h"), ("h", "k"))]
+    predicate, functions = "left.g = right.k and right.h = left.h", {"f": "count(*)", "v": "linear(n)"}
+    box = Resample(functions, 2, sides[0], sides[1], predicate, ("g", "n"))
+    keys = data.draw(st.sampled_from([(("g",), ("k",)), (("g", "h"), ("k", "h"))]))
+    run(box, keys, count, events, ("g", "h"), (SCHEMA, RIGHT))
 
 
 @given(st.data(), COUNTS, EVENTS, ROWS)
@@ -157,7 +242,11 @@ def test_join_with_a_table(data: st.DataObject, count: int, events: list[Event],
     table_keys = data.draw(st.sampled_from([(), ("k",)]))
     streams = [(0, *event[1:]) for event in events]
     loading = [(1, rows, 0, count)]
-    box = Join("left.g = right.k and left.at <> right.at", left=Order("at", data.draw(SLACK), ("h", "g")))
+    how = data.draw(st.sampled_from(["inner", "left", "anti"]))
+    predicate, order = "left.g = right.k and left.at <> right.at", Order("at", data.draw(SLACK), ("h", "g"))
+    box = Join(predicate, left=order, how=how)
+    if data.draw(st.booleans()):
+        box = Join(predicate, how=how, table="right")
     run(box, (("g",), table_keys), count, [*loading, *streams], ("g",), (SCHEMA, RIGHT))
 
 

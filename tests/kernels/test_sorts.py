@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 
+import pyarrow as pa
 import pytest
 from tests.kernels.streams import Running, batch, rows
 
+from australis import NetworkBuilder, Progress
 from australis.algebra.boxes import BSort, Drop, WSort
 from australis.algebra.order import Order
 from australis.algebra.schema import TS, parse_schema
 from australis.kernels.kernel import CAUSE, REASON
+from australis.kernels.run import PipelineRun
 
 SCHEMA = parse_schema("a int, g string")
 
@@ -75,3 +78,14 @@ def test_drop_numbers_continue_over_batches(rate: float, kept: list[int]) -> Non
     running = Running(Drop(rate), SCHEMA)
     pieces = [running.step(batch(SCHEMA, (number, ""))).outputs[0] for number in range(4)]
     assert [value for piece in pieces for value in rows(piece, "a")] == kept
+
+
+@pytest.mark.parametrize("then", [(), ("u DESC",)])
+def test_tuples_of_one_cause_that_a_mark_has_passed_leave_as_they_came(then: tuple[str, ...]) -> None:
+    """They come out of one tuple; a sort would change their sequence."""
+    net = NetworkBuilder("passed")
+    stream = net.input("s", "at long not null, tags string", progress=Progress("at", slack=0))
+    stream.unnest("split(tags, ',')", "u").bsort(Order("at", by="progress"), then=then).output("sorted")
+    run = PipelineRun(net.build())
+    late = pa.table({"at": [9, 3, 9], "tags": ["x", "b,c,a", "y"]})
+    assert run.push("s", late, 0)["sorted"]["u"].to_pylist() == ["x", "b", "c", "a", "y"]

@@ -17,8 +17,8 @@ NAN, INF = float("nan"), float("inf")
 
 
 def result(text: str, schema: str, *values: Any) -> Any:
-    """A window function over a window with these values of `x`."""
-    call = parse_window(text).bind(parse_schema(schema))
+    """The result of the one call in a text, over a window with these values of `x`."""
+    [call] = parse_window(text).bind(parse_schema(schema)).calls
     return window_value(call, [{"x": value} for value in values], "UTC")
 
 
@@ -53,8 +53,21 @@ def result(text: str, schema: str, *values: Any) -> Any:
         ("last(x)", "x int", [1, 2, None], None),
         ("stddev(x)", "x int", [2, 4, None, 6], 2.0),
         ("stddev(x)", "x int", [2], None),
+        ("first(x order by x desc)", "x int", [None, 1, 3, 2], 3),
+        ("last(x order by x)", "x int", [1, None, 3], None),
+        ("last(x order by x desc)", "x int", [1, None, 3], None),
+        ("last(x order by x % 2, x > 2 desc)", "x int", [3, 1, 2, 5], 1),
+        ("last(x order by x % 2)", "x int", [3, 1, 2, 5, 4], 5),
+        ("first(x order by x % 2)", "x int", [3, 2, 6, 4], 2),
+        ("first(x order by x % 2, x desc)", "x int", [3, 2, 6, 4], 6),
+        ("first(x order by x)", "x int", [], None),
+        ("size(collect_list(x, 3))", "x string", ["b", None, "a", "b", "c"], ["b", "a", "b"]),
+        ("size(collect_set(x, 3))", "x string", ["b", None, "a", "b", "c", "d"], ["b", "a", "c"]),
+        ("size(collect_set(x, 3))", "x string", [None], []),
         ("median(x)", "x int", [9, 1, None, 4], 4.0),
         ("median(x)", "x int", [9, 1, 4, 2], 3.0),
+        ("percentile(x, 0.25)", "x int", [9, 1, None, 4, 2], 1.75),
+        ("percentile(x, 1)", "x int", [9, 1, None, 4], 9.0),
         ("sum(x * 2)", "x int", [1, 2], 6),
     ],
 )

@@ -67,7 +67,7 @@ def test_null_is_a_group_of_its_own() -> None:
     run.push(g=None, h="x", a=1)
     run.push(g=0, h="x", a=1)
     run.push(g=None, h=None, a=1)
-    assert [(row["g"], row["h"]) for row in run.flush()] == [(None, "x"), (0, "x"), (None, None)]
+    assert [(row["g"], row["h"]) for row in run.flush()] == [(0, "x"), (None, "x"), (None, None)]
 
 
 def test_a_result_shows_the_positive_zero() -> None:

@@ -9,6 +9,8 @@ from tests.reference.running import Run
 
 from australis.algebra.boxes import Resample
 from australis.algebra.order import Order
+from australis.algebra.schema import parse_schema
+from australis.errors import AlgebraError
 
 LEFT, RIGHT = 0, 1
 
@@ -226,3 +228,94 @@ def test_interpolation_at_100(function: str, points: list[tuple[int, float]], ex
     for u, v in points:
         right(run, "x", u, v)
     assert flush(run) == [("x", 100, expected)]
+
+
+# --- what is kept of the left tuple, keys, extrapolation
+
+
+def keyed(function: str = "count(*)", size: int = 10, **more: Any) -> Run:
+    left, right = Order("t"), Order("u", group_by=("g",))
+    box = Resample({"f": function}, size, left, right, "left.k = right.g", **more)
+    return Run(box, "t int, k string, x string", "g string, u int, v double")
+
+
+def asking(run: Run, t: int, k: str | None, x: str = "") -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in run.push(LEFT, t=t, k=k, x=x)]
+
+
+def test_attributes_of_the_left_tuple_are_kept_after_its_order_value() -> None:
+    run = keyed(keep=("x",))
+    asking(run, 100, "a", "mine")
+    right(run, "a", 100)
+    assert flush(run) == [("a", 100, "mine", 1)]
+
+
+def test_with_a_predicate_only_the_group_with_the_key_is_asked() -> None:
+    run = keyed()
+    asking(run, 100, "a")
+    right(run, "b", 100)
+    assert right(run, "b", 111) == []
+    assert right(run, "a", 100) == []
+    assert right(run, "a", 111) == [("a", 100, 1)]
+    assert run.machine.kept[0] == 0
+
+
+def test_a_left_tuple_waits_for_its_group() -> None:
+    run = keyed()
+    asking(run, 100, "a")
+    right(run, "b", 100)
+    right(run, "b", 200)
+    right(run, "a", 105)
+    assert flush(run) == [("a", 100, 1)]
+
+
+def test_a_null_key_asks_no_group() -> None:
+    run = keyed()
+    asking(run, 100, None)
+    right(run, None, 100)
+    assert run.machine.kept == (0, 0)
+    assert flush(run) == []
+
+
+@pytest.mark.parametrize(
+    ("function", "found"), [("linear(v)", None), ("nearest(v)", None), ("last_value(v)", 5.0)]
+)
+def test_a_value_on_one_side_alone_is_not_extrapolated(function: str, found: float | None) -> None:
+    run = keyed(function, extrapolate=False)
+    asking(run, 100, "a")
+    right(run, "a", 95, 5.0)
+    assert flush(run) == [("a", 100, found)]
+
+
+@pytest.mark.parametrize("function", ["linear(v)", "nearest(v)"])
+def test_a_value_at_the_place_itself_is_no_extrapolation(function: str) -> None:
+    run = keyed(function, extrapolate=False)
+    asking(run, 100, "a")
+    right(run, "a", 100, 5.0)
+    assert flush(run) == [("a", 100, 5.0)]
+
+
+def test_linear_multiplies_before_it_divides() -> None:
+    """So that it is exact wherever whole numbers divide evenly: 49 * (1 / 49) is not 1."""
+    run = counting(function="linear(v)", size=100)
+    left(run, 1)
+    right(run, "x", 0, 0.0)
+    right(run, "x", 49, 49.0)
+    assert 49.0 * (1.0 / 49.0) != 1.0
+    assert flush(run) == [("x", 1, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"predicate": "left.k <> right.g"}, "predicate: .*does not equate"),
+        ({"predicate": "left.k = right.h"}, "predicate: equates h, but the right groups by g"),
+        ({"keep": ("nobody",)}, r"keep\[0\]"),
+        ({"predicate": "left.k = right.g", "left": Order("t", group_by=("x",))}, r"left\.group_by: 'x'"),
+    ],
+)
+def test_what_a_resample_refuses(arguments: dict[str, Any], message: str) -> None:
+    given = {"left": Order("t"), "right": Order("u", group_by=("g",)), **arguments}
+    schemas = [parse_schema("t int, k string, x string"), parse_schema("g string, u int, v double, h string")]
+    with pytest.raises(AlgebraError, match=message):
+        Resample({"f": "count(*)"}, 1, **given).output_schemas(*schemas)

@@ -18,9 +18,10 @@ from tests.conformance.random_networks import (
     make_join,
     make_map,
     make_union,
+    random_progress,
 )
 
-from australis.algebra.boxes import Aggregate, Box, BSort, Filter, Join
+from australis.algebra.boxes import Aggregate, Box, BSort, Filter, Join, Map
 from australis.algebra.network import ConnectionPoint, Input, Network, Node, Output, Ref
 from australis.algebra.order import Order
 from australis.algebra.schema import Schema, parse_schema
@@ -51,7 +52,7 @@ def random_queries(random: Random, boxes_most: int = 6, more: Makers = ()) -> Ne
         schema = parse_schema(
             f"at {kind}{random.choice([' not null'] * 4 + [''])}, g string, k int, x double, b boolean"
         )
-        draft.inputs[f"in{number}"] = Input(schema)
+        draft.inputs[f"in{number}"] = Input(schema, progress=random_progress(random, schema))
         draft.streams[Ref(f"in{number}")] = schema
     if random.random() < 0.2:
         draft.inputs["stored"] = Input(parse_schema("g string, w long"), table=True)
@@ -145,7 +146,7 @@ def make_keyed_join(draft: Draft) -> Made:
         return None
     if any(draft.streams[ref]["at"] != draft.streams[Ref("in0")]["at"] for ref in (left, right)):
         return None
-    orders = [Order("at", draft.random.choice([0, 2]), ("k",)) for _ in range(2)]
+    orders = [_order(draft, source, draft.random.choice([0, 2]), ("k",)) for source in (left, right)]
     size = "3 us" if draft.order_type == "timestamp" else 3
     return Join("left.k = right.k", size, *orders), [left, right]
 
@@ -156,7 +157,7 @@ def make_keyed(draft: Draft) -> Made:
     schema = draft.streams[source]
     if "at" not in schema or schema["at"].type.name == "boolean":
         return None
-    order = Order("at", random.choice([0, 1, 3]), groups(random, schema, "at"))
+    order = _order(draft, source, random.choice([0, 1, 3]), groups(random, schema, "at"))
     if random.random() < 0.4:
         return BSort(order), [source]
     size = "3 us" if schema["at"].type.name == "timestamp" else 3
@@ -171,8 +172,8 @@ def make_sorted(draft: Draft) -> Made:
     if "at" not in schema or schema["at"].type.name == "boolean":
         return None
     if random.random() < 0.4:
-        return BSort(Order("at", 2)), [source]
-    return _window(random, schema, 2), [source]
+        return BSort(_order(draft, source, 2)), [source]
+    return _window(random, schema, _order(draft, source, 2)), [source]
 
 
 def make_sorted_reader(draft: Draft) -> Made:
@@ -180,12 +181,20 @@ def make_sorted_reader(draft: Draft) -> Made:
     source = draft.any_stream()
     before = draft.boxes.get(source.id)
     is_sort = before is not None and isinstance(before.box, BSort) and before.box.order.on == "at"
-    return (_window(draft.random, draft.streams[source], 0), [source]) if is_sort else None
+    window = _window(draft.random, draft.streams[source], _order(draft, source, 0)) if is_sort else None
+    return None if window is None else (window, [source])
 
 
-def _window(random: Random, schema: Schema, slack: int) -> Aggregate:
+def _window(random: Random, schema: Schema, order: Order) -> Aggregate:
     size = "3 us" if schema["at"].type.name == "timestamp" else 3
-    return Aggregate(functions(random, schema), Order("at", slack), size)
+    return Aggregate(functions(random, schema), order, size, align=order.by_progress)
+
+
+def _order(draft: Draft, source: Ref, slack: int, group_by: tuple[str, ...] = ()) -> Order:
+    """An order by slack; where `at` has marks, as often by progress, sometimes with its late tuples."""
+    if "at" in draft.marked(source) and draft.random.random() < 0.5:
+        return Order("at", group_by=group_by, by="progress", late=draft.random.random() < 0.2)
+    return Order("at", slack, group_by)
 
 
 QUERY_MAKERS: Makers = (
@@ -213,7 +222,9 @@ def random_statistics(random: Random, network: Network) -> Statistics:
 
 def _measure(random: Random, node: Node) -> Measure:
     if not isinstance(node.box, Filter):
-        return Measure(random.choice([0.0, 0.1, 1.0, 5.0]), (random.choice([0.1, 1.0, 2.0]),))
+        # A Map emits what it receives.
+        emitted = 1.0 if isinstance(node.box, Map) else random.choice([0.1, 1.0, 2.0])
+        return Measure(random.choice([0.0, 0.1, 1.0, 5.0]), (emitted,))
     cut = sorted(random.random() for _ in node.box.predicates)
     ends = zip([0.0, *cut], [*cut, 1.0], strict=True)
     return Measure(random.choice([0.01, 0.1, 1.0]), tuple(high - low for low, high in ends))

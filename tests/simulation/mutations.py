@@ -1,4 +1,4 @@
-"""Mutations of ledger, switch and commit, each of which the simulator must find within a thousand seeds.
+"""Mutations of ledger, marks, switch and commit: the simulator must find each within a thousand seeds.
 
 A mutation is a mistake that somebody could make: a line left out, two lines in the wrong order. It is put
 into running code, and `python -m tests.simulation.campaign --mutations` looks for a seed that notices.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -17,6 +18,8 @@ from australis.engine.ingest.log import Ingest, Placed
 from australis.engine.ledger.catalog import Catalog
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.ledger import Ledger, UnitOfWork
+from australis.engine.ledger.log import MarkLog
+from australis.engine.ledger.transaction import Transaction
 from australis.engine.run_state import RunState
 from australis.engine.store.disk import Data
 from australis.engine.store.root import Root
@@ -209,6 +212,64 @@ def doubt_counts_as_failure() -> AbstractContextManager[Any]:
     return patch.object(Ledger, "_settle_doubt", ignore)
 
 
+def marks_stay_at_an_end() -> AbstractContextManager[Any]:
+    """The end of the streams is not recorded with the marks: the log has them beyond it."""
+    return patch.object(Transaction, "end_marks", lambda self, maker, base: None)
+
+
+def marks_are_forgotten_at_reopening() -> AbstractContextManager[Any]:
+    """A root that is opened again does not know what its inputs have promised."""
+    return patch.object(Catalog, "promised", lambda self: {})
+
+
+def mark_before_is_lost() -> AbstractContextManager[Any]:
+    """A train that begins between two marks does not know the one that stands."""
+    found = Catalog.marks
+
+    def only_new(self: Catalog, maker: str, lo: int, hi: int) -> MarkLog:
+        runs = found(self, maker, lo, hi).runs
+        return MarkLog(tuple((begin, end, replace(marks, before=None)) for begin, end, marks in runs))
+
+    return patch.object(Catalog, "marks", only_new)
+
+
+def mark_comes_before_its_tuple() -> AbstractContextManager[Any]:
+    """All marks of a push come with its first number, before the tuples that raise them."""
+    write = Ingest.write
+
+    def write_early(self: Ingest, change: UnitOfWork, placed: Placed) -> None:
+        rises = placed.rises
+        if rises is not None and rises.rows is not None and len(rises.rows):
+            rises = replace(rises, rows=rises.rows[:1] * 0 - 1, marks=rises.marks[-1:])
+        write(self, change, replace(placed, rises=rises))
+
+    return patch.object(Ingest, "write", write_early)
+
+
+def marks_in_another_change() -> AbstractContextManager[Any]:
+    """The marks of an event are committed after it, not with it."""
+    committed, raise_marks = Ingest._commit, UnitOfWork.raise_marks
+
+    @contextmanager
+    def mutated() -> Iterator[None]:
+        def commit_twice(self: Ingest, placed: Placed) -> int:
+            end = committed(self, placed)
+            with self._ledger.change() as change:
+                raise_marks(change, replace(placed.event, now=change.queues.log_now), placed.rises)
+            return end
+
+        nothing = patch.object(UnitOfWork, "raise_marks", lambda self, event, rises=None: None)
+        with nothing, patch.object(Ingest, "_commit", commit_twice):
+            yield
+
+    return mutated()
+
+
+def marks_do_not_stir() -> AbstractContextManager[Any]:
+    """A superbox that holds something back does not look at marks without tuples."""
+    return patch.object(Catalog, "has_marks", lambda self, maker, lo, hi: False)
+
+
 def _both(*patches: AbstractContextManager[Any]) -> AbstractContextManager[Any]:
     @contextmanager
     def mutated() -> Iterator[None]:
@@ -235,5 +296,11 @@ MUTATIONS: dict[str, Mutation] = {
         acknowledged_too_early,
         sweep_before_the_catalogue_is_read,
         doubt_counts_as_failure,
+        marks_stay_at_an_end,
+        marks_are_forgotten_at_reopening,
+        mark_before_is_lost,
+        mark_comes_before_its_tuple,
+        marks_in_another_change,
+        marks_do_not_stir,
     )
 }

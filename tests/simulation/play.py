@@ -7,7 +7,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from unittest.mock import patch
 
@@ -22,8 +22,8 @@ from tests.simulation.story import CLOCK, draw_story
 from australis import Node
 from australis.algebra.network import QUARANTINE
 from australis.engine.history import organisation
-from australis.engine.ledger.entries import FLUSH
-from australis.engine.ledger.entries import LogEvent as LoggedEvent
+from australis.engine.ledger.log import FLUSH
+from australis.engine.ledger.log import LogEvent as LoggedEvent
 from australis.engine.maintain import compaction, upkeep
 from australis.engine.store import disk as disks
 from australis.engine.store.segments import staged
@@ -201,10 +201,10 @@ class Play:
         everything = {**self.found, **self.got}
         for outputs in (expected, everything):
             outputs[QUARANTINE] = self._steady_rejects(outputs[QUARANTINE])
-        found = self.right.comparable(everything)
-        for name, tuples in found.items():
+        for name, tuples in everything.items():
             output = name.partition(":")[2] or name
-            _count(verdict, name, tuples, expected[output])
+            found = self.right.comparable({output: tuples})
+            _count(verdict, name, found[output], expected[output])
 
     def _steady_rejects(self, rejects: Numbered) -> Numbered:
         """What boxes have quarantined that run from the beginning to the end."""
@@ -257,6 +257,7 @@ class Play:
             train=setting.train,
             in_flight=setting.in_flight,
             cache=self.random.choice([0, 1 << 20]),
+            layered_from=self.random.choice([0, 0, 1 << 20]),
         )
         self.home.keep_log()
         node.deploy(node.recorded() or self.story.some_part(self.random))
@@ -297,6 +298,8 @@ class Play:
             node.flush(event.now, position=position)
         elif source == CLOCK:
             node.tick(event.now, position=position)
+        elif event.promise is not None:
+            node.promise(source, event.promise, event.now, position=position)
         else:
             table = table_of(self.story.whole, source, event.rows)
             node.push(source, table, now=event.now, position=position)
@@ -398,7 +401,7 @@ class Play:
             taken[source] += 1
             assert len(event.rows) == logged.rows, f"{logged} is not {event}"
             assert event.ending == (logged.kind == FLUSH), f"{logged} is not {event}"
-            right.event(Event(logged.now, event.input_name, event.rows, event.ending))
+            right.event(replace(event, now=logged.now))
         assert taken == {name: len(events) for name, events in self.story.events.items()}, taken
         return right
 

@@ -1,4 +1,4 @@
-"""The engine in the simulator: a few hundred seeds of every run, and mutations that it must find."""
+"""The engine in the simulator: some seeds, half of them new in every run, and mutations that it must find."""
 
 from __future__ import annotations
 
@@ -32,19 +32,28 @@ def first_new_seed() -> int:
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("first", [0, 100, pytest.param(first_new_seed(), id="new")])
+@pytest.mark.parametrize("first", [0, pytest.param(first_new_seed(), id="new")])
 def test_nothing_is_lost_duplicated_or_wrong(first: int) -> None:
-    report = campaign("--first", str(first), "--seeds", "100")
-    assert report["seeds"] == 100
-    assert report["crashes"] > 50, "seeds without crashes show nothing"
-    assert report["faults"] > 50
+    report = campaign("--first", str(first), "--seeds", "40")
+    assert report["seeds"] == 40
+    assert report["crashes"] > 20, "seeds without crashes show nothing"
+    assert report["faults"] > 20
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("mutation", ["mirror_before_commit", "no_full_synchronous"])
+@pytest.mark.parametrize(
+    "mutation",
+    [
+        "readers_are_ignored",
+        "state_is_not_committed",
+        "position_in_another_change",
+        "mark_comes_before_its_tuple",
+        "marks_in_another_change",
+    ],
+)
 def test_mutations_are_found(mutation: str) -> None:
     """Those that the first few seeds notice; `make test-sim ARGS=--mutations` looks for all of them."""
-    report = campaign("--mutation", mutation, "--seeds", "20", code=1)
+    report = campaign("--mutation", mutation, "--seeds", "60", code=1)
     assert report["lost"] + report["duplicated"] + report["wrong"] > 0
 
 

@@ -8,32 +8,52 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import NoneType
+from typing import Any
 
 from australis.algebra.boxes import (
     Aggregate,
+    AsOf,
     Box,
     BSort,
+    Changes,
+    Distinct,
     Filter,
     Join,
+    Lag,
     Map,
+    Number,
     Resample,
     Slide,
+    Top,
     Tumble,
     Union,
+    Unnest,
     WSort,
     XSection,
 )
 from australis.algebra.guards import guard
-from australis.algebra.network import FOREVER, ConnectionPoint, Group, Input, Network, Node, Output, Ref
+from australis.algebra.network import (
+    FOREVER,
+    ConnectionPoint,
+    Group,
+    Input,
+    Network,
+    Node,
+    Output,
+    Ref,
+    query_inputs,
+)
 from australis.algebra.order import Order
+from australis.algebra.progress import Progress
 from australis.algebra.quality import Quality
 from australis.algebra.schema import TUP, Schema, parse_schema, schema_of
 from australis.algebra.spans import Span
-from australis.algebra.store import Store
-from australis.errors import NetworkError, Problem
+from australis.algebra.store import FileFormat, Store, file_format_of
+from australis.errors import AlgebraError, NetworkError, Problem
 
 SchemaLike = Schema | str | Mapping[str, str]
 StoreLike = Store | str | None
+FormatLike = FileFormat | str | Mapping[str, Any] | None
 
 
 class NetworkBuilder:
@@ -59,16 +79,41 @@ class NetworkBuilder:
         self._prefix = ""
 
     def input(
-        self, name: str, schema: SchemaLike, *, store: StoreLike = None, description: str = ""
+        self,
+        name: str,
+        schema: SchemaLike,
+        *,
+        store: StoreLike = None,
+        format: FormatLike = None,
+        progress: Progress | None = None,
+        description: str = "",
     ) -> Stream:
-        """A stream that comes in from outside; with a store, its rows are pushed."""
-        return self._add_input(name, Input(_schema(schema), False, description, _store(store)))
+        """A stream that comes in from outside; with a store, its rows are pushed.
+
+        A format says how its files are written, as in a document: `format={"csv": {"header": False}}`.
+        """
+        made = Input(
+            _schema(schema),
+            False,
+            description,
+            _store(store),
+            progress,
+            format=_format(format, name),
+        )
+        return self._add_input(name, made)
 
     def table(
-        self, name: str, schema: SchemaLike, *, store: StoreLike = None, description: str = ""
+        self,
+        name: str,
+        schema: SchemaLike,
+        *,
+        store: StoreLike = None,
+        format: FormatLike = None,
+        description: str = "",
     ) -> Stream:
         """A stored table, for a side of a join; with a store, its rows are pulled."""
-        return self._add_input(name, Input(_schema(schema), True, description, _store(store)))
+        made = Input(_schema(schema), True, description, _store(store), format=_format(format, name))
+        return self._add_input(name, made)
 
     @contextmanager
     def group(self, name: str, *, tag: str = "", description: str = "") -> Iterator[None]:
@@ -96,11 +141,14 @@ class NetworkBuilder:
         self._new(self._boxes, box_id, Node(box, refs, tag, description), "box")
         return Stream(self, Ref(box_id))
 
-    def build(self) -> Network:
-        """The network, validated as a whole."""
+    def build(self, *, query: bool = False) -> Network:
+        """The network, validated as a whole.
+
+        With `query` it is an ad hoc query, to be attached to a node: marks come with its connection points.
+        """
         return Network(
             self._name,
-            self._inputs,
+            query_inputs(self._inputs, self._boxes) if query else self._inputs,
             self._boxes,
             self._outputs,
             self._points,
@@ -163,18 +211,45 @@ class Stream:
         return Stream(self._builder, Ref(self.ref.id, port))
 
     def map(
-        self, attributes: Mapping[str, str], *, as_: str | None = None, tag: str = "", description: str = ""
+        self,
+        attributes: Mapping[str, str | int | float],
+        *,
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
     ) -> Stream:
-        """Tuples with only the attributes named, each computed by its expression."""
+        """Tuples with only the attributes named, each computed by its expression; a number is a constant."""
         return self._then(Map(attributes), as_, tag, description)  # type: ignore[arg-type]
+
+    def unnest(
+        self,
+        array: str,
+        attribute: str,
+        *,
+        position: str | None = None,
+        keep_empty: bool = False,
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
+    ) -> Stream:
+        """A tuple for each element of an array, which is one more attribute."""
+        return self._then(Unnest(array, attribute, position, keep_empty), as_, tag, description)
 
     def union(self, *others: Stream, as_: str | None = None, tag: str = "", description: str = "") -> Stream:
         """This stream and others, merged as they arrive."""
         return self._then(Union(), as_, tag, description, *others)
 
-    def bsort(self, order: Order, *, as_: str | None = None, tag: str = "", description: str = "") -> Stream:
-        """The stream sorted as far as the order's slack allows."""
-        return self._then(BSort(order), as_, tag, description)
+    def bsort(
+        self,
+        order: Order,
+        *,
+        then: Sequence[str] = (),
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
+    ) -> Stream:
+        """The stream sorted as far as the order's slack allows, equal order values by more keys."""
+        return self._then(BSort(order, tuple(then)), as_, tag, description)
 
     def wsort(
         self, *by: str, timeout: str, as_: str | None = None, tag: str = "", description: str = ""
@@ -186,18 +261,22 @@ class Stream:
         self,
         functions: Mapping[str, str],
         order: Order,
-        size: Span,
+        size: Span | None = None,
         *,
         advance: Span | None = None,
         advance_when: str | None = None,
         timeout: str | None = None,
         align: bool = False,
+        offset: Span | None = None,
+        session: Span | None = None,
+        empty: bool = False,
         as_: str | None = None,
         tag: str = "",
         description: str = "",
     ) -> Stream:
         """Window functions over windows of the stream."""
-        box = Aggregate(functions, order, size, advance, advance_when, timeout, align)  # type: ignore[arg-type]
+        shape = (size, advance, advance_when, timeout, align, offset, session, empty)
+        box = Aggregate(functions, order, *shape)  # type: ignore[arg-type]
         return self._then(box, as_, tag, description)
 
     def tumble(
@@ -230,6 +309,27 @@ class Stream:
         box = Slide(functions, size, advance, order, timeout)  # type: ignore[arg-type]
         return self._then(box, as_, tag, description)
 
+    def top(
+        self,
+        n: int,
+        by: Sequence[str],
+        order: Order,
+        size: Span | None = None,
+        *,
+        advance: Span | None = None,
+        advance_when: str | None = None,
+        timeout: str | None = None,
+        align: bool = False,
+        offset: Span | None = None,
+        session: Span | None = None,
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
+    ) -> Stream:
+        """The first n tuples of each window by some keys, such as `price DESC`, with their ranks."""
+        box = Top(n, tuple(by), order, size, advance, advance_when, timeout, align, offset, session)
+        return self._then(box, as_, tag, description)
+
     def xsection(
         self,
         functions: Mapping[str, str],
@@ -246,6 +346,59 @@ class Stream:
         box = XSection(functions, on, size, slack, timeout)  # type: ignore[arg-type]
         return self._then(box, as_, tag, description)
 
+    def changes(
+        self,
+        *of: str,
+        group_by: Sequence[str] = (),
+        previous: Mapping[str, str] | None = None,
+        first: bool = True,
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
+    ) -> Stream:
+        """The tuples whose attributes differ from those of the tuple before in their group."""
+        box = Changes(of, group_by, previous or (), first)  # type: ignore[arg-type]
+        return self._then(box, as_, tag, description)
+
+    def lag(
+        self,
+        attributes: Mapping[str, str],
+        *,
+        group_by: Sequence[str] = (),
+        back: int = 1,
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
+    ) -> Stream:
+        """Each tuple with attributes of an earlier tuple of its group."""
+        box = Lag(attributes, group_by, back)  # type: ignore[arg-type]
+        return self._then(box, as_, tag, description)
+
+    def distinct(
+        self,
+        *of: str,
+        order: Order,
+        within: Span,
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
+    ) -> Stream:
+        """The tuples without an equal one emitted near them."""
+        return self._then(Distinct(of, order, within), as_, tag, description)
+
+    def number(
+        self,
+        attribute: str,
+        group_by: Sequence[str] = (),
+        *,
+        start: int = 0,
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
+    ) -> Stream:
+        """The stream with the number of each tuple in its group as one more attribute."""
+        return self._then(Number(attribute, tuple(group_by), start), as_, tag, description)
+
     def join(
         self,
         right_stream: Stream,
@@ -254,12 +407,35 @@ class Stream:
         size: Span | None = None,
         left: Order | None = None,
         right: Order | None = None,
+        how: str = "inner",
+        table: str | None = None,
         as_: str | None = None,
         tag: str = "",
         description: str = "",
     ) -> Stream:
-        """Pairs of this stream's tuples and another's; a side without an order is a stored table."""
-        return self._then(Join(predicate, size, left, right), as_, tag, description, right_stream)
+        """Pairs of this stream's tuples and another's; `how` also asks for the tuples without a partner.
+
+        A stored table is the side without an order, or the one that `table` names.
+        """
+        box = Join(predicate, size, left, right, how, table)
+        return self._then(box, as_, tag, description, right_stream)
+
+    def asof(
+        self,
+        right_stream: Stream,
+        predicate: str | None = None,
+        *,
+        left: Order,
+        right: Order,
+        within: Span | None = None,
+        how: str = "left",
+        as_: str | None = None,
+        tag: str = "",
+        description: str = "",
+    ) -> Stream:
+        """Each of this stream's tuples with the latest of the other's at or before it."""
+        box = AsOf(left, right, predicate, within, how)
+        return self._then(box, as_, tag, description, right_stream)
 
     def resample(
         self,
@@ -269,12 +445,18 @@ class Stream:
         *,
         left: Order,
         right: Order,
+        predicate: str | None = None,
+        keep: Sequence[str] = (),
+        extrapolate: bool = True,
         as_: str | None = None,
         tag: str = "",
         description: str = "",
     ) -> Stream:
-        """For each of this stream's tuples, functions over the other stream's tuples near it."""
-        box = Resample(functions, size, left, right)  # type: ignore[arg-type]
+        """For each of this stream's tuples, functions over the other stream's tuples near it.
+
+        With a predicate, only over those of the group with its key.
+        """
+        box = Resample(functions, size, left, right, predicate, keep, extrapolate)  # type: ignore[arg-type]
         return self._then(box, as_, tag, description, right_stream)
 
     def point(
@@ -317,3 +499,10 @@ def _schema(given: SchemaLike) -> Schema:
 
 def _store(given: StoreLike) -> Store | None:
     return Store(given) if isinstance(given, str) else given
+
+
+def _format(given: FormatLike, name: str) -> FileFormat | None:
+    try:
+        return None if given is None else file_format_of(given)
+    except AlgebraError as error:
+        raise error.under(f"{name}.format") from None

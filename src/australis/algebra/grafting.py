@@ -18,8 +18,8 @@ ALL = "all"
 """The box of a query that delivers a connection point unchanged."""
 
 
-def grafted(network: Network, queries: Mapping[str, Network]) -> Network:
-    """A network with queries added to it.
+def grafted(network: Network, queries: Mapping[str, Network], known: Network | None = None) -> Network:
+    """A network with queries added to it; what it shares with a known one is not examined again.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net, ask = NetworkBuilder("cars"), NetworkBuilder("ask")
@@ -38,7 +38,7 @@ def grafted(network: Network, queries: Mapping[str, Network]) -> Network:
         places = {Ref(name): _place(network, query, name) for name in query.inputs}
         boxes |= dict(_boxes(name, query, places))
         outputs |= dict(_outputs(name, query, places))
-    return replace(network, boxes=boxes, outputs=outputs)
+    return replace(network, boxes=boxes, outputs=outputs, known=known or network)
 
 
 def _place(network: Network, query: Network, name: str) -> Ref:
@@ -87,8 +87,7 @@ def _passage(query: Network, output: Output) -> str:
 def _problems(network: Network, name: str, query: Network) -> Iterator[Problem]:
     if not NAME.fullmatch(name):
         yield Problem("name", f"{name!r} is not a valid name", NAME_EXPECTED)
-    ids = (*network.inputs, *network.boxes)
-    if any(each == name or each.startswith(f"{name}.") for each in ids):
+    if name in network.firsts:
         yield Problem("name", f"the network already has boxes or an input under {name!r}", "another name")
     yield from (
         Problem(f"outputs.{output}", "the network already has an output of this name", "another name")
@@ -131,6 +130,26 @@ def _input_problems(network: Network, query: Network, given: str) -> Iterator[Pr
     if not wanted.takes(found):
         what = "the stored table" if is_table else "the connection point"
         yield Problem(place, f"is ({wanted}), but {what} has ({found})", f"({found})")
+    elif not is_table:
+        yield from _progress_problems(network, query, given)
+
+
+def _progress_problems(network: Network, query: Network, given: str) -> Iterator[Problem]:
+    """A progress of a query's input that is not that of its arc: a query makes no marks of its own."""
+    declared, arc = query.inputs[given].progress, network.connection_points[given].at
+    own = network.inputs[arc.id].progress if arc.id in network.inputs else None
+    if declared is None or declared == own:
+        return
+    marked = ", ".join(sorted(network.marked[arc]))
+    if own is not None:
+        what, expected = f"the marks of {arc} are made {own}", "the same, or none: they come with the point"
+    elif marked:
+        what = f"{arc} has marks of {marked}, which follow from those of the inputs of {network.name}"
+        expected = "none: they come with the point"
+    else:
+        what = f"{arc} has no marks"
+        expected = f"none, and orders by slack; or `progress` at the inputs of {network.name}"
+    yield Problem(f"inputs.{given}.progress", f"is {declared}, but {what}", expected)
 
 
 def _tables(network: Network) -> list[str]:

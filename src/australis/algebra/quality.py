@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import pairwise
 from types import NoneType
 from typing import Any
@@ -14,6 +15,8 @@ from australis.algebra.guards import Gathering, guard, guard_texts, is_a, shown
 from australis.errors import AlgebraError, Problem
 
 Points = tuple[tuple[float, float], ...]
+Held = Mapping[str, int]
+"""The boxes that hold the oldest tuple of a result, and for how many microseconds each does."""
 
 _STEEPER = 1e-9
 """The relative difference from which slopes count as different: positions such as 0.3 are not exact doubles.
@@ -41,18 +44,31 @@ class ValueGraph:
             )
 
 
+class Since(StrEnum):
+    """From which moment the delay of a result counts."""
+
+    OLDEST = "oldest"
+    """The arrival of the oldest tuple that was used (Aurora, footnote 3)."""
+    TRIGGER = "trigger"
+    """The event that made the result appear: the tuple, or the time, that caused it."""
+
+
 @dataclass(frozen=True)
 class Quality:
     """The graphs of one output: utility by delay in seconds, by fraction delivered, by value; and a weight.
 
     >>> Quality(delay=((0, 1), (2, 1), (10, 0))).delay
     ((0.0, 1.0), (2.0, 1.0), (10.0, 0.0))
+    >>> Quality(delay=((0, 1), (2, 1), (10, 0)), since="trigger").since
+    <Since.TRIGGER: 'trigger'>
     """
 
     delay: Points = ()
     loss: Points = ()
     value: ValueGraph | None = None
     weight: float = 1.0
+    since: Since | str = Since.OLDEST
+    """What delays are counted from."""
 
     def __post_init__(self) -> None:
         with Gathering() as found:
@@ -62,7 +78,20 @@ class Quality:
                 self._check_loss()
             with found.at():
                 guard(self.value, (ValueGraph, NoneType), "value", "a ValueGraph")
-            self._check_weight()
+            with found.at():
+                self._check_weight()
+            self._check_since()
+
+    @property
+    def counts_since_trigger(self) -> bool:
+        """Whether delays count from the event that triggered a result, not from the oldest tuple."""
+        return self.since == Since.TRIGGER
+
+    def _check_since(self) -> None:
+        known = tuple(each.value for each in Since)
+        if self.since not in known:
+            raise AlgebraError(Problem("since", f"is {shown(self.since)}", " or ".join(known)))
+        object.__setattr__(self, "since", Since(self.since))
 
     def _check_delay(self) -> None:
         object.__setattr__(self, "delay", _points(self.delay, "delay", least=0))
@@ -79,8 +108,10 @@ class Quality:
                 Problem("weight", f"{self.weight!r} is not a valid weight", "a number greater than 0")
             )
 
-    def warnings(self) -> Iterator[Problem]:
+    def warnings(self, held: Held | None = None) -> Iterator[Problem]:
         """Where greedy decisions along the graphs are only nearly optimal; good zones that nothing can meet.
+
+        `held` says which boxes on the way to the output hold tuples.
 
         >>> print(*Quality(loss=((0.5, 0), (1, 1))).warnings())
         loss: is steeper above 0.5 than below, so shedding is only nearly optimal; expected a convex graph
@@ -93,6 +124,20 @@ class Quality:
             yield _not_convex("loss", f"is steeper above {bend:g} than below", "shedding")
         if self.delay[:1] == ((0.0, 1.0),) and any(utility < 1 for _, utility in self.delay[1:2]):
             yield Problem("delay", "no delay is good enough", "utility 1 up to a delay that can be kept")
+        if held and self.since == Since.OLDEST:
+            yield from self._held_too_long(held)
+
+    def _held_too_long(self, held: Held) -> Iterator[Problem]:
+        """A delay graph that is 0 before the oldest tuple of a result can leave the boxes that hold it."""
+        held_s = sum(held.values()) / 1e6
+        end_s = next((x for x, utility in self.delay if utility == 0), None)
+        if end_s is None or held_s < end_s:
+            return
+        where = ", ".join(f"{box_id}: {us / 1e6:g} s" for box_id, us in held.items())
+        full = f"the oldest tuple of a full window is held for {held_s:g} s ({where})"
+        expected = f"delay: {{since: trigger, points: ...}}, or a graph above 0 beyond {held_s:g} s"
+        what = f"is 0 from {end_s:g} s on, but {full}: its result is worth nothing"
+        yield Problem("delay", what, expected)
 
 
 def _bend(points: Points) -> float | None:

@@ -52,6 +52,8 @@ DOUBLE = DataType("double")
 STRING = DataType("string")
 BOOLEAN = DataType("boolean")
 TIMESTAMP = DataType("timestamp")
+TEXTS = DataType("array<string>")
+"""Several strings inside an expression (`split(tags, ',')`); attributes never have it."""
 INTERVAL = DataType("interval")
 """A length of time inside an expression (`INTERVAL 10 MINUTES`); attributes never have it."""
 NULL = DataType("null")
@@ -64,6 +66,7 @@ _ARROW = {
     "string": pa.string(),
     "boolean": pa.bool_(),
     "timestamp": pa.timestamp("us", tz="UTC"),
+    "array<string>": pa.list_(pa.string()),
     "interval": pa.duration("us"),
     "null": pa.null(),
 }

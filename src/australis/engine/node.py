@@ -43,7 +43,7 @@ from australis.engine.observe import (
 )
 from australis.engine.runner import SPARK, Runner, SessionRunner, choose_runner
 from australis.engine.running import Running, assemble
-from australis.engine.settings import NodeSettings, Way
+from australis.engine.settings import LAYERED_FROM, NodeSettings, Way
 from australis.engine.store import Home, Root, catalog_folder
 from australis.engine.tables import Keeper, Tables
 from australis.engine.threads import SYSTEM, Threads
@@ -80,6 +80,7 @@ class Node:
         train_limit: str | None = None,
         in_flight: int = 2,
         cache: int = 256 << 20,
+        layered_from: int = LAYERED_FROM,
         schedule: str | None = None,
         shed: bool = True,
         headroom: float = 1.0,
@@ -100,6 +101,7 @@ class Node:
             train_limit=train_limit,
             in_flight=in_flight,
             cache=cache,
+            layered_from=layered_from,
             schedule=None if schedule is None else Scheduling(schedule),
             shed=shed,
             headroom=headroom,
@@ -343,6 +345,15 @@ class Node:
     def tick(self, now: int | None = None, *, position: Position | None = None) -> int | None:
         """Let time pass, though nothing arrives; a node does this by itself when a timeout is due."""
         return self._deployed.ingest.tick(self._moment(now), position)
+
+    def promise(
+        self, name: str, value: object, now: int | None = None, *, position: Position | None = None
+    ) -> int | None:
+        """Promise that no later tuple of an input is below a value of its progress attribute: a heartbeat.
+
+        Returns the end of the log. As with `push`, a repeated call with the same `position` does nothing.
+        """
+        return self._deployed.ingest.promise(name, value, self._moment(now), position)
 
     def flush(self, now: int | None = None, *, position: Position | None = None) -> int | None:
         """End all streams: buffers are released and windows closed.

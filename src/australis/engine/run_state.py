@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from australis.engine.ledger import ALL, Ledger, Queues
+from australis.engine.ledger import Ledger, Queues
 from australis.errors import AustralisError, EngineError, Problem
 
 
@@ -37,14 +37,17 @@ class RunState:
         They have tuples, stored tables, time or an end of stream to process. Those of failed queries are not
         due.
         """
-        plan, held = queues.plan, self.held
-        positions, found = queues.positions_within(held), {}
-        for name, superbox in plan.superboxes.items():
-            end = min(queues.end(superbox, positions), held.get(name, ALL))
-            is_to_go = plan.query_of(name) not in self.failed and plan.views.get(name) != 0
-            if is_to_go and queues.reached(superbox, end, positions) < end:
-                found[name] = end
-        return found
+        places = queues.places_within(self.held)
+        positions = places.positions
+        found = {name: end for name, end in places.ends.items() if positions[name] < end}
+        if not self.failed and not queues.plan.views:
+            return found
+        plan, views = queues.plan, queues.plan.views
+        return {
+            name: end
+            for name, end in found.items()
+            if plan.query_of(name) not in self.failed and views.get(name) != 0
+        }
 
     def is_idle(self) -> bool:
         """Whether nothing waits, nothing runs, and listeners were told of every commit."""

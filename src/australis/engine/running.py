@@ -50,7 +50,9 @@ def assemble(
     """Put the parts of a network together; `tasks` can run at a time."""
     state = RunState(ledger)
     steering = Steering(ledger, settings, threads, clock())
-    trains = TrainSettings(settings.partitions, tasks, settings.cache, settings.train_limit_s)
+    trains = TrainSettings(
+        settings.partitions, tasks, settings.cache, settings.layered_from, settings.train_limit_s
+    )
     dispatch = Dispatch(ledger, trains, tables)
     loop = Loop(
         ledger,

@@ -15,6 +15,8 @@ from australis.policy.schedule import Scheduling
 WORKER_WAIT = "spark.australis.workerWait"
 """The Spark option for how many seconds to wait for the first worker of a cluster."""
 WORKER_WAIT_S = 30.0
+LAYERED_FROM = 2 << 20
+"""Smaller states are written faster whole."""
 BOX_TRAIN = 1_000
 """The number of tuples in a train under the discipline `box`."""
 
@@ -43,6 +45,9 @@ class NodeSettings:
     """How many trains may run at a time."""
     cache: int = 256 << 20
     """The bytes of decoded tuples that a worker caches."""
+    layered_from: int = LAYERED_FROM
+    """The bytes from which on a state that falls into groups is kept in layers, so that a train writes only
+    the groups that it has changed."""
     schedule: Scheduling | None = None
     """None: by state where outputs have delay graphs, else round robin."""
     shed: bool = True
@@ -57,6 +62,8 @@ class NodeSettings:
     """How long a train may take, such as "5 min"; None for no limit."""
 
     def __post_init__(self) -> None:
+        if self.layered_from < 0:
+            raise EngineError(Problem("layered_from", f"is {self.layered_from}", "a number of bytes"))
         for name in ("partitions", "train", "in_flight"):
             if getattr(self, name) < 1:
                 raise EngineError(Problem(name, f"is {getattr(self, name)}", "1 or more"))

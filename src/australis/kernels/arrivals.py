@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import pyarrow as pa
 
-from australis.kernels.boxes import JoinKernel, Stateless
-from australis.kernels.causes import caused, causes_of, runs
-from australis.kernels.kernel import CAUSE, Kernel, State, Step
+from australis.kernels.boxes import Stateless, TwoStreamsKernel
+from australis.kernels.causes import caused, runs
+from australis.kernels.kernel import CAUSE, Kernel, State, Step, causes_of
+from australis.kernels.marks import Marks
 
 
 @dataclass(frozen=True)
@@ -21,13 +23,24 @@ class Taken:
     received: int = 0
 
 
-def take(kernel: Kernel, state: State, batches: Mapping[int, pa.Table], now: int) -> Iterator[Taken]:
+def take(
+    kernel: Kernel,
+    state: State,
+    batches: Mapping[int, pa.Table],
+    now: int,
+    marks: Mapping[int, Marks] = MappingProxyType({}),
+) -> Iterator[Taken]:
     """The steps in which a kernel takes the batches of an event, by port, none of them empty.
 
-    A stateless box takes each port at once, since what it emits can be ordered later. A Join takes both ports
-    together, since its pairs do not depend on the interleaving.
+    A stateless box takes each port at once, since what it emits can be ordered later. A Join or as-of join
+    takes both ports together, since what it finds does not depend on the interleaving. A box by progress also
+    takes the `marks` of its orders, each after the tuples with the same cause.
     """
-    if isinstance(kernel, JoinKernel) and len(batches) == 2:
+    if kernel.progress_on:
+        for port, step in kernel.advance(state, batches, now, marks):
+            yield Taken(step, port, batches[port].num_rows if port in batches else 0)
+        return
+    if isinstance(kernel, TwoStreamsKernel) and len(batches) == 2:
         left, right = kernel.together(state, batches[0], batches[1])
         yield Taken(left, 0, batches[0].num_rows)
         yield Taken(right, 1, batches[1].num_rows)

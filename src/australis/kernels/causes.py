@@ -13,16 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.counters import BEFORE
-from australis.kernels.arrays import Indexes, column, numbers, rows_of
-from australis.kernels.kernel import CAUSE, Step
+from australis.kernels.arrays import Indexes, rows_of
+from australis.kernels.kernel import CAUSE, Step, causes_of
 
 NOBODY: Indexes = np.zeros(0, np.int64)
 """The causes of an empty batch."""
-
-
-def causes_of(batch: pa.Table) -> Indexes:
-    """The causes of a stream's tuples."""
-    return numbers(column(batch, CAUSE))
 
 
 def caused(step: Step, causes: Indexes, otherwise: int = BEFORE) -> Step:
@@ -32,7 +27,10 @@ def caused(step: Step, causes: Indexes, otherwise: int = BEFORE) -> Step:
     rejected = step.rejected
     if rejected is not None:
         rejected = with_causes(rejected, by_row[causes_of(rejected)])
-    return replace(step, outputs=outputs, rejected=rejected)
+    late = step.late_tuples
+    if late is not None:
+        late = with_causes(late, by_row[causes_of(late)])
+    return replace(step, outputs=outputs, rejected=rejected, late_tuples=late)
 
 
 def with_causes(batch: pa.Table, causes: Indexes) -> pa.Table:

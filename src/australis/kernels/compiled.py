@@ -38,6 +38,10 @@ class CompiledLoop:
         return self.dispatcher._numba_type_
 
 
-def njit(*, nogil: bool = False) -> Callable[[Callable[..., Any]], CompiledLoop]:
-    """Let numba compile a function, and cache the result for the next process."""
-    return lambda function: CompiledLoop(function, cache=True, nogil=nogil)
+def njit(*, nogil: bool = False, inline: bool = False) -> Callable[[Callable[..., Any]], CompiledLoop]:
+    """Let numba compile a function, and cache the result for the next process.
+
+    One that is called for every few bytes is put `inline`: an array in a call costs as much as some bytes.
+    """
+    options = {"forceinline": True} if inline else {}
+    return lambda function: CompiledLoop(function, cache=True, nogil=nogil, **options)

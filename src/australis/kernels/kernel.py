@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,8 @@ import pyarrow as pa
 
 from australis.algebra.schema import Schema
 from australis.errors import KernelError, Problem
-from australis.kernels.arrays import Numbered, PortKeys
+from australis.kernels.arrays import Indexes, Mask, Numbered, PortKeys, column, numbers
+from australis.kernels.marks import Marks
 
 CAUSE = "#cause"
 """The hidden column of outputs: the input row that caused each tuple, ascending; -1 for timeouts and flush.
@@ -27,6 +29,21 @@ REASON = "#reason"
 """The hidden column of rejected tuples: the reason for the quarantine."""
 
 State = Mapping[str, pa.Table]
+NEVER_DUE = np.iinfo(np.int64).max
+
+
+class Due(NamedTuple):
+    """When groups have to be seen though no tuple of theirs comes: at a mark, or at a local time."""
+
+    marks: npt.NDArray[np.float64]
+    """Infinite for never; rounded, which a comparison has to allow for."""
+    times: Indexes
+    """NEVER_DUE for never."""
+
+    def reached(self, mark: float, now: int) -> Mask:
+        """Which of them are due."""
+        found: Mask = (self.marks <= mark) | (self.times <= now)
+        return found
 
 
 @dataclass(frozen=True)
@@ -41,12 +58,16 @@ class Step:
     """In-order tuples that belonged only to windows that had already timed out."""
     unread: int = 0
     """Tuples emitted on unread ports, which are counted but not produced."""
+    late_tuples: pa.Table | None = None
+    """The late tuples as they came, with their causes, if they have an output of their own."""
 
 
 class Kernel(ABC):
     """A box, vectorised. Made once for a box and its input schemas, and used for any number of states."""
 
     output_schemas: tuple[Schema, ...]
+    progress_on: Mapping[int, str] = {}
+    """The attribute of each port that is ordered by progress."""
     unread_ports: frozenset[int] = frozenset()
     """Output ports that nothing reads: a kernel may leave them empty and only count."""
 
@@ -57,6 +78,17 @@ class Kernel(ABC):
     @abstractmethod
     def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
         """Take a batch that arrived on a port at local time `now` (microseconds); due timeouts fire first."""
+
+    def advance(
+        self, state: State, batches: Mapping[int, pa.Table], now: int, marks: Mapping[int, Marks]
+    ) -> tuple[tuple[int, Step], ...]:
+        """Take batches with causes and the marks of the orders by progress; a step for each port.
+
+        A port without tuples has no batch, one without marks none in `marks`. What is emitted names causes of
+        the event.
+        """
+        name = type(self).__name__.removesuffix("Kernel")
+        raise KernelError(Problem("", f"{name} has no order by progress", "a slack"))
 
     def tick(self, state: State, now: int) -> Step:
         """Let time pass: fire the timeouts that are due at `now`."""
@@ -74,10 +106,27 @@ class Kernel(ABC):
         """The earliest local time at which a timeout is due, for a scheduler to wake up; None for never."""
         return None
 
+    def awaits_marks(self, state: State) -> bool:
+        """Whether marks alone may make it emit, because it holds something back; only by progress."""
+        return bool(self.progress_on)
+
     def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
         """The parts of the state kept by key, if these keys partition the tuples; raises if they cannot."""
         name = type(self).__name__.removesuffix("Kernel")
         raise KernelError(Problem("", f"{name} keeps one state for all its tuples", "one partition"))
+
+    @property
+    def separated_by(self) -> PortKeys:
+        """The attributes of each port by whose values the whole state falls into groups; none if it does not.
+
+        Then `kept_by` holds for them, what a tuple does depends on its own groups alone, and what groups emit
+        together does not depend on their numbers.
+        """
+        return ()
+
+    def due(self, state: State) -> Due | None:
+        """When each row of the first table kept by key has to be seen; None if that is never by itself."""
+        return None
 
     def nothing(self) -> tuple[pa.Table, ...]:
         """Empty output batches."""
@@ -88,6 +137,11 @@ def refused(batch: pa.Table, rows: npt.NDArray[np.int64], reasons: Sequence[str 
     """Rows of a batch for the quarantine, with the reason and, where no cause is known, the row."""
     tuples = batch.take(pa.array(rows)).append_column(REASON, pa.array(reasons, pa.string()))
     return tuples if CAUSE in batch.column_names else tuples.append_column(CAUSE, pa.array(rows))
+
+
+def causes_of(batch: pa.Table) -> Indexes:
+    """The causes of a stream's tuples."""
+    return numbers(column(batch, CAUSE))
 
 
 def empty_output(schema: Schema) -> pa.Table:

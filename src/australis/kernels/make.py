@@ -6,16 +6,24 @@ from collections.abc import Callable
 from typing import Any
 
 from australis.algebra.boxes import (
+    INNER,
     Aggregate,
+    AsOf,
     Box,
     BSort,
+    Changes,
+    Distinct,
     Drop,
     Filter,
     Join,
+    Lag,
     Map,
+    Number,
     Resample,
+    Top,
     Tumble,
     Union,
+    Unnest,
     WSort,
 )
 from australis.algebra.schema import Schema
@@ -23,16 +31,26 @@ from australis.errors import KernelError, Problem
 from australis.kernels.boxes import (
     AggregateKernel,
     Ask,
+    AsOfKernel,
     BSortKernel,
+    ChangesKernel,
+    DistinctKernel,
     DropKernel,
     FilterKernel,
     JoinKernel,
+    KeyedResampleKernel,
+    LagKernel,
     LookupJoinKernel,
     MapKernel,
+    NumberKernel,
+    OuterJoinKernel,
+    ProgressResampleKernel,
     ResampleKernel,
     TableJoinKernel,
+    TopKernel,
     TumbleKernel,
     UnionKernel,
+    UnnestKernel,
     WSortKernel,
 )
 from australis.kernels.kernel import Kernel
@@ -41,7 +59,17 @@ Schemas = tuple[Schema, ...]
 
 
 def _join(box: Join, schemas: Schemas, timezone: str) -> Kernel:
-    kind = JoinKernel if box.table_side is None else TableJoinKernel
+    if box.table_side is not None:
+        return TableJoinKernel(box, schemas, timezone)
+    by_progress = any(order.by_progress for order in box.orders.values())
+    kind = JoinKernel if box.how == INNER and not by_progress else OuterJoinKernel
+    return kind(box, schemas, timezone)
+
+
+def _resample(box: Resample, schemas: Schemas, timezone: str) -> Kernel:
+    if box.predicate is not None:
+        return KeyedResampleKernel(box, schemas, timezone)
+    kind = ProgressResampleKernel if box.right.by_progress else ResampleKernel
     return kind(box, schemas, timezone)
 
 
@@ -49,12 +77,19 @@ KERNELS: dict[type[Box], Callable[[Any, Schemas, str], Kernel]] = {
     Filter: FilterKernel,
     Map: MapKernel,
     Union: UnionKernel,
+    Unnest: UnnestKernel,
     BSort: BSortKernel,
     WSort: WSortKernel,
     Aggregate: AggregateKernel,
     Tumble: TumbleKernel,
+    Top: TopKernel,
+    Changes: ChangesKernel,
+    Lag: LagKernel,
+    Distinct: DistinctKernel,
     Join: _join,
-    Resample: ResampleKernel,
+    AsOf: AsOfKernel,
+    Resample: _resample,
+    Number: NumberKernel,
     Drop: DropKernel,
 }
 """The factory of every core box's kernel."""

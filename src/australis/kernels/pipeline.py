@@ -23,7 +23,10 @@ from australis.kernels.arrivals import Taken, take
 from australis.kernels.boxes import Ask
 from australis.kernels.causes import NOBODY, by_cause, caused
 from australis.kernels.kernel import CAUSE, Kernel, State, empty_output
+from australis.kernels.layers import LayeredState, Part
 from australis.kernels.make import kernel_for
+from australis.kernels.marks import Marks
+from australis.kernels.progress import InputProgress, StreamMarks, box_marks
 from australis.kernels.quarantine import QUARANTINE_ARROW, admitted, quarantined
 
 PipelineState = Mapping[str, State]
@@ -53,6 +56,8 @@ class _Event:
 
     now: int
     ending: bool = False
+    marks: dict[Ref, StreamMarks] = field(default_factory=dict)
+    """The marks of each stream, by attribute."""
     streams: dict[Ref, pa.Table] = field(default_factory=dict)
     quarantine: list[pa.Table] = field(default_factory=list)
     counters: dict[str, Counters] = field(default_factory=dict)
@@ -104,26 +109,44 @@ class Pipeline:
         return self.advance(state, {name: batch}, now)
 
     def advance(
-        self, state: PipelineState, arrivals: Mapping[str, pa.Table], now: int, *, ending: bool = False
+        self,
+        state: PipelineState,
+        arrivals: Mapping[str, pa.Table],
+        now: int,
+        *,
+        ending: bool = False,
+        marks: Mapping[str, StreamMarks] | InputProgress | None = None,
     ) -> Passage:
-        """Push tuples on any inputs, interleaved by their CAUSE; then, with `ending`, end the streams."""
+        """Push tuples on any inputs, interleaved by their CAUSE; then, with `ending`, end the streams.
+
+        `marks` are those of the inputs, or make them from the tuples that are admitted.
+        """
         event = _Event(now, ending)
         for name, batch in arrivals.items():
             event.streams[Ref(name)] = self._admitted(event, name, batch)
+        if isinstance(marks, InputProgress):
+            marks = marks.event(now, {ref.id: batch for ref, batch in event.streams.items()})
+        event.marks = {Ref(name): found for name, found in (marks or {}).items()}
         return self._run(state, event)
 
-    def tick(self, state: PipelineState, now: int) -> Passage:
+    def tick(self, state: PipelineState, now: int, marks: Mapping[str, StreamMarks] | None = None) -> Passage:
         """Let time pass."""
-        return self._run(state, _Event(now))
+        return self.advance(state, {}, now, marks=marks)
 
-    def flush(self, state: PipelineState, now: int) -> Passage:
+    def flush(
+        self, state: PipelineState, now: int, marks: Mapping[str, StreamMarks] | None = None
+    ) -> Passage:
         """End all streams; later tuples start again."""
-        return self._run(state, _Event(now, ending=True))
+        return self.advance(state, {}, now, ending=True, marks=marks)
 
     def deadline(self, state: PipelineState) -> int | None:
         """The earliest local time at which a timeout of some box will be due; None for never."""
-        deadlines = (kernel.deadline(state[box_id]) for box_id, kernel in self.kernels.items())
+        deadlines = (_deadline(kernel, state[box_id]) for box_id, kernel in self.kernels.items())
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
+
+    def awaits_marks(self, state: PipelineState) -> bool:
+        """Whether marks alone may make some box emit."""
+        return any(_awaits_marks(kernel, state[box_id]) for box_id, kernel in self.kernels.items())
 
     # --- how a batch travels
 
@@ -147,12 +170,20 @@ class Pipeline:
     def _visit(self, box_id: str, state: State, event: _Event) -> State:
         """Let a box take what the event has put on its ports, and put its output on its streams."""
         emitted: list[tuple[pa.Table, ...]] = []
+        late: dict[int, list[pa.Table]] = {}
         counted = Counters()
+        whole, part = state, None
+        if isinstance(whole, LayeredState):
+            part = self._concerned(box_id, whole, event)
+            state = part.state
         for taken in self._steps(box_id, state, event):
             step = taken.step
             state = step.state
             emitted.append(step.outputs)
             leaving = sum(map(len, step.outputs)) + step.unread
+            if step.late_tuples is not None and step.late_tuples.num_rows:
+                late.setdefault(taken.port, []).append(step.late_tuples)
+                leaving += step.late_tuples.num_rows
             event.unread[box_id] = event.unread.get(box_id, 0) + step.unread
             counted += Counters(taken.received, leaving, step.late, step.ignored)
             if step.rejected is not None and step.rejected.num_rows:
@@ -163,23 +194,58 @@ class Pipeline:
             ref = Ref(box_id, port)
             event.streams[ref] = by_cause(stacked(batches))
             event.ports[ref] = event.streams[ref].num_rows
+        for ref, tuples in self._late_streams(box_id, late):
+            event.streams[ref] = by_cause(stacked(tuples))
+            event.ports[ref] = event.streams[ref].num_rows
         event.counters[box_id] = counted
+        if event.marks:
+            event.marks |= box_marks(self.network, box_id, event.marks)
+        if isinstance(whole, LayeredState) and part is not None:
+            return whole if state is part.state else whole.after(part, state)
         return state
+
+    def _concerned(self, box_id: str, state: LayeredState, event: _Event) -> Part:
+        """The groups of a state in layers that an event concerns."""
+        batches, marks = self._batches(box_id, event), self._marks(box_id, event)
+        return state.concerned(batches, marks, event.now, ending=event.ending)
+
+    def _batches(self, box_id: str, event: _Event) -> dict[int, pa.Table]:
+        """What an event has put on the ports of a box."""
+        streams = [event.streams.get(source) for source in self.network.boxes[box_id].sources]
+        return {port: batch for port, batch in enumerate(streams) if batch is not None and batch.num_rows}
+
+    def _late_streams(
+        self, box_id: str, late: Mapping[int, list[pa.Table]]
+    ) -> Iterator[tuple[Ref, list[pa.Table]]]:
+        """The streams of late tuples, from those of the input ports."""
+        box = self.network.boxes[box_id].box
+        first = box.outputs - len(box.late_ports)
+        for place, port in enumerate(box.late_ports):
+            if port in late:
+                yield Ref(box_id, first + place), late[port]
 
     def _steps(self, box_id: str, state: State, event: _Event) -> Iterator[Taken]:
         """The steps of a box: due timeouts, the arrivals in the order of their causes, the end."""
         kernel = self.kernels[box_id]
-        if kernel.deadline(state) is not None:
+        if kernel.deadline(state) is not None and not kernel.progress_on:
             step = kernel.tick(state, event.now)
             state = step.state
             yield Taken(step)
-        streams = [event.streams.get(source) for source in self.network.boxes[box_id].sources]
-        batches = {port: batch for port, batch in enumerate(streams) if batch is not None and batch.num_rows}
-        for taken in take(kernel, state, batches, event.now):
+        batches = self._batches(box_id, event)
+        for taken in take(kernel, state, batches, event.now, self._marks(box_id, event)):
             state = taken.step.state
             yield taken
         if event.ending:
             yield Taken(caused(kernel.flush(state, event.now), NOBODY, BEHIND))
+
+    def _marks(self, box_id: str, event: _Event) -> dict[int, Marks]:
+        """The marks of the orders by progress of a box, by port."""
+        sources = self.network.boxes[box_id].sources
+        found = {
+            port: event.marks.get(sources[port], {}).get(name)
+            for port, name in self.kernels[box_id].progress_on.items()
+        }
+        return {port: marks for port, marks in found.items() if marks is not None}
 
     # --- inputs and outputs
 
@@ -215,6 +281,14 @@ class Pipeline:
 
     def _path(self, place: str) -> str:
         return f"{self.network.name}.{place}"
+
+
+def _deadline(kernel: Kernel, state: State) -> int | None:
+    return state.deadline if isinstance(state, LayeredState) else kernel.deadline(state)
+
+
+def _awaits_marks(kernel: Kernel, state: State) -> bool:
+    return state.awaits_marks if isinstance(state, LayeredState) else kernel.awaits_marks(state)
 
 
 def _kernel(network: Network, box_id: str, asks: Mapping[str, Ask]) -> Kernel:

@@ -20,6 +20,7 @@ from australis.kernels.arrays import (
     partitions,
     rows_of,
     stacked,
+    with_numbers,
 )
 from australis.kernels.kernel import Kernel, State
 
@@ -50,7 +51,7 @@ def _merged(tables: Sequence[Numbered], states: Sequence[State]) -> State:
         merged[numbered.table] = _distinct(stacked(rows), numbered)
         for name, number in numbered.followers.items():
             parts = [
-                _with_numbers(state[name], number, _numbers(state[name], number) + first)
+                with_numbers(state[name], number, _numbers(state[name], number) + first)
                 for state, first in zip(states, firsts[:-1], strict=True)
             ]
             merged[name] = stacked(parts)
@@ -75,7 +76,7 @@ def _split(tables: Sequence[Numbered], state: State, count: int) -> tuple[State,
         _share(parts, numbered.table, keys, owners)
         for name, number in numbered.followers.items():
             codes = _numbers(state[name], number)
-            _share(parts, name, _with_numbers(state[name], number, places[codes]), owners[codes])
+            _share(parts, name, with_numbers(state[name], number, places[codes]), owners[codes])
     return tuple(parts)
 
 
@@ -96,8 +97,3 @@ def _share(parts: Sequence[dict[str, pa.Table]], name: str, table: pa.Table, own
 
 def _numbers(table: pa.Table, name: str) -> Indexes:
     return numbers(column(table, name))
-
-
-def _with_numbers(table: pa.Table, name: str, values: Indexes) -> pa.Table:
-    at = table.schema.get_field_index(name)
-    return table.set_column(at, table.schema.field(at), pa.array(values))

@@ -49,7 +49,7 @@ def spread_of(network: Network, boxes: Iterable[str]) -> Spread:
     >>> str(spread.kind), spread.keys[Ref("pos")], spread.keys[Ref("moved")]
     ('keys', ('sid',), ('who',))
     """
-    chosen = [box_id for box_id in network.order if box_id in set(boxes)]
+    chosen = sorted(set(boxes), key=network.places.__getitem__)
     ordered = [box_id for box_id in chosen if network.boxes[box_id].box.ordered]
     if not ordered:
         return Spread(SpreadKind.ROWS)
@@ -85,11 +85,12 @@ def _grouped_by(network: Network, box_id: str, origins: Mapping[Ref, Origins]) -
 
 
 def _origins(network: Network, boxes: list[str]) -> dict[Ref, Origins]:
+    own = set(boxes)
     read = {source for box_id in boxes for source in network.boxes[box_id].sources}
     found: dict[Ref, Origins] = {
         ref: {f.name: frozenset({(str(ref), f.name)}) for f in network.schemas[ref]}
         for ref in sorted(read, key=str)
-        if ref.id not in boxes
+        if ref.id not in own
     }
     for box_id in boxes:
         node = network.boxes[box_id]

@@ -6,177 +6,28 @@ which are queues. Each box is in exactly one superbox: it runs once per tuple.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from functools import cached_property
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Input, Network, Node, Output, Ref
-from australis.algebra.schema import Schema
+from australis.plan.parts import boxes_for_views, branches, connected
+from australis.plan.plan import QUARANTINE_ARC, Arc, Cutter, Discipline, Plan, Superbox
 from australis.plan.spread import Spread, SpreadKind, spread_of
 
-QUARANTINE_ARC = f"={QUARANTINE}"
-"""The arc for tuples that a superbox cannot process."""
+__all__ = ["QUARANTINE_ARC", "Arc", "Discipline", "Plan", "Superbox", "plan"]
 
 
-class Discipline(StrEnum):
-    """What one scheduling step runs (Aurora 4.3)."""
-
-    BOX = "box"
-    """One box, over a few tuples: box-at-a-time."""
-    TRAIN = "train"
-    """One box, over all that its queues hold."""
-    SUPERBOX = "superbox"
-    """All connected boxes, over all that their queues hold; nothing is queued between them."""
-    BRANCH = "branch"
-    """Connected boxes that lead to the same outputs; queues lie where paths to other outputs branch off."""
-
-
-@dataclass(frozen=True)
-class Arc:
-    """A queue: a stream written by a superbox or source, and read by superboxes, outputs or history."""
-
-    id: str
-    schema: Schema
-    writer: str | None
-    """The superbox that writes it; None for an input."""
-    readers: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    points: tuple[str, ...] = ()
-    """The connection points that keep its history."""
-
-
-@dataclass(frozen=True)
-class Superbox:
-    """Boxes that run as one job: a network of their own, whose inputs and outputs are arcs.
-
-    `admits` names the inputs whose tuples are checked here, so that bad tuples are quarantined only once.
-    """
-
-    id: str
-    network: Network
-    reads: Mapping[str, str]
-    """The arc of each input of the network, including stored tables."""
-    writes: Mapping[str, str]
-    """The arc of each output of the network."""
-    spread: Spread
-    """Its keys are listed under the names of the network's inputs."""
-    admits: frozenset[str] = frozenset()
-    members: tuple[str, ...] = ()
-    """The superboxes of the plan that are joined in it, the first one first; otherwise only itself."""
-
-    writers: Mapping[str, str] = field(default_factory=dict)
-    """The member that writes each arc."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "members", self.members or (self.id,))
-
-    @property
-    def boxes(self) -> tuple[str, ...]:
-        return self.network.order
-
-    @cached_property
-    def streams(self) -> Mapping[str, str]:
-        """The arcs that trains read tuples from, by input."""
-        return {name: arc for name, arc in self.reads.items() if not self.network.inputs[name].table}
-
-    @cached_property
-    def tables(self) -> Mapping[str, str]:
-        """The arcs of stored tables, by input."""
-        return {name: arc for name, arc in self.reads.items() if self.network.inputs[name].table}
-
-    @cached_property
-    def ordered(self) -> tuple[str, ...]:
-        """The boxes that keep state."""
-        return tuple(box_id for box_id in self.boxes if self.network.boxes[box_id].box.ordered)
-
-    @cached_property
-    def has_timeouts(self) -> bool:
-        """Whether the passing of time alone can make a box emit."""
-        return any(node.box.timeout_us is not None for node in self.network.boxes.values())
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A network cut into superboxes, each after those that it reads from."""
-
-    network: Network
-    discipline: Discipline
-    superboxes: Mapping[str, Superbox]
-    arcs: Mapping[str, Arc]
-    queries: tuple[str, ...] = ()
-    """The ad hoc queries in the network; their boxes have their own superboxes."""
-
-    @cached_property
-    def outputs(self) -> Mapping[str, str]:
-        """The arc of every output, `quarantine` included."""
-        return {name: arc.id for arc in self.arcs.values() for name in arc.outputs}
-
-    def query_of(self, superbox: str) -> str | None:
-        """The ad hoc query that a superbox belongs to, if any."""
-        name = superbox.partition(".")[0]
-        return name if name in self.queries else None
-
-    def upstream(self, superbox: str) -> Iterator[str]:
-        """The superboxes that a superbox reads from, without repetition, itself last."""
-        found: dict[str, None] = {}
-        self._climb(superbox, found)
-        return iter(found)
-
-    @cached_property
-    def ways(self) -> Mapping[str, list[str]]:
-        """For every output the superboxes that lead to it, nearest last; under "" those that lead to none."""
-        ways = {
-            output: list(self.upstream(arc.writer)) if arc.writer else []
-            for arc in self.arcs.values()
-            for output in arc.outputs
-        }
-        led = {superbox for way in ways.values() for superbox in way}
-        return {**ways, "": [name for name in self.superboxes if name not in led]}
-
-    @cached_property
-    def views(self) -> Mapping[str, float]:
-        """The superboxes that lead only to views, and the importance of the most important of these."""
-        found: dict[str, float] = {}
-        for name, superbox in reversed(tuple(self.superboxes.items())):
-            arcs = [self.arcs[arc] for arc in superbox.writes.values()]
-            readers = [reader for arc in arcs for reader in arc.readers]
-            points = [
-                self.network.connection_points[point].importance for arc in arcs for point in arc.points
-            ]
-            ends = [None for arc in arcs for _ in arc.outputs]
-            leads_to = [*ends, *points, *(found.get(reader) for reader in readers)]
-            known = [each for each in leads_to if each is not None]
-            if superbox.boxes and known and len(known) == len(leads_to):
-                found[name] = max(known)
-        return found
-
-    def joined(self, members: Sequence[str]) -> Superbox:
-        """Superboxes of the plan as one, which a train passes through without queues between them."""
-        if len(members) == 1:
-            return self.superboxes[members[0]]
-        return _joined(self, tuple(members))
-
-    def outputs_downstream(self) -> dict[str, int]:
-        """How many outputs each superbox leads to: a measure of how much its queues deserve memory."""
-        found = dict.fromkeys(self.superboxes, 0)
-        for arc in self.arcs.values():
-            for superbox in self.upstream(arc.writer) if arc.writer else ():
-                found[superbox] += len(arc.outputs)
-        return found
-
-    def _climb(self, superbox: str, found: dict[str, None]) -> None:
-        for arc in self.superboxes[superbox].streams.values():
-            writer = self.arcs[arc].writer
-            if writer is not None and writer not in found:
-                self._climb(writer, found)
-        found.setdefault(superbox)
-
-
-def plan(network: Network, discipline: Discipline = Discipline.SUPERBOX, queries: Iterable[str] = ()) -> Plan:
+def plan(
+    network: Network,
+    discipline: Discipline = Discipline.SUPERBOX,
+    queries: Iterable[str] = (),
+    before: Plan | None = None,
+) -> Plan:
     """Cut a network into superboxes; the boxes of a query are those whose ids begin with its name.
 
     The rest of the network is cut as if there were no queries, so that queries can be added and removed.
+    Superboxes that are the same in the plan `before` are taken over as they are.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net = NetworkBuilder("n")
@@ -186,26 +37,27 @@ def plan(network: Network, discipline: Discipline = Discipline.SUPERBOX, queries
     >>> list(plan(net.build(), Discipline.BOX).superboxes)
     ['some', 'more']
     """
-    return _Planner(network, discipline, tuple(queries)).plan()
-
-
-def _joined(made: Plan, members: tuple[str, ...]) -> Superbox:
-    planner = _Planner(made.network, made.discipline, made.queries)
-    own = {box for member in members for box in made.superboxes[member].boxes}
-    part = tuple(box for box in made.network.order if box in own)
-    others = [superbox.boxes for name, superbox in made.superboxes.items() if name not in members]
-    joined = planner.superbox(part, [*others, part])
-    admits = frozenset().union(*(made.superboxes[member].admits for member in members))
-    writers = {arc: name for name in members for arc in made.superboxes[name].writes.values()}
-    return replace(joined, id=">".join(members), admits=admits, members=members, writers=writers)
+    return _Planner(network, discipline, tuple(queries), before).plan()
 
 
 class _Planner:
-    def __init__(self, network: Network, discipline: Discipline, queries: tuple[str, ...]) -> None:
+    def __init__(
+        self, network: Network, discipline: Discipline, queries: tuple[str, ...], before: Plan | None
+    ) -> None:
         self._network, self._discipline, self._queries = network, discipline, queries
-        self._for_views = _for_views(network, queries)
-        self._components = list(_components(network, lambda s, r: self._owner(s) == self._owner(r)))
-        self._admitted: set[str] = set()
+        is_like = before is not None and (before.network.name, before.network.timezone) == (
+            network.name,
+            network.timezone,
+        )
+        self._before = before if is_like else None
+        self._planner: Cutter | None = None if before is None else before.cutter
+        self._kept_components: dict[int, bool] = {}
+        self._for_views = boxes_for_views(network, queries)
+        self._components = list(connected(network, lambda s, r: self._owner(s) == self._owner(r)))
+        self._component = {box: index for index, part in enumerate(self._components) for box in part}
+        self._spreads: dict[int, Spread] = {}
+        self._ends = {output.source for output in network.outputs.values()}
+        self._ends |= {point.at for point in network.connection_points.values()}
 
     def _owner(self, box_id: str) -> str:
         """The query that a box belongs to; boxes that lead only to views are separate as well."""
@@ -214,99 +66,176 @@ class _Planner:
 
     def plan(self) -> Plan:
         parts = sorted(self._parts(), key=lambda part: self._owner(part[0]) != "")
-        own = [part for part in parts if self._owner(part[0]) not in self._queries]
-        made = [self.superbox(part, parts) for part in own]
-        made += [*self._passages(), *self._gates()]
-        # A query reads what others have checked.
-        made += [replace(self.superbox(p, parts), admits=frozenset()) for p in parts if p not in own]
+        admitted: set[str] = set()
+        made, asked = [], []
+        for part in parts:
+            if self._owner(part[0]) in self._queries:
+                # A query reads what others have checked.
+                asked.append(self.superbox(part, frozenset()))
+            else:
+                read = {source.id for box in part for source in self._network.boxes[box].sources}
+                made.append(self.superbox(part, self._fresh(read, admitted)))
+        made += [*self._passages(admitted), *self._gates(admitted), *asked]
         superboxes = {each.id: each for each in made}
         arcs = dict(self._arcs(superboxes))
-        return Plan(self._network, self._discipline, superboxes, arcs, self._queries)
+        # The planner stays with the plan, which must not keep those before it.
+        self._before = self._planner = None
+        return Plan(self._network, self._discipline, superboxes, arcs, self._queries, self)
 
-    def _parts(self) -> Iterator[tuple[str, ...]]:
+    def joined(self, plan: Plan, members: tuple[str, ...]) -> Superbox:
+        """Superboxes of a plan as one."""
+        own = [box for member in members for box in plan.superboxes[member].boxes]
+        part = tuple(sorted(own, key=self._network.places.__getitem__))
+        admits = frozenset().union(*(plan.superboxes[member].admits for member in members))
+        writers = {arc: name for name in members for arc in plan.superboxes[name].writes.values()}
+        joined = self.superbox(part, admits)
+        return replace(joined, id=">".join(members), members=members, writers=writers)
+
+    def _parts(self) -> Iterable[tuple[str, ...]]:
         if self._discipline is Discipline.SUPERBOX:
-            yield from self._components
-        elif self._discipline is Discipline.BRANCH:
-            yield from _branches(self._network, self._owner)
-        else:
-            yield from ((box_id,) for box_id in self._network.order)
+            return self._components
+        if self._discipline is Discipline.BRANCH:
+            return branches(self._network, self._owner)
+        return [(box_id,) for box_id in self._network.order]
 
-    def _leaving(self, part: tuple[str, ...], parts: list[tuple[str, ...]]) -> list[Ref]:
+    def _leaving(self, part: tuple[str, ...]) -> list[Ref]:
         """The streams of a part that are read outside of it."""
-        network = self._network
-        wanted = {output.source for output in network.outputs.values()}
-        wanted |= {point.at for point in network.connection_points.values()}
-        wanted |= {s for other in parts if other != part for b in other for s in network.boxes[b].sources}
+        own, consumers = set(part), self._network.consumers
+        refs = [Ref(b, port) for b in part for port in range(self._network.boxes[b].box.outputs)]
         return [
-            Ref(b, port)
-            for b in part
-            for port in range(network.boxes[b].box.outputs)
-            if Ref(b, port) in wanted
+            ref for ref in refs if ref in self._ends or any(reader not in own for reader, _ in consumers[ref])
         ]
 
-    def superbox(self, part: tuple[str, ...], parts: list[tuple[str, ...]]) -> Superbox:
-        """The boxes of a part as a superbox; the other parts may read what it emits."""
-        network, leaving = self._network, self._leaving(part, parts)
-        sources = dict.fromkeys(s for b in part for s in network.boxes[b].sources if s.id not in part)
+    def superbox(self, part: tuple[str, ...], admits: frozenset[str]) -> Superbox:
+        """The boxes of a part as a superbox, which checks the tuples of some inputs."""
+        network, leaving, own = self._network, self._leaving(part), set(part)
+        sources = dict.fromkeys(s for b in part for s in network.boxes[b].sources if s.id not in own)
         names = {ref: _input_name(network, ref, index) for index, ref in enumerate(sources)}
+        writes = {f"out_{index}": str(ref) for index, ref in enumerate(leaving)}
+        reads = {name: str(ref) for ref, name in names.items()}
+        known = self._known(_id(part), reads, writes, admits)
+        if known is not None and known.boxes == part and self._is_kept(part, sources):
+            return known
         inputs = {name: self._input(ref) for ref, name in names.items()}
         boxes = {b: Node(network.boxes[b].box, _renamed(network.boxes[b].sources, names)) for b in part}
         outputs = {f"out_{index}": Output(ref) for index, ref in enumerate(leaving)}
-        own = Network(network.name, inputs, boxes, outputs or _nothing(part), timezone=network.timezone)
-        writes = {name: str(output.source) for name, output in outputs.items()}
-        reads = {name: str(ref) for ref, name in names.items()}
-        return Superbox(_id(part), own, reads, writes, self._spread(part, names), self._admits(names))
+        inner = Network(network.name, inputs, boxes, outputs or _nothing(part), timezone=network.timezone)
+        return Superbox(_id(part), inner, reads, writes, self._spread(part, names), admits)
+
+    def _known(
+        self, name: str, reads: Mapping[str, str], writes: Mapping[str, str], admits: frozenset[str]
+    ) -> Superbox | None:
+        """The superbox of a name in the plan before, if it reads, writes and admits the same."""
+        known = self._before.superboxes.get(name) if self._before is not None else None
+        is_same = known is not None and (known.reads, known.writes, known.admits) == (reads, writes, admits)
+        return known if is_same else None
+
+    def _is_kept(self, part: tuple[str, ...], sources: Iterable[Ref]) -> bool:
+        """Whether boxes, and what they read, are the same in the plan before, also in how they are spread."""
+        if not all(map(self._is_same_box, part)) or not all(map(self._is_same_stream, sources)):
+            return False
+        is_ordered = any(self._network.boxes[box].box.ordered for box in part)
+        return not is_ordered or self._is_kept_component(part[0])
+
+    def _is_kept_component(self, box_id: str) -> bool:
+        """Whether the component of a box is the same in the plan before."""
+        index, planner = self._component[box_id], self._planner
+        if index not in self._kept_components:
+            boxes = self._components[index]
+            read = {source for box in boxes for source in self._network.boxes[box].sources}
+            self._kept_components[index] = (
+                isinstance(planner, _Planner)
+                and boxes == planner._components[planner._component[box_id]]
+                and all(map(self._is_same_box, boxes))
+                and all(map(self._is_same_stream, read))
+            )
+        return self._kept_components[index]
+
+    def _is_same_box(self, box_id: str) -> bool:
+        assert self._before is not None
+        mine, theirs = self._network.boxes[box_id], self._before.network.boxes.get(box_id)
+        return mine is theirs or mine == theirs
+
+    def _is_same_stream(self, ref: Ref) -> bool:
+        assert self._before is not None
+        mine, theirs = self._network, self._before.network
+        return (
+            ref in theirs.schemas
+            and mine.inputs.get(ref.id) == theirs.inputs.get(ref.id)
+            and mine.schemas[ref] == theirs.schemas[ref]
+            and mine.marked[ref] == theirs.marked[ref]
+        )
 
     def _spread(self, part: tuple[str, ...], names: Mapping[Ref, str]) -> Spread:
         if not any(self._network.boxes[b].box.ordered for b in part):
             return Spread(SpreadKind.ROWS)
-        component = next(each for each in self._components if part[0] in each)
-        spread = spread_of(self._network, component)
+        index = self._component[part[0]]
+        if index not in self._spreads:
+            self._spreads[index] = spread_of(self._network, self._components[index])
+        spread = self._spreads[index]
         return Spread(
-            spread.kind, {Ref(names[ref]): keys for ref, keys in spread.keys.items() if ref in names}
+            spread.kind, {Ref(name): spread.keys[ref] for ref, name in names.items() if ref in spread.keys}
         )
 
     def _input(self, ref: Ref) -> Input:
-        given = self._network.inputs.get(ref.id)
-        return given if given is not None else Input(self._network.schemas[ref])
+        """A stream as an input of a superbox; its marks are made elsewhere, and come with each train."""
+        given, marked = self._network.inputs.get(ref.id), self._network.marked[ref]
+        if given is None:
+            return Input(self._network.schemas[ref], marked=marked)
+        # How the files of a source are written matters to who reads them, not to a plan.
+        file_format = None if given.store is None else given.format
+        return replace(given, progress=None, marked=marked, format=file_format)
 
-    def _admits(self, names: Iterable[Ref]) -> frozenset[str]:
-        """The inputs that no earlier superbox has checked."""
-        fresh = {ref.id for ref in names if ref.id in self._network.inputs} - self._admitted
-        self._admitted |= fresh
-        return frozenset(fresh)
+    def _fresh(self, read: Collection[str], admitted: set[str]) -> frozenset[str]:
+        """The inputs among what is read that no earlier superbox has checked."""
+        fresh = frozenset(each for each in read if each in self._network.inputs) - admitted
+        admitted |= fresh
+        return fresh
 
-    def _passages(self) -> Iterator[Superbox]:
+    def _passages(self, admitted: set[str]) -> Iterator[Superbox]:
         """A superbox without boxes for every output that reads directly from an input."""
         for name, output in self._network.outputs.items():
             if output.source.id in self._network.inputs:
-                yield self._boxless(f"={name}", output.source, {"out_0": f"={name}"})
+                admits = self._fresh([output.source.id], admitted)
+                yield self._boxless(f"={name}", output.source, {"out_0": f"={name}"}, admits)
 
-    def _gates(self) -> Iterator[Superbox]:
+    def _gates(self, admitted: set[str]) -> Iterator[Superbox]:
         """A superbox without boxes for every unread input, to quarantine bad tuples."""
         for name in self._network.inputs:
-            if name not in self._admitted:
-                yield self._boxless(f"~{name}", Ref(name), {})
+            if name not in admitted:
+                yield self._boxless(f"~{name}", Ref(name), {}, frozenset({name}))
 
-    def _boxless(self, superbox: str, ref: Ref, writes: Mapping[str, str]) -> Superbox:
+    def _boxless(
+        self, superbox: str, ref: Ref, writes: Mapping[str, str], admits: frozenset[str]
+    ) -> Superbox:
+        known = self._known(superbox, {ref.id: ref.id}, writes, admits)
+        if known is not None and self._is_same_stream(ref):
+            return known
         # A stored table that nothing joins is passed through as a stream.
-        inputs = {ref.id: replace(self._network.inputs[ref.id], table=False, store=None)}
+        given = self._network.inputs[ref.id]
+        inputs = {ref.id: replace(given, table=False, store=None, format=None, progress=None)}
         own = Network(self._network.name, inputs, {}, {"out_0": Output(ref)}, timezone=self._network.timezone)
-        return Superbox(superbox, own, {ref.id: ref.id}, writes, Spread(SpreadKind.ROWS), self._admits([ref]))
+        return Superbox(superbox, own, {ref.id: ref.id}, writes, Spread(SpreadKind.ROWS), admits)
 
     def _arcs(self, superboxes: Mapping[str, Superbox]) -> Iterator[tuple[str, Arc]]:
         network = self._network
         writers = {arc: each.id for each in superboxes.values() for arc in each.writes.values()}
         schemas = {arc: network.schemas[Ref.parse(arc)] for arc in writers if not arc.startswith("=")}
         schemas |= {f"={name}": network.output_schema(name) for name in network.outputs}
+        readers, outputs, points = (defaultdict[str, list[str]](list) for _ in range(3))
+        for each in superboxes.values():
+            for arc in dict.fromkeys(each.reads.values()):
+                readers[arc].append(each.id)
+        for name, output in network.outputs.items():
+            outputs[_arc_of(name, output, network)].append(name)
+        for name, point in network.connection_points.items():
+            points[str(point.at)].append(name)
         for arc in (*network.inputs, *writers):
             schema = network.inputs[arc].schema if arc in network.inputs else schemas[arc]
-            readers = tuple(each.id for each in superboxes.values() if arc in each.reads.values())
-            outputs = tuple(
-                name for name, out in network.outputs.items() if _arc_of(name, out, network) == arc
-            )
-            points = tuple(name for name, at in network.connection_points.items() if str(at.at) == arc)
-            yield arc, Arc(arc, schema, writers.get(arc), readers, outputs, points)
+            ends = [tuple(found.get(arc, ())) for found in (readers, outputs, points)]
+            made = Arc(arc, schema, writers.get(arc), *ends)
+            known = None if self._before is None else self._before.arcs.get(arc)
+            yield arc, known if known == made else made
         yield QUARANTINE_ARC, Arc(QUARANTINE_ARC, QUARANTINE_SCHEMA, None, (), (QUARANTINE,))
 
 
@@ -335,61 +264,3 @@ def _renamed(sources: tuple[Ref, ...], names: Mapping[Ref, str]) -> tuple[Ref, .
 def _nothing(part: tuple[str, ...]) -> dict[str, Output]:
     """A network needs an output, even if nothing reads its boxes."""
     return {"out_0": Output(Ref(part[-1]))}
-
-
-def outputs_of(
-    network: Network, owner: Callable[[str], str] = lambda box_id: ""
-) -> dict[str, frozenset[str]]:
-    """The outputs that each box leads to, through boxes of the same owner."""
-    found: dict[str, frozenset[str]] = {}
-    for box_id in reversed(network.order):
-        refs = [Ref(box_id, port) for port in range(network.boxes[box_id].box.outputs)]
-        own = {name for name, output in network.outputs.items() if output.source in refs}
-        readers = (reader for ref in refs for reader, _ in network.consumers[ref])
-        downstream = (found[reader] for reader in readers if owner(reader) == owner(box_id))
-        found[box_id] = frozenset(own).union(*downstream)
-    return found
-
-
-def _for_views(network: Network, queries: Sequence[str]) -> frozenset[str]:
-    """The boxes that lead only to views, as long as no query reads these."""
-    found: dict[str, bool] = {}
-    for box_id in reversed(network.order):
-        refs = [Ref(box_id, port) for port in range(network.boxes[box_id].box.outputs)]
-        ends = [False for output in network.outputs.values() if output.source in refs]
-        points = [p.importance is not None for p in network.connection_points.values() if p.at in refs]
-        readers = {reader for ref in refs for reader, _ in network.consumers[ref]}
-        own = [found[reader] for reader in readers if reader.partition(".")[0] not in queries]
-        leads_to = [*ends, *points, *own]
-        found[box_id] = bool(leads_to) and all(leads_to)
-    return frozenset(box_id for box_id, alone in found.items() if alone)
-
-
-def _branches(network: Network, owner: Callable[[str], str]) -> list[tuple[str, ...]]:
-    """Connected boxes that lead to the same outputs; each branch comes after those that feed it.
-
-    A box that feeds a branch leads to all of its outputs and to others, so sorting by their number puts it
-    first.
-    """
-    leads = outputs_of(network, owner)
-    branches = _components(network, lambda s, r: owner(s) == owner(r) and leads[s] == leads[r])
-    return sorted(branches, key=lambda branch: -len(leads[branch[0]]))
-
-
-def _components(network: Network, joined: Callable[[str, str], bool]) -> Iterator[tuple[str, ...]]:
-    """The boxes that are connected by arcs among them, by component; only `joined` arcs count."""
-    leader = {box_id: box_id for box_id in network.order}
-
-    def find(box_id: str) -> str:
-        while leader[box_id] != box_id:
-            box_id = leader[box_id]
-        return box_id
-
-    for box_id in network.order:
-        for source in network.boxes[box_id].sources:
-            if source.id in leader and joined(source.id, box_id):
-                leader[find(source.id)] = find(box_id)
-    groups: dict[str, list[str]] = {}
-    for box_id in network.order:
-        groups.setdefault(find(box_id), []).append(box_id)
-    yield from (tuple(group) for group in groups.values())

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
 
 from australis.algebra.quality import Quality
+from australis.policy.columns import Columns
 
 SHED_US = 0.1
 """The cost of reading a tuple that is shed, until it is measured."""
@@ -47,6 +50,8 @@ class Stage:
     """For a stage that leads only to views, how important these are."""
     joins: bool = False
     """Whether a train can come to it directly from another stage: there is no drop box between."""
+    triggered: int | None = None
+    """When the cause of its oldest tuple was logged; None if no output downstream counts delays from then."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +85,47 @@ class Situation:
     """The fraction of the workers' time that may be used in steady state (Aurora's H)."""
     busy: frozenset[str] = frozenset()
     """Stages with a train in progress."""
+    known: Columns | None = field(default=None, repr=False, compare=False)
+    """Stages and goals as columns, where these are known."""
+
+    @cached_property
+    def columns(self) -> Columns:
+        """Stages and goals as columns, for comparisons of all of them."""
+        return self.known or Columns.of(self.now, self.stages, self.goals, self.busy)
 
     @property
     def capacity(self) -> float:
         """The workers' time per second that may be used."""
         return self.workers * self.headroom
+
+
+Made = TypeVar("Made")
+
+
+class OnDemand(Mapping[str, Made]):
+    """Values that are made when they are asked for: a choice among many looks closely at a few.
+
+    >>> squares = OnDemand({"two": 2, "three": 3}, lambda name: len(name) ** 2)
+    >>> squares["two"], list(squares), dict(squares)
+    (9, ['two', 'three'], {'two': 9, 'three': 25})
+    """
+
+    def __init__(self, names: Mapping[str, object], make: Callable[[str], Made]) -> None:
+        self._names, self._make = names, make
+        self._made: dict[str, Made] = {}
+
+    def __getitem__(self, name: str) -> Made:
+        if name not in self._made:
+            if name not in self._names:
+                raise KeyError(name)
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)

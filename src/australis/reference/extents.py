@@ -1,4 +1,4 @@
-"""Where windows lie: at a0 + k · advance, for whole numbers k."""
+"""Where windows lie: at a0 + k · advance, for whole numbers k; aligned ones at an offset + k · advance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ class Extent:
 
 @dataclass(frozen=True)
 class Steps:
-    """Windows of one size, one every `advance` from a first start; without a first start, at all multiples.
+    """Windows of one size, one every `advance` from a first start on.
+
+    Without a first start they lie in both directions of the offset.
 
     >>> [e.start for e in Steps(1, size=4, advance=2).containing(7)]
     [5, 7]
@@ -29,11 +31,14 @@ class Steps:
     [1]
     >>> [e.start for e in Steps(None, size=4, advance=2).containing(1)]
     [-2, 0]
+    >>> [e.start for e in Steps(None, size=4, advance=4, offset=1).containing(0)]
+    [-3]
     """
 
     first_start: Number | None
     size: Number
     advance: Number
+    offset: Number = 0
 
     def containing(self, value: Number) -> list[Extent]:
         """The windows that contain a value, by their starts."""
@@ -44,9 +49,18 @@ class Steps:
             number -= 1
         return found
 
+    def extent(self, number: int) -> Extent:
+        """Window number k."""
+        return Extent(self._start(number), self._end(number))
+
+    def last_number(self, value: Number) -> int:
+        """The number of the last window that starts at or before a value; -1 if there is none."""
+        number = self._last_number(value)
+        return number if self.first_start is None else max(number, -1)
+
     def _start(self, number: int) -> Number:
         """The start of window number k. With doubles the product and the sum are each rounded once."""
-        origin = 0 if self.first_start is None else self.first_start
+        origin = self.offset if self.first_start is None else self.first_start
         return origin + number * self.advance
 
     def _end(self, number: int) -> Number:

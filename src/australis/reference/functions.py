@@ -7,34 +7,68 @@ from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any
 
-from australis.algebra.expr import Value, WindowCall
+import pyarrow as pa
+
+from australis.algebra.expr import Value, WindowCall, WindowFunctions, result_name
+from australis.algebra.order import SortKey
 from australis.algebra.types import DataType
-from australis.algebra.user_functions import user_aggregate
+from australis.algebra.user_functions import ArrowAggregate, user_aggregate
 from australis.reference.expressions import evaluate, plain
-from australis.reference.order import ascending, comparable
+from australis.reference.order import ascending, comparable, sort_value
 from australis.reference.row import Row
+from australis.reference.sketches import approximate_count, percentile_sketch
 
 _EXACT_DIGITS = 100
 """More digits than any sum, or a quotient to 38 digits, needs: only the result is rounded."""
 
 
+def window_values(functions: WindowFunctions, rows: Sequence[Row], timezone: str) -> dict[str, Value]:
+    """What a box computes of the tuples of a window, in order."""
+    results = [window_value(call, rows, timezone) for call in functions.calls]
+    return computed(functions, results, timezone)
+
+
+def computed(functions: WindowFunctions, results: Sequence[Value], timezone: str) -> dict[str, Value]:
+    """The attributes that a box computes from the results of its calls."""
+    row = {result_name(index): result for index, result in enumerate(results)}
+    return {name: evaluate(value, row, timezone) for name, value in functions.values.items()}
+
+
 def window_value(call: WindowCall, rows: Sequence[Row], timezone: str) -> Value:
     """The result of a window function over the tuples of a window, in order."""
+    if call.where is not None:
+        rows = [row for row in rows if evaluate(call.where, row, timezone) is True]
     arguments = [[evaluate(arg, row, timezone) for arg in call.args] for row in rows]
     if call.is_user:
         return _user(call, arguments)
     if not call.args:
         return len(rows)
-    return FUNCTIONS[call.function]([values[0] for values in arguments], call.type)
+    if call.function == "approx_count_distinct":
+        return approximate_count(_present([values[0] for values in arguments]), call.args[0].type)
+    columns = [[values[index] for values in arguments] for index in range(len(call.args))]
+    return FUNCTIONS[call.function](*columns, *call.parameters, result_type=call.type)
 
 
 def _user(call: WindowCall, arguments: list[list[Value]]) -> Value:
     """`Agg(init, incr, final)` of Aurora, footnote 6; NULLs are passed in like other values."""
     aggregate = user_aggregate(call.function)
+    if isinstance(aggregate, ArrowAggregate):
+        return _over_arrow(aggregate, arguments)
     state = aggregate.begin()
     for values in arguments:
         state = aggregate.add(state, values)
     return plain(aggregate.results([state]))
+
+
+def _over_arrow(aggregate: ArrowAggregate, arguments: list[list[Value]]) -> Value:
+    """One update for each tuple, of the state of one window; kernels may update with many at once."""
+    states = aggregate.begin(1)
+    for values in arguments:
+        arrays = [
+            pa.array([value], type_.arrow) for value, type_ in zip(values, aggregate.takes, strict=True)
+        ]
+        states = aggregate.add(states, pa.array([0]), arrays)
+    return plain(aggregate.results(states))
 
 
 def _present(values: Sequence[Value]) -> list[Any]:
@@ -115,16 +149,16 @@ def maximum(values: Sequence[Value], result_type: DataType) -> Value:
 
 def first(values: Sequence[Value], result_type: DataType) -> Value:
     """The first value, even if NULL."""
-    return values[0]
+    return values[0] if values else None
 
 
 def last(values: Sequence[Value], result_type: DataType) -> Value:
     """The last value, even if NULL."""
-    return values[-1]
+    return values[-1] if values else None
 
 
-def deviation(values: Sequence[Value], result_type: DataType) -> Value:
-    """The sample standard deviation, updated with each value by Welford's method; NULL for a single value."""
+def _squares(values: Sequence[Value]) -> tuple[float, float]:
+    """How many values there are, and their squared differences from the mean, by Welford's method."""
     number, mean, squares = 0.0, 0.0, 0.0
     for value in _present(values):
         number += 1.0
@@ -132,19 +166,120 @@ def deviation(values: Sequence[Value], result_type: DataType) -> Value:
         step = difference / number
         mean += step
         squares += difference * (difference - step)
-    return math.sqrt(squares / (number - 1.0)) if number > 1.0 else None
+    return number, squares
+
+
+def variance(values: Sequence[Value], result_type: DataType) -> float | None:
+    """The sample variance, updated with each value; NULL for a single value."""
+    number, squares = _squares(values)
+    return squares / (number - 1.0) if number > 1.0 else None
+
+
+def deviation(values: Sequence[Value], result_type: DataType) -> Value:
+    """The root of the sample variance."""
+    found = variance(values, result_type)
+    return None if found is None else math.sqrt(found)
+
+
+def population_variance(values: Sequence[Value], result_type: DataType) -> float | None:
+    """The variance of the values themselves."""
+    number, squares = _squares(values)
+    return squares / number if number > 0.0 else None
+
+
+def population_deviation(values: Sequence[Value], result_type: DataType) -> Value:
+    """The root of the variance of the values themselves."""
+    found = population_variance(values, result_type)
+    return None if found is None else math.sqrt(found)
+
+
+def correlation(xs: Sequence[Value], ys: Sequence[Value], result_type: DataType) -> Value:
+    """Pearson's coefficient of the pairs without a NULL; NULL for one pair, or if a side has no variance."""
+    number = x_mean = y_mean = products = x_squares = y_squares = 0.0
+    pairs: list[Any] = [pair for pair in zip(xs, ys, strict=True) if None not in pair]
+    for x, y in pairs:
+        number += 1.0
+        dx, dy = x - x_mean, y - y_mean
+        x_mean += dx / number
+        y_mean += dy / number
+        products += dx * (y - y_mean)
+        x_squares += dx * (x - x_mean)
+        y_squares += dy * (y - y_mean)
+    divisor = math.sqrt(x_squares * y_squares)
+    return None if number < 2.0 or divisor == 0.0 else products / divisor
+
+
+def minimum_by(values: Sequence[Value], keys: Sequence[Value], result_type: DataType) -> Value:
+    """The value with the least key that is not NULL; of equal keys that of the first."""
+    pairs = [pair for pair in zip(values, keys, strict=True) if pair[1] is not None]
+    return min(pairs, key=lambda pair: ascending(pair[1]), default=(None,))[0]
+
+
+def maximum_by(values: Sequence[Value], keys: Sequence[Value], result_type: DataType) -> Value:
+    """The value with the greatest key that is not NULL; of equal keys that of the first."""
+    pairs = [pair for pair in zip(values, keys, strict=True) if pair[1] is not None]
+    return max(pairs, key=lambda pair: ascending(pair[1]), default=(None,))[0]
+
+
+def first_ordered(values: Sequence[Value], *keys_and_ways: Any, result_type: DataType) -> Value:
+    """The value, even if NULL, of the tuple that a sort by some keys puts first."""
+    order = _sorted_places(*keys_and_ways)
+    return values[order[0]] if order else None
+
+
+def last_ordered(values: Sequence[Value], *keys_and_ways: Any, result_type: DataType) -> Value:
+    """The value, even if NULL, of the tuple that a sort by some keys puts last."""
+    order = _sorted_places(*keys_and_ways)
+    return values[order[-1]] if order else None
+
+
+def _sorted_places(*keys_and_ways: Any) -> list[int]:
+    """The places of the tuples by some keys, ties by place: first the keys' values, then their directions."""
+    half = len(keys_and_ways) // 2
+    keys, ways = keys_and_ways[:half], keys_and_ways[half:]
+    rows = [{f"{index}": value for index, value in enumerate(row)} for row in zip(*keys, strict=True)]
+    sort_keys = [SortKey(f"{index}", bool(way)) for index, way in enumerate(ways)]
+    return sorted(range(len(rows)), key=lambda place: sort_value(rows[place], sort_keys))
+
+
+def collect_list(values: Sequence[Value], most: float, result_type: DataType) -> Any:
+    """The first values that are not NULL."""
+    return _present(values)[: int(most)]
+
+
+def collect_set(values: Sequence[Value], most: float, result_type: DataType) -> Any:
+    """The first distinct values that are not NULL."""
+    return list(dict.fromkeys(_present(values)))[: int(most)]
+
+
+def percentile(values: Sequence[Value], share: float, result_type: DataType) -> Value:
+    """The value at a position from 0, the least, to 1, the greatest: in proportion between its neighbours.
+
+    Both zeros are 0.0.
+    """
+    present = sorted(_present(values), key=ascending)
+    if not present:
+        return None
+    position = (len(present) - 1) * share
+    lower, higher = math.floor(position), math.ceil(position)
+    low, high = float(present[lower]) + 0.0, float(present[higher]) + 0.0
+    if lower == higher or low == high:
+        return low
+    return (higher - position) * low + (position - lower) * high
 
 
 def median(values: Sequence[Value], result_type: DataType) -> Value:
     """The middle value, or the point half-way between the two in the middle."""
-    present = sorted(_present(values), key=ascending)
-    if not present:
-        return None
-    low, high = present[(len(present) - 1) // 2], present[len(present) // 2]
-    return float(low) if low == high else 0.5 * low + 0.5 * high
+    return percentile(values, 0.5, result_type)
 
 
-FUNCTIONS: dict[str, Callable[[Sequence[Value], DataType], Value]] = {
+def sketched(values: Sequence[Value], share: float, accuracy: float, result_type: DataType) -> Value:
+    """The percentile, within a relative error."""
+    present = _present(values)
+    return percentile_sketch(present, share, accuracy) if present else None
+
+
+FUNCTIONS: dict[str, Callable[..., Value]] = {
     "count": count,
     "count_distinct": count_distinct,
     "sum": total,
@@ -153,7 +288,20 @@ FUNCTIONS: dict[str, Callable[[Sequence[Value], DataType], Value]] = {
     "max": maximum,
     "first": first,
     "last": last,
+    "min_by": minimum_by,
+    "max_by": maximum_by,
+    "first_ordered": first_ordered,
+    "last_ordered": last_ordered,
+    "collect_list": collect_list,
+    "collect_set": collect_set,
     "stddev": deviation,
+    "stddev_pop": population_deviation,
+    "variance": variance,
+    "var_samp": variance,
+    "var_pop": population_variance,
+    "corr": correlation,
     "median": median,
+    "percentile": percentile,
+    "percentile_sketch": sketched,
 }
-"""Every window function by its name, over the values of its argument."""
+"""Every window function by its name, over the values of its arguments; parameters follow these."""

@@ -20,13 +20,25 @@ class Point:
     value: Any
 
 
-def interpolated(call: WindowCall, window: Sequence[Kept], position: Number, timezone: str) -> Value:
-    """The value at a position, from the tuples of a window (in order) whose argument is not NULL."""
+def interpolated(
+    call: WindowCall, window: Sequence[Kept], position: Number, timezone: str, *, extrapolate: bool
+) -> Value:
+    """The value at a position, from the tuples of a window (in order) whose argument is not NULL.
+
+    Without `extrapolate` it is NULL if there is none at the position and not one on either side of it; the
+    last value needs none after it.
+    """
     points = [Point(each.value, evaluate(call.args[0], each.tuple.values, timezone)) for each in window]
     present = [point for point in points if point.value is not None]
     before = next((point for point in reversed(present) if point.position <= position), None)
     after = next((point for point in present if point.position > position), None)
+    if not extrapolate and call.function != "last_value" and not _is_between(before, after, position):
+        return None
     return INTERPOLATIONS[call.function](before, after, position)
+
+
+def _is_between(before: Point | None, after: Point | None, position: Number) -> bool:
+    return before is not None and (before.position == position or after is not None)
 
 
 def last_value(before: Point | None, after: Point | None, position: Number) -> Value:
@@ -49,8 +61,8 @@ def linear(before: Point | None, after: Point | None, position: Number) -> Value
     """
     if before is None or after is None or before.position == position:
         return nearest(before, after, position)
-    share = float(position - before.position) / float(after.position - before.position)
-    return float(before.value + (after.value - before.value) * share)
+    rise = (after.value - before.value) * float(position - before.position)
+    return float(before.value + rise / float(after.position - before.position))
 
 
 def _value(point: Point | None) -> Value:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
+from australis.algebra.quarantine_text import order_reason
 from australis.errors import KernelError, Problem
+from australis.reference.order import Number
 from australis.reference.row import Item, Rejected, Row, Tuple
+from australis.reference.sides import Kept, Side
 
 
 class Machine(ABC):
@@ -21,6 +25,8 @@ class Machine(ABC):
         """In-order tuples that belonged only to windows that had already timed out."""
         self.rejected = 0
         """Tuples that went to the quarantine."""
+        self.late_outputs: Mapping[int, int] = {}
+        """The output for the late tuples of each input port that has one."""
         self.start()
 
     @abstractmethod
@@ -44,6 +50,10 @@ class Machine(ABC):
         """Let time pass: timeouts that are due fire."""
         return []
 
+    def progress(self, marks: Mapping[int, Number]) -> list[Item]:
+        """Take the marks of the orders at some ports, which have risen; only for orders by progress."""
+        return []
+
     def flush(self, now: int) -> list[Item]:
         """End the streams and start again; timeouts that are due fire first."""
         emitted = [*self.tick(now), *self.finish()]
@@ -53,6 +63,20 @@ class Machine(ABC):
     def finish(self) -> list[Item]:
         """What is still to be emitted: every buffer is released and every window closed."""
         return []
+
+    def come_late(self, port: int, tuple: Tuple) -> list[Item]:
+        """Count a tuple that is late for the order of its port; it leaves by the late output, if any."""
+        self.late += 1
+        return [(self.late_outputs[port], tuple)] if port in self.late_outputs else []
+
+    def enter(self, port: int, side: Side, tuple: Tuple) -> Kept | list[Item]:
+        """Let a tuple into the order of its port, or say what becomes of it: rejected, or late."""
+        value = side.value(tuple.values)
+        reason = order_reason(side.order.on, value)
+        if value is None or reason is not None:
+            return self.reject(port, tuple, str(reason))
+        arrived = side.arrive(tuple, value)
+        return self.come_late(port, tuple) if arrived is None else arrived
 
     def reject(self, port: int, tuple: Tuple, reason: str) -> list[Item]:
         """Send a tuple to the quarantine."""

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from australis.algebra.counters import BEFORE, BEHIND, Counters
 from australis.algebra.expr import Value
-from australis.algebra.network import QUARANTINE, Network, Ref
+from australis.algebra.network import QUARANTINE, Network, Node, Ref
 from australis.algebra.quarantine_text import null_reason, tuple_as_json
 from australis.algebra.schema import Schema
 from australis.errors import KernelError
 from australis.reference.machine import Machine
 from australis.reference.machines import machine_of
+from australis.reference.order import Number
+from australis.reference.progress import Maker, passed_marks
 from australis.reference.row import Item, Rejected, Row, Tuple
 
 
@@ -44,6 +46,9 @@ class ReferenceRun:
             box_id: machine_of(network.boxes[box_id].box, network.input_schemas(box_id), network.timezone)
             for box_id in network.order
         }
+        self._marks: dict[Ref, dict[str, Number]] = {}
+        self._makers: dict[str, Maker] = {}
+        self._start_progress()
         self._received = dict.fromkeys(network.order, 0)
         self._emitted = dict.fromkeys(network.order, 0)
 
@@ -51,7 +56,7 @@ class ReferenceRun:
 
     def load(self, table: str, rows: Iterable[Row]) -> list[Emission]:
         """Read a stored table; rows that do not fit its schema go to the quarantine, with a ts of 0."""
-        event = _Event(self.network)
+        event = _Event(self.network, self._marks)
         for row in event.admit(table, [Tuple(values, 0) for values in rows]):
             for box_id, _ in self.network.consumers[Ref(table)]:
                 self.machines[box_id].load(row.values)
@@ -63,18 +68,33 @@ class ReferenceRun:
 
     def push_batch(self, input_name: str, rows: Iterable[tuple[Row, int]], now: int) -> list[Emission]:
         """Push tuples, each with its ts, together on an input."""
-        event = _Event(self.network)
+        event = _Event(self.network, self._marks)
         admitted = event.admit(input_name, [Tuple(values, ts) for values, ts in rows])
         event.streams[Ref(input_name)] = list(enumerate(admitted))
+        self._make_marks(event, now)
+        return self._run(event, now, ending=False)
+
+    def promise(self, input_name: str, mark: Value, now: int) -> list[Emission]:
+        """Note a promise of a source: no later tuple is below it."""
+        event, maker = _Event(self.network, self._marks), self._makers[input_name]
+        self._begin(event, now)
+        maker.promise(maker.units(mark))
+        event.mark(Ref(input_name), maker.on, BEFORE, maker.mark)
         return self._run(event, now, ending=False)
 
     def tick(self, now: int) -> list[Emission]:
         """Let time pass."""
-        return self._run(_Event(self.network), now, ending=False)
+        event = _Event(self.network, self._marks)
+        self._begin(event, now)
+        return self._run(event, now, ending=False)
 
     def flush(self, now: int) -> list[Emission]:
         """End all streams; later tuples start again."""
-        return self._run(_Event(self.network), now, ending=True)
+        event = _Event(self.network, self._marks)
+        self._begin(event, now)
+        emitted = self._run(event, now, ending=True)
+        self._start_progress()
+        return emitted
 
     def counters(self) -> dict[str, Counters]:
         """What went through each box so far."""
@@ -84,6 +104,51 @@ class ReferenceRun:
             )
             for box_id, machine in self.machines.items()
         }
+
+    # --- marks
+
+    def _start_progress(self) -> None:
+        """Forget all marks: the state in which the streams begin."""
+        self._marks = {ref: {} for ref in self.network.schemas}
+        makers = {name: given.progress for name, given in self.network.inputs.items() if given.progress}
+        self._makers = {
+            name: Maker(progress.bind(self.network.inputs[name].schema)) for name, progress in makers.items()
+        }
+
+    def _begin(self, event: _Event, now: int) -> None:
+        """Let the marks of idle inputs follow the clock."""
+        for name, maker in self._makers.items():
+            maker.begin(now)
+            event.mark(Ref(name), maker.on, BEFORE, maker.mark)
+
+    def _make_marks(self, event: _Event, now: int) -> None:
+        """Make the marks of what has arrived: each mark comes after the tuple that it is due to."""
+        self._begin(event, now)
+        for name, maker in self._makers.items():
+            for cause, each in event.streams[Ref(name)]:
+                maker.take(each.values, now)
+                event.mark(Ref(name), maker.on, cause, maker.mark)
+
+    def _pass_marks(self, event: _Event, box_id: str) -> None:
+        """Derive the marks of a box's outputs from those at its inputs."""
+        node, schemas = self.network.boxes[box_id], self.network.input_schemas(box_id)
+        passings = node.box.passings(*schemas)
+        marks = {
+            (port, name): mark
+            for port, source in enumerate(node.sources)
+            for name, mark in self._marks[source].items()
+        }
+        for cause, port, name, mark in [(BEFORE, -1, "", 0), *event.risen(node.sources)]:
+            if port >= 0:
+                marks[port, name] = mark
+            for output, each in enumerate(passings):
+                for attribute, made in passed_marks(each, marks, self.network.timezone).items():
+                    event.mark(Ref(box_id, output), attribute, cause, made)
+
+    def _keep_marks(self, event: _Event) -> None:
+        for ref, risen in event.marks.items():
+            for _, name, mark in risen:
+                self._marks[ref][name] = mark
 
     # --- how a batch travels
 
@@ -97,6 +162,8 @@ class ReferenceRun:
                     port, emitted = item
                     event.streams[Ref(box_id, port)].append((cause, emitted))
                     self._emitted[box_id] += 1
+            self._pass_marks(event, box_id)
+        self._keep_marks(event)
         return event.emissions()
 
     def _visit(self, event: _Event, box_id: str, now: int, ending: bool) -> list[tuple[int, Item]]:
@@ -107,28 +174,64 @@ class ReferenceRun:
             raise error.under(f"{self.network.name}.{box_id}") from error
 
     def _items(self, event: _Event, box_id: str, now: int, ending: bool) -> list[tuple[int, Item]]:
-        machine = self.machines[box_id]
+        machine, node = self.machines[box_id], self.network.boxes[box_id]
         items = [(BEFORE, item) for item in machine.tick(now)]
-        for cause, port, arriving in event.arrivals(self.network.boxes[box_id].sources):
-            self._received[box_id] += 1
-            items += [(cause, item) for item in machine.push(port, arriving, now)]
+        arrivals, risen = event.arrivals(node.sources), event.risen_orders(node)
+        for cause in sorted(arrivals.keys() | risen.keys()):
+            for port, arriving in arrivals.get(cause, ()):
+                self._received[box_id] += 1
+                items += [(cause, item) for item in machine.push(port, arriving, now)]
+            if cause in risen:
+                items += [(cause, item) for item in machine.progress(risen[cause])]
         return items + [(BEHIND, item) for item in machine.flush(now)] if ending else items
 
 
 class _Event:
     """What one event has put on each stream so far, and what it sent to the quarantine."""
 
-    def __init__(self, network: Network) -> None:
-        self._network = network
+    def __init__(self, network: Network, marks: Mapping[Ref, Mapping[str, Number]]) -> None:
+        self._network, self._marks = network, marks
         self.streams: dict[Ref, list[tuple[int, Tuple]]] = {ref: [] for ref in network.schemas}
         """The tuples of each stream, each with its cause: the number of the batch's tuple that it comes from.
         """
+        self.marks: dict[Ref, list[tuple[int, str, Number]]] = {ref: [] for ref in network.schemas}
+        """The marks that have risen on each stream, as (cause, attribute, mark)."""
+        self._last: dict[tuple[Ref, str], Number] = {}
+        """The last of these of each stream and attribute."""
         self.quarantine: list[Emission] = []
 
-    def arrivals(self, sources: tuple[Ref, ...]) -> list[tuple[int, int, Tuple]]:
-        """What has arrived for a box as (cause, port, tuple), by cause, then by port."""
-        found = [(cause, port, each) for port, ref in enumerate(sources) for cause, each in self.streams[ref]]
-        return sorted(found, key=lambda arrival: arrival[:2])
+    def mark(self, ref: Ref, name: str, cause: int, mark: Number | None) -> None:
+        """Raise a mark, if this is a rise."""
+        before = self._last.get((ref, name), self._marks[ref].get(name))
+        if mark is not None and (before is None or mark > before):
+            self.marks[ref].append((cause, name, mark))
+            self._last[ref, name] = mark
+
+    def risen(self, sources: tuple[Ref, ...]) -> list[tuple[int, int, str, Number]]:
+        """The marks that have risen at the ports of a box as (cause, port, attribute, mark), by cause."""
+        found = [
+            (cause, port, name, mark)
+            for port, ref in enumerate(sources)
+            for cause, name, mark in self.marks[ref]
+        ]
+        return sorted(found, key=lambda each: each[0])
+
+    def risen_orders(self, node: Node) -> dict[int, dict[int, Number]]:
+        """The marks of the orders by progress of a box that have risen with each cause, by port."""
+        orders = {port: order.on for port, order in node.box.orders.items() if order.by_progress}
+        found: dict[int, dict[int, Number]] = {}
+        for cause, port, name, mark in self.risen(node.sources):
+            if orders.get(port) == name:
+                found.setdefault(cause, {})[port] = mark
+        return found
+
+    def arrivals(self, sources: tuple[Ref, ...]) -> dict[int, list[tuple[int, Tuple]]]:
+        """What has arrived for a box with each cause as (port, tuple), by port."""
+        found: dict[int, list[tuple[int, Tuple]]] = {}
+        for port, ref in enumerate(sources):
+            for cause, each in self.streams[ref]:
+                found.setdefault(cause, []).append((port, each))
+        return found
 
     def admit(self, input_name: str, tuples: list[Tuple]) -> list[Tuple]:
         """The tuples that fit the schema of an input; the others go to the quarantine."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import total_ordering
 from typing import Any
 
 from australis.algebra.expr import Value
+from australis.algebra.order import Order, SortKey
 from australis.algebra.types import DataType
 from australis.reference.row import Row
 
@@ -40,6 +43,28 @@ def ascending(value: Any) -> tuple[bool, Any]:
     return (False, value.encode("utf-8") if isinstance(value, str) else value)
 
 
+@dataclass(frozen=True)
+@total_ordering
+class Sorted:
+    """A key that sorts ascending or descending."""
+
+    key: Any
+    descending: bool
+
+    def __lt__(self, other: Sorted) -> bool:
+        less: bool = other.key < self.key if self.descending else self.key < other.key
+        return less
+
+
+def sort_value(row: Row, keys: Sequence[SortKey]) -> list[tuple[bool, Any]]:
+    """What a tuple is sorted by: for each key whether it is NULL, which is last, then its value."""
+    values = [(row[key.name], key.descending) for key in keys]
+    return [
+        (value is None, None if value is None else Sorted(ascending(value), descending))
+        for value, descending in values
+    ]
+
+
 def group_attributes(row: Row, names: tuple[str, ...]) -> dict[str, Value]:
     """The attributes grouped by, as a result shows them: 0.0 for both zeros."""
     return {name: 0.0 if row[name] == 0 and isinstance(row[name], float) else row[name] for name in names}
@@ -65,6 +90,30 @@ def is_value(units: Number, order_type: DataType) -> bool:
     if order_type.is_decimal:
         return bool(abs(units) < 10**order_type.precision)
     return order_type.name != "int" or -(2**31) <= units < 2**31
+
+
+class Length:
+    """The disorder of one group whose slack is a length: its greatest value tells what it has passed.
+
+    >>> group = Length(10)
+    >>> for value in (1, 25, 18):
+    ...     group.add(value)
+    >>> group.passed, group.is_late(14), group.is_late(15)
+    (15, True, False)
+    """
+
+    def __init__(self, length: Number) -> None:
+        self._length = length
+        self.passed: Number | None = None
+
+    def is_late(self, value: Number) -> bool:
+        """Whether it is further than the slack below the greatest value before it."""
+        return self.passed is not None and value < self.passed
+
+    def add(self, value: Number) -> None:
+        """Note a tuple with this value."""
+        passed = value - self._length
+        self.passed = passed if self.passed is None else max(self.passed, passed)
 
 
 class Slack:
@@ -93,3 +142,27 @@ class Slack:
     def add(self, value: Number) -> None:
         """Note a tuple with this value."""
         self._greatest = sorted([*self._greatest, value])[-self._remembered :]
+
+
+class Boundless:
+    """The disorder of one group that only marks bound."""
+
+    passed: Number | None = None
+
+    def is_late(self, value: Number) -> bool:
+        """Never: that depends on no other tuple of the group."""
+        return False
+
+    def add(self, value: Number) -> None:
+        """Nothing is noted."""
+
+
+Disorder = Slack | Length | Boundless
+"""What tells late tuples of a group, and what it has passed."""
+
+
+def disorder_of(order: Order, length: Number | None) -> Disorder:
+    """The disorder of a new group; `length` is the slack of an order by length."""
+    if order.by_progress:
+        return Boundless()
+    return Slack(order.count) if length is None else Length(length)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from australis.algebra.expr import Value
 from australis.algebra.order import Order
 from australis.algebra.types import DataType
-from australis.reference.order import Key, Number, Slack, group_key, to_units
+from australis.reference.order import Disorder, Key, Number, disorder_of, group_key, to_units
 from australis.reference.row import Row, Tuple
 
 
@@ -24,10 +25,13 @@ class Kept:
 class Side:
     """A stream with an order."""
 
-    def __init__(self, order: Order, order_type: DataType) -> None:
+    def __init__(self, order: Order, order_type: DataType, length: Number | None = None) -> None:
         self.order = order
         self.order_type = order_type
-        self.groups: dict[Key, Slack] = {}
+        self._length = length
+        self.mark: Number | None = None
+        """What the arc promises, for an order by progress."""
+        self.groups: dict[Key, Disorder] = {}
         """The groups in the order of their first arrivals."""
         self.kept: list[Kept] = []
         self._number = 0
@@ -39,7 +43,9 @@ class Side:
     def arrive(self, tuple: Tuple, value: Number) -> Kept | None:
         """Note a tuple; None if it is late."""
         key = group_key(tuple.values, self.order.group_by)
-        slack = self.groups.setdefault(key, Slack(self.order.slack))
+        if self.mark is not None and value < self.mark:
+            return None
+        slack = self.groups.setdefault(key, disorder_of(self.order, self._length))
         if slack.is_late(value):
             return None
         slack.add(value)
@@ -47,10 +53,27 @@ class Side:
         return Kept(value, self._number, tuple, key)
 
     def passed(self, key: Key) -> Number | None:
-        """What a group has passed; None if it has passed nothing or is unknown."""
+        """What a group has passed; None if it has passed nothing or is unknown. All pass a mark together."""
+        if self.order.by_progress:
+            return self.mark
         return self.groups[key].passed if key in self.groups else None
+
+    def passed_for(self, row: Row) -> Number | None:
+        """What the group has passed to which some attributes belong; None if they do not determine it."""
+        if self.order.by_progress:
+            return self.mark
+        names = self.order.group_by
+        return self.passed(group_key(row, names)) if set(names) <= row.keys() else None
 
 
 def is_beyond(passed: Number | None, value: Number, size: Number) -> bool:
     """Whether a group has passed `value` by more than `size`, so that no later tuple can be near it."""
     return passed is not None and passed - value > size
+
+
+def partner_key(equated: list[tuple[str, str]], port: int, row: Row) -> dict[str, Value]:
+    """The values that attributes of the other side must have for a partner of a tuple at a port.
+
+    Of several equalities with one attribute the first decides; if they differ, there is no partner at all.
+    """
+    return {pair[1 - port]: row[pair[port]] for pair in reversed(equated)}

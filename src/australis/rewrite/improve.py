@@ -89,7 +89,7 @@ def measure(network: Network, statistics: Statistics) -> tuple[int, ...]:
     boxes = [node.box for node in network.boxes.values()]
     return (
         sum(isinstance(box, BSort) for box in boxes),
-        sum(box.core.order.slack for box in boxes if isinstance(box.core, Aggregate)),
+        sum(box.core.order.count for box in boxes if isinstance(box.core, Aggregate)),
         sum(not is_projection(network, box_id) for box_id in network.boxes),
         _misplaced(network, statistics),
         _copied(network),

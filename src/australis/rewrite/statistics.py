@@ -10,12 +10,25 @@ from australis.algebra.boxes import Box
 from australis.algebra.network import Network, Ref
 
 _USUAL_US = {
-    **{"filter": 0.03, "map": 0.02, "union": 0.02, "drop": 0.02, "bsort": 0.2, "wsort": 0.2},
-    **{"aggregate": 0.15, "tumble": 0.1, "slide": 0.3, "xsection": 0.15, "join": 0.5, "resample": 0.5},
+    **{"filter": 0.03, "map": 0.02, "union": 0.02, "unnest": 0.2, "drop": 0.02, "bsort": 0.2, "wsort": 0.2},
+    **{
+        "changes": 0.1,
+        "lag": 0.1,
+        "distinct": 0.2,
+        "aggregate": 0.15,
+        "tumble": 0.1,
+        "slide": 0.3,
+        "xsection": 0.15,
+        "top": 0.2,
+        "join": 0.5,
+        "asof": 0.3,
+        "resample": 0.5,
+        "number": 0.05,
+    },
 }
 _DEAREST_US = max(_USUAL_US.values())
 """The assumption for a box that is not in the table."""
-_USUAL_SELECTIVITY = {"aggregate": 0.1, "tumble": 0.5, "xsection": 0.1}
+_USUAL_SELECTIVITY = {"aggregate": 0.1, "tumble": 0.5, "unnest": 3.0, "xsection": 0.1, "top": 0.1}
 
 
 @dataclass(frozen=True)

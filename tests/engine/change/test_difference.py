@@ -93,7 +93,7 @@ def test_it_says_how_many_boxes_keep_their_state(ledger: Ledger) -> None:
 def test_the_state_of_a_box_that_begins_anew_is_lost(ledger: Ledger) -> None:
     file = StateFile("count", 0, state_file(ledger), 5)
     with ledger.change() as change:
-        change.set_states("count", [file])
+        change.add_states("count", [file])
     assert compare(ledger, network(size=5)).lost == ("the state of count",)
     moved = compare(ledger, network({**OUTPUTS, "n": "twice"}))
     assert (moved.held, moved.lost) == (("count", "twice"), ()), "its box stays as it is"

@@ -43,7 +43,7 @@ def counted(ledger: Ledger, partitions: int) -> list[StateFile]:
         ledger.root.write(name, data)
         files.append(StateFile("count", partition, name, len(data)))
     with ledger.change() as change:
-        change.set_states("count", files)
+        change.add_states("count", files)
     return files
 
 

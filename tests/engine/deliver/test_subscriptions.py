@@ -15,7 +15,7 @@ from tests.waiting import until
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.types import TIMESTAMP
 from australis.engine.deliver.subscriptions import Subscriptions
-from australis.engine.ledger.entries import Head
+from australis.engine.ledger.log import Head
 from australis.engine.run_state import RunState
 from australis.engine.store.segments import SEQ
 from australis.errors import EngineError, Problem

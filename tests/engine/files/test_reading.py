@@ -164,14 +164,22 @@ def test_a_file_of_one_column_may_hold_nulls(tmp_path: Path) -> None:
         (
             b"1,2,3,x\n",
             "the header lacks columns 'sid', 'time', 'pos', 'name': it has 1, 2, 3, x; "
-            "expected sid, time, pos, name",
+            "expected sid, time, pos, name, or format: {csv: {header: false}} for a file without a header",
         ),
         (
             b"sid,time,pos,name,pos\n",
             "the header has column 'pos' more than once; expected each attribute once",
         ),
-        (b"sid;time;pos;name\n1;2;3;x\n", "the header is separated by ';'; expected fields separated by ','"),
-        (b"sid\ttime\tpos\tname\n", "the header is separated by tabs; expected fields separated by ','"),
+        (
+            b"sid;time;pos;name\n1;2;3;x\n",
+            "the header is separated by ';'; expected fields separated by ',', "
+            'or format: {csv: {separator: ";"}}',
+        ),
+        (
+            b"sid\ttime\tpos\tname\n",
+            "the header is separated by tabs; expected fields separated by ',', "
+            'or format: {csv: {separator: "\\t"}}',
+        ),
         (b"\xff\xfes\0i\0d\0", "is UTF-16; expected a CSV file in UTF-8"),
         (
             b"PAR1\x15\x04\x00\x00\n",

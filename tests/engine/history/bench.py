@@ -16,8 +16,8 @@ from australis.engine.history.gathering import Gathering
 from australis.engine.history.questions import question
 from australis.engine.history.reading import recall
 from australis.engine.ingest.log import Arrival, Ingest
-from australis.engine.ledger.entries import Head
 from australis.engine.ledger.ledger import Ledger
+from australis.engine.ledger.log import Head
 from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.retention import arcs_with_history, log_needed_from, unneeded
 from australis.engine.settings import NodeSettings
@@ -126,7 +126,7 @@ class Bench:
     # --- trains
 
     def dispatch(self) -> Dispatch:
-        return Dispatch(self.ledger, TrainSettings(1, 1, 1 << 20), Tables())
+        return Dispatch(self.ledger, TrainSettings(1, 1, 1 << 20, 0), Tables())
 
     def make_waybill(self, dispatch: Dispatch, members: tuple[str, ...], most: int) -> Waybill:
         """The next train of some superboxes, of about so many tuples."""
@@ -138,7 +138,7 @@ class Bench:
         """How many tuples a train of a superbox would read."""
         queues = self.ledger.queues
         made = queues.plan.superboxes[superbox]
-        return dispatch.waiting(queues, made, queues.end(made))
+        return dispatch.waiting(queues, {made.id: queues.end(made)})[made.id]
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from australis.engine.history.gathering import cuts, full_batch
 from australis.engine.history.organisation import Keeping
 from australis.engine.history.pieces import pieces
 from australis.engine.ingest.log import Arrival
-from australis.engine.ledger.entries import Head
+from australis.engine.ledger.log import Head
 from australis.engine.maintain.compaction import Compaction
 from australis.engine.store import runs
 from australis.engine.store.segments import SEQ, Segment, read_segment

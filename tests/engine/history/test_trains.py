@@ -22,7 +22,7 @@ from australis.engine.history import organisation as keeping
 from australis.engine.history.allowed_values import EVERYTHING
 from australis.engine.history.passing_values import let_through
 from australis.engine.ingest.log import Arrival
-from australis.engine.ledger.entries import LOAD, Head
+from australis.engine.ledger.log import LOAD, Head
 from australis.engine.spark.sql_runner import SqlRunner
 from australis.engine.store import runs
 from australis.engine.store.segments import Segment, read_segment

@@ -10,8 +10,8 @@ import pytest
 from tests.engine.ledger.held import opened, push
 
 from australis.engine.ingest.back_pressure import BackPressure
-from australis.engine.ledger.entries import Head
 from australis.engine.ledger.ledger import Ledger
+from australis.engine.ledger.log import Head
 from australis.engine.run_state import RunState
 from australis.errors import EngineError
 

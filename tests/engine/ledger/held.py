@@ -12,8 +12,8 @@ from pathlib import Path
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
-from australis.engine.ledger.entries import PUSH, LogEvent
 from australis.engine.ledger.ledger import Ledger
+from australis.engine.ledger.log import PUSH, LogEvent
 from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.queues import Queues, load_queues
 from australis.engine.store.home import CATALOG, FolderHome, Home

@@ -8,15 +8,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from australis.engine.ledger.catalog import CatalogFile
-from australis.engine.ledger.entries import Head, LogEvent, StateFile
+from australis.engine.ledger.log import Head, LogEvent, StateFile
 from australis.engine.ledger.schema import OLDEST, VERSION
 from australis.engine.ledger.transaction import Transaction
 from australis.engine.ledger.view import CatalogView
 from australis.engine.store.segments import Segment
 from australis.errors import EngineError
+from australis.kernels.marks import InputMark, Marks
 
 SEGMENT = Segment("arc", "segments/a.parquet", 3, 9, 5, 100, 42, None, None, "w", 1, 77)
 
@@ -46,7 +48,7 @@ def everything(transaction: Transaction) -> None:
     transaction.log(LogEvent(0, 4, "push", "s", 3, 10))
     transaction.add_segments([SEGMENT])
     transaction.set_head("box", Head(4, 1, 99))
-    transaction.set_states("box", [StateFile("box", 0, "states/a", 7)])
+    transaction.add_states("box", [StateFile("box", 0, "states/a", 7)])
     transaction.set_consumer("me", "arc", 2, "note")
     transaction.set_position("file", "line 3")
     counted = ("received", "emitted", "late", "ignored", "rejected", "unread", "nanoseconds")
@@ -118,14 +120,16 @@ def test_nothing_is_visible_before_the_commit(path: Path, catalog: CatalogFile) 
         beside.close()
 
 
-def test_states_replace_those_of_their_box_and_partition(catalog: CatalogFile) -> None:
+def test_states_lie_on_those_that_they_do_not_replace(catalog: CatalogFile) -> None:
     with written(catalog) as transaction:
-        transaction.set_states("a", [StateFile("x", 0, "one", 1), StateFile("x", 1, "two", 1)])
-        assert transaction.set_states("a", [StateFile("x", 1, "three", 1)]) == ["two"]
-        assert transaction.set_states("b", [StateFile("x", 1, "four", 1)]) == []
-    assert [state.name for state in catalog.states("a")] == ["one", "three"]
+        transaction.add_states("a", [StateFile("x", 0, "one", 1), StateFile("x", 1, "two", 1)])
+        assert transaction.add_states("a", [StateFile("x", 1, "three", 1)], ["two"]) == ["two"]
+        assert transaction.add_states("b", [StateFile("x", 1, "four", 1)], ["one"]) == []
+        assert transaction.add_states("a", [StateFile("x", 1, "above", 1)]) == []
+        assert transaction.add_states("a", [StateFile("x", 1, "again", 1)], ["above"]) == ["above"]
+    assert [state.name for state in catalog.states("a")] == ["one", "three", "again"]
     with written(catalog) as transaction:
-        assert transaction.clear_states("a") == ["one", "three"]
+        assert transaction.clear_states("a") == ["one", "three", "again"]
     assert [state.name for state in catalog.states("b")] == ["four"]
 
 
@@ -153,6 +157,51 @@ def test_events_are_forgotten_when_they_are_wholly_past(catalog: CatalogFile) ->
         transaction.forget_events(4)
     assert [event.base for event in catalog.events(0, 9)] == [4]
     assert catalog.log_end() == 5
+
+
+def mark(cause: int, value: int) -> Marks:
+    return Marks(value - 1, np.array([cause]), np.array([value]))
+
+
+def test_marks_are_forgotten_but_for_the_last_of_each_maker(catalog: CatalogFile) -> None:
+    with written(catalog) as transaction:
+        for maker, bases in {"a.at": (1, 4, 7), "b.at": (2,), "c.at": (9,)}.items():
+            for base in bases:
+                transaction.note_marks(maker, base, mark(base + 1, base), InputMark(base, 0))
+        transaction.forget_events(6)
+    assert catalog.rows("select maker, base from mark") == [
+        ("a.at", 4),
+        ("a.at", 7),
+        ("b.at", 2),
+        ("c.at", 9),
+    ]
+    assert [catalog.has_marks("a.at", *part) for part in ((0, 5), (5, 6), (6, 7), (6, 9), (9, 20))] == [
+        *(True, True, False, True),
+        False,
+    ]
+
+
+def test_marks_that_stay_for_history_cost_nothing_when_others_come_and_go(catalog: CatalogFile) -> None:
+    with written(catalog) as transaction:
+        for base in range(0, 20_000, 2):
+            transaction.note_marks("s.at", base, mark(base + 1, base), InputMark(base, 0))
+    steps = []
+    with catalog.transaction() as db:
+        db.set_progress_handler(lambda: steps.append(1), 1000)
+        Transaction(db).forget_events(10)
+        assert not catalog.has_marks("s.at", 20_000, 20_010)
+        db.set_progress_handler(None, 0)
+    assert len(steps) < 5
+
+
+def test_the_moments_of_numbers_are_those_of_their_events(catalog: CatalogFile) -> None:
+    with written(catalog) as transaction:
+        for base, end, now in [(0, 4, 1_000), (4, 5, 1_900), (5, 9, 2_000), (9, 20, 9_999), (20, 22, 10_000)]:
+            transaction.log(LogEvent(base, end, "push", "s", end - base - 1, now))
+    assert catalog.moments(0, 22, 1_000) == [(0, 1_000), (5, 2_000), (9, 9_000), (20, 10_000)]
+    assert catalog.moments(6, 12, 1_000) == [(5, 2_000), (9, 9_000)], "5 is the event that has 6"
+    assert catalog.moments(12, 20, 1_000) == [(9, 9_000)]
+    assert catalog.moments(3, 5, 1) == [(0, 1_000), (4, 1_900)]
 
 
 def test_counters_add_up(catalog: CatalogFile) -> None:

@@ -26,9 +26,9 @@ from tests.engine.ledger.held import (
     state_file,
 )
 
-from australis.engine.ledger.entries import Head, LogEvent, StateFile
 from australis.engine.ledger.guard import is_held_here
 from australis.engine.ledger.ledger import Arrivals, Ledger, UnitOfWork
+from australis.engine.ledger.log import Head, LogEvent, StateFile
 from australis.engine.ledger.queues import load_queues
 from australis.engine.store.segments import Segment
 from australis.errors import EngineError
@@ -56,7 +56,7 @@ def do_everything(change: UnitOfWork, made: Segment, before: Segment, state: str
     change.add_segments([made], 10)
     change.drop_segments([before])
     change.set_head("count", Head(2, 5, 99))
-    change.set_states("count", [StateFile("count", 0, state, 5)])
+    change.add_states("count", [StateFile("count", 0, state, 5)])
     change.set_consumer("me", "n", 1)
     change.set_meta("key", "value")
     change.run_plan(ONE)
@@ -259,7 +259,9 @@ class Story:
     def states(self, change: UnitOfWork) -> None:
         superbox = self.superbox()
         if self.pick(3):
-            change.set_states(superbox, [StateFile("box", self.pick(2), self.written.pop(), 5)])
+            replaced = [name for name in self.stated if self.pick(2)]
+            self.stated.append(self.written.pop())
+            change.add_states(superbox, [StateFile("box", self.pick(2), self.stated[-1], 5)], replaced)
         else:
             change.clear_states(superbox)
 
@@ -279,6 +281,7 @@ class Story:
 
     def change(self, doings: int, *, breaks: bool) -> None:
         self.written = [state_file(self.ledger) for _ in range(doings)]
+        self.stated: list[str] = []
         written = set(self.written)
         with self.ledger.change() as change:
             change.bury(written)
@@ -391,6 +394,21 @@ def test_a_commit_that_fails_without_effect_did_not_happen(unsure: Ledger, home:
     check_mirror(unsure)
 
 
+def test_a_commit_that_failed_is_replaced_before_anybody_relies_on_it(
+    unsure: Ledger, home: UnsureHome
+) -> None:
+    """Its pages may have reached the disk, where a later start would find them."""
+    home.db.takes_effect = False
+    with pytest.raises(EngineError, match=FSYNC):
+        put(unsure, segment(unsure, "s", 1))
+    commits = unsure.commits
+    unsure.confirm()
+    assert unsure.commits == commits + 1
+    unsure.confirm()
+    assert unsure.commits == commits + 1, "there is nothing more to replace"
+    check_mirror(unsure)
+
+
 @pytest.mark.parametrize("takes_effect", [True, False])
 def test_a_doubt_is_settled_by_the_next_change(unsure: Ledger, home: UnsureHome, takes_effect: bool) -> None:
     """The catalogue does not answer when it is asked whether the commit took effect."""
@@ -465,7 +483,7 @@ def test_a_file_that_something_still_refers_to_stays(ledger: Ledger) -> None:
     put(ledger, made)
     with ledger.change() as change:
         change.add_segments([replace(made, arc="count")])
-        change.set_states("count", [StateFile("count", 0, state, 5)])
+        change.add_states("count", [StateFile("count", 0, state, 5)])
     with ledger.change() as change:
         change.drop_segments([made])
         change.bury([state])
@@ -479,9 +497,9 @@ def test_a_file_that_something_still_refers_to_stays(ledger: Ledger) -> None:
 def test_a_state_goes_with_the_one_that_replaces_it(ledger: Ledger) -> None:
     one, two, other = (state_file(ledger) for _ in range(3))
     with ledger.change() as change:
-        change.set_states("count", [StateFile("count", 0, one, 5), StateFile("count", 1, other, 5)])
+        change.add_states("count", [StateFile("count", 0, one, 5), StateFile("count", 1, other, 5)])
     with ledger.change() as change:
-        change.set_states("count", [StateFile("count", 0, two, 5)])
+        change.add_states("count", [StateFile("count", 0, two, 5)], [one])
     assert files(ledger) == {two, other}
     with ledger.change() as change:
         change.clear_states("count")

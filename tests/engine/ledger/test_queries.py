@@ -13,8 +13,8 @@ from australis.engine.deliver.fraction import delivered
 from australis.engine.ingest.back_pressure import BackPressure
 from australis.engine.ledger.counts.drops import drop_log
 from australis.engine.ledger.counts.recent_counts import Recent, all_so_far, recent
-from australis.engine.ledger.entries import Head, LogEvent
 from australis.engine.ledger.ledger import Ledger
+from australis.engine.ledger.log import Head, LogEvent
 from australis.engine.ledger.queues import load_queues
 from australis.engine.ledger.retention import log_needed_from, query_begins_at, unneeded
 from australis.engine.observe.quality import monitor
@@ -57,7 +57,9 @@ def about(ask: Callable[[Ledger, Superbox], object]) -> Callable[[Ledger], objec
 
 QUESTIONS: dict[str, Callable[[Ledger], object]] = {
     "positions": lambda ledger: ledger.queues.positions,
-    "reached": about(lambda ledger, each: ledger.queues.reached(each, ledger.queues.log_end)),
+    "reached": about(
+        lambda ledger, each: ledger.queues.reached(each, ledger.queues.log_end, ledger.queues.positions)
+    ),
     "end": about(lambda ledger, each: ledger.queues.end(each)),
     "arc_end": lambda ledger: [ledger.queues.arc_end(arc) for arc in ledger.plan.arcs],
     "waiting": about(lambda ledger, each: ledger.queues.waiting(each, 99)),
@@ -76,7 +78,7 @@ QUESTIONS: dict[str, Callable[[Ledger], object]] = {
     "recent": lambda ledger: (recent(ledger.catalog, 0, 99), all_so_far(ledger.catalog)),
     "drop_log": lambda ledger: drop_log(ledger.catalog),
     "due": lambda ledger: RunState(ledger).due(ledger.queues),
-    "positions_within": lambda ledger: ledger.queues.positions_within({"some": 2}),
+    "places_within": lambda ledger: ledger.queues.places_within({"some": 2}),
     "is_idle": lambda ledger: RunState(ledger).is_idle(),
     "is_resting": lambda ledger: RunState(ledger).is_resting(),
     "check": lambda ledger: RunState(ledger).check(),

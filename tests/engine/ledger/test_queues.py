@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from australis.algebra.builder import NetworkBuilder
 from australis.engine.ledger.catalog import Catalog
-from australis.engine.ledger.entries import Head
+from australis.engine.ledger.log import Head
 from australis.engine.ledger.queues import ALL, Queues, load_queues
 from australis.engine.ledger.retention import _last_tuples, needed_from
 from australis.engine.store.segments import Segment

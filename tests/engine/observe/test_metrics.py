@@ -17,6 +17,7 @@ from tests.engine.watched import SECOND, delays, forked
 from australis import Node
 from australis.engine.ledger.counts.drops import Entry
 from australis.engine.ledger.counts.recent_counts import GateCount
+from australis.engine.observe.marks import InputMarkStatistics
 from australis.engine.observe.metrics import Metrics, address, metrics
 from australis.engine.observe.quality import OutputQuality, QualityReport
 from australis.engine.observe.statistics import (
@@ -51,6 +52,10 @@ KNOWN = Statistics(
     {"out": 20},
     waiting=6,
     trash=50,
+    marks={
+        "s": InputMarkStatistics("at", "1970-01-01T00:00:02Z", 3.5, 5_250_000),
+        "silent": InputMarkStatistics("at", None, None, None),
+    },
 )
 
 
@@ -100,6 +105,8 @@ def test_all_that_is_known() -> None:
         ("trash_bytes", frozenset()): 50,
         ("disk_budget_bytes", frozenset()): 1_000,
         ("inputs_held_back", frozenset()): 0,
+        ("input_mark_behind_seconds", labels(input="s")): 3.5,
+        ("input_quiet_since_seconds", labels(input="s")): 5.25,
     }
     assert {key: value for key, value in found.items() if "delay" not in key[0]} == expected
 

@@ -14,7 +14,7 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.order import Order
 from australis.algebra.quality import Quality
 from australis.engine.ledger.counts.recent_counts import GateCount, Recent
-from australis.engine.ledger.entries import Head
+from australis.engine.ledger.log import Head
 from australis.engine.observe.inspect import look
 from australis.engine.observe.quality import QualityReport, fractions_kept, monitor
 from australis.engine.store.segments import Segment

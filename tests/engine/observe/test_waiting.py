@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.engine.watched import NOW, arrived, opened
 
-from australis.engine.ledger.entries import Head
+from australis.engine.ledger.log import Head
 from australis.engine.observe.statistics import Statistics, statistics_of
 from australis.engine.observe.waiting import waiting_once
 from australis.engine.store.segments import Segment

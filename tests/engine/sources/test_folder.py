@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.engine.files.test_dialects import PACKED, archive
 from tests.engine.sources.virtual import Ledger, VirtualWaiter, run
 
 from australis.algebra.schema import parse_schema
@@ -50,6 +51,20 @@ def test_files_are_taken_by_name(tmp_path: Path) -> None:
     assert [run(ledger, source), run(ledger, source)] == [4, 0]
     assert [row["n"] for row in ledger.rows["x"]] == [1, 2, 3, 4, 5, 6]
     assert ledger.adopted == [str((tmp_path / "d.parquet").resolve())]
+
+
+@pytest.mark.parametrize("batch", [1, 3, 100])
+def test_files_of_all_packings_lie_side_by_side(tmp_path: Path, batch: int) -> None:
+    write(tmp_path / "a.csv", 1, 2)
+    for suffix, pack in PACKED.items():
+        (tmp_path / f"b.csv.{suffix}").write_bytes(pack(f"n\n{len(suffix)}\n7\n".encode()))
+    archive(tmp_path / "c.zip", {"y.csv": "n\n9\n", "x.jsonl": '{"n": 8}\n'})
+    (tmp_path / "d.log").write_text("#fields\tn\tm\n10\t-\n#close\tnow\n")
+    ledger = Ledger()
+    source = parse_source("x", str(tmp_path), SCHEMA, Options(batch=batch))
+    while run(ledger, source, most=1):
+        pass
+    assert [row["n"] for row in ledger.rows["x"]] == [1, 2, 3, 7, 2, 7, 3, 7, 8, 9, 10]
 
 
 def test_files_that_come_are_taken_when_they_are_complete(tmp_path: Path) -> None:

@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import subprocess
 import sys
 import threading
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.engine.files.test_dialects import PACKED
 from tests.engine.sources.virtual import Ledger, VirtualWaiter, plain, run
 
 from australis.algebra.schema import parse_schema
+from australis.algebra.store import FileFormat
 from australis.engine.files import blocks, parquet_reader
-from australis.engine.sources import Adoption, FileSource, Options, Rate, SignalWaiter, Speed, parse_source
+from australis.engine.sources import (
+    AS_IT_IS,
+    Adoption,
+    FileSource,
+    Options,
+    Rate,
+    SignalWaiter,
+    Speed,
+    parse_source,
+)
 from australis.errors import EngineError
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = parse_schema("sid int not null, time long, word string")
-TEXTS = ("csv", "tsv", "jsonl", "csv.gz", "jsonl.gz")
+TEXTS = (
+    "csv",
+    "tsv",
+    "jsonl",
+    "csv.gz",
+    "jsonl.gz",
+    "csv.bz2",
+    "csv.zst",
+    "jsonl.zst",
+    "log",
+    "log.gz",
+    "zip",
+    "bare.zip",
+)
+BARE = FileFormat("csv", header=False)
 
 
 @pytest.fixture(autouse=True)
@@ -41,17 +67,39 @@ def write(folder: Path, extension: str, rows: int = 30) -> str:
         words = pa.array([f"word {row}" for row in range(rows)])
         pq.write_table(pa.table({**columns, "word": words}), path, row_group_size=6)
         return str(path)
-    text = (
-        "\n".join(line(extension.removesuffix(".gz"), row, number) for row, number in enumerate(numbers))
-        + "\n"
-    )
-    header = "" if "jsonl" in extension else "sid,time,word\n"
-    data = (header + text).replace(",", "\t" if extension == "tsv" else ",").encode()
-    path.write_bytes(gzip.compress(data) if extension.endswith(".gz") else data)
+    name, _, packing = extension.partition(".")
+    lines = [line(name, row, number) for row, number in enumerate(numbers)]
+    if extension.endswith("zip"):
+        return archive(path, lines, HEADERS["csv"] if extension == "zip" else "")
+    data = (HEADERS.get(name, "") + "\n".join(lines) + "\n").replace(",", "\t" if name == "tsv" else ",")
+    path.write_bytes(PACKED.get(packing, bytes)(data.encode()))
     return str(path)
 
 
+def archive(path: Path, lines: list[str], header: str) -> str:
+    """The rows in three files of an archive; one of them is empty."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for number, part in enumerate((lines[:11], [], lines[11:])):
+            made.writestr(f"{number}.csv", header + "".join(f"{line}\n" for line in part))
+    return str(path)
+
+
+def source_of(path: str, options: Options = AS_IT_IS) -> FileSource:
+    bare = BARE if path.endswith("bare.zip") else None
+    return FileSource("x", path, SCHEMA, replace(options, format=bare))
+
+
+HEADERS = {
+    "csv": "sid,time,word\n",
+    "tsv": "sid,time,word\n",
+    "log": "#separator \\x09\n#fields\tsid\ttime\tword\n#types\tcount\tcount\tstring\n",
+}
+
+
 def line(name: str, row: int, number: int | None) -> str:
+    if name == "log":
+        about = "#close\tnow\n" if row == 9 else ""
+        return f"{about}{'bad' if number is None else number}\t{row}\tword {row}"
     if name == "jsonl":
         return f'{{"sid": {"null" if number is None else number}, "time": {row}, "word": "word {row}"}}'
     return f'{"bad" if number is None else number},{row},"word{chr(10) if row % 5 == 0 else " "}{row}"'
@@ -60,7 +108,7 @@ def line(name: str, row: int, number: int | None) -> str:
 @pytest.mark.parametrize("extension", [*TEXTS, "parquet"])
 @pytest.mark.parametrize("batch", [1, 3, 7, 1000])
 def test_a_run_goes_on_as_if_it_had_never_ended(tmp_path: Path, extension: str, batch: int) -> None:
-    source = FileSource("x", write(tmp_path, extension), SCHEMA, Options(batch=batch))
+    source = source_of(write(tmp_path, extension), Options(batch=batch))
     whole = plain(source.start(lambda source: None, VirtualWaiter()).deliveries())
     assert sum(len(rows) for _, rows, *_ in whole) == 26  # type: ignore[arg-type, misc]
     for cut in range(len(whole) + 1):
@@ -74,8 +122,8 @@ def test_a_run_goes_on_as_if_it_had_never_ended(tmp_path: Path, extension: str, 
 def test_a_replay_goes_on_anywhere(tmp_path: Path, extension: str, replay: Rate | Speed) -> None:
     path = write(tmp_path, extension)
     whole, pieces = Ledger(), Ledger()
-    run(whole, FileSource("x", path, SCHEMA))
-    source = FileSource("x", path, SCHEMA, Options(replay=replay))
+    run(whole, source_of(path))
+    source = source_of(path, Options(replay=replay))
     while run(pieces, source, most=1):
         pass
     assert len(whole.rejected) == 4
@@ -96,6 +144,68 @@ def test_a_file_that_was_taken_is_not_opened_again(tmp_path: Path) -> None:
     assert [run(ledger, source), run(ledger, source)] == [1, 0]
 
 
+def test_a_row_of_an_archive_is_rejected_with_its_file_and_line(tmp_path: Path) -> None:
+    ledger = Ledger()
+    source = source_of(write(tmp_path, "zip"), Options(batch=2))
+    while run(ledger, source, most=1):
+        pass
+    assert [reason.removeprefix(f"{source.path}/").partition(":")[0] for reason in ledger.rejected] == [
+        "0.csv, line 6",
+        "0.csv, line 14",
+        "2.csv, line 9",
+        "2.csv, line 17",
+    ]
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 5])
+def test_small_files_of_an_archive_are_taken_once(tmp_path: Path, batch: int) -> None:
+    """Each is one block that begins at 0, so only its name tells it from the next."""
+    path = tmp_path / "bare.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        for number in range(4):
+            made.writestr(f"{number}.csv", "".join(f"{number}{n},1,x\n" for n in range(3)))
+    source = source_of(str(path), Options(batch=batch))
+    whole = plain(source.start(lambda source: None, VirtualWaiter()).deliveries())
+    for cut in range(len(whole) + 1):
+        ledger = Ledger()
+        run(ledger, source, most=cut)
+        run(ledger, source)
+        assert [row["sid"] for row in ledger.rows["x"]] == [
+            10 * file + n for file in range(4) for n in range(3)
+        ]
+
+
+def test_a_file_is_read_to_its_end_in_one_format(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("".join(f"{n};{n};x\n" for n in range(20)))
+    bars, semicolons = (replace(BARE, separator=each) for each in "|;")
+    ledger = Ledger()
+    source = FileSource("x", str(path), SCHEMA, Options(batch=5, format=semicolons))
+    run(ledger, source, most=2)
+    other = FileSource("x", str(path), SCHEMA, Options(batch=5, format=bars))
+    with pytest.raises(EngineError, match="the same format to its end"):
+        run(ledger, other)
+    run(ledger, source)
+    assert [row["sid"] for row in ledger.rows["x"]] == list(range(20))
+
+
+def test_a_file_without_a_header_is_followed_from_its_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "r.txt"
+    path.write_text("1 1 a\n")
+    waiter = VirtualWaiter(
+        (1.0, lambda: path.write_text("1 1 a\n2 2 b\n3 3")),
+        (2.0, lambda: path.write_text("1 1 a\n2 2 b\n3 3 c\n")),
+        ends=3.0,
+    )
+    blanks = FileFormat("csv", header=False, separator="blanks")
+    source = FileSource("x", str(path), SCHEMA, Options(follow=True, poll_seconds=0.25, format=blanks))
+    seen = []
+    for delivery in source.start(lambda source: None, waiter).deliveries():
+        assert isinstance(delivery.content, pa.Table)
+        seen.append((waiter.now(), delivery.content["word"].to_pylist()))
+    assert seen == [(0.0, ["a"]), (1.0, ["b"]), (2.0, ["c"])]
+
+
 def test_what_was_appended_meanwhile_is_taken_too(tmp_path: Path) -> None:
     ledger = Ledger()
     source = FileSource("x", write(tmp_path, "csv"), SCHEMA)
@@ -107,7 +217,7 @@ def test_what_was_appended_meanwhile_is_taken_too(tmp_path: Path) -> None:
     assert len(ledger.rows["x"]) == 27
 
 
-@pytest.mark.parametrize("extension", ["csv", "csv.gz", "parquet"])
+@pytest.mark.parametrize("extension", ["csv", "csv.gz", "csv.zst", "zip", "parquet"])
 def test_another_file_under_the_name_is_refused(tmp_path: Path, extension: str) -> None:
     ledger = Ledger()
     source = FileSource("x", write(tmp_path, extension), SCHEMA, Options(batch=5))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.engine.watched import NOW, SECOND, forked, opened
 
+from australis.algebra.quality import Quality
 from australis.engine.ledger import (
     Entry,
     GateCount,
@@ -120,3 +121,17 @@ def test_an_account_is_written_down_whole(ledger: Ledger) -> None:
     assert (total.delays, total.values) == ({"tolerant": {bucket(0): 12}}, {"tolerant": {0: 12}})
     assert total.gates == {("some", "s"): GateCount(60, 8)}
     assert [(entry.arrived, entry.shed) for entry in drop_log(catalog)] == [(60, 8)]
+
+
+def test_delays_count_from_the_cause_where_the_output_says_so() -> None:
+    network = forked()
+    strict = replace(network.outputs["strict"], quality=Quality(since="trigger"))
+    since = plan(replace(network, outputs={**network.outputs, "strict": strict}), Discipline.BRANCH)
+    both = {arc: [(NOW - 60 * SECOND, 2)] for arc in ("levels", "keys")}
+    done = manifest(1, arrivals=both, triggers={arc: [(NOW - SECOND, 2)] for arc in both})
+    streams = {"s": (Segment("s", "x", 1, 9, 8, 1, 1), Segment("s", "y", 9, 30, 20, 1, 1))}
+    moments = ((4, NOW - 9 * SECOND), (12, NOW - 3 * SECOND), (14, NOW - SECOND))
+    waybill = replace(WAYBILL, streams=streams, moments=moments)
+    found = Account(since, since.joined(("some",)), waybill, [done], run_us=700, now=NOW)
+    assert found.seen.delays == {"tolerant": {bucket(60 * SECOND): 2}, "strict": {bucket(SECOND): 2}}
+    assert found.newest_cause == NOW - 3 * SECOND, "the train ends at 14"

@@ -164,3 +164,15 @@ def test_a_query_that_is_attached_in_doubt_stays_attached(node: Node, home: Unsu
     node.drain()
     assert set(node.attached()) == {"one", "two"}
     assert found(node, "one") == found(node, "two") == [0, 1]
+
+
+def test_a_consumer_is_told_what_a_later_start_finds(node: Node, home: UnsureHome) -> None:
+    """It discards what it has beyond its position, so an acknowledgement that failed must not come back."""
+    assert node.consumer("reader", "out") == (0, None)
+    home.db.takes_effect = False
+    with pytest.raises(EngineError, match=FSYNC):
+        node.acknowledge("reader", "out", 3)
+    commits = node._ledger.commits
+    assert node.consumer("reader", "out") == (0, None)
+    assert node._ledger.commits == commits + 1, "another commit is in the place of the one that failed"
+    check_mirror(node._ledger)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from australis.engine.ledger.entries import LogEvent
+from australis.engine.ledger.log import LogEvent
 from australis.engine.train.time_slices import time_slices
 
 KINDS = st.sampled_from(["push", "push", "tick", "flush"])

@@ -14,7 +14,7 @@ from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import QUARANTINE
 from australis.algebra.order import Order
 from australis.engine.worker import sifting
-from australis.engine.worker.sifting import IN_A_ROW_MOST, Sieve
+from australis.engine.worker.sifting import IN_A_ROW_MOST, Piece, Sieve
 from australis.engine.worker.waybill import TimeSlice
 from australis.errors import KernelError
 from australis.kernels.kernel import CAUSE
@@ -64,7 +64,7 @@ def sifted(
 ) -> tuple[list[int], list[tuple[int, str, str]]]:
     """What came out, and what was set aside: number, reason and tuple."""
     time_slice = TimeSlice(0, 1 << 40, 0, 0, ending)
-    passages = list(Sieve(made).advance(made.start(), arrivals, time_slice))
+    passages = list(Sieve(made).advance(made.start(), Piece(arrivals, {}), time_slice))
     out = [y for each in passages for y in each.outputs.get("out", {"y": pa.array([])})["y"].to_pylist()]
     found = [row for each in passages for row in each.outputs[QUARANTINE].to_pylist()]
     assert {row["path"] for row in found} <= {"n.picky", "n.total"}
@@ -91,7 +91,7 @@ def test_what_is_sound_passes_at_once(attempts: list[int]) -> None:
 
 def test_those_that_fail_are_set_aside_with_the_reason() -> None:
     out, aside = sifted(pipeline(), rows([3, 4, 7, 9], x=[1, BAD, 3, BAD]))
-    reason = "`test_sifting:picky` failed: ValueError: is bad"
+    reason = "`test_sifting:picky` failed: ValueError: is bad, given (-1)"
     assert (out, aside) == ([1, 3], [(4, reason, '{"x": -1}'), (9, reason, '{"x": -1}')])
 
 
@@ -114,13 +114,18 @@ def test_an_aggregate_does_without_the_tuple_that_it_fails_on() -> None:
 
 
 def test_nobody_is_set_aside_where_the_end_of_the_streams_fails() -> None:
-    with pytest.raises(KernelError, match=r"^n\.total: `test_sifting:total` failed: ValueError: is bad$"):
+    with pytest.raises(
+        KernelError,
+        match=r"^n\.total: `test_sifting:total` failed: ValueError: is bad, given \(the state .*\)$",
+    ):
         sifted(failing_total("final"), rows([0, 1], at=[0, 1], x=[0, BAD]), ending=True)
 
 
 def test_many_failures_in_a_row_are_not_the_fault_of_the_tuples() -> None:
     every = IN_A_ROW_MOST + 1
-    with pytest.raises(KernelError, match=r"^n\.picky: 1,000 tuples in a row failed.*ValueError: is bad$"):
+    with pytest.raises(
+        KernelError, match=r"^n\.picky: 1,000 tuples in a row failed.*ValueError: is bad, given \(-1\)$"
+    ):
         sifted(pipeline(), rows(range(every), x=[BAD] * every))
     with patch.object(sifting, "IN_A_ROW_MOST", 2):
         out, aside = sifted(pipeline(), rows(range(6), x=[BAD, BAD, 1, BAD, BAD, 2]))

@@ -25,6 +25,7 @@ from australis.algebra.boxes import Aggregate, Filter, Join, Map, Tumble, Union,
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network, Ref
 from australis.algebra.order import Order
+from australis.algebra.progress import Progress
 from australis.algebra.user_functions import register_aggregate
 from australis.errors import PolicyError
 from australis.policy.place.split import Assumed, Parting, Same, part
@@ -197,7 +198,8 @@ def test_a_connection_point_stays_whole_between_boxes_that_are_split() -> None:
 
 def built(make: object) -> Network:
     net = NetworkBuilder("n")
-    stream = net.input("s", "at int not null, k int not null, x double, v int")
+    schema, progress = "at int not null, k int not null, x double, v int", Progress("at")
+    stream = net.input("s", schema, progress=progress)
     make(stream).output("o")  # type: ignore[operator]
     return net.build()
 
@@ -206,12 +208,23 @@ AT = Order("at")
 REFUSED = {
     "median": (lambda s: s.tumble({"m": "median(v)"}, ["k"], as_="b"), "v > 1", "computed in parts"),
     "first": (lambda s: s.aggregate({"m": "first(v)"}, AT, 2, align=True, as_="b"), "v > 1", "in parts"),
+    "ordered": (lambda s: s.tumble({"m": "first(v ORDER BY x)"}, ["k"], as_="b"), "v > 1", "in parts"),
     "distinct": (lambda s: s.tumble({"m": "count(distinct v)"}, ["k"], as_="b"), "v > 1", "in parts"),
     "doubles": (lambda s: s.tumble({"m": "sum(x)"}, ["k"], as_="b"), "v > 1", "doubles"),
     "timeout": (lambda s: s.tumble({"m": "count(*)"}, ["k"], timeout="1 s", as_="b"), "v > 1", "timeout"),
     "NULL": (lambda s: s.tumble({"m": "count(*)"}, ["v"], as_="b"), "k > 1", "NULL"),
     "unaligned": (lambda s: s.aggregate({"m": "count(*)"}, AT, 2, as_="b"), "v > 1", "first tuple"),
     "tuples": (lambda s: s.slide({"m": "count(*)"}, 3, as_="b"), "v > 1", "first tuple"),
+    "late": (
+        lambda s: s.aggregate({"m": "count(*)"}, Order("at", late=True), 2, align=True, as_="b"),
+        "v > 1",
+        "late output",
+    ),
+    "progress": (
+        lambda s: s.aggregate({"m": "count(*)"}, Order("at", by="progress"), 2, align=True, as_="b"),
+        "v > 1",
+        "goes by progress",
+    ),
     "wsort": (lambda s: s.wsort("at", timeout="1 s", as_="b"), "v > 1", "depends on all tuples"),
     "bsort": (
         lambda s: s.bsort(Order("at", 2), as_="b"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hypothesis import given
+from tests.policy.schedule.plain_schedules import ready
 from tests.policy.shed.situations import MOST, NOW, situations
 
 from australis.algebra.quality import Quality
 from australis.policy.load import Goal, Situation, Stage
 from australis.policy.schedule.construction import constructed
-from australis.policy.schedule.schedule import Choice, ready
+from australis.policy.schedule.schedule import Choice
 
 
 def fan(waiting: int, *, tuple_us: float = 1.0, zone: float = 2.0) -> Situation:
@@ -73,3 +74,14 @@ def test_whatever_is_joined_is_free(now: Situation) -> None:
         assert choice.stages[0] == stage.id
         assert len(set(choice.stages)) == len(choice.stages)
         assert not set(choice.downstream) & (now.busy | {each.id for each in ready(now)})
+
+
+def test_time_is_left_by_what_an_output_counts_from() -> None:
+    """A tuple that a window has held for long is not late for an output that counts from the trigger."""
+    held = changed(fan(1_000), "first", oldest=NOW - 60_000_000, triggered=NOW)
+    assert built(held) == ("first", "b"), "too late for both"
+    goals = {
+        name: replace(goal, quality=replace(goal.quality, since="trigger"))
+        for name, goal in held.goals.items()
+    }
+    assert built(replace(held, goals=goals)) == ("first", "a", "b")

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.policy.schedule.plain_schedules import patience_us, ready, short_train
 from tests.policy.shed.situations import MOST, NOW, situations
 
 from australis.algebra.quality import Quality
@@ -18,11 +19,10 @@ from australis.policy.schedule.priorities import (
     FLOOR,
     FeedbackBased,
     StateBased,
-    patience_us,
-    short_train,
+    ranks,
     train_length,
 )
-from australis.policy.schedule.schedule import Schedule, ready
+from australis.policy.schedule.schedule import Schedule
 
 BOTH = (StateBased, FeedbackBased)
 SECOND = 1_000_000
@@ -175,3 +175,18 @@ def test_no_stage_starves(kind: type[Schedule], now: Situation) -> None:
         choice = schedule.choose(replace(now, now=now.now + round(step * (patience + 1))), MOST)
         ran |= {choice.stage} if choice else set()
     assert ran == set(waiting)
+
+
+def test_held_tuples_are_as_late_as_their_output_counts() -> None:
+    """Tuples that a window has held for a minute are lost for one way to count, and in time for the other."""
+    graph = ((2.0, 1.0), (4.0, 0.0))
+    held, other = replace(stage("held", 1_000, 60), triggered=NOW - 3 * SECOND), stage("other", 200_000, 0.1)
+    priorities = {}
+    for since in ("oldest", "trigger"):
+        qualities = {"held": Quality(delay=graph, since=since), "other": Quality(delay=((90, 1), (99, 0)))}
+        now, by_feedback = node([held, other], qualities), FeedbackBased()
+        by_feedback.choose(now, MOST)
+        by_state = ranks(now.columns, now.workers, MOST)[0][now.columns.layout.stage["held"]]
+        priorities[since] = (by_state, by_feedback.priorities["held"])
+    assert priorities["trigger"][0] > 5 * priorities["oldest"][0] > 0
+    assert priorities["trigger"][1] > 1 > priorities["oldest"][1], "there is something to save only for one"

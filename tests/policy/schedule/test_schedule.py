@@ -73,3 +73,16 @@ def test_each_has_a_rule_of_its_own() -> None:
     }
     chosen = [each().choose(Situation(50, stages, goals), MOST) for each in WITHOUT_GRAPHS]
     assert [choice and choice.stage for choice in chosen] == ["old", "long", "urgent"]
+
+
+@pytest.mark.parametrize(("since", "first"), [("oldest", "window"), ("trigger", "plain")])
+def test_a_deadline_counts_from_what_its_output_counts_from(since: str, first: str) -> None:
+    stages = {
+        "window": Stage("window", waiting=1, oldest=0, triggered=40, outputs=frozenset({"a"})),
+        "plain": Stage("plain", waiting=1, oldest=30, outputs=frozenset({"b"})),
+    }
+    graph = ((1, 1), (2, 0))
+    goals = {"a": Goal("a", Quality(delay=graph, since=since)), "b": Goal("b", Quality(delay=graph))}
+    choice = EarliestDeadline().choose(Situation(50, stages, goals), MOST)
+    assert choice is not None
+    assert choice.stage == first

@@ -263,3 +263,11 @@ def test_manners_can_be_others() -> None:
     hasty = Shedder(Manners(calm_s=0.0))
     hasty.decide(seen(0, rate=2000, delay=2.5))
     assert rounded(hasty.decide(seen(0.1, rate=500))) == [("Withdraw", "s", 0.0)]
+
+
+def test_what_waits_is_as_old_as_its_output_counts() -> None:
+    held = seen(0, rate=2000, waiting=1000, oldest_s=1.6)
+    goal = replace(held.goals["a"], quality=replace(held.goals["a"].quality, since="trigger"))
+    caused = {name: replace(each, triggered=held.now) for name, each in held.stages.items()}
+    assert rounded(Shedder().decide(held)) == [("Insert", "s", 0.5)]
+    assert Shedder().decide(replace(held, goals={"a": goal}, stages=caused)) == ()

@@ -5,10 +5,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import isfinite
 from typing import Any, ClassVar, TypeVar, final
 
-from australis.algebra.expr import Expr, UserCall, WindowCall, attributes, parse, parse_window, walk
+from australis.algebra.expr import (
+    Expr,
+    UserCall,
+    WindowCall,
+    WindowExpression,
+    WindowFunctions,
+    attributes,
+    combined,
+    parse,
+    parse_window,
+    walk,
+)
 from australis.algebra.guards import Gathering, guard, shown
+from australis.algebra.order import Order, is_orderable
+from australis.algebra.progress import Passing
 from australis.algebra.schema import Field, Schema
 from australis.algebra.types import BOOLEAN
 from australis.errors import AlgebraError, ExpressionError, Problem
@@ -17,6 +31,8 @@ NamedTexts = tuple[tuple[str, str], ...]
 """Names of output attributes, each with the text that computes it, in their order."""
 Names = frozenset[str]
 """Names of attributes."""
+Passings = Mapping[str, tuple[Passing, ...]]
+"""The marks of a stream: for each attribute with a mark, what it comes from; it is the least of these."""
 Made = TypeVar("Made")
 
 
@@ -34,8 +50,6 @@ class Box(ABC):
     """The least and the greatest number of inputs; None is any."""
     keeps_schema: ClassVar[bool] = False
     """Whether every output has the attributes of the first input."""
-    emits_late: ClassVar[bool] = False
-    """Whether a tuple that comes too late is emitted all the same: it is counted, but not lost."""
     system: ClassVar[bool] = False
     """Whether only Australis itself may put the box into a network."""
 
@@ -71,6 +85,11 @@ class Box(ABC):
     # --- state and time
 
     @property
+    def emits_late(self) -> bool:
+        """Whether a tuple that comes too late is emitted among the others: it is counted, but not lost."""
+        return False
+
+    @property
     @abstractmethod
     def ordered(self) -> bool:
         """Whether the box is order-sensitive (Aurora 5.2.2), and so keeps state.
@@ -88,6 +107,13 @@ class Box(ABC):
     def timeout_us(self) -> int | None:
         """The microseconds after which it may emit without new input; None for never."""
 
+    def holds_us(self, *schemas: Schema) -> int:
+        """How long a result's oldest tuple has been held, in microseconds, where parameters say so.
+
+        Such as the length of a window over time that is full of tuples; 0 if nothing can be said.
+        """
+        return 0
+
     @abstractmethod
     def partition_keys(self, port: int) -> Sequence[str]:
         """The attributes at an input port whose values make groups of tuples that the box keeps apart.
@@ -95,6 +121,50 @@ class Box(ABC):
         It treats each group as if the others did not exist: removing some groups does not change what it
         emits for the rest. Empty if that does not hold, or if it keeps no state.
         """
+
+    @property
+    def orders(self) -> Mapping[int, Order]:
+        """The order that it expects at an input port, for those that have one."""
+        return {}
+
+    @final
+    @property
+    def late_ports(self) -> tuple[int, ...]:
+        """The input ports whose late tuples leave by an output of their own: the last outputs, in order."""
+        return tuple(port for port, order in sorted(self.orders.items()) if order.late)
+
+    @final
+    def with_late(self, results: Schema, *inputs: Schema) -> tuple[Schema, ...]:
+        """The schema of its results, and those of its late outputs."""
+        return (results, *(inputs[port] for port in self.late_ports))
+
+    @final
+    def but_late(
+        self, origins: Sequence[Mapping[str, str]], *inputs: Schema
+    ) -> tuple[Mapping[str, str], ...]:
+        """Origins of its results, without names that late tuples have for something else."""
+        return tuple(
+            {
+                name: source
+                for name, source in names.items()
+                if all(late == port and name == source for late in self.late_ports if name in inputs[late])
+            }
+            for port, names in enumerate(origins)
+        )
+
+    @final
+    def with_wanted_late(self, read: Sequence[Names], wanted: Sequence[Names]) -> tuple[Names, ...]:
+        """What it reads of each input port, with what is wanted of late tuples: they leave as they came."""
+        late = dict(zip(self.late_ports, wanted[1:], strict=True))
+        return tuple(names | late.get(port, Names()) for port, names in enumerate(read))
+
+    def passings(self, *schemas: Schema) -> tuple[Passings, ...]:
+        """The marks of each output port, if all inputs have the marks that they come from.
+
+        The late outputs have none and may be left out. Marks may not depend on what the box keeps. A tuple
+        that it has not emitted yet when a mark comes must not be below the mark that it makes of it.
+        """
+        return ({},) * self.outputs
 
     # --- what it does to tuples
 
@@ -147,7 +217,7 @@ class Box(ABC):
         """All expressions, the arguments of window functions included."""
         yield from self.expressions(*schemas)
         for call in self.window_functions(*schemas):
-            yield from call.args
+            yield from call.inputs
 
     @final
     def _used(self, *schemas: Schema) -> Names:
@@ -191,6 +261,9 @@ class Composed(Box):
     def timeout_us(self) -> int | None:
         return self.core.timeout_us
 
+    def holds_us(self, *schemas: Schema) -> int:
+        return self.core.holds_us(*schemas)
+
     @property
     def copies_tuples(self) -> bool:
         return self.core.copies_tuples
@@ -198,6 +271,13 @@ class Composed(Box):
     @property
     def pairs_inputs(self) -> bool:
         return self.core.pairs_inputs
+
+    @property
+    def orders(self) -> Mapping[int, Order]:
+        return self.core.orders
+
+    def passings(self, *schemas: Schema) -> tuple[Passings, ...]:
+        return self.core.passings(*schemas)
 
     def partition_keys(self, port: int) -> Sequence[str]:
         return self.core.partition_keys(port)
@@ -223,6 +303,15 @@ def unchanged(*schemas: Schema) -> tuple[Mapping[str, str], ...]:
     return tuple({name: name for name in schema.names} for schema in schemas)
 
 
+def passed_on(schema: Schema, ports: int = 1) -> Passings:
+    """The marks of a stream that has the tuples of some inputs unchanged, each as soon as it arrives."""
+    return {
+        field.name: tuple(Passing(port, field.name) for port in range(ports))
+        for field in schema
+        if is_orderable(field.type)
+    }
+
+
 @contextmanager
 def at(path: str) -> Iterator[None]:
     """Put `path` before the path of every problem raised inside."""
@@ -232,25 +321,44 @@ def at(path: str) -> Iterator[None]:
         raise error.under(path) from None
 
 
-def named_texts(value: Mapping[str, str] | Iterable[tuple[str, str]], path: str) -> NamedTexts:
-    """A mapping from names to texts as a tuple of pairs, so that a box stays a hashable value."""
+def constant_text(value: Any) -> Any:
+    """A number, True or False as the text of an expression; anything else stays as it is.
+
+    >>> constant_text(1), constant_text(True), constant_text(0.5), constant_text("pos + 1")
+    ('1', 'true', '0.5', 'pos + 1')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    is_number = isinstance(value, int) or (isinstance(value, float) and isfinite(value))
+    return repr(value) if is_number else value
+
+
+def named_texts(
+    value: Mapping[str, str] | Iterable[tuple[str, str]], path: str, *, constants: bool = False
+) -> NamedTexts:
+    """A mapping from names to texts as a tuple of pairs, so that a box stays a hashable value.
+
+    With `constants`, a number, True or False is the text of itself.
+    """
     guard(value, Iterable, path, "a mapping from names to expressions")
     pairs: tuple[Any, ...] = tuple(value.items() if isinstance(value, Mapping) else value)
     if not pairs:
         raise AlgebraError(Problem(path, "is empty", "at least one 'name: expression'"))
     found: dict[str, str] = {}
-    for index, pair in enumerate(pairs):
-        name, text = _named_text(pair, path, index)
-        if name in found:
-            raise AlgebraError(Problem(f"{path}.{name}", "occurs twice", "each name only once"))
-        found[name] = text
+    with Gathering() as gathering:
+        for index, pair in enumerate(pairs):
+            with gathering.at():
+                name, text = _named_text(pair, path, index, constants)
+                if name in found:
+                    raise AlgebraError(Problem(f"{path}.{name}", "occurs twice", "each name only once"))
+                found[name] = text
     return tuple(found.items())
 
 
-def _named_text(pair: Any, path: str, index: int) -> tuple[str, str]:
+def _named_text(pair: Any, path: str, index: int, constants: bool) -> tuple[str, str]:
     if not (isinstance(pair, tuple | list) and len(pair) == 2):
         raise AlgebraError(Problem(f"{path}[{index}]", f"is {shown(pair)}", "a name and an expression"))
-    name, text = pair
+    name, text = pair[0], constant_text(pair[1]) if constants else pair[1]
     guard(name, str, f"{path}[{index}]", "a text as a name")
     guard(text, str, f"{path}.{name}", "an expression as a text")
     return name, text
@@ -273,18 +381,16 @@ def predicate(text: str, scope: Schema | Mapping[str, Schema], path: str) -> Exp
         return bound
 
 
-def window_calls(
-    functions: NamedTexts, schema: Schema, *, interpolation: bool = False
-) -> dict[str, WindowCall]:
-    """The typed window functions of a box, by the name of the attribute each computes."""
-    calls = {}
+def window_calls(functions: NamedTexts, schema: Schema, *, interpolation: bool = False) -> WindowFunctions:
+    """The typed window functions of a box, and the attributes that are computed from their results."""
+    expressions: dict[str, WindowExpression] = {}
     with Gathering() as found:
         for name, text in functions:
             with found.at(f"functions.{name}"):
-                calls[name] = parse_window(text).bind(schema, interpolation=interpolation)
-    return calls
+                expressions[name] = parse_window(text).bind(schema, interpolation=interpolation)
+    return combined(expressions)
 
 
-def call_fields(calls: Mapping[str, WindowCall]) -> tuple[Field, ...]:
+def call_fields(functions: WindowFunctions) -> tuple[Field, ...]:
     """The attributes that window functions add to an output."""
-    return tuple(Field(name, call.type, call.nullable) for name, call in calls.items())
+    return tuple(Field(name, value.type, value.nullable) for name, value in functions.values.items())

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from australis.algebra.boxes.box import Box, Names, unchanged
+from australis.algebra.boxes.box import Box, Names, Passings, passed_on, unchanged
 from australis.algebra.expr import Expr, WindowCall
 from australis.algebra.guards import guard
 from australis.algebra.schema import Schema
@@ -36,6 +36,9 @@ class Drop(Box):
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         return (inputs[0],)
+
+    def passings(self, *schemas: Schema) -> tuple[Passings, ...]:
+        return (passed_on(schemas[0]),)
 
     def partition_keys(self, port: int) -> Sequence[str]:
         return ()

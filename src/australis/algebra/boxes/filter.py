@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from australis.algebra.boxes.box import Box, Names, predicate, unchanged
+from australis.algebra.boxes.box import Box, Names, Passings, passed_on, predicate, unchanged
 from australis.algebra.expr import Expr, WindowCall, parse
 from australis.algebra.guards import Gathering
 from australis.algebra.order import names
@@ -58,6 +58,9 @@ class Filter(Box):
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         self.bind(inputs[0])
         return (inputs[0],) * self.outputs
+
+    def passings(self, *schemas: Schema) -> tuple[Passings, ...]:
+        return (passed_on(schemas[0]),) * self.outputs
 
     def partition_keys(self, port: int) -> Sequence[str]:
         return ()

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from australis.algebra.boxes.box import Box, NamedTexts, Names, at, check_syntax, named_texts
+from australis.algebra.boxes.box import Box, NamedTexts, Names, Passings, at, check_syntax, named_texts
 from australis.algebra.expr import Attribute, Expr, WindowCall, parse
 from australis.algebra.guards import Gathering
+from australis.algebra.order import is_orderable
+from australis.algebra.progress import Passing, Same, Through, rises_with
 from australis.algebra.schema import Field, Schema
 
 
@@ -16,8 +18,10 @@ from australis.algebra.schema import Field, Schema
 class Map(Box):
     """`Map(B1 = F1, ..., Bm = Fm)`: a generalised projection; attributes that are not named are dropped.
 
-    >>> Map({"sid": "sid", "km": "pos / 1000"}).attributes
-    (('sid', 'sid'), ('km', 'pos / 1000'))
+    A number, True or False is a constant.
+
+    >>> Map({"sid": "sid", "km": "pos / 1000", "n": 1}).attributes
+    (('sid', 'sid'), ('km', 'pos / 1000'), ('n', '1'))
     """
 
     attributes: NamedTexts
@@ -29,7 +33,8 @@ class Map(Box):
     timeout_us: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "attributes", named_texts(self.attributes, "attributes"))
+        named = named_texts(self.attributes, "attributes", constants=True)
+        object.__setattr__(self, "attributes", named)
         check_syntax(self.attributes, "attributes", parse)
 
     def bind(self, schema: Schema) -> dict[str, Expr]:
@@ -45,6 +50,17 @@ class Map(Box):
         bound = self.bind(inputs[0])
         with at("attributes"):
             return (Schema(tuple(Field(name, e.type, e.nullable) for name, e in bound.items())),)
+
+    def passings(self, *schemas: Schema) -> tuple[Passings, ...]:
+        bound = self.bind(schemas[0])
+        risen = {name: rises_with(expr) for name, expr in bound.items() if is_orderable(expr.type)}
+        return (
+            {
+                name: (Passing(0, source, _through(bound[name], source, schemas[0])),)
+                for name, source in risen.items()
+                if source is not None and is_orderable(schemas[0][source].type)
+            },
+        )
 
     def partition_keys(self, port: int) -> Sequence[str]:
         return ()
@@ -64,3 +80,7 @@ class Map(Box):
     def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
         bound = self.bind(schemas[0])
         return ({name: expr.name for name, expr in bound.items() if isinstance(expr, Attribute)},)
+
+
+def _through(expr: Expr, source: str, schema: Schema) -> Same | Through:
+    return Same() if isinstance(expr, Attribute) else Through(expr, source, schema[source].type, expr.type)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from australis.algebra.boxes.box import Box, Names, unchanged
+from australis.algebra.boxes.box import Box, Names, Passings, passed_on, unchanged
 from australis.algebra.expr import Expr, WindowCall
 from australis.algebra.schema import Field, Schema
 from australis.errors import AlgebraError, Problem
@@ -38,6 +38,9 @@ class Union(Box):
                 )
         columns = zip(*inputs, strict=True)
         return (Schema(tuple(Field(c[0].name, c[0].type, any(f.nullable for f in c)) for c in columns)),)
+
+    def passings(self, *schemas: Schema) -> tuple[Passings, ...]:
+        return (passed_on(schemas[0], len(schemas)),)
 
     def partition_keys(self, port: int) -> Sequence[str]:
         return ()

@@ -83,10 +83,15 @@ class Binder:
         refuse(self.text, at, f"{function!r}: {mismatch.what}", mismatch.expected)
 
     def _bounded(self, call: Call, position: int) -> Call:
-        if longest(call) > RESULT_LENGTH_MAX:
+        most = self.length(call)
+        if most > RESULT_LENGTH_MAX:
             expected = f"at most {RESULT_LENGTH_MAX} if an attribute has {ATTRIBUTE_LENGTH}"
-            refuse(self.text, position, f"a text of up to {longest(call)} characters", expected)
+            refuse(self.text, position, f"a text of up to {most} characters", expected)
         return call
+
+    def length(self, call: Call) -> int:
+        """The most characters of the text that a call makes."""
+        return longest(call)
 
     # --- attributes
 
@@ -112,6 +117,8 @@ class Binder:
     def _refuse_attribute(self, node: Name, schema: Schema) -> NoReturn:
         near = nearest(node.name, schema.names)
         hint = f"one of {', '.join(schema.names)}" + (f" (perhaps {near!r})" if near else "")
+        if not near and self.text.strip() == node.name:
+            hint += f", or, if it is a text, \"'{node.name}'\""
         refuse(self.text, node.position, f"unknown attribute {node.column!r}", hint)
 
     # --- the other nodes

@@ -10,24 +10,34 @@ from australis.algebra.expr.binding import (
     Rule,
     common,
     comparison,
+    hashing,
     instant,
+    json_access,
     like,
     membership,
     nan_test,
     null_test,
     operation,
+    regexp_extract,
+    regexp_match,
+    regexp_replace,
     rounded,
     same,
+    sha2,
     shifting,
+    size,
+    splitting,
     strings,
     takes,
+    time_reading,
+    time_writing,
     whole,
     whole_division,
     with_literal_int,
     with_unit,
 )
 from australis.algebra.expr.literals import UNITS_US
-from australis.algebra.types import BOOLEAN, DOUBLE, INT, LONG, STRING, TIMESTAMP
+from australis.algebra.types import BOOLEAN, DOUBLE, INT, LONG, STRING, TEXTS, TIMESTAMP
 
 PAD_MAX = 1_000
 """How long `lpad`, `rpad` and `repeat` may make a string: a short text must not produce gigabytes."""
@@ -72,6 +82,7 @@ OPERATORS: dict[str, Rule] = {
     "is_null": null_test,
     "in": membership,
     "like": like,
+    "rlike": regexp_match,
 }
 """Functions written with signs and words rather than as name(arguments)."""
 
@@ -124,6 +135,19 @@ FUNCTIONS: dict[str, Rule] = {
     "concat": strings,
     "split_part": takes(STRING, STRING, INT, returns=STRING, may_be_null=True),
     "ascii": takes(STRING, returns=INT),
+    "regexp_extract": regexp_extract,
+    "regexp_replace": regexp_replace,
+    "get_json_object": json_access,
+    "split": splitting,
+    "get": takes(TEXTS, INT, returns=STRING, may_be_null=True),
+    "element_at": takes(TEXTS, INT, returns=STRING, may_be_null=True),
+    "array_contains": takes(TEXTS, STRING, returns=BOOLEAN),
+    "array_join": takes(TEXTS, STRING, returns=STRING),
+    "size": size,
+    "crc32": takes(STRING, returns=LONG),
+    "xxhash64": hashing,
+    "md5": _OF_STRING,
+    "sha2": sha2,
     "year": _CALENDAR,
     "quarter": _CALENDAR,
     "month": _CALENDAR,
@@ -135,6 +159,8 @@ FUNCTIONS: dict[str, Rule] = {
     "minute": _CALENDAR,
     "second": _CALENDAR,
     "date_trunc": with_unit(takes(STRING, TIMESTAMP, returns=TIMESTAMP, may_be_null=True), TRUNC_UNITS),
+    "date_format": time_writing,
+    "to_timestamp": time_reading,
     "unix_seconds": takes(TIMESTAMP, returns=LONG),
     "unix_millis": takes(TIMESTAMP, returns=LONG),
     "unix_micros": takes(TIMESTAMP, returns=LONG),
@@ -149,19 +175,28 @@ FUNCTIONS: dict[str, Rule] = {
 LEFT_OUT = {
     **dict.fromkeys(
         ("current_timestamp", "now", "current_date", "localtimestamp", "unix_timestamp"),
-        "an attribute: expressions cannot read the clock",
+        "an attribute: expressions cannot read the clock, and the time at which a tuple arrived is hidden",
     ),
     **dict.fromkeys(
         ("rand", "randn", "random", "uuid", "shuffle"), "an attribute: expressions cannot use random numbers"
     ),
     **dict.fromkeys(
-        ("rlike", "regexp", "regexp_like", "regexp_extract", "regexp_replace"), "LIKE or string functions"
+        ("regexp_extract_all", "regexp_count", "regexp_substr", "regexp_instr"),
+        "RLIKE, regexp_extract or regexp_replace",
     ),
     **dict.fromkeys(
-        ("sum", "avg", "min", "max", "count", "first", "last", "stddev", "median"),
+        (
+            *("sum", "avg", "min", "max", "count", "first", "last", "stddev", "median", "percentile", "corr"),
+            *("min_by", "max_by", "variance", "var_samp", "var_pop", "stddev_pop", "approx_count_distinct"),
+            *("percentile_sketch", "collect_list", "collect_set"),
+        ),
         "an Aggregate box: it is a window function",
     ),
     **dict.fromkeys(("reflect", "java_method", "try_reflect"), "a registered `module:function`"),
+    **dict.fromkeys(
+        ("explode", "explode_outer", "posexplode", "posexplode_outer", "unnest", "flatten"),
+        "an Unnest box: it makes a tuple of each element",
+    ),
     "try_cast": "CAST, which gives NULL where it cannot convert",
 }
 """Functions of Spark that people may look for, and what to use instead."""

@@ -14,7 +14,8 @@ from australis.algebra.expr.failure import refuse
 from australis.algebra.expr.parsing import Grammar, Syntax, names
 from australis.algebra.expr.tree import Expr
 from australis.algebra.guards import guard
-from australis.algebra.types import INTERVAL, NULL
+from australis.algebra.schema import Schema
+from australis.algebra.types import INTERVAL, NULL, TEXTS
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,26 @@ class Parsed:
     def bind(self, schema: Sides) -> Expr:
         """The typed tree over a stream's schema, or over {"left": ..., "right": ...} for a pair."""
         expr = Binder(self.text, schema).bind(self.syntax)
+        if expr.type == TEXTS:
+            refuse(
+                self.text,
+                0,
+                "an array as a value",
+                "one of its elements, as in split(...)[0], array_contains, or an Unnest box",
+            )
         if expr.type == INTERVAL:
             refuse(
                 self.text, 0, "an interval as a value", "a timestamp that it is added to or subtracted from"
             )
         if expr.type == NULL:
             refuse(self.text, 0, "a NULL without a type", "CAST(NULL AS type)")
+        return expr
+
+    def bind_array(self, schema: Schema) -> Expr:
+        """The typed tree of an expression that must be an array."""
+        expr = Binder(self.text, schema).bind(self.syntax)
+        if expr.type != TEXTS:
+            refuse(self.text, 0, f"a {expr.type} as an array", "an array, as in split(tags, ',')")
         return expr
 
 

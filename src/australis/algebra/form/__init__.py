@@ -4,6 +4,7 @@ Texts or plain values become a network, and a network becomes text that reads ba
 reads and writes whole networks, `codecs` knows each part of one, `documents` turns texts into plain values.
 """
 
+from australis.algebra.form.documents import parse_yaml
 from australis.algebra.form.form import (
     SUFFIXES,
     dumps,
@@ -22,6 +23,7 @@ __all__ = [
     "json_schema",
     "load",
     "loads",
+    "parse_yaml",
     "schema_text",
     "to_json",
 ]

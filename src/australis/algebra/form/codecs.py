@@ -6,22 +6,23 @@ The published JSON Schema is made from these, so what it says and what is read c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache
 from itertools import takewhile
 from sys import float_info
 from typing import Any
 
-from australis.algebra.boxes import Box, at
+from australis.algebra.boxes import SIDES, UNMATCHED, Box, at, constant_text
 from australis.algebra.expr import nearest
 from australis.algebra.form.stand_ins import UNKNOWN_FIELD
 from australis.algebra.guards import Gathering, is_a, shown
 from australis.algebra.network import NAME_PATTERN
 from australis.algebra.order import SLACK_MAX, Order
-from australis.algebra.quality import Quality, ValueGraph
+from australis.algebra.progress import Progress
+from australis.algebra.quality import Points, Quality, Since, ValueGraph
 from australis.algebra.schema import Schema, schema_of
-from australis.algebra.store import Pull, Store
-from australis.errors import FormError, Problem
+from australis.algebra.store import KINDS, FileFormat, Pull, Store, file_format_of
+from australis.errors import AlgebraError, FormError, Problem
 
 Json = Any
 
@@ -43,19 +44,27 @@ def expect(value: Json, kinds: type | tuple[type, ...], expected: str) -> Json:
 
 
 def _texts(value: Json) -> tuple[str, ...]:
-    for index, item in enumerate(expect(value, list, "a list of texts")):
-        with at(f"[{index}]"):
-            expect(item, str, "a text")
+    with Gathering() as gathering:
+        for index, item in enumerate(expect(value, list, "a list of texts")):
+            with gathering.at(f"[{index}]"):
+                expect(item, str, "a text")
     return tuple(value)
 
 
 def _named(value: Json) -> tuple[tuple[str, str], ...]:
     expect(value, dict, "an object of texts")
     _refuse_split(list(value.items()))
-    for name, text in value.items():
-        with at(name):
-            expect(text, str, "a text")
+    with Gathering() as gathering:
+        for name, text in value.items():
+            with gathering.at(name):
+                expect(text, str, "a text")
     return tuple(value.items())
+
+
+def _expressions(value: Json) -> tuple[tuple[str, str], ...]:
+    """Expressions by name; a number, true and false stand for themselves."""
+    expect(value, dict, "an object of expressions")
+    return _named({name: constant_text(each) for name, each in value.items()})
 
 
 def _refuse_split(items: list[tuple[str, Json]]) -> None:
@@ -105,15 +114,20 @@ TEXT = Codec({"type": "string"}, lambda v: expect(v, str, "a text"))
 TEXTS = Codec({"type": "array", "items": {"type": "string"}}, _texts, list)
 SOME_TEXTS = Codec({**TEXTS.schema, "minItems": 1}, _texts, list)
 NAMED = Codec(_OF_TEXTS, _named, dict)
+EXPRESSIONS = Codec(
+    {**_OF_TEXTS, "additionalProperties": {"type": ["string", "number", "boolean"]}}, _expressions, dict
+)
 SPAN = Codec({"type": ["number", "string"], "minimum": 0}, _span)
+HOW = Codec({"enum": list(UNMATCHED)}, TEXT.read)
+SIDE = Codec({"enum": list(SIDES)}, TEXT.read)
 FLAG = Codec({"type": "boolean"}, lambda v: expect(v, bool, "true or false"))
 NUMBER = Codec({"type": "number"}, _number)
 WEIGHT = Codec({"type": "number", "exclusiveMinimum": 0}, _number)
 IMPORTANCE = Codec({"type": "number", "minimum": 0}, _number)
 WHOLE = Codec({"type": "integer"}, lambda v: expect(v, int, "a whole number"))
 SLACK = Codec(
-    {"type": "integer", "minimum": 0, "maximum": SLACK_MAX},
-    lambda v: expect(v, int, "a whole number: slack counts tuples, not time"),
+    {"type": ["integer", "string"], "minimum": 0, "maximum": SLACK_MAX},
+    lambda v: expect(v, (int, str), "a whole number of tuples, or a length such as '10 s'"),
 )
 HISTORY = Codec(
     {"type": ["integer", "string"], "minimum": 0},
@@ -191,17 +205,95 @@ def object_schema(properties: dict[str, Json], required: list[str], title: str) 
     return {**described, "required": required} if required else described
 
 
-ORDER = record(Order, {"on": TEXT, "slack": SLACK, "group_by": TEXTS}, "Order(On, Slack, GroupBy)")
+ORDER = record(
+    Order,
+    {
+        "on": TEXT,
+        "slack": SLACK,
+        "group_by": TEXTS,
+        "by": Codec({"enum": ["slack", "progress"]}, TEXT.read),
+        "late": FLAG,
+    },
+    "Order(On, Slack, GroupBy)",
+)
+PROGRESS = record(
+    Progress, {"on": TEXT, "slack": SPAN, "promise": TEXT, "idle": TEXT}, "how an input makes marks"
+)
 VALUE_GRAPH = record(
     ValueGraph,
     {"attribute": TEXT, "points": POINTS, "categories": CATEGORIES},
     "utility by the value of an attribute",
 )
-QUALITY = record(
-    Quality,
-    {"delay": POINTS, "loss": POINTS, "value": VALUE_GRAPH, "weight": WEIGHT},
+
+
+@dataclass(frozen=True)
+class _DelayForm:
+    """A delay graph as it is written: its points, and what delays count from."""
+
+    points: Points = ()
+    since: str = Since.OLDEST
+
+
+@dataclass(frozen=True)
+class _QualityForm:
+    """The graphs of an output as they are written."""
+
+    delay: _DelayForm = _DelayForm()
+    loss: Points = ()
+    value: ValueGraph | None = None
+    weight: float = 1.0
+
+
+_SINCE = Codec({"enum": [each.value for each in Since]}, TEXT.read, str)
+_DELAY = record(_DelayForm, {"since": _SINCE, "points": POINTS}, "utility by delay")
+
+
+def _read_delay(value: Json) -> _DelayForm:
+    form: _DelayForm = _DELAY.read(value) if isinstance(value, dict) else _DelayForm(POINTS.read(value))
+    return form
+
+
+def _write_delay(form: _DelayForm) -> Json:
+    return POINTS.write(form.points) if form.since == Since.OLDEST else _DELAY.write(form)
+
+
+_QUALITY = record(
+    _QualityForm,
+    {
+        "delay": Codec({"oneOf": [POINTS.schema, _DELAY.schema]}, _read_delay, _write_delay),
+        "loss": POINTS,
+        "value": VALUE_GRAPH,
+        "weight": WEIGHT,
+    },
     "QoS graphs of an output",
 )
+
+
+def _read_quality(value: Json) -> Quality:
+    form: _QualityForm = _QUALITY.read(value)
+    try:
+        return Quality(form.delay.points, form.loss, form.value, form.weight, form.delay.since)
+    except AlgebraError as error:
+        nested = isinstance(value.get("delay"), dict)
+        raise AlgebraError([_in_delay(each, nested) for each in error.problems]) from None
+
+
+def _in_delay(problem: Problem, nested: bool) -> Problem:
+    """A problem of a Quality at its place in a document, where `since` and points may be inside `delay`."""
+    if problem.path == "since":
+        return problem.under("delay")
+    if nested and problem.path.startswith("delay"):
+        return replace(problem, path=f"delay.points{problem.path.removeprefix('delay')}")
+    return problem
+
+
+def _write_quality(quality: Quality) -> Json:
+    delay = _DelayForm(quality.delay, quality.since)
+    return _QUALITY.write(_QualityForm(delay, quality.loss, quality.value, quality.weight))
+
+
+QUALITY = Codec(_QUALITY.schema, _read_quality, _write_quality)
+"""The graphs of an output; a delay graph may be its points alone."""
 
 _STORE = record(
     Store,
@@ -231,15 +323,40 @@ def _write_store(store: Store) -> Json:
 STORE = Codec({"oneOf": [{"type": "string"}, _STORE.schema]}, _read_store, _write_store)
 """A store; one that is only a place may be a text."""
 
+_NAMES = {"oneOf": [TEXTS.schema, _OF_TEXTS]}
+_CSV_OPTIONS = {
+    "header": FLAG.schema,
+    "separator": {"type": "string", "minLength": 1},
+    "quote": {"type": "string", "maxLength": 1},
+    "nulls": TEXTS.schema,
+    "columns": _NAMES,
+}
+FILE_FORMAT = Codec(
+    {
+        "oneOf": [
+            {"enum": list(KINDS)},
+            object_schema({"csv": object_schema(_CSV_OPTIONS, [], "separated fields")}, ["csv"], "CSV"),
+            object_schema({"zeek": object_schema({"columns": _OF_TEXTS}, [], "Zeek")}, ["zeek"], "Zeek logs"),
+        ]
+    },
+    file_format_of,
+    FileFormat.as_json,
+)
+"""The format of an input's files; one without options may be a text."""
+
 FIELDS: dict[str, Codec] = {
-    **dict.fromkeys(("predicates", "group_by", "by"), SOME_TEXTS),
-    **dict.fromkeys(("attributes", "functions"), NAMED),
+    **dict.fromkeys(("predicates", "group_by", "by", "of", "then"), SOME_TEXTS),
+    **dict.fromkeys(("attributes", "previous"), EXPRESSIONS),
+    "functions": NAMED,
     **dict.fromkeys(("order", "left", "right"), ORDER),
-    **dict.fromkeys(("size", "advance"), SPAN),
-    **dict.fromkeys(("advance_when", "timeout", "predicate", "on"), TEXT),
+    **dict.fromkeys(("size", "advance", "offset", "session", "within"), SPAN),
+    **dict.fromkeys(("advance_when", "timeout", "predicate", "on", "attribute", "array", "position"), TEXT),
+    "how": HOW,
+    "table": SIDE,
     "slack": SLACK,
-    "seed": WHOLE,
-    "align": FLAG,
+    **dict.fromkeys(("seed", "n", "back", "start"), WHOLE),
+    "keep": TEXTS,
+    **dict.fromkeys(("align", "empty", "first", "extrapolate", "keep_empty"), FLAG),
     "rate": NUMBER,
 }
 """The codec of each parameter of a box, by name; a name means the same in every box."""

@@ -15,9 +15,11 @@ from typing import Any
 from australis.algebra.boxes import BOXES
 from australis.algebra.form.codecs import (
     ATTRIBUTES,
+    FILE_FORMAT,
     FLAG,
     HISTORY,
     IMPORTANCE,
+    PROGRESS,
     QUALITY,
     STORE,
     TEXT,
@@ -45,6 +47,7 @@ from australis.algebra.network import (
     Node,
     Output,
     Ref,
+    query_inputs,
 )
 from australis.errors import AlgebraError, FormError, Problem
 
@@ -76,7 +79,14 @@ def _refs_schema(arity: tuple[int, int | None]) -> dict[str, Json]:
 REFS = Codec(_refs_schema((1, None)), _read_refs, _write_refs)
 INPUT = record(
     Input,
-    {"schema": ATTRIBUTES, "table": FLAG, "store": STORE, "description": TEXT},
+    {
+        "schema": ATTRIBUTES,
+        "table": FLAG,
+        "store": STORE,
+        "format": FILE_FORMAT,
+        "progress": PROGRESS,
+        "description": TEXT,
+    },
     "a stream or a stored table",
 )
 OUTPUT = record(
@@ -105,10 +115,11 @@ _KEYS: dict[str, Json] = {
 """The pattern of the ids in each section."""
 
 
-def load(path: str | Path, *, as_written: bool = False) -> Network:
+def load(path: str | Path, *, as_written: bool = False, query: bool = False) -> Network:
     """The network in a .json, .yaml or .yml file.
 
-    Relative paths of stores begin at the folder of the file; `as_written` leaves them as they are.
+    Relative paths of stores begin at the folder of the file; `as_written` leaves them as they are. With
+    `query` it is an ad hoc query: marks come with its connection points.
     """
     file = Path(path)
     _check_suffix(file.suffix, str(path))
@@ -116,7 +127,7 @@ def load(path: str | Path, *, as_written: bool = False) -> Network:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FormError(Problem(str(path), f"cannot be read: {error}", "a text file in UTF-8")) from error
-    network = loads(text, file.suffix)
+    network = loads(text, file.suffix, query=query)
     return network if as_written else network.located(str(file.parent.resolve()))
 
 
@@ -125,8 +136,8 @@ def _check_suffix(suffix: str, path: str) -> None:
         raise FormError(Problem(path, "is not a network file", f"a name that ends in {', '.join(SUFFIXES)}"))
 
 
-def loads(text: str, suffix: str = ".json") -> Network:
-    """The network in a text.
+def loads(text: str, suffix: str = ".json", *, query: bool = False) -> Network:
+    """The network in a text; with `query` an ad hoc query.
 
     >>> loads('{"australis": 2}')
     Traceback (most recent call last):
@@ -134,7 +145,8 @@ def loads(text: str, suffix: str = ".json") -> Network:
     """
     _check_suffix(suffix, suffix)
     try:
-        return from_json(parse_json(text) if suffix.lower() == ".json" else parse_yaml(text))
+        document = parse_json(text) if suffix.lower() == ".json" else parse_yaml(text)
+        return from_json(document, query=query)
     except RecursionError:
         raise FormError(Problem("", "is nested too deeply", "a network")) from None
 
@@ -147,9 +159,10 @@ def dumps(network: Network, suffix: str = ".json") -> str:
     return write_yaml(to_json(network))
 
 
-def from_json(document: Json, *, system: bool = False) -> Network:
+def from_json(document: Json, *, system: bool = False, query: bool = False) -> Network:
     """The network that a parsed document describes; `system` admits the boxes that only Australis adds.
 
+    With `query` it is an ad hoc query, whose marks come with its connection points.
     If anything is wrong, the error has every problem that can be found: of the parts that cannot be read, and
     of the others as parts of a network.
     """
@@ -167,6 +180,8 @@ def from_json(document: Json, *, system: bool = False) -> Network:
     gathering = Gathering()
     found = gather_fields(rest, {**_TEXTS, **codecs}, ["name"], gathering)
     found = {"inputs": {}, "boxes": {}, "outputs": {}, **found}
+    if query:
+        found["inputs"] = query_inputs(found["inputs"], found["boxes"])
     problems = [*gathering.problems, *(each.under(found.get("name", "")) for each in parts.problems)]
     if problems:
         raise FormError([*problems, *_draft_problems(rest, found, parts)])

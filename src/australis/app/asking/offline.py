@@ -23,6 +23,11 @@ def query_history(root: RootOptions, query: Network) -> Iterator[tuple[str, pa.T
     for name in (name for name, given in query.inputs.items() if given.table):
         what = f"{name!r} is a stored table, which only a node can read"
         raise EngineError(Problem(root.root, what, "`australis run` of its network first"))
+    orders = [order for node in query.boxes.values() for order in node.box.orders.values()]
+    for name in (name for name, given in query.inputs.items() if given.marked):
+        if any(order.by_progress for order in orders):
+            what = f"{query.name} goes by the marks of {name!r}, which only a node passes on"
+            raise EngineError(Problem(root.root, what, "`australis run` of its network first"))
     engine = start_engine("kernels", query)
     tables = {point: read_history(root.root, point, catalog=root.catalog) for point in query.inputs}
     quarantined = 0

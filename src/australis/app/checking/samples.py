@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from australis.algebra.network import Network
-from australis.engine.files import Batch, Reader, open_reader
+from australis.engine.files import Batch, Reader
+from australis.engine.sources import Options, open_source
 from australis.errors import Problem
 
 ROWS = 100_000
@@ -36,8 +37,9 @@ def read_samples(network: Network, files: Mapping[str, str]) -> list[Sample]:
 
 
 def _sample(network: Network, name: str, file: str) -> Sample:
-    schema = network.inputs[name].schema
-    with open_reader(file, schema, timezone=network.timezone, stream_format="csv") as reader:
+    schema, format = network.inputs[name].schema, network.inputs[name].format
+    options = Options(timezone=network.timezone, stream_format="csv", format=format)
+    with open_source(name, file, schema, options) as reader:
         batches = list(_first(reader))
         notes = reader.notes
     table = pa.concat_tables([schema.arrow.empty_table(), *(batch.table for batch in batches)])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from australis.algebra.network import Network, Ref
-from australis.plan.superboxes import Discipline, Plan, Superbox, outputs_of, plan
+from australis.plan.parts import outputs_of
+from australis.plan.superboxes import Discipline, Plan, Superbox, plan
 from australis.policy.analysis import Analysis, Costs, rates
 from australis.policy.load import Goal, Situation, Stage
 from australis.policy.shed import Flow, Shedding, shed
@@ -18,7 +19,8 @@ def shed_statically(network: Network, costs: Costs, found: Analysis) -> Shedding
     made = plan(network, Discipline.BRANCH)
     inputs = {name: load.received for name, load in found.inputs.items()}
     streams = rates(network, inputs, costs.boxes)
-    stages = {name: _stage(made, each, found, streams) for name, each in made.superboxes.items()}
+    leads = outputs_of(network)
+    stages = {name: _stage(made, each, found, streams, leads) for name, each in made.superboxes.items()}
     ways = made.ways
     goals = {
         name: Goal(name, output.quality, tuple(ways[name]))
@@ -28,7 +30,9 @@ def shed_statically(network: Network, costs: Costs, found: Analysis) -> Shedding
     return shed(Flow(Situation(0, stages, goals)), found.excess)
 
 
-def _stage(made: Plan, superbox: Superbox, found: Analysis, streams: Rates) -> Stage:
+def _stage(
+    made: Plan, superbox: Superbox, found: Analysis, streams: Rates, leads: Mapping[str, frozenset[str]]
+) -> Stage:
     """A superbox under the expected load; tuples dropped at its gate have already been read."""
     arcs = superbox.streams.values()
     rate = sum(streams[Ref.parse(arc)] for arc in arcs)
@@ -36,11 +40,10 @@ def _stage(made: Plan, superbox: Superbox, found: Analysis, streams: Rates) -> S
     written = [name for name, arc in made.outputs.items() if made.arcs[arc].writer == superbox.id]
     cores = sum(found.boxes[box].cores for box in superbox.boxes)
     cores += sum(found.outputs[name].cores for name in written if name in found.outputs)
-    downstream = outputs_of(made.network)
     return Stage(
         superbox.id,
         {name: fed / rate for name, fed in _fed(made, superbox, streams).items()} if rate else {},
-        frozenset().union(*(downstream[box] for box in superbox.boxes)),
+        frozenset().union(*(leads[box] for box in superbox.boxes)),
         rate=rate,
         direct=direct,
         tuple_us=cores * 1e6 / rate if rate else 0.0,

@@ -12,13 +12,22 @@ from australis.algebra.network import Network
 from australis.app import checking, showing
 from australis.app.checking import CapacityQuestion, analysis_options
 from australis.app.exit_codes import OVERLOADED, REFUSED
-from australis.app.options import find_network, grouped, named_files, network_arguments, progress_option
+from australis.app.options import (
+    find_network,
+    format_option,
+    grouped,
+    named_files,
+    named_formats,
+    network_arguments,
+    progress_option,
+    with_formats,
+)
 from australis.errors import AlgebraError, Problem
 
 
 @click.command(
     cls=grouped(
-        Network=("function_files", "inputs"),
+        Network=("function_files", "inputs", "input_formats"),
         Capacity=("rate", "capacity", "headroom", "train_ms"),
         Costs=("calibrate", "tuples", "root", "costs"),
     )
@@ -32,6 +41,7 @@ from australis.errors import AlgebraError, Problem
     metavar="NAME=FILE",
     help="Read the first 100,000 rows of a file for an input, and say what does not fit. Repeatable.",
 )
+@format_option
 @click.option("--json", "as_json", is_flag=True, help="Print valid, problems and warnings as JSON.")
 @analysis_options
 @progress_option
@@ -42,6 +52,7 @@ def command(
     net: str,
     function_files: tuple[str, ...],
     inputs: tuple[str, ...],
+    input_formats: tuple[str, ...],
     as_json: bool,
     progress: bool | None,
     **options: Any,
@@ -82,6 +93,7 @@ def command(
         if as_json:
             _report([Problem(net, f"failed: {type(error).__name__}: {error}")], (), as_json)
         raise
+    network = with_formats(network, named_formats(input_formats, network))
     files = named_files(inputs, list(network.inputs), "input")
     samples = checking.read_samples(network, files) if files else []
     warnings += tuple(warning for sample in samples for warning in sample.warnings)

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.tree import Tree
 
 from australis.algebra.form import to_json
-from australis.algebra.network import Network
+from australis.algebra.network import Network, Ref
 from australis.app import running, showing
 from australis.app.options import (
     DISCIPLINES,
@@ -194,7 +194,7 @@ def _tree(tree: Tree, *, to_terminal: bool) -> str:
 
 
 def _json(improved: Improved) -> str:
-    """The network's JSON form, with what is derived from it: the order of boxes, schemas, notation."""
+    """The network's JSON form, with what is derived from it: order of boxes, schemas, marks, notation."""
     network = improved.network
     explained: dict[str, Any] = {
         "network": to_json(network),
@@ -202,9 +202,23 @@ def _json(improved: Improved) -> str:
         "notation": {box_id: str(notation_of(node.box)) for box_id, node in network.boxes.items()},
         "schemas": {str(ref): schema.as_dict() for ref, schema in network.schemas.items()},
     }
+    if marks := {str(ref): sorted(marked) for ref, marked in network.marked.items() if marked}:
+        explained["marks"] = marks
+    if late := _late_outputs(network):
+        explained["late_outputs"] = late
     if improved.applied:
         explained["rewrites"] = [{"rule": each.rule, "says": each.says} for each in improved.applied]
     return json.dumps(explained, indent=2, ensure_ascii=False) + "\n"
+
+
+def _late_outputs(network: Network) -> dict[str, str]:
+    """The streams of late tuples, and the stream for which the tuples of each are late."""
+    found = {}
+    for box_id, node in network.boxes.items():
+        late = node.box.late_ports
+        for number, port in enumerate(late, node.box.outputs - len(late)):
+            found[str(Ref(box_id, number))] = str(node.sources[port])
+    return found
 
 
 _PICTURES = {"svg": draw_svg, "mermaid": draw_mermaid}

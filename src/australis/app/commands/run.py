@@ -15,9 +15,11 @@ from australis.app.options import (
     check_files,
     check_inputs,
     find_network,
+    format_option,
     grouped,
     log_options,
     named_files,
+    named_formats,
     network_arguments,
     node_options,
     refuse_elsewhere,
@@ -29,7 +31,17 @@ from australis.engine.sources import DEFAULT_BATCH
 
 @click.command(
     cls=grouped(
-        Inputs=("inputs", "stream_format", "batch", "strict", "follow", "rate", "speed", "by"),
+        Inputs=(
+            "inputs",
+            "input_formats",
+            "stream_format",
+            "batch",
+            "strict",
+            "follow",
+            "rate",
+            "speed",
+            "by",
+        ),
         Outputs=("outputs", "flush", "as_json"),
         Engine=("engine", "clock", "function_files"),
         Node=(
@@ -54,8 +66,9 @@ from australis.engine.sources import DEFAULT_BATCH
     "inputs",
     multiple=True,
     metavar="NAME=FILE",
-    help="A file for an input, on spark also a folder or generator:OPTIONS. Repeatable.",
+    help="A file for an input, a folder of files, or generator:OPTIONS. Repeatable.",
 )
+@format_option
 @click.option(
     "--output", "-o", "outputs", multiple=True, metavar="NAME=FILE", help="A file for an output. Repeatable."
 )
@@ -106,6 +119,7 @@ def command(
     net: str,
     function_files: tuple[str, ...],
     inputs: tuple[str, ...],
+    input_formats: tuple[str, ...],
     outputs: tuple[str, ...],
     engine: str,
     clock: str,
@@ -115,9 +129,10 @@ def command(
     """Run streams of tuples through a network.
 
     The name of a file tells its format: .csv and .tsv with a header, .jsonl, .ndjson and .json with one
-    object a line, .parquet; the text formats also as .gz. '-' is standard input or output. A timestamp
-    without a zone is a local time of the network's time zone; an empty field of a CSV file is NULL, and "" is
-    an empty string.
+    object a line, .log for Zeek logs, .parquet; the text formats also as .gz, inputs also as .bz2 and .zst
+    and in .zip archives. '-' is standard input or output. The `format` of an input, or --input-format, says
+    what a name does not: no header, another separator, words for NULL. A timestamp without a zone is a local
+    time of the network's time zone; an empty field of a CSV file is NULL, and "" is an empty string.
 
     Stored tables are read first; inputs with a store need no --input. Then the inputs take turns in the order
     in which the network declares them, each with --batch tuples; a pipe brings what is there, at most so
@@ -134,6 +149,7 @@ def command(
       australis run soldiers.yaml -i reports=generator:seed=7,tuples=1m,sid=key(50) --rate 5000/s -o alarms=-
       zcat reports.csv.gz | australis run soldiers.yaml -i reports=- -o alarms=- --format csv > alarms.csv
       australis run soldiers.yaml -i reports=reports.csv -o alarms=alarms.csv --runner light
+      australis run soldiers.yaml -i reports=r.txt --input-format 'reports={csv: {separator: ;}}'
       australis run rules.json --functions my_functions.py -i events=events.csv -o found=found.csv --json
     """
     network = find_network(net, function_files)
@@ -142,11 +158,14 @@ def command(
     check_files(network, sources, targets, as_json)
     node = NodeOptions.take(options)
     if engine != SPARK:
-        refuse_elsewhere(ctx, engine, sources)
+        refuse_elsewhere(ctx, engine, network, sources)
     node.check(ctx)
     check_inputs(network, sources, is_resumable=node.root is not None)
     now = wall_clock if clock == "wall" else running.stopped_clock()
-    job = running.RunRequest(network, sources, targets, now=now, is_timed=clock == "wall", **options)
+    formats = named_formats(input_formats, network)
+    job = running.RunRequest(
+        network, sources, targets, now=now, is_timed=clock == "wall", formats=formats, **options
+    )
     with running.stoppable() as stop:
         try:
             summary = _run(job, engine, node, stop, as_json)

@@ -34,6 +34,9 @@ _WIDTH_OF_FILES = 120
 def command(as_json: bool, watch: bool, every: float, shed: bool, **options: Any) -> None:
     """Print the statistics of a root: what went through each box, what waits, how late outputs are.
 
+    For inputs with progress it shows how far their marks have come, and for each order by progress which
+    input holds it back: that is why a window has no result yet.
+
     Where outputs have graphs it also shows what they got in the last seconds and what that is worth, and
     where drop boxes stand.
 
@@ -106,6 +109,8 @@ def _picture(statistics: Statistics) -> RenderableType:
     tables = [
         shown.boxes(statistics.boxes),
         shown.outputs(statistics.outputs),
+        *([shown.marks(statistics.marks)] if statistics.marks else []),
+        *([shown.orders(statistics.orders)] if statistics.orders else []),
         shown.superboxes(statistics),
         *([shown.arcs(statistics.arcs)] if any(statistics.arcs.values()) else []),
     ]

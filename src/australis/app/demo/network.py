@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from australis.algebra.builder import NetworkBuilder, Stream
 from australis.algebra.network import Network
 from australis.algebra.order import Order
-from australis.algebra.schema import TUP
+from australis.algebra.progress import Progress
 
 CONNECTIONS = {
     "time": "timestamp not null",
@@ -53,27 +53,27 @@ def network(
     *,
     sources: int = 4,
     period: str = "60 s",
-    slack: int = 16,
+    slack: str = "10 s",
     beacons: Beacons = USUAL_BEACONS,
 ) -> Network:
     """Operators a to g of the paper, where a service is a port; and the beacons.
 
     A source is active above a number of connections in a period, and scans above a number of services; a
-    cluster has at least so many active sources. The thresholds, and how far out of order the log is (`slack`,
-    in connections of one source), depend on the network that is monitored.
+    cluster has at least so many active sources. The thresholds, and how late a connection may be in the log
+    (`slack`), depend on the network that is monitored. From there on marks tell each box what is complete.
 
     >>> by_any_port = Beacons(port=None, window="1 h", deviation=0.1)
-    >>> watched = network(30, 30, slack=200, beacons=by_any_port)
+    >>> watched = network(30, 30, slack="1 min", beacons=by_any_port)
     >>> watched.boxes["beacon.regular"].box.predicates
     ('calls >= 20 AND deviation < every * 0.1',)
     """
     net = NetworkBuilder("intrusion", description="scans, clusters of active sources, and beacons")
-    connections = net.input("connections", CONNECTIONS)
-    by_source = Order("time", slack=slack, group_by=("src",))
+    connections = net.input("connections", CONNECTIONS, progress=Progress("time", slack=slack))
+    by_source = Order("time", group_by=("src",), by="progress")
     busy = _active(connections, by_source, period, active)
     _clusters(busy, period, sources)
     _scans(connections, busy, by_source, period, services)
-    _beacons(net, connections, slack, beacons)
+    _beacons(net, connections, beacons)
     return net.build()
 
 
@@ -84,7 +84,7 @@ def _active(connections: Stream, order: Order, period: str, least: int) -> Strea
 
 def _clusters(active: Stream, period: str, least: int) -> None:
     near = active.map({"time": "time", "src": "src", "net": NEIGHBOURHOOD}, as_="near")
-    order = Order("time", slack=50, group_by=("net",))
+    order = Order("time", group_by=("net",), by="progress")
     c = near.aggregate({"sources": "count(DISTINCT src)"}, order, period, align=True, as_="c")
     c.filter(f"sources >= {least}", as_="d").output("clusters")
 
@@ -92,29 +92,22 @@ def _clusters(active: Stream, period: str, least: int) -> None:
 def _scans(connections: Stream, active: Stream, order: Order, period: str, least: int) -> None:
     e = connections.aggregate({"services": "count(DISTINCT port)"}, order, period, align=True, as_="e")
     f = e.filter(f"services >= {least}", as_="f")
-    by_source = Order("time", group_by=("src",))
-    g = active.join(f, "left.src = right.src", size="0 s", left=by_source, right=by_source, as_="g")
+    g = active.join(f, "left.src = right.src", size="0 s", left=order, right=order, as_="g")
     both = {"time": "left_time", "src": "left_src", "connections": "connections", "services": "services"}
     g.map(both, as_="both").output("scans")
 
 
-def _beacons(net: NetworkBuilder, connections: Stream, slack: int, wanted: Beacons) -> None:
+def _beacons(net: NetworkBuilder, connections: Stream, wanted: Beacons) -> None:
     """Sources that call one host repeatedly at even intervals, too rarely for counts to find them."""
     pair = ("src", "dst")
-    order = Order("time", slack=slack, group_by=pair)
+    order = Order("time", group_by=pair, by="progress")
     with net.group(
         "beacon", description="connections of one pair of hosts, and how even their intervals are"
     ):
         in_order = connections.filter(wanted.small, as_="small").bsort(order, as_="sorted")
-        twos = in_order.aggregate(
-            {"before": "first(time)", "time": "last(time)"},
-            Order(TUP, group_by=pair),
-            2,
-            advance=1,
-            as_="twos",
-        )
+        calls = in_order.lag({"before": "time"}, group_by=pair, as_="call")
         interval = {"src": "src", "dst": "dst", "time": "time", "seconds": _SECONDS}
-        gaps = twos.filter("time > before", as_="next").map(interval, as_="interval")
+        gaps = calls.filter("time > before", as_="next").map(interval, as_="interval")
         even = gaps.aggregate(
             {"calls": "count(*)", "every": "avg(seconds)", "deviation": "stddev(seconds)"},
             order,

@@ -9,6 +9,7 @@ from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from australis.app.options.files import check_files, check_inputs, named_files
+    from australis.app.options.formats import format_option, named_formats, with_formats
     from australis.app.options.groups import GroupedCommand, grouped
     from australis.app.options.logs import log_options
     from australis.app.options.networks import (
@@ -37,6 +38,11 @@ else:
                 "check_files",
                 "check_inputs",
                 "named_files",
+            ),
+            "formats": (
+                "format_option",
+                "named_formats",
+                "with_formats",
             ),
             "groups": (
                 "GroupedCommand",
@@ -89,12 +95,14 @@ __all__ = [
     "check_inputs",
     "expressions",
     "find_network",
+    "format_option",
     "functions_option",
     "grouped",
     "import_python",
     "is_endless",
     "log_options",
     "named_files",
+    "named_formats",
     "network_arguments",
     "node_options",
     "point_schema",
@@ -103,4 +111,5 @@ __all__ = [
     "refuse_elsewhere",
     "root_argument",
     "root_options",
+    "with_formats",
 ]

@@ -10,7 +10,7 @@ import click
 
 from australis.algebra.network import Network
 from australis.engine.files import STANDARD_STREAM
-from australis.engine.sources import PREFIX
+from australis.engine.sources import PREFIX, TICKS
 
 
 def named_files(options: tuple[str, ...], known: list[str], kind: str) -> dict[str, str]:
@@ -54,7 +54,7 @@ def check_inputs(network: Network, sources: Mapping[str, str], *, is_resumable: 
     """Refuse files and folders that are not there; a root may hold a stored table already."""
     for name, path in sources.items():
         may_be_held = is_resumable and network.inputs[name].table
-        if path == STANDARD_STREAM or path.startswith(PREFIX) or may_be_held or Path(path).exists():
+        if path == STANDARD_STREAM or path.startswith((PREFIX, TICKS)) or may_be_held or Path(path).exists():
             continue
         what = "file" if Path(path).suffix and not path.endswith("/") else "folder"
         raise click.UsageError(f"--input {name}={path}: there is no such {what}")

@@ -38,28 +38,31 @@ def network_arguments(command: Command) -> Command:
     return click.argument("net", metavar="NET")(functions_option(command))
 
 
-def find_network(net: str, function_files: Iterable[str] = (), *, as_written: bool = False) -> Network:
+def find_network(
+    net: str, function_files: Iterable[str] = (), *, as_written: bool = False, query: bool = False
+) -> Network:
     """The network that NET names, after the Python that registers its functions.
 
-    `as_written` leaves the paths of stores as they are in a file, for display.
+    `as_written` leaves the paths of stores as they are in a file, for display. With `query` it is an ad hoc
+    query, whose marks come with its connection points.
     """
     for name in function_files:
         import_python(name)
     if net.lower().endswith(SUFFIXES):
         if not Path(net).exists():
             raise NetworkError(Problem(net, "there is no such file"))
-        return _load(net, as_written)
+        return _load(net, as_written, query)
     place, _, name = net.rpartition(":")
     if not place:
         hint = f"; a name in it, such as {net}:network" if net.endswith(".py") else ""
         raise NetworkError(Problem(net, "is not a network file", _EXPECTED + hint))
-    return _as_network(_attribute(import_python(place), name, place), net)
+    return _as_network(_attribute(import_python(place), name, place), net, query)
 
 
-def _load(net: str, as_written: bool) -> Network:
+def _load(net: str, as_written: bool, query: bool) -> Network:
     """The network in a file; a problem without a place is reported for the whole file."""
     try:
-        return load(net, as_written=as_written)
+        return load(net, as_written=as_written, query=query)
     except AlgebraError as error:
         raise type(error)(p if p.path else p.under(net) for p in error.problems) from None
 
@@ -120,7 +123,7 @@ def _attribute(module: ModuleType, name: str, place: str) -> object:
     return getattr(module, name)
 
 
-def _as_network(found: object, net: str) -> Network:
+def _as_network(found: object, net: str, query: bool) -> Network:
     if callable(found):
         try:
             found = found()
@@ -131,7 +134,7 @@ def _as_network(found: object, net: str) -> Network:
         except Exception as error:
             raise NetworkError(Problem(net, f"failed: {type(error).__name__}: {error}")) from error
     if isinstance(found, NetworkBuilder):
-        found = found.build()
+        found = found.build(query=query)
     if not isinstance(found, Network):
         expected = "a Network, a builder, or a function that gives one"
         raise NetworkError(Problem(net, f"is a {type(found).__name__}", expected))

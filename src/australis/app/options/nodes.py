@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 import click
@@ -17,7 +16,20 @@ from australis.algebra.spans import microseconds
 from australis.app.options.rates import RATE_METAVAR, rate_texts
 from australis.engine import LIGHT, MASTER, SPARK, WORKER_WAIT, WORKER_WAIT_S, light_tasks
 from australis.engine.files import STANDARD_STREAM
-from australis.engine.sources import PREFIX, GeneratorSource, Options, Source, parse_replay, parse_source
+from australis.engine.sources import (
+    AS_IT_IS,
+    PREFIX,
+    TICKS,
+    GeneratorSource,
+    Options,
+    Source,
+    TickSource,
+    check_ends,
+    parse_generator,
+    parse_replay,
+    parse_source,
+    parse_ticks,
+)
 from australis.errors import AlgebraError, EngineError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -286,35 +298,30 @@ class NodeOptions:
         try:
             replay = parse_replay(rate, self.speed, self._time_of(name, schema))
             follow = self.follow and text != STANDARD_STREAM
-            settings = Options(
-                follow=follow,
-                replay=replay,
-                batch=options.batch,
-                timezone=options.timezone,
-                stream_format=options.stream_format,
-            )
-            return parse_source(name, text, schema, settings)
+            return parse_source(name, text, schema, replace(options, follow=follow, replay=replay))
         except EngineError as error:
             raise click.UsageError(f"--input {name}={text}: {error}") from None
 
 
-def refuse_elsewhere(ctx: click.Context, engine: str, sources: dict[str, str]) -> None:
-    """Refuse options that the chosen engine does not have."""
+def refuse_elsewhere(ctx: click.Context, engine: str, network: Network, sources: Mapping[str, str]) -> None:
+    """Refuse options that the chosen engine does not have, and sources that it cannot read."""
     for field in fields(NodeOptions):
         if ctx.get_parameter_source(field.name) is ParameterSource.COMMANDLINE:
             option = field.name.replace("_", "-")
             raise click.UsageError(f"--{option} is for --engine spark, not for {engine}")
     for name, text in sources.items():
-        if text.startswith(PREFIX):
-            raise click.UsageError(f"--input {name}={text}: generators are for --engine spark")
-        if Path(text).is_dir():
-            what = "is a folder, and folders need a node"
-            raise click.UsageError(f"--input {name}={text}: {what}: leave out --engine {engine}")
+        if text.startswith((PREFIX, TICKS)):
+            parse = parse_generator if text.startswith(PREFIX) else parse_ticks
+            try:
+                check_ends(parse(name, text, network.inputs[name].schema, AS_IT_IS), text)
+            except EngineError as error:
+                hint = f"or leave out --engine {engine}"
+                raise click.UsageError(f"--input {name}={error}, {hint}") from None
 
 
 def is_endless(source: Source) -> bool:
     """Whether a source continues until somebody ends it."""
-    if isinstance(source, GeneratorSource):
+    if isinstance(source, GeneratorSource | TickSource):
         return source.tuples is None
     options: Options = getattr(source, "options")  # noqa: B009  (the protocol of sources leaves it out)
     return options.follow

@@ -41,7 +41,7 @@ class QueryOptions:
     def network(self, running: Network) -> Network:
         """The query as a network, whose inputs are connection points of a running one."""
         if self.net is not None:
-            return bound(running, find_network(self.net), self.point)
+            return bound(running, find_network(self.net, query=True), self.point)
         assert self.point is not None
         return in_one_line(running, self.point, self.predicate, self.attributes)
 

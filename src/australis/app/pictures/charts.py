@@ -50,7 +50,8 @@ def charts_width(count: int) -> float:
 def _charts(quality: Quality) -> Iterator[Chart]:
     graphs = graph_notation(quality)
     if quality.delay:
-        yield _delay(quality.delay, graphs["Delay"])
+        title = "delay since trigger" if quality.counts_since_trigger else "delay"
+        yield _delay(title, quality.delay, graphs["Delay"])
     if quality.loss:
         ends = [(0.0, "0 %"), (1.0, "100 %")]
         ticks = _ticks(0, 1, [*ends, *((x, f"{100 * x:.3g} %") for x, _ in quality.loss)])
@@ -59,12 +60,12 @@ def _charts(quality: Quality) -> Iterator[Chart]:
         yield _value(quality.value, graphs["Value"])
 
 
-def _delay(points: Points, tooltip: str) -> Chart:
+def _delay(title: str, points: Points, tooltip: str) -> Chart:
     end, good = points[-1][0], delta(points)
     high = end * (1 + _TAIL) or 1.0
     zone = [(good, f"δ {span_text(good, 3)}")] if math.isfinite(good) else []
     ticks = _ticks(0, high, [*zone, (end, span_text(end, 3)), (0.0, "0")])
-    return Chart("delay", tooltip, _curve(points, 0, high), ticks, good / high if zone else None)
+    return Chart(title, tooltip, _curve(points, 0, high), ticks, good / high if zone else None)
 
 
 def _value(graph: ValueGraph, tooltip: str) -> Chart:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from australis.algebra.network import Network, Ref
-from australis.app.pictures.notation import notation_of, quality_notation, remark
+from australis.app.pictures.notation import (
+    notation_of,
+    port_text,
+    progress_notation,
+    quality_notation,
+    remark,
+)
 
 
 def draw_mermaid(network: Network) -> str:
@@ -16,7 +22,8 @@ def draw_mermaid(network: Network) -> str:
 def _nodes(network: Network) -> Iterator[str]:
     for name, given in network.inputs.items():
         shape = ("[(", ")]") if given.table else ("([", "])")
-        yield f"  {_id('in', name)}{shape[0]}{_quoted(name)}{shape[1]}"
+        made = "" if given.progress is None else f"<br/>{_escaped(str(progress_notation(given.progress)))}"
+        yield f'  {_id("in", name)}{shape[0]}"{_escaped(name)}{made}"{shape[1]}'
     yield from _boxes(network, "", "  ")
     for name, output in network.outputs.items():
         graphs = "" if output.quality is None else f"<br/>{_escaped(str(quality_notation(output.quality)))}"
@@ -57,9 +64,9 @@ def _arcs(network: Network) -> Iterator[str]:
 
 
 def _arc_text(network: Network, ref: Ref) -> str:
-    several = ref.id in network.boxes and network.boxes[ref.id].box.outputs > 1
-    port = f"{ref.port}: " if several else ""
-    return port + ", ".join(network.schemas[ref].names)
+    node = network.boxes.get(ref.id)
+    port = "" if node is None else port_text(node.box, ref.port)
+    return (f"{port}: " if port else "") + ", ".join(network.schemas[ref].names)
 
 
 def _id(kind: str, name: str) -> str:

@@ -7,7 +7,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from australis.algebra.boxes import (
+    INNER,
+    LEFT,
     Aggregate,
+    AsOf,
     Box,
     BSort,
     Drop,
@@ -15,20 +18,26 @@ from australis.algebra.boxes import (
     Join,
     Map,
     NamedTexts,
+    Number,
     Resample,
     Slide,
+    Top,
     Tumble,
     Union,
+    Unnest,
     WSort,
     XSection,
 )
-from australis.algebra.network import Node
+from australis.algebra.network import Network, Node, Ref
 from australis.algebra.order import Order
+from australis.algebra.progress import Progress
 from australis.algebra.quality import Quality
 from australis.algebra.schema import TUP
 
 DROP_TAG = "shed"
 """The tag of the drop boxes that a node adds to its network."""
+SIDES = ("left", "right")
+"""The names of the input ports of a box with two."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +73,44 @@ def order_text(order: Order) -> str:
     parts = [f"On {order.on}"]
     if order.slack:
         parts.append(f"Slack {order.slack}")
+    if order.by_progress:
+        parts.append("By progress")
     if order.group_by:
         parts.append(_group_by(order.group_by))
+    if order.late:
+        parts.append("Late")
     return f"Order({', '.join(parts)})"
+
+
+def progress_notation(progress: Progress) -> Notation:
+    """How an input makes marks.
+
+    >>> print(progress_notation(Progress("at", slack="10 s", idle="1 min")))
+    Progress(On at, Slack 10 s, Idle 1 min)
+    """
+    given = (("Slack", progress.slack), ("Promise", progress.promise), ("Idle", progress.idle))
+    parts = [f"On {progress.on}", *(_optional(*each) for each in given)]
+    return Notation("Progress", tuple(part for part in parts if part))
+
+
+def port_text(box: Box, port: int) -> str:
+    """What an output port of a box is called: its number, or `late` for late tuples; "" for an only port.
+
+    >>> [port_text(Join("true", 5, Order("at"), Order("at", late=True)), port) for port in (0, 1)]
+    ['0', 'late right']
+    """
+    if box.outputs == 1:
+        return ""
+    late = port - (box.outputs - len(box.late_ports))
+    if late < 0:
+        return str(port)
+    return f"late {SIDES[box.late_ports[late]]}" if box.arity == (2, 2) else "late"
+
+
+def stream_text(network: Network, ref: Ref) -> str:
+    """The schema of a stream, and the attributes of which it has marks."""
+    marked = ", ".join(sorted(network.marked[ref]))
+    return f"({network.schemas[ref]})" + (f", marks of {marked}" if marked else "")
 
 
 def quality_notation(quality: Quality) -> Notation:
@@ -82,7 +126,8 @@ def graph_notation(quality: Quality) -> dict[str, str]:
     """The graphs that an output has, by name."""
     graphs: dict[str, list[str]] = {}
     if quality.delay:
-        graphs["Delay"] = [f"{span_text(x)}: {y:g}" for x, y in quality.delay]
+        since = ["Since trigger"] if quality.counts_since_trigger else []
+        graphs["Delay"] = [*since, *(f"{span_text(x)}: {y:g}" for x, y in quality.delay)]
     if quality.loss:
         graphs["Loss"] = [f"{100 * x:g} %: {y:g}" for x, y in quality.loss]
     if (value := quality.value) is not None:
@@ -118,10 +163,13 @@ def _aggregate(box: Aggregate) -> list[str]:
     return [
         *_functions(box.functions),
         f"Assuming {order_text(box.order)}",
-        f"Size {box.size}",
+        _optional("Size", box.size),
+        _optional("Session", box.session),
         _optional("Advance", box.advance),
         _optional("Advance when", box.advance_when),
         "Aligned" if box.align else "",
+        _optional("Offset", box.offset),
+        "Empty" if box.empty else "",
         _optional("Timeout", box.timeout),
     ]
 
@@ -143,16 +191,38 @@ def _xsection(box: XSection) -> list[str]:
 
 
 def _side(word: str, order: Order | None) -> str:
-    return f"{word} a stored table" if order is None else f"{word} Assuming {order_text(order)}"
+    return f"{word} without order" if order is None else f"{word} Assuming {order_text(order)}"
 
 
 def _join(box: Join) -> list[str]:
-    return [box.predicate, _optional("Size", box.size), _side("Left", box.left), _side("Right", box.right)]
+    how = "" if box.how == INNER else box.how.capitalize()
+    words = [_side(*each) for each in zip(("Left", "Right"), box.sides, strict=True)]
+    if box.table_side is not None:
+        words[box.table_side] = f"{('Left', 'Right')[box.table_side]} a stored table"
+    return [box.predicate, how, _optional("Size", box.size), *words]
+
+
+def _asof(box: AsOf) -> list[str]:
+    how = "" if box.how == LEFT else box.how.capitalize()
+    sides = [_side("Left", box.left), _side("Right", box.right)]
+    return [box.predicate or "", how, _optional("Within", box.within), *sides]
 
 
 def _resample(box: Resample) -> list[str]:
     sides = [_side("Left", box.left), _side("Right", box.right)]
-    return [*_functions(box.functions), f"Size {box.size}", *sides]
+    keep = f"Keep {', '.join(box.keep)}" if box.keep else ""
+    inside = "" if box.extrapolate else "Extrapolate false"
+    return [*_functions(box.functions), box.predicate or "", f"Size {box.size}", *sides, keep, inside]
+
+
+def _number(box: Number) -> list[str]:
+    group_by = _group_by(box.group_by) if box.group_by else ""
+    return [box.attribute, group_by, f"Start {box.start}" if box.start else ""]
+
+
+def _unnest(box: Unnest) -> list[str]:
+    keep_empty = "KeepEmpty" if box.keep_empty else ""
+    return [f"{box.array} -> {box.attribute}", _optional("Position", box.position), keep_empty]
 
 
 def _parameters(box: Box) -> list[str]:
@@ -175,13 +245,17 @@ _PARAMETERS: dict[type[Box], Callable[[Any], list[str]]] = {
     Filter: lambda box: list(box.predicates),
     Map: lambda box: [f"{name} = {text}" if name != text else name for name, text in box.attributes],
     Union: lambda box: [],
-    BSort: lambda box: [f"Assuming {order_text(box.order)}"],
+    BSort: lambda box: [f"Assuming {order_text(box.order)}", *(f"Then {key}" for key in box.then)],
     WSort: lambda box: [*box.by, f"Timeout {box.timeout}"],
     Aggregate: _aggregate,
+    Top: lambda box: [f"{box.n} by {', '.join(box.by)}", *_aggregate(box.windows)[1:]],
     Tumble: _tumble,
     Slide: _slide,
     XSection: _xsection,
     Join: _join,
+    AsOf: _asof,
     Resample: _resample,
+    Number: _number,
+    Unnest: _unnest,
     Drop: lambda box: [f"Rate {box.rate}"],
 }

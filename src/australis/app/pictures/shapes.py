@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from australis.algebra.network import Network, Node, Ref
 from australis.app.pictures.charts import CHART_HEIGHT, Chart, charts_of, charts_width
-from australis.app.pictures.notation import notation_of, quality_notation, remark
+from australis.app.pictures.notation import (
+    notation_of,
+    port_text,
+    progress_notation,
+    quality_notation,
+    remark,
+)
 
 TITLE_SIZE, TEXT_SIZE, LABEL_SIZE = 13.0, 11.0, 9.5
 LINE_HEIGHT = 15.0
@@ -99,16 +105,21 @@ def _box(network: Network, box_id: str) -> Shape:
     title = elided(box_id.rpartition(".")[2], _TITLE_CHARACTERS)
     lines = (described.name, *_wrapped(described.parameters), *_wrapped(_remarks(node)))
     width = max(96.0, _title_width(title), *(_text_width(line) for line in lines)) + 2 * PADDING
-    width += (PORT_WIDTH if node.box.arity == (2, 2) else 0.0) + (PORT_WIDTH if node.box.outputs > 1 else 0.0)
+    read = [is_read(network, Ref(box_id, port)) for port in range(node.box.outputs)]
+    ports = tuple(port_text(node.box, port) if is_on else "" for port, is_on in enumerate(read))
+    width += (PORT_WIDTH if node.box.arity == (2, 2) else 0.0) + _port_width(ports)
     height = 2 * PADDING + LINE_HEIGHT * (1 + len(lines))
     sides = ("L", "R") if node.box.arity == (2, 2) else ()
-    several = node.box.outputs > 1
-    ports = tuple(
-        str(n) if several and is_read(network, Ref(box_id, n)) else "" for n in range(node.box.outputs)
-    )
     tooltip = "\n".join(text for text in (f"{box_id}: {described}", node.tag, node.description) if text)
     inlets, outlets = _spread(len(node.sources), height), _spread(node.box.outputs, height)
     return Shape("box", box_id, title, lines, tooltip, width, height, inlets, outlets, sides, ports)
+
+
+def _port_width(texts: tuple[str, ...]) -> float:
+    """The room that the names of output ports need."""
+    if len(texts) == 1:
+        return 0.0
+    return max(PORT_WIDTH, *(len(text) * LABEL_SIZE * _TEXT_LETTER for text in texts))
 
 
 def _remarks(node: Node) -> tuple[str, ...]:
@@ -119,7 +130,12 @@ def _input(network: Network, name: str) -> Shape:
     given = network.inputs[name]
     kind, word = ("table", "stored table") if given.table else ("input", "input")
     stored = f" in {given.store}" if given.store else ""
-    return _end(kind, name, (f"{word} {name} ({given.schema}){stored}", given.description))
+    texts = (f"{word} {name} ({given.schema}){stored}", given.description)
+    if given.progress is None:
+        return _end(kind, name, texts)
+    first, _, others = str(given.progress).partition(", ")
+    lines = (f"progress {first}", others) if others else (f"progress {first}",)
+    return _end(kind, name, (*texts, str(progress_notation(given.progress))), lines)
 
 
 def _output(network: Network, name: str) -> Shape:

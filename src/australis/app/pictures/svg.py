@@ -9,7 +9,7 @@ from australis.algebra.network import ConnectionPoint, Network, Node
 from australis.app.pictures.charts_svg import CHART_STYLE, drawn_charts
 from australis.app.pictures.coordinates import Point
 from australis.app.pictures.marks import digits, escaped, opened, spot, tag, text_at
-from australis.app.pictures.notation import remark
+from australis.app.pictures.notation import remark, stream_text
 from australis.app.pictures.scene import Frame, Scene, Wire, scene_of
 from australis.app.pictures.shapes import (
     DOT_WIDTH,
@@ -84,7 +84,7 @@ def _frame(network: Network, frame: Frame) -> Iterator[str]:
 
 
 def _wire(network: Network, wire: Wire) -> Iterator[str]:
-    yield opened(f"{wire.ref} ({network.schemas[wire.ref]})")
+    yield opened(f"{wire.ref} {stream_text(network, wire.ref)}")
     head = {"marker-end": "url(#head)"} if wire.has_head else {}
     yield tag("path", kind="wire", d=_path(wire.points), **head) + "</g>"
 
@@ -152,7 +152,7 @@ def _end(shape: Shape, place: Point) -> Iterator[str]:
     right, bottom = x + width, y + height
     middle, baseline = x + width / 2, y + (height - LINE_HEIGHT * len(shape.lines)) / 2 + 4.5
     if shape.kind == "input":
-        yield tag("rect", x=x, y=y, width=width, height=height, rx=height / 2, **paint)
+        yield tag("rect", x=x, y=y, width=width, height=height, rx=min(height / 2, 20.0), **paint)
     elif shape.kind == "output":
         corners = ((x, y), (right - 12, y), (right, y + height / 2), (right - 12, bottom), (x, bottom))
         yield tag("path", d=f"M{' L'.join(map(spot, corners))} z", **paint)

@@ -6,15 +6,21 @@ from rich.text import Text
 from rich.tree import Tree
 
 from australis.algebra.network import Network, Ref
-from australis.app.pictures.notation import notation_of, quality_notation, remark
-
-_SIDES = ("left", "right")
+from australis.app.pictures.notation import (
+    SIDES,
+    notation_of,
+    port_text,
+    progress_notation,
+    quality_notation,
+    remark,
+    stream_text,
+)
 
 
 def network_tree(network: Network) -> Tree:
     """The whole network; a box with several inputs is shown below the first, and its name below the others.
 
-    Each stream has its schema; a stream of a box with several outputs also has the number of its port.
+    Each stream has its schema and its marks; one of a box with several outputs also the number of its port.
     """
     return _Drawing(network).tree()
 
@@ -34,7 +40,8 @@ class _Drawing:
         for name, given in sorted(network.inputs.items(), key=lambda item: item[1].table):
             kind = "stored table" if given.table else "input"
             kind += f" in {given.store}" if given.store else ""
-            label = _label(name, kind, "cyan", str(network.schemas[Ref(name)]))
+            kind += f"\n{progress_notation(given.progress)}" if given.progress else ""
+            label = _label(name, kind, "cyan", stream_text(network, Ref(name)))
             self._add_readers(root.add(label), Ref(name))
         return root
 
@@ -54,13 +61,13 @@ class _Drawing:
 
     def _box(self, parent: Tree, box_id: str, port: int) -> None:
         node = self._network.boxes[box_id]
-        side = _SIDES[port] if node.box.arity == (2, 2) else f"input {port}"
+        side = SIDES[port] if node.box.arity == (2, 2) else f"input {port}"
         if box_id in self._drawn:
             parent.add(Text.assemble((box_id, "bold"), f" ({side}, see above)"))
             return
         self._drawn.add(box_id)
         where = f" ({side})" if len(node.sources) > 1 else ""
-        schemas = "" if node.box.outputs > 1 else str(self._network.schemas[Ref(box_id)])
+        schemas = "" if node.box.outputs > 1 else stream_text(self._network, Ref(box_id))
         what = "\n".join(text for text in (str(notation_of(node.box)), remark(node)) if text)
         style = "red" if remark(node) else "default"
         tree = parent.add(_label(f"{box_id}{where}", what, style, schemas))
@@ -76,10 +83,14 @@ class _Drawing:
         )
         read = read or any(point.at == ref for point in self._network.connection_points.values())
         if read:
-            label = Text.assemble((f"port {ref.port} ", "bold"), (f"({self._network.schemas[ref]})", "dim"))
+            name = port_text(self._network.boxes[ref.id].box, ref.port)
+            late = "" if name == str(ref.port) else f", {name}"
+            label = Text.assemble(
+                (f"port {ref.port}{late} ", "bold"), (stream_text(self._network, ref), "dim")
+            )
             self._add_readers(tree.add(label), ref)
 
 
 def _label(name: str, what: str, style: str, schema: str = "") -> Text:
     lines = [(name, f"bold {style}"), ": ", what]
-    return Text.assemble(*lines, *([("\n(" + schema + ")", "dim")] if schema else []))  # type: ignore[arg-type]
+    return Text.assemble(*lines, *([("\n" + schema, "dim")] if schema else []))  # type: ignore[arg-type]

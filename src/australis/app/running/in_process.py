@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from australis.algebra.counters import Counters
 from australis.algebra.network import Network
+from australis.algebra.store import FileFormat
 from australis.app.running.engines import start_engine
 from australis.app.running.file_run import RunSetup, run
 from australis.app.running.stopping import Stop
@@ -37,13 +38,19 @@ class RunRequest:
     now: Callable[[], int]
     is_timed: bool = True
     """Whether the clock runs, so that delays can be measured."""
+    formats: Mapping[str, FileFormat] = field(default_factory=dict)
+    """How the files of inputs are written, where another way is asked for than the network says."""
+
+    def format(self, name: str) -> FileFormat | None:
+        """How the files of an input are written, if their names do not say it."""
+        return self.formats.get(name, self.network.inputs[name].format)
 
 
 def run_in_process(job: RunRequest, engine: str, stop: Stop) -> Summary:
     """Run a job on an engine in this process."""
     ordered = {name: job.sources[name] for name in job.network.inputs if name in job.sources}
     with (
-        open_inputs(job.network, ordered, job.stream_format) as files,
+        open_inputs(job.network, ordered, job.stream_format, job.formats) as files,
         open_stores(job.network) as stores,
     ):
         readers = files | stores

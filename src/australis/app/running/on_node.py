@@ -73,7 +73,10 @@ def _sources(job: RunRequest, options: NodeOptions) -> list[Source]:
     shared = Options(batch=job.batch, timezone=job.network.timezone, stream_format=job.stream_format)
     inputs = {name: given for name, given in job.network.inputs.items() if given.store is None}
     streams = {name: given for name, given in inputs.items() if not given.table}
-    return [options.source(job.network, name, job.sources[name], shared) for name in streams]
+    return [
+        options.source(job.network, name, job.sources[name], replace(shared, format=job.format(name)))
+        for name in streams
+    ]
 
 
 class _NodeRun:
@@ -183,7 +186,7 @@ class _NodeRun:
         if place is not None and "://" not in place and holds_tables(Path(place), names):
             return
         files = {name: self._job.sources[name] for name in names}
-        with open_inputs(self._job.network, files, self._job.stream_format) as readers:
+        with open_inputs(self._job.network, files, self._job.stream_format, self._job.formats) as readers:
             for name, reader in readers.items():
                 batches = list(reader.batches())
                 empty = self._job.network.inputs[name].schema.arrow.empty_table()

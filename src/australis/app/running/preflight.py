@@ -28,7 +28,8 @@ def check_run(job: RunRequest, options: NodeOptions, sources: Sequence[Source]) 
     _check_folders(job)
     for source in sources:
         if isinstance(source, FileSource) and not source.is_stream:
-            open_reader(source.path, source.schema, timezone=job.network.timezone).close()
+            format = source.options.format
+            open_reader(source.path, source.schema, timezone=job.network.timezone, format=format).close()
     with _catalog(options) as catalog:
         if catalog is not None:
             discipline = None if options.discipline is None else Discipline(options.discipline)

@@ -147,7 +147,9 @@ class Summary:
     def _delay(self, name: str) -> str:
         if self.node is None or name not in self.node.delays_ms:
             return ""
-        return "  delay p50 {:,.0f} ms, p95 {:,.0f} ms".format(*self.node.delays_ms[name])
+        quality = self.network.outputs[name].quality if name in self.network.outputs else None
+        since = " since the trigger" if quality is not None and quality.counts_since_trigger else ""
+        return "  delay{} p50 {:,.0f} ms, p95 {:,.0f} ms".format(since, *self.node.delays_ms[name])
 
 
 def _columns(rows: list[tuple[str, str, int, str]]) -> Iterator[str]:

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 from australis.algebra.network import Network
+from australis.algebra.store import FileFormat
 from australis.app.running.stopping import Stop
-from australis.engine.files import Reader, Writer, open_reader, open_writer
+from australis.engine.files import Reader, Writer, open_writer
+from australis.engine.sources import Options, open_source
 from australis.engine.tables import StoreReader
 
 
 @contextmanager
 def open_inputs(
-    network: Network, sources: Mapping[str, str], stream_format: str
+    network: Network,
+    sources: Mapping[str, str],
+    stream_format: str,
+    formats: Mapping[str, FileFormat] | None = None,
 ) -> Iterator[dict[str, Reader]]:
-    """Open the inputs; a file that is missing or lacks a column is found before anything runs."""
+    """Open the inputs; a file that is missing or lacks a column is found before anything runs.
+
+    `formats` are other formats than the network says.
+    """
+    shared = Options(timezone=network.timezone, stream_format=stream_format)
     with ExitStack() as stack:
-        yield {
-            name: stack.enter_context(
-                open_reader(
-                    path, network.inputs[name].schema, timezone=network.timezone, stream_format=stream_format
-                )
-            )
-            for name, path in sources.items()
-        }
+        readers = {}
+        for name, text in sources.items():
+            given = network.inputs[name]
+            options = replace(shared, format=(formats or {}).get(name, given.format))
+            readers[name] = stack.enter_context(open_source(name, text, given.schema, options))
+        yield readers
 
 
 @contextmanager

@@ -125,7 +125,7 @@ class RunLosses:
             if not each.is_whole:
                 yield f"  output {name}: {each.fraction:.1%} delivered, {each.lost()}"
         for box, number in self.late.items():
-            what = "came later than its order admits: raise its slack, which counts tuples"
+            what = "came later than its order admits: raise its slack, or its input's"
             yield f"  {number:,} late at {box}: {_they(number)} {what}"
         for box, number in self.ignored.items():
             what = "came after the windows had timed out: raise its timeout"

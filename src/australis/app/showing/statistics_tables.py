@@ -9,8 +9,16 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from australis.algebra.quality import Since
 from australis.engine.ledger import Entry
-from australis.engine.observe import BoxStatistics, OutputStatistics, QualityReport, Statistics
+from australis.engine.observe import (
+    BoxStatistics,
+    InputMarkStatistics,
+    OrderMarkStatistics,
+    OutputStatistics,
+    QualityReport,
+    Statistics,
+)
 
 NOTHING = "-"
 LOSSES = ("late", "shed", "quarantined")
@@ -43,6 +51,19 @@ def milliseconds(delay_ms: float | None) -> str:
     if delay_ms < 10:
         return f"{delay_ms:.1f} ms"
     return f"{delay_ms:,.0f} ms" if delay_ms < 1000 else f"{delay_ms / 1000:,.1f} s"
+
+
+def length(seconds: float | None) -> str:
+    """A length of time, which may be long or negative.
+
+    >>> length(3.21), length(-0.5), length(600.0), length(1e6), length(None)
+    ('3.2 s', '-0.5 s', '10.0 min', '11.6 days', '-')
+    """
+    if seconds is None:
+        return NOTHING
+    units = (("days", 86_400, 172_800), ("h", 3600, 7200), ("min", 60, 120), ("s", 1, 0))
+    unit, size, _ = next(each for each in units if abs(seconds) >= each[2])
+    return f"{seconds / size:,.1f} {unit}"
 
 
 def worth(utility: float | None, weight: float | None) -> str:
@@ -107,12 +128,14 @@ def boxes(statistics: Mapping[str, BoxStatistics]) -> Table:
 def outputs(statistics: Mapping[str, OutputStatistics], rates: Mapping[str, float] | None = None) -> Table:
     """Output by output, what left, how fast and how late, what waits or was lost upstream, and its utility.
 
-    Kinds of losses that never occurred, and the utility if no output has graphs, have no column.
+    Kinds of losses that never occurred, what delays count from if that is the oldest tuple for all outputs,
+    and the utility if no output has graphs, have no column.
     """
     lost = [kind for kind in LOSSES if any(getattr(each, kind) for each in statistics.values())]
     speed = [] if rates is None else ["per second"]
     is_worth = any(each.utility is not None for each in statistics.values())
-    ends = [*(["delivered"] if lost else []), *_DELAYS, *(["utility"] if is_worth else [])]
+    since = ["since"] if any(each.since != Since.OLDEST for each in statistics.values()) else []
+    ends = [*(["delivered"] if lost else []), *_DELAYS, *since, *(["utility"] if is_worth else [])]
     table = columns("output", "tuples", *speed, *lost, "waiting", *ends)
     for name, each in statistics.items():
         table.add_row(
@@ -122,6 +145,7 @@ def outputs(statistics: Mapping[str, OutputStatistics], rates: Mapping[str, floa
             *(count(getattr(each, kind)) for kind in (*lost, "waiting")),
             *((f"{each.fraction:.1%}",) if lost else ()),
             *(milliseconds(delay) for delay in (each.delay_ms_p50, each.delay_ms_p95)),
+            *((each.since,) if since else ()),
             *((worth(each.utility, each.weight),) if is_worth else ()),
         )
     return table
@@ -184,6 +208,28 @@ def inputs(tuples: Mapping[str, int], rates: Mapping[str, float]) -> Table:
     for name, number in tuples.items():
         table.add_row(name, count(number), count(rates.get(name, 0.0)))
     return table
+
+
+def marks(statistics: Mapping[str, InputMarkStatistics]) -> Table:
+    """Input by input, how far its marks have come, and since when it is quiet (in UTC)."""
+    table = columns("input", "marks of", "mark", "behind the clock", "quiet since", names=3)
+    for name, each in statistics.items():
+        quiet = moment(each.quiet_since, "%Y-%m-%d %H:%M:%S")
+        table.add_row(name, each.on, _mark(each.mark), length(each.behind_s), quiet)
+    return table
+
+
+def orders(statistics: Sequence[OrderMarkStatistics]) -> Table:
+    """The orders by progress, the mark that each has come to, and the input that holds it back."""
+    table = columns("order by progress", "on", "mark", "held back by", names=4)
+    for each in statistics:
+        side = f" ({each.side})" if each.side else ""
+        table.add_row(f"{each.box}{side}", each.on, _mark(each.mark), each.held_back_by)
+    return table
+
+
+def _mark(mark: object) -> str:
+    return "none yet" if mark is None else str(mark)
 
 
 def superboxes(statistics: Statistics) -> Table:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from australis.algebra.network import Network
 from australis.algebra.schema import Schema
 from australis.engine.files import open_reader
-from australis.engine.sources import AS_IT_IS, PREFIX, GeneratorSource, parse_generator
+from australis.engine.sources import AS_IT_IS, PREFIX, TICKS, GeneratorSource, parse_generator
 from australis.errors import EngineError, Problem
 from australis.kernels.kernel import CAUSE
 
@@ -95,10 +95,13 @@ def _first(
 ) -> pa.Table:
     """The first tuples of a file or a generator."""
     schema = network.inputs[name].schema
+    if text is not None and text.startswith(TICKS):
+        text = None  # Nobody waits for ticks: times are drawn instead.
     if text is None or text.startswith(PREFIX):
         source = made_up(name, schema, seed, step_us) if text is None else _generator(name, text, schema)
         return _taken((source.batch(number) for number in count()), schema, min(rows, source.tuples or rows))
-    with open_reader(text, schema, timezone=network.timezone) as reader:
+    format = network.inputs[name].format
+    with open_reader(text, schema, timezone=network.timezone, format=format) as reader:
         return _taken((batch.table for batch in reader.batches()), schema, rows)
 
 

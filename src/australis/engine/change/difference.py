@@ -91,7 +91,8 @@ def difference(old: Network, new: Network, takeover: Takeover, ledger: Ledger, n
     """What a takeover does to a network as its users drew it; refuses an impossible one."""
     _check(old, new)
     kept = tuple(box for box in new.order if _goes_on(old, new, box, takeover))
-    altered = tuple(box for box in new.order if box in old.boxes and box not in kept)
+    same = frozenset(kept)
+    altered = tuple(box for box in new.order if box in old.boxes and box not in same)
     ends = {
         "inputs": (old.inputs, new.inputs),
         "outputs": (old.outputs, new.outputs),

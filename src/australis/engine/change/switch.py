@@ -48,9 +48,10 @@ class Switch:
 
     def difference(self, record: Record) -> Difference:
         """What a switch would do."""
-        drawn = self.record.drawn, record.drawn
-        takeover, now = self._takeover(record), self._running.clock()
-        return difference(*drawn, takeover, self._ledger, now)
+        return self._difference(record, self._takeover(record))
+
+    def _difference(self, record: Record, takeover: Takeover) -> Difference:
+        return difference(self.record.drawn, record.drawn, takeover, self._ledger, self._running.clock())
 
     def to(
         self,
@@ -64,8 +65,8 @@ class Switch:
         with self._turn, self._ledger.writing():
             self._ledger.settle()
             record = redraw(self.record)
-            found = self.difference(record)
             takeover = self._takeover(record)
+            found = self._difference(record, takeover)
             with self._hold(takeover) as meeting:
                 ready = self._prepare(takeover, arrivals(record))
                 with self._loop.turn, self._running.ingest.turn:
@@ -110,7 +111,7 @@ class Switch:
 
     def _are_at(self, drained: Collection[str], meeting: int) -> bool:
         """Whether superboxes held at a number have reached it, or have nothing to do up to it."""
-        positions = self._ledger.queues.positions_within(self._state.held)
+        positions = self._ledger.queues.places_within(self._state.held).positions
         return not self._state.is_busy(drained) and all(positions[name] >= meeting for name in drained)
 
     def _check_comes(self, drained: Collection[str], meeting: int) -> None:

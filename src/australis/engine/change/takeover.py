@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from australis.algebra.network import Ref
-from australis.engine.ledger import Catalog, Head, Queues, StateFile, UnitOfWork
-from australis.engine.store import Root, Segment, encode_state, read_state
+from australis.engine.ledger import Catalog, Head, Queues, StateFile, UnitOfWork, maker_of
+from australis.engine.store import Root, Segment, encode_state, read_states
 from australis.engine.tables import note_of, outdated
 from australis.kernels.make import kernel_for
 from australis.kernels.repartition import repartition
@@ -48,13 +48,13 @@ class Takeover:
 
     def _is_same(self, name: str) -> bool:
         mine, theirs = self.old.plan.superboxes[name], self.new.plan.superboxes[name]
-        alike = mine == theirs and self.old.parts(mine) == self.new.parts(theirs)
+        alike = (mine is theirs or mine == theirs) and self.old.parts(mine) == self.new.parts(theirs)
         return alike and self._delivered(mine, self.old.plan) == self._delivered(theirs, self.new.plan)
 
     def _delivered(self, superbox: Superbox, plan: Plan) -> set[tuple[str, str]]:
         """Which outputs a superbox writes, and to which arcs, of those that both plans have."""
-        both = self.old.plan.outputs.keys() & self.new.plan.outputs.keys()
-        return {(output, plan.outputs[output]) for output in _outputs_of(superbox, plan) if output in both}
+        others = (self.new if plan is self.old.plan else self.old).plan.outputs
+        return {(output, plan.outputs[output]) for output in _outputs_of(superbox, plan) if output in others}
 
     @cached_property
     def held(self) -> tuple[str, ...]:
@@ -142,7 +142,10 @@ class Takeover:
         count = self.new.parts(superbox)
         # To bring parts together, any keys that they were divided by will do.
         keys = _keys(superbox if count > 1 else self._before(box), box)
-        found = [read_state(root, file.name) for file in files]
+        parts: dict[int, list[str]] = {}
+        for file in files:
+            parts.setdefault(file.partition, []).append(file.name)
+        found = [read_states(root, kernel, names) for names in parts.values()]
         for partition, state in enumerate(repartition(kernel, found, keys, count)):
             name, data = encode_state(root, box, partition, state)
             root.write(name, data)
@@ -167,9 +170,10 @@ class Takeover:
             # So that a node that is killed before they are read again reads them when it starts.
             change.drop_position(note_of(self.old.plan.network, name))
         for name, head in heads.items():
-            change.set_states(name, states[name])
+            change.add_states(name, states[name])
             change.set_head(name, head)
         self._forget_counts(change)
+        change.forget_makers(_makers(self.old.plan) - _makers(self.new.plan))
         self._move_segments(change, queues)
         change.run_plan(self.new.plan)
 
@@ -195,7 +199,7 @@ class Takeover:
         has_run = self.goes_on(superbox) and all(
             box in self.kept for box in superbox.boxes if _reads_table(superbox, box)
         )
-        return Head(begin, 1 if has_run else 0, min(due, default=None))
+        return Head(begin, 1 if has_run else 0, min(due, default=None), superbox.goes_by_progress)
 
     def _move_segments(self, change: UnitOfWork, queues: Queues) -> None:
         """Move the unread tuples of outputs that others write now, and drop what does not stay."""
@@ -242,6 +246,11 @@ class Takeover:
             return True
         remembers = _remembers(self.old.plan, before) and _remembers(self.new.plan, after)
         return not (remembers or set(before.outputs) & set(after.outputs) or self.same & set(after.readers))
+
+
+def _makers(plan: Plan) -> set[str]:
+    """The makers of marks in a plan."""
+    return {maker_of(name, bound) for name, bound in plan.makers.items()}
 
 
 def _has_part_of(superbox: Superbox, own: Plan, other: Plan) -> bool:

@@ -91,7 +91,7 @@ class Control:
     def attached(self) -> dict[str, Network]:
         """The ad hoc queries by name."""
         found: Mapping[str, Any] = self._ask("attached")["attached"]
-        return {name: from_json(each) for name, each in found.items()}
+        return {name: from_json(each, query=True) for name, each in found.items()}
 
     def attach(
         self, network: Network, *, name: str | None = None, keep: bool = False, follow: bool = True
@@ -174,7 +174,7 @@ class RemoteQuery:
     def __init__(self, control: Control, answer: Message) -> None:
         self._control = control
         self.name: str = answer["name"]
-        self.network = network_of(answer)
+        self.network = network_of(answer, query=True)
         self.end: End | None = None
         """Why there is no more to read, once it has ended."""
 

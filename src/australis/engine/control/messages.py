@@ -115,9 +115,9 @@ def part(message: Message, name: str, kind: type) -> Any:
     return found
 
 
-def network_of(message: Message, name: str = "network", *, system: bool = False) -> Network:
-    """The network in a message."""
-    return from_json(part(message, name, dict), system=system)
+def network_of(message: Message, *, system: bool = False, query: bool = False) -> Network:
+    """The network in a message; with `query`, an ad hoc query."""
+    return from_json(part(message, "network", dict), system=system, query=query)
 
 
 def networks(found: Mapping[str, Network]) -> dict[str, Any]:

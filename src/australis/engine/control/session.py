@@ -133,7 +133,7 @@ class Session:
 
     def _attach(self, message: Message) -> None:
         network, keep, follow = (
-            network_of(message),
+            network_of(message, query=True),
             part(message, "keep", bool),
             part(message, "follow", bool),
         )

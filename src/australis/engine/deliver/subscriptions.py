@@ -90,7 +90,11 @@ class Subscriptions:
             self.acknowledge(reading.consumer, output, seq, life=reading.life)
 
     def consumer(self, consumer: str, output: str) -> tuple[int, str | None]:
-        """How far a consumer has come: the number after its last tuple, and its own note of it."""
+        """How far a consumer has come: the number after its last tuple, and its own note of it.
+
+        Consumers discard what they have beyond it, so no later start may find them further.
+        """
+        self._ledger.confirm()
         arc_of(self._ledger.queues, output)
         known = self._ledger.catalog.consumer(consumer, output)
         if known is None:

@@ -1,11 +1,11 @@
-"""Files of tuples: CSV, TSV, JSON lines and Parquet, read and written in bounded memory.
+"""Files of tuples: CSV, TSV, JSON lines, Zeek logs and Parquet, read and written in bounded memory.
 
 In: a file and the schema it should have. Out: Arrow tables of exactly that schema, and the rows that do not
 fit, each with file, line and reason. Written files appear atomically.
 """
 
-from australis.engine.files.formats import FORMATS, format_of, open_reader, open_writer
-from australis.engine.files.growing import Ended
+from australis.engine.files.formats import FORMATS, format_of, input_format, open_reader, open_writer
+from australis.engine.files.opening import Ended
 from australis.engine.files.parquet_reader import column_of, fits
 from australis.engine.files.parquet_values import first_unsound
 from australis.engine.files.reader import Reader
@@ -42,6 +42,7 @@ __all__ = [
     "first_unsound",
     "fits",
     "format_of",
+    "input_format",
     "json_rows",
     "null_faults",
     "one_chunk",

@@ -14,8 +14,7 @@ from australis.algebra.expr import nearest
 from australis.algebra.quarantine_text import null_reason
 from australis.algebra.schema import Field, Schema
 from australis.algebra.types import DataType
-from australis.engine.files.blocks import cut_lines
-from australis.engine.files.growing import Idle
+from australis.engine.files.blocks import TextSource, cut_lines
 from australis.engine.files.reader import TextReader, ignored
 from australis.engine.files.rows import Batch, Rejected, as_json, null_faults, one_chunk, place_of, shown
 from australis.engine.files.texts import convert, parse_value
@@ -30,8 +29,8 @@ _EXAMINED_LINES = 64
 class JsonReader(TextReader):
     """A file of JSON objects, one per line. Attributes that an object lacks are NULL; others are ignored."""
 
-    def __init__(self, path: str, schema: Schema, timezone: str, growing: Idle | None = None) -> None:
-        super().__init__(path, growing)
+    def __init__(self, source: TextSource, schema: Schema, timezone: str) -> None:
+        super().__init__(source)
         self._schema, self._timezone = schema, timezone
         self._others: dict[str, str] = {}
         # Arrow would read a time without a zone as UTC, so it leaves timestamps to `convert`.

@@ -31,7 +31,9 @@ class ParquetReader(Reader):
         self._mark = Mark()
         try:
             found = self._file.schema_arrow
-            self.notes = check_columns(path, schema, found.names, "the Parquet file")
+            self.notes = check_columns(
+                path, {name: name for name in schema.names}, found.names, "the Parquet file"
+            )
             self._check_types(found)
         except BaseException:
             self.close()

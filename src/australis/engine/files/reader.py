@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
-from australis.algebra.schema import Schema
 from australis.engine.files.blocks import TextSource
-from australis.engine.files.growing import Idle
+from australis.engine.files.opening import Idle
 from australis.engine.files.rows import Batch, Mark
 from australis.errors import EngineError, Problem
 
@@ -66,10 +65,10 @@ class Reader(ABC):
 class TextReader(Reader):
     """A reader of a text file, which may be compressed, standard input, or a file that still grows."""
 
-    def __init__(self, path: str, growing: Idle | None = None) -> None:
-        self._path = path
-        self._source = TextSource(path, growing=growing)
-        self.is_live = self._source.is_live
+    def __init__(self, source: TextSource) -> None:
+        self._path = source.path
+        self._source = source
+        self.is_live = source.is_live
 
     def while_waiting(self, idle: Idle) -> None:
         self._source.while_waiting(idle)
@@ -92,21 +91,32 @@ class TextReader(Reader):
         self._source.close()
 
 
-def check_columns(path: str, schema: Schema, columns: Sequence[str], what: str) -> tuple[str, ...]:
-    """Refuse a file that lacks an attribute or has it twice; note columns that are not attributes."""
-    missing = [name for name in schema.names if name not in columns]
+def check_columns(
+    path: str, wanted: Mapping[str, str], columns: Sequence[str], what: str, hint: str = ""
+) -> tuple[str, ...]:
+    """Refuse a file that lacks the column of an attribute or has it twice; note columns that are not wanted.
+
+    `wanted` has the name of the column for each attribute, `hint` what else may help.
+    """
+    missing = [name for name in wanted.values() if name not in columns]
     if missing:
-        found = (
-            ", ".join([*columns[:_SHOWN_COLUMNS], *(["..."] if len(columns) > _SHOWN_COLUMNS else [])])
-            or "nothing"
-        )
         raise EngineError(
-            Problem(path, f"{what} lacks {_listed(missing)}: it has {found}", ", ".join(schema.names))
+            Problem(
+                path,
+                f"{what} lacks {_listed(missing)}: it has {_some(columns)}",
+                ", ".join(wanted.values()) + hint,
+            )
         )
-    twice = [name for name in schema.names if list(columns).count(name) > 1]
+    twice = [name for name in dict.fromkeys(wanted.values()) if list(columns).count(name) > 1]
     if twice:
         raise EngineError(Problem(path, f"{what} has {_listed(twice)} more than once", "each attribute once"))
-    return ignored(path, "column", {name: "" for name in columns if name not in schema})
+    return ignored(path, "column", {name: "" for name in columns if name not in wanted.values()})
+
+
+def _some(columns: Sequence[str]) -> str:
+    """The first names of many."""
+    shown = [*columns[:_SHOWN_COLUMNS], *(["..."] if len(columns) > _SHOWN_COLUMNS else [])]
+    return ", ".join(shown) or "nothing"
 
 
 def ignored(path: str, kind: str, names: Mapping[str, str]) -> tuple[str, ...]:

@@ -46,6 +46,12 @@ class Mark:
     offset: int = 0
     line: int = 1
     read: int = 0
+    member: str = ""
+    """The file of an archive that the block is in."""
+
+    def is_block_of(self, other: Mark) -> bool:
+        """Whether both are the beginning of the same block, however long it is."""
+        return (self.member, self.offset) == (other.member, other.offset)
 
 
 def place_of(path: str, unit: str, number: int) -> str:

@@ -40,6 +40,8 @@ class Lookups:
         self._keys = {arc: keeping.key for arc, keeping in kept.items() if keeping.key is not None}
         self._zones: Cache[tuple[Zone, ...]] = Cache(ZONES_BUDGET)
         self._made: dict[tuple[str, ...], _Known] = {}
+        self.readers = frozenset(reader for arc in self._keys for reader in plan.arcs[arc].readers)
+        """The superboxes that may look something up: they read a connection point with a key."""
 
     def of(self, queues: Queues, superbox: Superbox) -> dict[str, Lookup]:
         """The lookups by which a superbox may read its streams."""

@@ -2,8 +2,8 @@
 
 A Filter passes what the predicates of its ports allow, as far as the ports are read. A Map passes everything,
 but where it copies the attribute, the boxes after it may not. A Join with a stored table passes the values
-that the table has, where its other tuples cannot matter: neither for lateness, since that is decided by
-groups of this attribute, nor for the quarantine.
+that the table has, where its other tuples cannot matter: neither as results without a partner, nor for
+lateness, since that is decided by groups of this attribute or not at all, nor for the quarantine.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import pyarrow as pa
 from australis.algebra.boxes import Filter, Join, Map, equalities
 from australis.algebra.expr import Attribute, UserCall, Value, walk
 from australis.algebra.network import Network, Ref
-from australis.algebra.schema import Field
+from australis.algebra.order import Order
+from australis.algebra.schema import Field, Schema
 from australis.algebra.types import DOUBLE
 from australis.engine.history.allowed_values import EVERYTHING, NOTHING, Allowed, allowed, points
 from australis.engine.store import Root, Segment, read_segment
@@ -93,15 +94,20 @@ def _joined(root: Root, network: Network, box_id: str, box: Join, field: Field, 
     schemas, source = network.input_schemas(box_id), network.boxes[box_id].sources[side]
     pairs = equalities(box.bind(*schemas).predicate)
     name = next((pair[side] for pair in pairs if pair[1 - side] == field.name), None)
-    order = box.left or box.right
-    assert order is not None
-    at = schemas[1 - side][order.on]
-    if name is None or field.name not in order.group_by or at.nullable or at.type == DOUBLE:
+    if name is None or box.unmatched or _matters(box.sides[1 - side], field, schemas[1 - side]):
         return EVERYTHING
     found = tables.get(source.id, ())
     if not 0 < sum(segment.rows for segment in found) <= TABLE_ROWS_MOST:
         return EVERYTHING
     return points((value for segment in found for value in _values(root, segment, name)), field)
+
+
+def _matters(order: Order | None, field: Field, schema: Schema) -> bool:
+    """Whether tuples without a partner may make others late, or go to the quarantine."""
+    if order is None:
+        return False
+    at = schema[order.on]
+    return field.name not in order.group_by or at.nullable or at.type == DOUBLE
 
 
 def _values(root: Root, segment: Segment, name: str) -> list[Value]:

@@ -6,7 +6,7 @@ Pushed tuples are durable when the call returns, together with the position of t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -28,6 +28,7 @@ from australis.engine.ledger import (
     DiscardCount,
     Ledger,
     LogEvent,
+    Rises,
     UnitOfWork,
     bucket,
     note_discards,
@@ -35,6 +36,7 @@ from australis.engine.ledger import (
 from australis.engine.store import SEQ, Segment, adopt, write_arrivals, write_segment
 from australis.engine.threads import Threads
 from australis.errors import EngineError, Problem
+from australis.kernels.progress import mark_of, risen_of
 from australis.plan.superboxes import QUARANTINE_ARC
 
 _NUMBER = re.compile(r"-?\d+")
@@ -52,6 +54,8 @@ class StoredTuples:
 
     segment: Segment
     unsound: Sequence[Rejected] = ()
+    rises: Rises | None = None
+    """What the tuples say about the marks of their input."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ class Placed:
     segments: Sequence[Segment] = ()
     position: Position | None = None
     also: Also = _nothing
+    rises: Rises | None = None
 
 
 def loaded(table: str) -> str:
@@ -105,7 +110,8 @@ class Ingest:
         ts = None if TS in table.column_names else now
         if not table.num_rows:
             return StoredTuples(Segment(name, "", 0, 0, 0, 0, 0, first=0, ts=ts), unsound)
-        return StoredTuples(write_arrivals(self._root, name, table, 0, ts), unsound)
+        rises = self._rises(name, table, network or self._network)
+        return StoredTuples(write_arrivals(self._root, name, table, 0, ts), unsound, rises)
 
     def adopt(self, name: str, uri: str, now: int) -> StoredTuples:
         """Describe a Parquet file as a segment of an input, if every value in it can be read."""
@@ -121,7 +127,22 @@ class Ingest:
             unsound = first_unsound(pq.ParquetFile(source), schema)
         if unsound is not None:
             raise EngineError(Problem(uri, unsound, "values that can be read; push its tuples instead"))
-        return StoredTuples(segment)
+        with self._root.open(uri) as source:
+            return StoredTuples(segment, rises=self._rises(name, source, self._network))
+
+    def _rises(self, name: str, tuples: pa.Table | pa.NativeFile, network: Network) -> Rises | None:
+        """What tuples, or those of a Parquet file, say about the marks of their input."""
+        given = network.inputs[name]
+        if given.progress is None:
+            return None
+        bound = given.progress.bind(given.schema)
+        columns = [f.name for f in given.schema if f.name == bound.read or not f.nullable]
+        if isinstance(tuples, pa.Table):
+            parts: Iterable[pa.Table] = [tuples.select(columns)]
+        else:
+            file = pq.ParquetFile(tuples)
+            parts = (file.read_row_group(index, columns) for index in range(file.num_row_groups))
+        return Rises(*risen_of(bound, parts, given.schema))
 
     def check_stream(self, name: str) -> None:
         """Refuse tuples for an input that is a stored table."""
@@ -180,6 +201,28 @@ class Ingest:
             base = self._ledger.queues.log_end
             return self._commit(Placed(LogEvent(base, base + 2, FLUSH, "", 0, now), position=position))
 
+    def promise(self, name: str, value: object, now: int, position: Position | None = None) -> int | None:
+        """Note a promise of a source about later tuples; None if it has already reported this."""
+        mark = self._mark_of(name, value)
+        with self._turn():
+            if self.is_repeated(position):
+                return None
+            base = self._ledger.queues.log_end
+            event = LogEvent(base, base + 1, TICK, name, 0, now)
+            return self._commit(Placed(event, position=position, rises=Rises(promise=mark)))
+
+    def _mark_of(self, name: str, value: object) -> int | float:
+        """A value of an input's progress attribute as a mark."""
+        schema, bound = self._schema(name), self._ledger.plan.makers.get(name)
+        path = f"{self._network.name}.{name}"
+        if bound is None:
+            raise EngineError(Problem(path, "makes no marks", "`progress` at the input"))
+        try:
+            return mark_of(pa.array([value]).cast(schema[bound.on].type.arrow))
+        except (pa.ArrowException, ValueError, OverflowError) as error:
+            expected = f"a value of {bound.on!r}, a {schema[bound.on].type}"
+            raise EngineError(Problem(path, f"{value!r} is no promise: {error}", expected)) from error
+
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """Decide on the next numbers: those after the last commit, even if that was in doubt."""
@@ -198,7 +241,8 @@ class Ingest:
             if rejected:
                 segments.append(self._quarantine(each.name, rejected, base, each.now))
             event = LogEvent(base, end, each.kind, each.name, segment.rows, each.now)
-            found.append(Placed(event, segments, each.position, each.also))
+            rises = each.stored.rises if segment.rows else None
+            found.append(Placed(event, segments, each.position, each.also, rises))
             base = end
         return found
 
@@ -214,11 +258,12 @@ class Ingest:
         """Append an event to the log, in which time never goes back, though threads may come out of turn."""
         event = replace(placed.event, now=max(placed.event.now, change.queues.log_now))
         change.log(event)
+        change.raise_marks(event, placed.rises)
         change.add_segments(placed.segments, event.now)
         rejected = sum(each.rows for each in placed.segments if each.arc == QUARANTINE_ARC)
         if rejected:
             change.count_delays(QUARANTINE, {bucket(0): rejected})
-        if event.input:
+        if event.input and event.kind != TICK:
             received = event.rows + rejected
             change.count_input(event.input, received, rejected)
             note_discards(change, event.now, {event.input: DiscardCount(received, rejected)})

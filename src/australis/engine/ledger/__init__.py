@@ -39,8 +39,19 @@ from australis.engine.ledger.custody import (
     missing_identity,
     missing_journal,
 )
-from australis.engine.ledger.entries import FLUSH, LOAD, PUSH, TICK, Head, LogEvent, StateFile
 from australis.engine.ledger.ledger import Ledger, UnitOfWork
+from australis.engine.ledger.log import (
+    FLUSH,
+    LOAD,
+    PUSH,
+    TICK,
+    Head,
+    LogEvent,
+    MarkLog,
+    Rises,
+    StateFile,
+    maker_of,
+)
 from australis.engine.ledger.open_root import OpenRoot
 from australis.engine.ledger.queues import ALL, Queues, Rows, load_queues, loads_of, rows_between
 from australis.engine.ledger.record import Record, not_attached
@@ -74,10 +85,12 @@ __all__ = [
     "Head",
     "Ledger",
     "LogEvent",
+    "MarkLog",
     "OpenRoot",
     "Queues",
     "Recent",
     "Record",
+    "Rises",
     "RootTaken",
     "Rows",
     "StateFile",
@@ -101,6 +114,7 @@ __all__ = [
     "load_queues",
     "loads_of",
     "log_needed_from",
+    "maker_of",
     "middle_us",
     "missing_catalog",
     "missing_identity",

@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from australis.engine.ledger.entries import Head, LogEvent, StateFile
+from australis.engine.ledger.log import Head, LogEvent, LoggedMarks, MarkLog, StateFile, mark_log
 from australis.engine.ledger.schema import OLDEST, TABLES, VERSION, migrations
 from australis.engine.ledger.transaction import SEGMENT_COLUMNS
 from australis.engine.store import FolderHome, Home, Segment, unwritable
 from australis.engine.threads import SYSTEM, Threads
 from australis.errors import EngineError, Problem
+from australis.kernels.marks import InputMark
 
 NETWORK = "network"
 """The key of the network that the root holds."""
@@ -137,13 +138,50 @@ class Catalog:
         found = self.rows(query, hi, lo)
         return found[0][0] if found else 0
 
+    def moments(self, lo: int, hi: int, step_us: int) -> list[tuple[int, int]]:
+        """When the numbers from `lo` up to `hi` were logged: from which number on each time, rounded down.
+
+        Time never goes back in the log, so events that have the same rounded time follow each other.
+        """
+        since = "coalesce((select max(base) from event where base <= ?), 0)"
+        query = (
+            "select min(base), now / ? * ? from event"
+            f" where base >= {since} and base < ? group by now / ? order by 1"
+        )
+        return [(base, now) for base, now in self.rows(query, step_us, step_us, lo, hi, step_us)]
+
+    def marks(self, maker: str, lo: int, hi: int) -> MarkLog:
+        """The marks of a maker from `lo` up to `hi`, and the one that stood before them."""
+        since = "coalesce((select max(base) from mark where maker = ? and base < ?), 0)"
+        query = (
+            "select until, before, last, causes, rises from mark"
+            f" where maker = ? and base >= {since} and base < ? order by base"
+        )
+        return mark_log([LoggedMarks(*row) for row in self.rows(query, maker, maker, lo, hi)], lo, hi)
+
+    def has_marks(self, maker: str, lo: int, hi: int) -> bool:
+        """Whether a maker has raised its mark from `lo` up to `hi`, as far as its events tell."""
+        # Events follow each other, so the last one before `hi` tells.
+        query = "select until from mark where maker = ? and base < ? order by base desc limit 1"
+        return any(until > lo for (until,) in self.rows(query, maker, hi))
+
+    def promised(self) -> dict[str, InputMark]:
+        """What every maker of marks has promised so far."""
+        if not self.rows("select 1 from sqlite_master where name = 'progress'"):
+            return {}
+        found = self.rows("select maker, mark, quiet_since from progress")
+        return {maker: InputMark(mark, quiet_since) for maker, mark, quiet_since in found}
+
     def head(self, superbox: str) -> Head:
-        found = self.rows("select head, version, deadline from superbox where id = ?", superbox)
-        return Head(*found[0]) if found else Head()
+        # A look at a root of an older version, which knew no marks, finds a column less.
+        for _, seq, version, deadline, *more in self.rows("select * from superbox where id = ?", superbox):
+            return Head(seq, version, deadline, any(more))
+        return Head()
 
     def states(self, superbox: str) -> list[StateFile]:
-        """The current states of a superbox."""
-        query = "select box, partition, name, bytes from state where superbox = ? order by box, partition"
+        """The files of the current states of a superbox, for each box and partition from the lowest on."""
+        what = "select box, partition, name, bytes from state"
+        query = f"{what} where superbox = ? order by box, partition, place"
         return [StateFile(*row) for row in self.rows(query, superbox)]
 
     def segments(self, arc: str, lo: int = 0, hi: int = 1 << 62) -> list[Segment]:

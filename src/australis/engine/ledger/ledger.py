@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from australis.engine.crash_points import crash_point
 from australis.engine.ledger.catalog import Catalog, CatalogFile
-from australis.engine.ledger.entries import Head, LogEvent, StateFile
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.guard import Guard
+from australis.engine.ledger.log import FLUSH, Head, LogEvent, Rises, StateFile, maker_of
+from australis.engine.ledger.places import Memory
 from australis.engine.ledger.queues import Queues, load_queues, own_bytes
 from australis.engine.ledger.transaction import Transaction
 from australis.engine.store import Root, Segment
 from australis.engine.threads import Threads
 from australis.errors import EngineError, Problem
+from australis.kernels.marks import InputMark, raised
 from australis.plan.superboxes import Plan
 
 COMMITS = "commits"
@@ -37,7 +39,7 @@ class UnitOfWork(Transaction):
 
     def __init__(self, db: sqlite3.Connection, queues: Queues | None) -> None:
         super().__init__(db)
-        self._queues = queues
+        self._queues = None if queues is None else replace(queues, memory=None)
         self._plan: Plan | None = None
         self._dropped: dict[str, None] = {}
         self.buried: list[str] = []
@@ -59,6 +61,23 @@ class UnitOfWork(Transaction):
         """Append an event to the log."""
         super().log(event)
         self._queues = replace(self.queues, log_end=event.end, log_now=event.now)
+
+    def raise_marks(self, event: LogEvent, rises: Rises | None = None) -> None:
+        """Record the marks that an event raises: those of its input, and of inputs that are idle."""
+        promised = dict(self.queues.promised)
+        for name, bound in self.queues.plan.makers.items():
+            maker, own = maker_of(name, bound), rises if name == event.input else None
+            before = promised.get(maker, InputMark())
+            came = None if own is None or own.rows is None else (event.base + 1 + own.rows, own.marks)
+            promise = None if own is None else own.promise
+            marks, after = raised(bound, before, event.now, event.base, arrivals=came, promise=promise)
+            if after != before:
+                self.note_marks(maker, event.base, marks, after)
+                promised[maker] = after
+            if event.kind == FLUSH:
+                self.end_marks(maker, event.base + 1)
+                promised[maker] = InputMark()
+        self._queues = replace(self.queues, promised=promised)
 
     def add_segments(self, segments: Iterable[Segment], arrived: int | None = None) -> None:
         """Add segments to their arcs; with `arrived`, their tuples are new at that time."""
@@ -121,11 +140,13 @@ class UnitOfWork(Transaction):
 
     # --- states and files
 
-    def set_states(self, superbox: str, states: Iterable[StateFile]) -> list[str]:
-        """Make states current; the files of those that they replace are deleted."""
-        replaced = super().set_states(superbox, states)
-        self.bury(replaced)
-        return replaced
+    def add_states(
+        self, superbox: str, states: Iterable[StateFile], replaced: Collection[str] = ()
+    ) -> list[str]:
+        """Make states current; the files that they replace are deleted."""
+        gone = super().add_states(superbox, states, replaced)
+        self.bury(gone)
+        return gone
 
     def clear_states(self, superbox: str) -> list[str]:
         """Forget all states of a superbox; their files are deleted."""
@@ -163,7 +184,8 @@ class UnitOfWork(Transaction):
         before = self._queues
         gone = () if before is None else before.plan.outputs.keys() - plan.outputs.keys()
         known: Mapping[str, int] = {} if before is None else before.lives
-        return load_queues(plan, catalog, {**known, **{name: known.get(name, 0) + 1 for name in gone}})
+        lives = {**known, **{name: known.get(name, 0) + 1 for name in gone}}
+        return load_queues(plan, catalog, lives, before)
 
     @property
     def mirror(self) -> Queues | None:
@@ -178,9 +200,12 @@ class Ledger:
         self.root, self._catalog, self._garbage = root, catalog, garbage
         self.guard = Guard(threads)
         self._queues: Queues | None = None
+        self._memory: Memory[Queues] = Memory()
         self._commits = int(catalog.meta(COMMITS) or 0)
         self._doubtful: UnitOfWork | None = None
         """A change whose commit failed, so that only the catalogue knows whether it happened."""
+        self._may_return = False
+        """Whether a commit failed that a later start may find done, until another one takes its place."""
         self._adopted: list[UnitOfWork] = []
         """Committed changes whose files are still to be deleted."""
         self._is_inside = False
@@ -225,7 +250,7 @@ class Ledger:
     def load_plan(self, plan: Plan) -> None:
         """Load the queues of a plan whose heads and segments are already committed, if there are any."""
         with self.guard:
-            self._queues = load_queues(plan, self.catalog, {})
+            self._queues = replace(load_queues(plan, self.catalog, {}), memory=self._memory)
 
     # --- the unit of work
 
@@ -264,6 +289,17 @@ class Ledger:
             adopted, self._adopted = self._adopted, []
         self._clean_up(adopted)
 
+    def confirm(self) -> None:
+        """Make sure that a later start finds what the catalogue shows now.
+
+        A commit whose sync failed counts as undone, but its pages may have reached the disk. Any later commit
+        takes their place.
+        """
+        self.settle()
+        if self._may_return:
+            with self.change():
+                _log.info("a commit that failed is replaced")
+
     def _clean_up(self, adopted: Iterable[UnitOfWork]) -> None:
         """Do the work that follows a commit, and may take a while."""
         for each in adopted:
@@ -288,14 +324,16 @@ class Ledger:
         self._doubtful = None
         if happened:
             self._adopt(doubtful)
+        else:
+            self._may_return = True
         return happened
 
     def _adopt(self, change: UnitOfWork) -> None:
         """Update the mirror after a committed change, and wake everybody who waits for one."""
-        self._commits, self._doubtful = self._commits + 1, None
+        self._commits, self._doubtful, self._may_return = self._commits + 1, None, False
         for follow in change.followers:
             follow()
-        self._queues = change.mirror
+        self._queues = None if change.mirror is None else replace(change.mirror, memory=self._memory)
         self._adopted.append(change)
         self.guard.notify()
 

@@ -6,17 +6,20 @@ read it without a lock for as long as they like.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from australis.engine.ledger.catalog import Catalog
-from australis.engine.ledger.entries import Head, LogEvent
+from australis.engine.ledger.log import Head, LogEvent, maker_of
+from australis.engine.ledger.places import Memory, Places, all_places, places_after
 from australis.engine.store import Segment
+from australis.kernels.marks import InputMark
 from australis.plan.superboxes import QUARANTINE_ARC, Plan, Superbox
 
 ALL = 1 << 62
 """A number after all others."""
+Answer = TypeVar("Answer")
 Rows = Callable[[Segment, int, int], int]
 """How many tuples of a segment, from one number up to another, a train would read."""
 
@@ -29,6 +32,8 @@ class Log(Protocol):
     def loads(self, lo: int, hi: int) -> list[LogEvent]: ...
 
     def latest(self, lo: int, hi: int) -> int: ...
+
+    def has_marks(self, maker: str, lo: int, hi: int) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -46,62 +51,88 @@ class Queues:
     """How far each consumer of each output has come."""
     bytes: int
     """What the segments take on disk, without adopted files."""
+    promised: Mapping[str, InputMark] = field(default_factory=dict)
+    """What every maker of marks has promised so far."""
     lives: Mapping[str, int] = field(default_factory=dict)
     """How often an output of each name was removed: one that is added again is another one."""
+    memory: Memory[Queues] | None = field(default=None, repr=False, compare=False)
+    """The committed queues whose places were found last; none for a draft, which may never be committed."""
+    asked: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was found out about these queues so far: many superboxes ask for the same."""
 
     # --- positions
 
     @property
-    def positions(self) -> Mapping[str, int]:
-        """The position of every superbox: its head, or further if nothing in between concerns it."""
+    def places(self) -> Places:
+        """Where every superbox is, and how far it may go."""
         # Not a cached_property, which until Python 3.12 holds one lock for all queues while it asks the log.
-        if "_positions" not in self.__dict__:
-            self.__dict__["_positions"] = self._find_positions({})
-        found: Mapping[str, int] = self.__dict__["_positions"]
+        if "_places" not in self.__dict__:
+            before = None if self.memory is None else self.memory.last
+            self.__dict__["_places"] = places_after(before, self)
+            if self.memory is not None:
+                self.memory.last = self
+        found: Places = self.__dict__["_places"]
         return found
 
-    def positions_within(self, limits: Mapping[str, int]) -> Mapping[str, int]:
-        """The position of every superbox, if some may not go beyond a number.
+    @property
+    def positions(self) -> Mapping[str, int]:
+        """The position of every superbox: its head, or further if nothing in between concerns it."""
+        return self.places.positions
+
+    def places_within(self, limits: Mapping[str, int]) -> Places:
+        """Where every superbox is, if some may not go beyond a number.
 
         One that is at its head, since later tuples concern it, may nevertheless have reached its limit: then
         superboxes downstream need not wait for it.
         """
-        return self._find_positions(limits) if limits else self.positions
+        return all_places(self, limits) if limits else self.places
 
-    def _find_positions(self, limits: Mapping[str, int]) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for name, superbox in self.plan.superboxes.items():
-            ends = [self._written_to(arc, found) for arc in superbox.streams.values()]
-            end = min(min(ends, default=self.log_end), limits.get(name, ALL))
-            found[name] = self.reached(superbox, end, found)
-        return found
-
-    def reached(self, superbox: Superbox, end: int, found: Mapping[str, int] | None = None) -> int:
+    def reached(self, superbox: Superbox, end: int, positions: Mapping[str, int]) -> int:
         """The position of a superbox that may go up to `end`: at `end`, if nothing before concerns it."""
         head = self.heads[superbox.id]
         begin = head.seq
         if superbox.id in self.plan.views:
             # A view that was left behind continues with what is still kept of its streams.
-            positions = self.positions if found is None else found
-            kept = (self._earliest(arc, positions) for arc in superbox.streams.values())
+            kept = (self._earliest(arc, positions) for arc in superbox.arcs)
             begin = max(begin, min(*kept, end))
         if begin >= end or self.plan.views.get(superbox.id) == 0:
             return begin
         is_unloaded = head.version == 0 and len(superbox.tables) > 0
-        concerned = (
-            is_unloaded or any(self._between(superbox, begin, end)) or self._stirs(superbox, begin, end)
-        )
-        return begin if concerned else end
+        if is_unloaded or self._between(superbox, begin, end):
+            return begin
+        return begin if superbox.ordered and self._stirs(superbox, begin, end) else end
 
     def _stirs(self, superbox: Superbox, begin: int, end: int) -> bool:
-        """Whether the log has an event without tuples that makes a superbox emit."""
-        if not superbox.ordered:
-            return False
-        deadline = self.heads[superbox.id].deadline
-        is_late = deadline is not None and self.log.latest(begin, end) >= deadline
-        return is_late or bool(self.log.flushes(begin, end)) or any(loads_of(self.log, superbox, begin, end))
+        """Whether the log has an event without tuples that makes a superbox with state emit."""
+        head, log = self.heads[superbox.id], self.log
+        if head.awaits_marks and any(
+            self._ask(log.has_marks, maker, begin, end) for maker in self.makers_of(superbox)
+        ):
+            return True
+        deadline = head.deadline
+        is_late = deadline is not None and self._ask(log.latest, begin, end) >= deadline
+        if is_late or self._ask(log.flushes, begin, end):
+            return True
+        found = self._ask(log.loads, begin, end) if superbox.tables else []
+        return any(event.input in superbox.tables for event in found)
 
-    def _written_to(self, arc: str, positions: Mapping[str, int]) -> int:
+    def _ask(self, question: Callable[..., Answer], *arguments: object) -> Answer:
+        """The answer to a question, asked only once."""
+        key = (question, *arguments)
+        if key not in self.asked:
+            self.asked[key] = question(*arguments)
+        answer: Answer = self.asked[key]
+        return answer
+
+    def makers_of(self, superbox: Superbox) -> list[str]:
+        """The makers of the marks that a superbox goes by."""
+        inputs = frozenset[str]().union(
+            *(self.plan.makers_of.get(member, frozenset()) for member in superbox.members)
+        )
+        return [maker_of(name, self.plan.makers[name]) for name in sorted(inputs)]
+
+    def written_to(self, arc: str, positions: Mapping[str, int]) -> int:
+        """The number up to which an arc is written, if superboxes are at these positions."""
         writer = self.plan.arcs[arc].writer
         return self.log_end if writer is None else positions[writer]
 
@@ -111,12 +142,19 @@ class Queues:
             # A view that nobody wants computed rejects nothing, however far back it is.
             known = (seq for name, seq in self.positions.items() if self.plan.views.get(name) != 0)
             return min(known, default=self.log_end)
-        return self._written_to(arc, self.positions)
+        return self.written_to(arc, self.positions)
 
-    def end(self, superbox: Superbox, positions: Mapping[str, int] | None = None) -> int:
+    def end(self, superbox: Superbox) -> int:
+        """The number up to which a superbox may read all its streams."""
+        known = self.places.ends.get(superbox.id)
+        return self.end_after(superbox, self.positions) if known is None else known
+
+    def end_after(self, superbox: Superbox, positions: Mapping[str, int]) -> int:
         """The number up to which a superbox may read all its streams, if others are at these positions."""
-        known = self.positions if positions is None else positions
-        return min((self._written_to(arc, known) for arc in superbox.streams.values()), default=self.log_end)
+        arcs = superbox.arcs
+        if len(arcs) == 1:
+            return self.written_to(arcs[0], positions)
+        return min((self.written_to(arc, positions) for arc in arcs), default=self.log_end)
 
     def position(self, superbox: Superbox) -> int:
         """The position of a superbox; joined superboxes are at the same number."""
@@ -131,22 +169,80 @@ class Queues:
     def waiting(self, superbox: Superbox, end: int, rows: Rows | None = None) -> int:
         """How many tuples wait for a superbox; an estimate for a segment that was read in part."""
         begin = self.position(superbox)
-        return sum((rows or rows_between)(each, begin, end) for each in self._between(superbox, begin, end))
+        if rows is None:
+            return self._ask(self._rows_between, superbox.arcs, begin, end)
+        return sum(rows(each, begin, end) for each in self._between(superbox, begin, end))
+
+    def _rows_between(self, arcs: tuple[str, ...], begin: int, end: int) -> int:
+        return sum(rows_between(each, begin, end) for arc in arcs for each in self._part(arc, begin, end))
+
+    def all_waiting(self, ends: Mapping[str, int]) -> dict[str, int]:
+        """How many tuples wait for each of some superboxes up to a number; many have read the same."""
+        superboxes, positions = self.plan.superboxes, self.positions
+        known: dict[tuple[tuple[str, ...], int, int], int] = {}
+        found = {}
+        for name, end in ends.items():
+            key = (superboxes[name].arcs, positions[name], end)
+            if key not in known:
+                known[key] = self._rows_between(*key)
+            found[name] = known[key]
+        return found
+
+    def all_oldest(self, names: Iterable[str]) -> dict[str, int | None]:
+        """When the first tuple that waits for each of some superboxes arrived; many wait for the same."""
+        superboxes, places = self.plan.superboxes, self.places
+        positions, ends = places.positions, places.ends
+        known: dict[tuple[tuple[str, ...], int, int], int | None] = {}
+        found = {}
+        for name in names:
+            key = (superboxes[name].arcs, positions[name], ends[name])
+            if key not in known:
+                known[key] = self.oldest(superboxes[name])
+            found[name] = known[key]
+        return found
 
     def ahead(self, superbox: Superbox) -> Iterator[Segment]:
         """The segments that a superbox has not fully read."""
-        return self._between(superbox, self.position(superbox), self.end(superbox))
+        return iter(self._between(superbox, self.position(superbox), self.end(superbox)))
 
-    def _between(self, superbox: Superbox, begin: int, end: int) -> Iterator[Segment]:
-        for arc in superbox.streams.values():
-            yield from (each for each in self.segments[arc] if each.end > begin and each.base < end)
+    def _between(self, superbox: Superbox, begin: int, end: int) -> Sequence[Segment]:
+        """The segments of a superbox's streams with tuples from one number up to another."""
+        arcs = superbox.arcs
+        if len(arcs) == 1:
+            return self._part(arcs[0], begin, end)
+        return [segment for arc in arcs for segment in self._part(arc, begin, end)]
+
+    def _part(self, arc: str, begin: int, end: int) -> Sequence[Segment]:
+        """The segments of an arc with tuples from one number up to another."""
+        key = (arc, begin, end)
+        if key not in self.asked:
+            self.asked[key] = [s for s in self.segments[arc] if s.end > begin and s.base < end]
+        found: Sequence[Segment] = self.asked[key]
+        return found
 
     def oldest(self, superbox: Superbox) -> int | None:
         """When the first tuple that waits for a superbox arrived, by its segment; None if none waits."""
-        first = min(self.ahead(superbox), key=lambda each: each.base, default=None)
+        first = self._first(superbox)
         if first is None:
             return None
         return first.newest if first.ts is None else first.ts
+
+    def triggered(self, superbox: Superbox) -> int | None:
+        """When the cause of the first tuple that waits for a superbox was logged; None if none waits."""
+        first = self._first(superbox)
+        if first is None:
+            return None
+        number = max(first.base, self.position(superbox))
+        return self._ask(self.log.latest, number, number + 1) or self.oldest(superbox)
+
+    def _first(self, superbox: Superbox) -> Segment | None:
+        """The first segment that a superbox has not fully read."""
+        begin, end = self.position(superbox), self.end(superbox)
+        return self._ask(self._first_between, superbox.arcs, begin, end)
+
+    def _first_between(self, arcs: tuple[str, ...], begin: int, end: int) -> Segment | None:
+        parts = (each for arc in arcs for each in self._part(arc, begin, end))
+        return min(parts, key=lambda each: each.base, default=None)
 
     def cut(self, superbox: Superbox, end: int, most: int, rows: Rows | None = None) -> int:
         """Where a train of about `most` tuples ends, at most at `end`."""
@@ -167,21 +263,26 @@ class Queues:
 
     def _earliest(self, arc: str, positions: Mapping[str, int]) -> int:
         kept = (segment.base for segment in self.segments[arc])
-        return min(kept, default=self._written_to(arc, positions))
+        return min(kept, default=self.written_to(arc, positions))
 
 
-def load_queues(plan: Plan, catalog: Catalog, lives: Mapping[str, int]) -> Queues:
-    """The queues as they were committed."""
-    segments = {arc: tuple(catalog.segments(arc)) for arc in plan.arcs}
+def load_queues(
+    plan: Plan, catalog: Catalog, lives: Mapping[str, int], known: Queues | None = None
+) -> Queues:
+    """The queues of a plan as they are committed; heads and segments that are known are not read again."""
+    heads = {} if known is None else known.heads
+    arcs = {} if known is None else known.segments
+    segments = {arc: arcs[arc] if arc in arcs else tuple(catalog.segments(arc)) for arc in plan.arcs}
     return Queues(
         plan,
         catalog,
         catalog.log_end(),
         catalog.log_now(),
-        {name: catalog.head(name) for name in plan.superboxes},
+        {name: heads[name] if name in heads else catalog.head(name) for name in plan.superboxes},
         segments,
         catalog.consumers(),
         sum(own_bytes(each) for found in segments.values() for each in found),
+        catalog.promised(),
         lives,
     )
 

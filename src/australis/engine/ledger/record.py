@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from australis.algebra.form import from_json, to_json
 from australis.algebra.grafting import grafted
@@ -28,6 +29,16 @@ def not_attached(name: str, attached: Iterable[str]) -> EngineError:
     )
 
 
+class Before(NamedTuple):
+    """What a record has made."""
+
+    network: Network
+    text: str
+    whole: Network
+    drawn: Network
+    plan: Plan
+
+
 @dataclass(frozen=True)
 class Record:
     """What a root remembers about what runs on it."""
@@ -42,45 +53,71 @@ class Record:
     """Where the optimiser starts: the network, with all rewrites that were needed before its first tuple."""
     improved: Network | None = None
     """The equivalent network that runs in place of the deployed one."""
+    before: Before | None = field(default=None, repr=False, compare=False)
+    """What an earlier record has made: what is the same here is taken over, and not made again."""
+
+    def __post_init__(self) -> None:
+        if any(given.marked for given in self.network.inputs.values()):
+            what = "is an ad hoc query: its marks come with connection points of a network"
+            raise EngineError(
+                Problem(self.network.name, what, "`attach`, or a network built without `query`")
+            )
+
+    @cached_property
+    def _best(self) -> dict[str, Network]:
+        """The queries as they run."""
+        return {name: _best(query) for name, query in self.queries.items()}
 
     @cached_property
     def whole(self) -> Network:
         """The network as it runs, including the queries, each in its best form."""
-        return grafted(self.improved or self.network, {name: _best(q) for name, q in self.queries.items()})
+        return grafted(self.improved or self.network, self._best, self.before and self.before.whole)
 
     @cached_property
     def drawn(self) -> Network:
         """The network as its users drew it, including the queries."""
-        return grafted(self.network, self.queries)
+        if self.improved is None and self._best == self.queries:
+            return self.whole
+        return grafted(self.network, self.queries, self.before and self.before.drawn)
 
     @cached_property
     def plan(self) -> Plan:
         """How the whole network is cut into superboxes."""
-        return plan(self.whole, self.discipline, self.queries)
+        return plan(self.whole, self.discipline, self.queries, self.before and self.before.plan)
 
     def attached(self, name: str, query: Network) -> Record:
         """With one more query."""
         if name in self.queries:
             known = ", ".join(self.queries)
             raise EngineError(Problem(name, f"is attached already; so far there are {known}", "another name"))
-        return replace(self, queries={**self.queries, name: query})
+        return self._changed(queries={**self.queries, name: query})
 
     def detached(self, name: str) -> Record:
         """Without a query."""
         if name not in self.queries:
             raise not_attached(name, self.queries)
-        return replace(self, queries={each: q for each, q in self.queries.items() if each != name})
+        return self._changed(queries={each: q for each, q in self.queries.items() if each != name})
+
+    def _changed(self, queries: Mapping[str, Network]) -> Record:
+        before = Before(self.network, self.text, self.whole, self.drawn, self.plan)
+        return replace(self, queries=queries, before=before)
 
     def to_json(self) -> str:
-        known = {
-            "network": to_json(self.network),
+        rest = {
             "discipline": self.discipline,
             "partitions": self.partitions,
             "queries": {name: to_json(query) for name, query in self.queries.items()},
             "begun": None if self.begun is None else to_json(self.begun),
             "improved": None if self.improved is None else to_json(self.improved),
         }
-        return json.dumps(known)
+        return f'{{"network": {self.text}, {json.dumps(rest)[1:]}'
+
+    @cached_property
+    def text(self) -> str:
+        """The network as it was deployed, in JSON."""
+        if self.before is not None and self.before.network is self.network:
+            return self.before.text
+        return json.dumps(to_json(self.network))
 
     @classmethod
     def from_json(cls, text: str) -> Record:
@@ -93,7 +130,7 @@ class Record:
             from_json(known["network"], system=True),
             Discipline(known["discipline"]),
             known["partitions"],
-            {name: from_json(query, system=True) for name, query in known["queries"].items()},
+            {name: from_json(query, system=True, query=True) for name, query in known["queries"].items()},
             begun,
             improved,
         )

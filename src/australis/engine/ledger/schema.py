@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-VERSION = 4
+VERSION = 6
 """The version of the catalogue. A newer one is refused, an older one is migrated when its root is opened."""
 OLDEST = 3
 """The oldest version that can be migrated."""
@@ -14,7 +14,32 @@ create index train_of on train (superbox, lo);
 create index state_file on state (name);
 """
 
-MIGRATIONS: Mapping[int, str] = {3: _INDEXES}
+# The marks that an event of the log raises, by maker: an input and its attribute. `before` and `last` are the
+# marks before and after them; none where there is none.
+_MARKS = """
+create table mark (maker text not null, base integer not null, until integer not null, before, last,
+                   causes blob not null, rises blob not null, primary key (maker, base)) without rowid;
+create table progress (maker text primary key, mark, quiet_since integer) without rowid;
+"""
+_AWAITS_MARKS = "alter table superbox add column awaits_marks integer not null default 0;"
+
+# The state of a box and partition is in one file, or in layers: `place` counts them from the lowest.
+_STATE = """
+create table state (superbox text not null, box text not null, partition integer not null,
+                    place integer not null, name text not null, bytes integer not null,
+                    primary key (superbox, box, partition, place)) without rowid;
+"""
+_STATE_INDEX = "create index state_file on state (name);"
+_LAYERS = f"""
+alter table state rename to state_whole;
+drop index state_file;
+{_STATE}
+insert into state select superbox, box, partition, 0, name, bytes from state_whole;
+drop table state_whole;
+{_STATE_INDEX}
+"""
+
+MIGRATIONS: Mapping[int, str] = {3: _INDEXES, 4: _MARKS + _AWAITS_MARKS, 5: _LAYERS}
 """The script that migrates a catalogue of each version to the next."""
 
 # What reached gates is in `mouth` and `recent_mouth`, names from version 4 of the catalogue. A row of
@@ -31,9 +56,8 @@ create table segment (arc text not null, name text not null, base integer not nu
                       primary key (arc, base, name)) without rowid;
 create index segment_file on segment (name);
 create table superbox (id text primary key, head integer not null, version integer not null,
-                       deadline integer) without rowid;
-create table state (superbox text not null, box text not null, partition integer not null, name text not null,
-                    bytes integer not null, primary key (superbox, box, partition)) without rowid;
+                       deadline integer, awaits_marks integer not null default 0) without rowid;
+{_STATE}
 create table consumer (name text not null, output text not null, seq integer not null, position text,
                        primary key (name, output)) without rowid;
 create table source (id text primary key, position text not null) without rowid;
@@ -66,6 +90,7 @@ create index ending on event (base) where kind = 'flush';
 create index loading on event (base) where kind = 'load';
 create index standing on dropbox (number) where until is null;
 {_INDEXES}
+{_MARKS}
 """
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from australis.engine.ledger.catalog import NETWORK
 from australis.engine.ledger.custody import Known
-from australis.engine.ledger.entries import StateFile
+from australis.engine.ledger.log import StateFile
 from australis.engine.ledger.record import Record
 from australis.engine.ledger.transaction import SEGMENT_COLUMNS
 from australis.engine.ledger.view import CatalogView

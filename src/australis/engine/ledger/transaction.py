@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, Self
 
-from australis.engine.ledger.entries import Head, LogEvent, StateFile
+from australis.engine.ledger.log import Head, LogEvent, StateFile, packed_numbers
 from australis.engine.store import Segment
 from australis.errors import EngineError, Problem
+from australis.kernels.marks import InputMark, Marks
 
 TRAINS_KEPT = 1000
 SEGMENT_COLUMNS = ", ".join(each.name for each in fields(Segment))
@@ -45,8 +46,33 @@ class Transaction:
         self.set_meta("log_now", str(event.now))
 
     def forget_events(self, before: int) -> None:
-        """Drop the events that lie entirely before a sequence number."""
+        """Drop the events that lie entirely before a number, and the marks but for the last before it."""
         self._db.execute("delete from event where end <= ?", (before,))
+        # By maker, of which there are few: so the index leads to what goes, however much stays.
+        last = "(select max(base) from mark where mark.maker = progress.maker and base < ?)"
+        found = self._db.execute(f"select maker, {last} from progress", (before,)).fetchall()
+        self._db.executemany("delete from mark where maker = ? and base < ?", found)
+
+    def note_marks(self, maker: str, base: int, marks: Marks, known: InputMark) -> None:
+        """Record the marks that an event raises, and what their maker has promised after it."""
+        if len(marks.causes):
+            causes, rises = packed_numbers(marks.causes), packed_numbers(marks.values)
+            row = (maker, base, int(marks.causes[-1]) + 1, marks.before, marks.last, causes, rises)
+            self._db.execute("insert into mark values (?, ?, ?, ?, ?, ?, ?)", row)
+        promised = (maker, known.mark, known.quiet_since)
+        self._db.execute("insert or replace into progress values (?, ?, ?)", promised)
+
+    def end_marks(self, maker: str, base: int) -> None:
+        """Let a maker begin again from a sequence number on."""
+        row = (maker, base, base + 1, None, None, b"", b"")
+        self._db.execute("insert into mark values (?, ?, ?, ?, ?, ?, ?)", row)
+        self._db.execute("insert or replace into progress values (?, ?, ?)", (maker, None, None))
+
+    def forget_makers(self, makers: Iterable[str]) -> None:
+        """Drop all marks of makers that are no longer there: one of the same name begins anew."""
+        gone = [(maker,) for maker in makers]
+        self._db.executemany("delete from mark where maker = ?", gone)
+        self._db.executemany("delete from progress where maker = ?", gone)
 
     def add_segments(self, segments: Iterable[Segment]) -> None:
         rows = [tuple(segment.as_dict().values()) for segment in segments]
@@ -66,20 +92,25 @@ class Transaction:
         self._db.executemany("delete from superbox where id = ?", [(name,) for name in superboxes])
 
     def set_head(self, superbox: str, head: Head) -> None:
-        values = (superbox, head.seq, head.version, head.deadline)
-        self._db.execute("insert or replace into superbox values (?, ?, ?, ?)", values)
+        values = (superbox, head.seq, head.version, head.deadline, int(head.awaits_marks))
+        self._db.execute("insert or replace into superbox values (?, ?, ?, ?, ?)", values)
 
-    def set_states(self, superbox: str, states: Iterable[StateFile]) -> list[str]:
-        """Make states current; returns the files of those that they replace."""
-        replaced = []
+    def add_states(
+        self, superbox: str, states: Iterable[StateFile], replaced: Collection[str] = ()
+    ) -> list[str]:
+        """Put files on top of those of their box and partition, without those that they replace."""
+        gone = [name for name in replaced if self._drop_state(superbox, name)]
         for state in states:
             key = (superbox, state.box, state.partition)
-            old = self._db.execute(
-                "delete from state where superbox = ? and box = ? and partition = ? returning name", key
-            ).fetchall()
-            replaced += [name for (name,) in old]
-            self._db.execute("insert into state values (?, ?, ?, ?, ?)", (*key, state.name, state.bytes))
-        return replaced
+            where = "superbox = ? and box = ? and partition = ?"
+            top = f"(select coalesce(max(place) + 1, 0) from state where {where})"
+            values = (*key, *key, state.name, state.bytes)
+            self._db.execute(f"insert into state values (?, ?, ?, {top}, ?, ?)", values)
+        return gone
+
+    def _drop_state(self, superbox: str, name: str) -> bool:
+        query = "delete from state where superbox = ? and name = ?"
+        return self._db.execute(query, (superbox, name)).rowcount > 0
 
     def clear_states(self, superbox: str) -> list[str]:
         """Forget all states of a superbox; returns their files."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from australis.engine.observe.discards import Discards, InputStatistics, discards_upstream, late_at
 from australis.engine.observe.inspect import holds_tables, look, optimised, running, shed
 from australis.engine.observe.live_network import live
+from australis.engine.observe.marks import InputMarkStatistics, OrderMarkStatistics
 from australis.engine.observe.quality import WINDOW_S, OutputQuality, QualityReport, kept_by, monitor
 from australis.engine.observe.statistics import (
     BoxStatistics,
@@ -31,8 +32,10 @@ __all__ = [
     "WINDOW_S",
     "BoxStatistics",
     "Discards",
+    "InputMarkStatistics",
     "InputStatistics",
     "Metrics",
+    "OrderMarkStatistics",
     "OutputQuality",
     "OutputStatistics",
     "QualityReport",

@@ -85,6 +85,7 @@ def metrics(known: Statistics) -> Iterator[Metric]:
     yield from _superboxes(known)
     yield from _dropboxes(known)
     yield from _outputs(known)
+    yield from _marks(known)
     yield from _quality(known)
     yield from _room(known)
 
@@ -135,7 +136,8 @@ def _dropboxes(known: Statistics) -> Iterator[Metric]:
 def _outputs(known: Statistics) -> Iterator[Metric]:
     delays = HistogramMetricFamily(
         "australis_output_delay_seconds",
-        "Time from the arrival of the oldest tuple that was used to the delivery.",
+        "Time to the delivery from the arrival of the oldest tuple that was used; for an output that counts "
+        "since the trigger, from the event that caused the result.",
         labels=("output",),
     )
     for name, each in known.outputs.items():
@@ -157,6 +159,18 @@ def _outputs(known: Statistics) -> Iterator[Metric]:
         "late nor quarantined."
     )
     yield _gauge("output_delivered_ratio", told, ("output",), fractions)
+
+
+def _marks(known: Statistics) -> Iterator[Metric]:
+    """How far the marks of the inputs have come; nothing for one without a mark."""
+    behind = [((name,), each.behind_s) for name, each in known.marks.items()]
+    told = "The local time less the mark of an input with progress on a timestamp."
+    samples = [(labels, seconds) for labels, seconds in behind if seconds is not None]
+    yield _gauge("input_mark_behind_seconds", told, ("input",), samples)
+    quiet = [((name,), each.quiet_since) for name, each in known.marks.items()]
+    told = "When tuples last came to an input with progress, in seconds since 1970."
+    since = [(labels, at / 1e6) for labels, at in quiet if at is not None]
+    yield _gauge("input_quiet_since_seconds", told, ("input",), since)
 
 
 def _cumulative(buckets: Mapping[int, int]) -> list[tuple[str, float]]:

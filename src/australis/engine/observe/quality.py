@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from australis.algebra.quality import Quality
+from australis.algebra.quality import Quality, Since
 from australis.engine.ledger import GateCount, Queues, Recent, middle_us, quantile_us
 from australis.engine.observe.discards import fractions_used
 from australis.plan.superboxes import Plan, Superbox
@@ -38,6 +38,8 @@ class OutputQuality:
     by_loss: float | None
     by_value: float | None
     weight: float
+    since: str = Since.OLDEST
+    """What delays count from."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def monitor(plan: Plan, queues: Queues, seen: Recent, now: int, window_s: int = 
     worths: list[Worth | None] = []
     for name, output in plan.network.outputs.items():
         quality = output.quality or WITHOUT_GRAPHS
-        waiting = _waiting(plan, queues, ways[name], now)
+        waiting = _waiting(plan, queues, ways[name], now, quality)
         buckets = seen.delays.get(name, {})
         counts = seen.counts(name, len(bins_of(quality.value))) if quality.value else None
         delays = {middle_us(bucket) / 1e6: tuples for bucket, tuples in buckets.items()}
@@ -97,6 +99,7 @@ def _quality(
         by_loss=None if found is None else found.loss,
         by_value=None if found is None else found.value,
         weight=quality.weight,
+        since=str(quality.since),
     )
 
 
@@ -121,9 +124,10 @@ def kept_by(superbox: Superbox, gates: Mapping[tuple[str, str], GateCount]) -> f
     return sum(each, GateCount()).kept
 
 
-def _waiting(plan: Plan, queues: Queues, way: list[str], now: int) -> float | None:
-    """How long the oldest tuple upstream of an output has waited."""
-    oldest = [queues.oldest(plan.superboxes[name]) for name in way]
+def _waiting(plan: Plan, queues: Queues, way: list[str], now: int, quality: Quality) -> float | None:
+    """How long the oldest tuple upstream of an output has waited, as its delays count."""
+    begin = queues.triggered if quality.counts_since_trigger else queues.oldest
+    oldest = [begin(plan.superboxes[name]) for name in way]
     known = [each for each in oldest if each is not None]
     return max(0.0, (now - min(known)) / 1e6) if known else None
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from australis.algebra.quality import Since
 from australis.engine.ledger import (
     DISK,
     TRASH_BYTES,
@@ -24,6 +25,12 @@ from australis.engine.ledger import (
     recent,
 )
 from australis.engine.observe.discards import Discards, InputStatistics, discards_upstream
+from australis.engine.observe.marks import (
+    InputMarkStatistics,
+    OrderMarkStatistics,
+    input_marks,
+    order_marks,
+)
 from australis.engine.observe.quality import (
     WINDOW_S,
     QualityReport,
@@ -91,6 +98,8 @@ class OutputStatistics:
     utility: float | None = None
     """The utility so far by its graphs; None without graphs, or if nothing was due."""
     weight: float | None = None
+    since: str = Since.OLDEST
+    """What delays count from."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +150,10 @@ class Statistics:
     """What reached each input."""
     waiting: int = 0
     """Tuples that wait, each counted once, however many superboxes it waits for."""
+    marks: Mapping[str, InputMarkStatistics] = field(default_factory=dict)
+    """What the inputs that make marks have promised."""
+    orders: tuple[OrderMarkStatistics, ...] = ()
+    """The orders by progress, with the mark that each has come to."""
 
     @property
     def held_back(self) -> bool:
@@ -162,7 +175,7 @@ class Statistics:
 def statistics_of(plan: Plan, queues: Queues, catalog: Catalog, now: int | None = None) -> Statistics:
     """The committed statistics of a node; quality is that of the seconds before `now`.
 
-    Without `now` it is that of the seconds before the last event.
+    Without `now` everything is as it was at the last event.
     """
     seen, ways = all_so_far(catalog), plan.ways
     known = {box: BoxStatistics(*counted) for box, counted in box_counts(catalog).items()}
@@ -187,6 +200,8 @@ def statistics_of(plan: Plan, queues: Queues, catalog: Catalog, now: int | None 
         trash=int(catalog.meta(TRASH_BYTES) or 0),
         inputs=inputs,
         waiting=waiting_once(queues, plan.superboxes),
+        marks=input_marks(plan, queues, now),
+        orders=order_marks(plan, queues),
     )
 
 
@@ -224,6 +239,7 @@ def _outputs(
             waiting=waiting_once(queues, plan.ways[name]),
             utility=worth.utility if worth else None,
             weight=worth.weight if worth else None,
+            since=worth.since if worth else Since.OLDEST,
         )
     return found
 

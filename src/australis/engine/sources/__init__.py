@@ -21,12 +21,15 @@ from australis.engine.sources.opening import parse_source
 from australis.engine.sources.options import AS_IT_IS, DEFAULT_BATCH, Options, parse_replay
 from australis.engine.sources.pacing import Pacer, Rate, Speed
 from australis.engine.sources.rates import parse_rate, parse_speed
+from australis.engine.sources.reading import check_ends, open_source
+from australis.engine.sources.ticks import TICKS, TickSource, parse_ticks
 from australis.engine.sources.waiting import SignalWaiter, Waiter
 
 __all__ = [
     "AS_IT_IS",
     "DEFAULT_BATCH",
     "PREFIX",
+    "TICKS",
     "Adoption",
     "Delivery",
     "FileSource",
@@ -41,13 +44,17 @@ __all__ = [
     "SignalWaiter",
     "Source",
     "Speed",
+    "TickSource",
     "Waiter",
+    "check_ends",
     "feed",
     "hand_over",
     "in_turns",
+    "open_source",
     "parse_generator",
     "parse_rate",
     "parse_replay",
     "parse_source",
     "parse_speed",
+    "parse_ticks",
 ]

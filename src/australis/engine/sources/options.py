@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from australis.algebra.schema import Schema
+from australis.algebra.store import FileFormat
 from australis.engine.sources.pacing import Rate, Replay, Speed
 from australis.engine.sources.rates import parse_rate, parse_speed
 from australis.errors import EngineError, Problem
@@ -26,6 +27,8 @@ class Options:
     """The zone of times that are written without one."""
     stream_format: str | None = None
     """The format of standard input."""
+    format: FileFormat | None = None
+    """How files are written, where their names do not say it."""
     poll_seconds: float = 0.2
     """How often a followed file or folder is checked."""
     settle_seconds: float = 0.5

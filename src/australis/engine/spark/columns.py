@@ -26,6 +26,7 @@ from australis.algebra.expr import (
     Expr,
     Literal,
     UserCall,
+    time_guard,
 )
 from australis.algebra.types import DOUBLE, INTERVAL, STRING, TIMESTAMP, DataType, decimal
 from australis.algebra.user_functions import RowFunction, row_function
@@ -230,6 +231,12 @@ def _instant(function: Callable[[Column], Column], unit_us: int) -> Compiled:
     return compiled
 
 
+def _to_timestamp(text: Expr, pattern: Expr) -> Column:
+    """Only texts whose years have four digits: Spark would stop at years that do not fit."""
+    value, format_text = column(text), _text(pattern)
+    return F.when(value.rlike(time_guard(format_text)), F.to_timestamp(value, format_text))
+
+
 CALLS: dict[str, Compiled] = {
     "+": _shifted(lambda one, other: one + other),
     "-": _shifted(lambda one, other: one - other),
@@ -251,6 +258,22 @@ CALLS: dict[str, Compiled] = {
     "is_null": _of(F.isnull),
     "in": _of(lambda value, *members: value.isin(*members)),
     "like": lambda text, pattern: column(text).like(_text(pattern)),
+    "rlike": lambda text, pattern: column(text).rlike(_text(pattern)),
+    "regexp_extract": lambda text, pattern, group: F.regexp_extract(
+        column(text), _text(pattern), _whole(group)
+    ),
+    "regexp_replace": lambda text, pattern, new: F.regexp_replace(column(text), _text(pattern), _text(new)),
+    "get_json_object": lambda text, path: F.get_json_object(column(text), _text(path)),
+    "split": lambda text, pattern, limit: F.split(column(text), _text(pattern), _whole(limit)),
+    "get": _of(F.get),
+    "element_at": lambda array, place: F.when(
+        column(place) != 0, F.call_function("element_at", column(array), column(place))
+    ),
+    "array_contains": _of(F.array_contains),
+    "array_join": _of(lambda array, separator: F.call_function("array_join", array, separator)),
+    "size": _of(F.size),
+    "date_format": lambda instant, pattern: F.date_format(column(instant), _text(pattern)),
+    "to_timestamp": _to_timestamp,
     "abs": _signed(F.abs),
     "ceil": _of(F.ceil),
     "floor": _of(F.floor),
@@ -298,6 +321,10 @@ CALLS: dict[str, Compiled] = {
     "concat": _of(F.concat),
     "split_part": _split_part,
     "ascii": _of(F.ascii),
+    "crc32": _of(F.crc32),
+    "xxhash64": _of(F.xxhash64),
+    "md5": _of(F.md5),
+    "sha2": lambda text, bits: F.sha2(column(text), _whole(bits)),
     "year": _of(F.year),
     "quarter": _of(F.quarter),
     "month": _of(F.month),

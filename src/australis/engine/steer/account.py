@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from australis.engine.ledger import (
     DiscardCount,
     GateCount,
@@ -16,7 +18,7 @@ from australis.engine.ledger import (
     note_recent,
 )
 from australis.engine.store import Segment
-from australis.engine.worker import Manifest, Waybill
+from australis.engine.worker import Manifest, Waybill, logged_at
 from australis.plan.superboxes import Plan, Superbox
 
 _DISCARDED = ("late", "ignored", "rejected")
@@ -126,7 +128,18 @@ class Account:
     def _delays(self, manifest: Manifest) -> Iterator[tuple[str, dict[int, int]]]:
         for arc, arrivals in manifest.arrivals.items():
             for output in self.plan.arcs[arc].outputs if arc in self.plan.arcs else ():
-                yield output, histogram(arrivals, self.now)
+                counted = manifest.triggers[arc] if self.is_since_trigger(output) else arrivals
+                yield output, histogram(counted, self.now)
+
+    def is_since_trigger(self, output: str) -> bool:
+        """Whether the delays of an output count from what triggered its results."""
+        return bool(self.waybill.moments) and self.plan.counts_since_trigger(output)
+
+    @property
+    def newest_cause(self) -> int:
+        """When the last number that the train has read was logged, where the waybill has moments."""
+        last = max(each.end for found in self.waybill.streams.values() for each in found)
+        return int(logged_at(self.waybill.moments, np.array([min(last, self.hi) - 1]))[0])
 
     def _gate_counts(self, manifest: Manifest) -> Iterator[tuple[tuple[str, str], GateCount]]:
         """What reached the streams of each member: from outside, or from the members before it."""

@@ -30,6 +30,8 @@ class TrainCost:
 
     def __init__(self) -> None:
         self._trains = 0
+        self.tuple_us, self.train_us = TUPLE_US, TRAIN_US
+        """The cost of one more tuple in a train, and of a train without tuples."""
         self._weight = self._x = self._y = self._xx = self._xy = self._run = 0.0
 
     def note(self, tuples: int, tasks_us: float, run_us: float) -> None:
@@ -41,9 +43,10 @@ class TrainCost:
         known = (self._weight, self._x, self._y, self._xx, self._xy, self._run)
         grown = (old * FORGETTING + new for old, new in zip(known, sums, strict=True))
         self._weight, self._x, self._y, self._xx, self._xy, self._run = grown
+        self.tuple_us = self._slope()
+        self.train_us = max(self._run - self.tuple_us * self._x, 0.0) / self._weight
 
-    @property
-    def tuple_us(self) -> float:
+    def _slope(self) -> float:
         """The cost of one more tuple in a train."""
         if not self._x:
             return TUPLE_US
@@ -54,11 +57,6 @@ class TrainCost:
             return max(self._y - self._weight * TASK_US, 0.1 * self._y) / self._x
         slope = (self._xy / self._weight - mean * self._y / self._weight) / spread
         return min(max(slope, 0.0), self._y / self._x)
-
-    @property
-    def train_us(self) -> float:
-        """The cost of a train without tuples."""
-        return max(self._run - self.tuple_us * self._x, 0.0) / self._weight if self._weight else TRAIN_US
 
 
 class ArcRate:
@@ -73,22 +71,22 @@ class ArcRate:
 
     def __init__(self) -> None:
         self._seen: deque[tuple[int, int]] = deque()
+        self._tuples = 0
 
     def note(self, now: int, tuples: int) -> None:
         """Note tuples that have arrived."""
         self._seen.append((now, tuples))
+        self._tuples += tuples
         self._forget(now)
 
     def per_second(self, now: int) -> float:
         """How many arrive per second; for a stream that has just begun, since it began."""
         self._forget(now)
-        if not self._seen:
-            return 0.0
-        return sum(tuples for _, tuples in self._seen) / (RATE_WINDOW_US / 1e6)
+        return self._tuples / (RATE_WINDOW_US / 1e6)
 
     def _forget(self, now: int) -> None:
         while self._seen and self._seen[0][0] <= now - RATE_WINDOW_US:
-            self._seen.popleft()
+            self._tuples -= self._seen.popleft()[1]
 
 
 class Reading:
@@ -136,6 +134,8 @@ class Costs:
         self.trains: dict[str, TrainCost] = {}
         self.readings: dict[str, Reading] = {}
         self._rates: dict[str, ArcRate] = {}
+        self._flowing: set[str] = set()
+        """The arcs that had tuples lately."""
         self._yields: dict[tuple[str, str], Yield] = {}
         self._lock = threads.lock()
         """Tuples arrive at any time, even while somebody asks for the rate."""
@@ -147,6 +147,7 @@ class Costs:
         self._yields = {key: known for key, known in self._yields.items() if key[0] in self.trains}
         with self._lock:
             self._rates = {arc: self._rates.get(arc) or ArcRate() for arc in arcs}
+            self._flowing &= self._rates.keys()
 
     def note_arrivals(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
         """Note tuples that were put on arcs."""
@@ -154,11 +155,19 @@ class Costs:
             for arc, tuples, now in arrivals:
                 if arc in self._rates:
                     self._rates[arc].note(now, tuples)
+                    self._flowing.add(arc)
 
     def per_second(self, arc: str, now: int) -> float:
         """How many tuples arrive on an arc per second."""
         with self._lock:
             return self._rates[arc].per_second(now)
+
+    def rates(self, now: int) -> dict[str, float]:
+        """How many tuples per second arrive on the arcs that have any."""
+        with self._lock:
+            found = {arc: self._rates[arc].per_second(now) for arc in self._flowing}
+            self._flowing = {arc for arc, rate in found.items() if rate}
+            return found
 
     def note_train(self, superbox: str, tuples: int, shed: int, tasks_us: float, run_us: float) -> None:
         """Note a train that has run; reading what was shed is not a cost of what was let in."""

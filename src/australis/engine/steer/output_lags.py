@@ -33,3 +33,7 @@ class OutputLags:
         lag, at = self._known.get(output, (0.0, now))
         halvings = max(0, now - at) / HALF_LIFE_US
         return float(lag * 0.5**halvings)
+
+    def all_known(self, now: int) -> dict[str, float]:
+        """The current estimates for the outputs of which something is known."""
+        return {output: self.of(output, now) for output in self._known}

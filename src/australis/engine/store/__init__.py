@@ -54,7 +54,15 @@ if TYPE_CHECKING:
         write_arrivals,
         write_segment,
     )
-    from australis.engine.store.states import encode_state, read_state
+    from australis.engine.store.states import (
+        check_state_file,
+        encode_layer,
+        encode_state,
+        is_layer,
+        read_layer,
+        read_state,
+        read_states,
+    )
     from australis.engine.store.trash import GRACE_S, TRASH, Trash
     from australis.engine.store.zones import Lookup, Position, Zone, zones_of
 else:
@@ -119,8 +127,14 @@ else:
                 "write_segment",
             ),
             "states": (
+                "check_state_file",
+                "encode_layer",
+                "encode_layer",
                 "encode_state",
+                "is_layer",
+                "read_layer",
                 "read_state",
+                "read_states",
             ),
             "trash": (
                 "GRACE_S",
@@ -166,21 +180,26 @@ __all__ = [
     "catalog_folder",
     "check_segment",
     "check_state",
+    "check_state_file",
     "check_tuples",
     "described",
     "encode",
+    "encode_layer",
     "encode_run",
     "encode_segment",
     "encode_state",
     "hold",
     "home_of",
+    "is_layer",
     "merged",
     "publish",
     "publish_rest",
+    "read_layer",
     "read_metadata",
     "read_owner",
     "read_segment",
     "read_state",
+    "read_states",
     "run_name",
     "run_schema",
     "staged",

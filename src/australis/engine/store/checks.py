@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from australis.engine.store.root import Root
 from australis.engine.store.segments import SEQ, Segment, damaged, open_parquet, open_segment
-from australis.engine.store.states import read_state
+from australis.engine.store.states import check_state_file
 from australis.errors import EngineError, Problem
 
 
@@ -53,4 +53,4 @@ def check_state(root: Root, name: str, size: int, *, whole: bool) -> None:
         what = f"is damaged: {found} bytes instead of {size}"
         raise EngineError(Problem(name, what, "the file as it was committed; restore it"))
     if whole:
-        read_state(root, name)
+        check_state_file(root, name)

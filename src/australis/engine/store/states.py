@@ -1,14 +1,21 @@
-"""States in files: one for each box and partition, made current by the commit of a train."""
+"""States in files: whole, one for each box and partition, or in layers, of which a train adds one.
+
+The commit of a train makes its files current.
+"""
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Sequence
 
 from australis.engine.store.root import STATES, Root
 from australis.errors import EngineError, KernelError, Problem
-from australis.kernels.kernel import State
+from australis.kernels.kernel import Kernel, State
+from australis.kernels.layers import Layer, LayeredState, pack_layer, shape_of, unpack_layer
 from australis.kernels.state import pack, unpack
 
+WHOLE, LAYER = ".state", ".layer"
+"""The ends of the files' names."""
 _CHECKSUM = 4
 """The bytes at the end of a file with the checksum of all before: Arrow's own format has none."""
 
@@ -16,11 +23,21 @@ _CHECKSUM = 4
 def encode_state(root: Root, box: str, partition: int, state: State) -> tuple[str, bytes]:
     """A new file for the state of a box in a partition: its name and its contents."""
     data = pack(state)
-    return root.new_name(STATES, f"{box}-{partition}", ".state"), data + _checksum(data)
+    return root.new_name(STATES, f"{box}-{partition}", WHOLE), data + _checksum(data)
+
+
+def encode_layer(root: Root, box: str, partition: int, layer: Layer) -> tuple[str, bytes]:
+    """A new file for a layer of it."""
+    return root.new_name(STATES, f"{box}-{partition}", LAYER), pack_layer(layer)
+
+
+def is_layer(name: str) -> bool:
+    """Whether a file has a layer of a state, not a whole one."""
+    return name.endswith(LAYER)
 
 
 def read_state(root: Root, name: str) -> State:
-    """Read a state."""
+    """Read a whole state."""
     with root.open(name) as source:
         content = source.read()
     data, checksum = content[:-_CHECKSUM], content[-_CHECKSUM:]
@@ -30,6 +47,35 @@ def read_state(root: Root, name: str) -> State:
         return unpack(data)
     except KernelError as error:
         raise _damaged(name, error.problem.what) from error
+
+
+def read_layer(root: Root, name: str) -> Layer:
+    """Read a layer; on this machine its file is mapped into memory, and must not be changed."""
+    with root.open(name) as source:
+        data = source.read_buffer()
+    try:
+        return unpack_layer(data)
+    except KernelError as error:
+        raise _damaged(name, error.problem.what) from error
+
+
+def read_states(
+    root: Root, kernel: Kernel, names: Sequence[str], read: Callable[[Root, str], Layer] = read_layer
+) -> State:
+    """Read the state that some files have together; `read` may know layers already."""
+    if not is_layer(names[0]):
+        return read_state(root, names[0])
+    shape = shape_of(kernel)
+    assert shape is not None, "only states that fall into groups are written in layers"
+    return LayeredState(shape, tuple(read(root, name) for name in names))
+
+
+def check_state_file(root: Root, name: str) -> None:
+    """Refuse a damaged file."""
+    if is_layer(name):
+        read_layer(root, name)
+    else:
+        read_state(root, name)
 
 
 def _checksum(data: bytes) -> bytes:

@@ -112,6 +112,8 @@ class Tables:
         """The superboxes with work to do that need no table that does not answer."""
         now = self.clock()
         silent = {name for name, at in self._tried_again().items() if at > now}
+        if not silent:
+            return dict(waiting)
         return {name: due for name, due in waiting.items() if not silent & superboxes[name].tables.keys()}
 
     def pause_s(self) -> float:

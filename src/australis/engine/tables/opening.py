@@ -9,7 +9,7 @@ import pyarrow as pa
 from australis.algebra.expr import Expr
 from australis.algebra.network import Network
 from australis.algebra.schema import Schema
-from australis.algebra.store import Store, StoreKind
+from australis.algebra.store import FileFormat, Store, StoreKind
 from australis.engine.files import Batch, open_reader
 from australis.engine.tables.postgresql import PostgresqlStored
 from australis.engine.tables.sqlite import SqliteStored
@@ -19,9 +19,11 @@ from australis.engine.tables.stored import Stored, resolved
 class FileStored(Stored):
     """A file: it has no index, so it is always read whole."""
 
-    def __init__(self, path: str, store: Store, schema: Schema, timezone: str) -> None:
+    def __init__(
+        self, path: str, store: Store, schema: Schema, timezone: str, format: FileFormat | None = None
+    ) -> None:
         super().__init__(path, store, schema, timezone)
-        self._reader = open_reader(resolved(store, path), schema, timezone=timezone)
+        self._reader = open_reader(resolved(store, path), schema, timezone=timezone, format=format)
 
     def size(self) -> int:
         return self._reader.size or 0
@@ -42,7 +44,6 @@ class FileStored(Stored):
 
 
 _OPENED: dict[StoreKind, type[Stored]] = {
-    StoreKind.FILE: FileStored,
     StoreKind.SQLITE: SqliteStored,
     StoreKind.POSTGRESQL: PostgresqlStored,
 }
@@ -53,4 +54,6 @@ def open_store(network: Network, name: str) -> Stored:
     given = network.inputs[name]
     assert given.store is not None, "the input has a store"
     path = f"{network.name}.{name}"
+    if given.store.kind is StoreKind.FILE:
+        return FileStored(path, given.store, given.schema, network.timezone, given.format)
     return _OPENED[given.store.kind](path, given.store, given.schema, network.timezone)

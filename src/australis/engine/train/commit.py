@@ -90,15 +90,18 @@ def _move_heads(change: UnitOfWork, account: Account) -> None:
     plan, heads = change.queues.plan, change.queues.heads
     for member in account.superbox.members:
         due = min(deadlines, default=None) if plan.superboxes[member].has_timeouts else None
-        change.set_head(member, Head(account.hi, heads[member].version + 1, due))
+        awaits = plan.superboxes[member].goes_by_progress and any(m.awaits_marks for m in account.manifests)
+        change.set_head(member, Head(account.hi, heads[member].version + 1, due, awaits))
 
 
 def _set_states(change: UnitOfWork, superbox: Superbox, manifests: Sequence[Manifest]) -> None:
     """Make the states that the train has written current."""
-    written = [StateFile(s.box, s.partition, s.name, s.bytes) for m in manifests for s in m.states]
+    written = [state for manifest in manifests for state in manifest.states]
     for member in superbox.members:
         boxes = change.queues.plan.superboxes[member].ordered
-        change.set_states(member, [file for file in written if file.box in boxes])
+        own = [state for state in written if state.box in boxes]
+        files = [StateFile(state.box, state.partition, state.name, state.bytes) for state in own]
+        change.add_states(member, files, [name for state in own for name in state.replaces])
 
 
 def _touched(change: UnitOfWork, superbox: Superbox) -> list[str]:

@@ -14,9 +14,10 @@ from australis.engine.history import Lookups
 from australis.engine.ledger import ALL, Ledger, LogEvent, Queues, loads_of
 from australis.engine.store import Segment
 from australis.engine.tables import Tables
+from australis.engine.train.marks import train_marks
 from australis.engine.train.sizing import shares
 from australis.engine.train.time_slices import time_slices
-from australis.engine.worker import GateDropBox, Waybill, write_plan
+from australis.engine.worker import ARRIVAL_STEP_US, GateDropBox, Waybill, write_plan
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Plan, Superbox
 
@@ -35,6 +36,8 @@ class TrainSettings:
     """How many tasks can run at a time."""
     cache: int
     """The bytes of decoded tuples that a worker caches."""
+    layered_from: int
+    """The bytes from which on a state is kept in layers."""
     limit_s: float | None = None
     """How long a train may take."""
 
@@ -105,9 +108,14 @@ class Dispatch:
         """Switch to another plan."""
         self._plan = plan
 
-    def waiting(self, queues: Queues, superbox: Superbox, end: int) -> int:
-        """How many tuples a train of a superbox up to a number would read, but at least 1."""
-        return max(1, queues.waiting(superbox, end, self._plan.lookups.rows(queues, superbox)))
+    def waiting(self, queues: Queues, ends: Mapping[str, int]) -> dict[str, int]:
+        """How many tuples a train of each superbox up to a number would read, but at least 1."""
+        lookups, superboxes = self._plan.lookups, queues.plan.superboxes
+        found = {name: tuples or 1 for name, tuples in queues.all_waiting(ends).items()}
+        for name in lookups.readers & ends.keys():
+            rows = lookups.rows(queues, superboxes[name])
+            found[name] = max(1, queues.waiting(superboxes[name], ends[name], rows))
+        return found
 
     def make_waybill(
         self, queues: Queues, members: tuple[str, ...], end: int, most: int, drop_boxes: GateDropBoxes
@@ -146,6 +154,7 @@ class Dispatch:
             states=self._states(members),
             priorities={name: float(self._plan.outputs_downstream[members[0]]) for name in streams},
             cache=self._settings.cache,
+            layered_from=self._settings.layered_from,
             drop_boxes=_drop_boxes(queues.plan, superbox, drop_boxes),
             watched=_watched(queues.plan, superbox),
             members=members,
@@ -153,12 +162,17 @@ class Dispatch:
             asked=self._tables.versions(),
             unloaded=is_first and bool(superbox.tables),
             limit_s=self._settings.limit_s,
+            moments=self._moments(queues.plan, superbox, lo, hi),
+            marks=train_marks(queues.plan, self._ledger.catalog, superbox, lo, hi),
         )
         return waybill, superbox
 
-    def _states(self, members: tuple[str, ...]) -> dict[str, str]:
-        found = (state for member in members for state in self._ledger.catalog.states(member))
-        return {f"{state.box}/{state.partition}": state.name for state in found}
+    def _states(self, members: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for state in (state for member in members for state in self._ledger.catalog.states(member)):
+            key = f"{state.box}/{state.partition}"
+            found[key] = (*found.get(key, ()), state.name)
+        return found
 
     def _events(self, superbox: Superbox, lo: int, hi: int) -> tuple[list[LogEvent], int]:
         """The events from `lo` up to `hi` that matter to a superbox, or as many as a train may have."""
@@ -168,6 +182,13 @@ class Dispatch:
             return sorted(found, key=lambda event: event.base), hi
         events = log.events(lo, hi, MOMENTS_MOST)
         return events, min(hi, events[-1].end) if len(events) == MOMENTS_MOST else hi
+
+    def _moments(self, plan: Plan, superbox: Superbox, lo: int, hi: int) -> tuple[tuple[int, int], ...]:
+        """When the numbers of a train were logged, if an output that it writes counts delays from then."""
+        outputs = [name for arc in superbox.writes.values() for name in plan.arcs[arc].outputs]
+        if not any(plan.counts_since_trigger(name) for name in outputs):
+            return ()
+        return tuple(self._ledger.catalog.moments(lo, hi, ARRIVAL_STEP_US))
 
     def _ensure_plan(self, plan: Plan, members: tuple[str, ...]) -> tuple[Superbox, str]:
         """Join superboxes, and write the plan file of the result, unless that was done before."""

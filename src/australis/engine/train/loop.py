@@ -18,6 +18,7 @@ from australis.engine.train.attempts import attempt
 from australis.engine.train.commit import Replaced, Train, commit_train
 from australis.engine.train.cuts import Cuts, TooMuch
 from australis.engine.train.dispatch import Dispatch, Dispatched
+from australis.engine.train.marks import idle_times
 from australis.engine.worker import Manifest, Overran, RunTrain
 from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import QUARANTINE_ARC
@@ -170,8 +171,11 @@ class Loop:
         """When the next timeout of a superbox without other work is due."""
         queues, busy = self._ledger.queues, self._state.busy
         resting = (name for name in queues.heads if name not in busy and queues.is_caught_up(name))
-        known = (queues.heads[name].deadline for name in resting)
-        return min((deadline for deadline in known if deadline is not None), default=None)
+        heads = [queues.heads[name] for name in resting]
+        due = [head.deadline for head in heads if head.deadline is not None]
+        if any(head.awaits_marks for head in heads):
+            due += idle_times(queues)
+        return min(due, default=None)
 
     # --- choosing
 
@@ -196,8 +200,7 @@ class Loop:
         state = self._state
         ends = state.due(queues)
         superboxes = queues.plan.superboxes
-        waiting = {name: self._dispatch.waiting(queues, superboxes[name], end) for name, end in ends.items()}
-        free = self._tables.free(waiting, superboxes)
+        free = self._tables.free(self._dispatch.waiting(queues, ends), superboxes)
         choice = self._steering.decide(queues, self._clock(), free, dict(state.busy), state.held, self._train)
         if choice is None:
             return None

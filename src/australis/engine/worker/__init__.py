@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from australis.engine.worker.value_counts import binned
     from australis.engine.worker.warm import warm_up
     from australis.engine.worker.waybill import (
+        ARRIVAL_STEP_US,
         GateDropBox,
         Manifest,
+        MarkRun,
         Overran,
         RunTrain,
         Share,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
         answer,
         answer_or_fault,
         failure,
+        logged_at,
         manifest_of,
     )
 else:
@@ -42,8 +45,10 @@ else:
             "value_counts": ("binned",),
             "warm": ("warm_up",),
             "waybill": (
+                "ARRIVAL_STEP_US",
                 "GateDropBox",
                 "Manifest",
+                "MarkRun",
                 "Overran",
                 "RunTrain",
                 "Share",
@@ -55,14 +60,17 @@ else:
                 "answer",
                 "answer_or_fault",
                 "failure",
+                "logged_at",
                 "manifest_of",
             ),
         },
     )
 
 __all__ = [
+    "ARRIVAL_STEP_US",
     "GateDropBox",
     "Manifest",
+    "MarkRun",
     "Overran",
     "RunTrain",
     "Share",
@@ -77,6 +85,7 @@ __all__ = [
     "binned",
     "failure",
     "let_in",
+    "logged_at",
     "manifest_of",
     "ready_for",
     "warm_up",

@@ -38,7 +38,9 @@ def narrowed(superbox: Superbox) -> Network | None:
     for name in superbox.streams:
         if not is_end(network, Ref(name)):
             wanted = {*needed[Ref(name)], *superbox.spread.keys.get(Ref(name), ())}
-            inputs[name] = replace(inputs[name], schema=_narrow(inputs[name].schema, wanted))
+            schema = _narrow(inputs[name].schema, wanted)
+            marked = inputs[name].marked.intersection(schema.names)
+            inputs[name] = replace(inputs[name], schema=schema, marked=marked)
     return replace(network, inputs=inputs) if inputs != network.inputs else None
 
 

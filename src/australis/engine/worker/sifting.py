@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +20,53 @@ from australis.engine.worker.waybill import TimeSlice
 from australis.errors import KernelError, Problem
 from australis.kernels.kernel import CAUSE, REASON
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
+from australis.kernels.progress import StreamMarks
 from australis.kernels.quarantine import QUARANTINE_ARROW, quarantined
 
 IN_A_ROW_MOST = 1_000
 """How many tuples in a row may fail: if more do, the fault is hardly in the tuples, and the train fails."""
 Arrivals = Mapping[str, pa.Table]
 """The tuples of each stream, with their sequence numbers in CAUSE."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Tuples of streams with consecutive numbers, and the marks that come with these."""
+
+    arrivals: Arrivals
+    marks: Mapping[str, StreamMarks]
+
+    def before(self, number: int) -> Piece:
+        """What comes before a number."""
+        arrivals = {name: table.slice(0, _place(table, number)) for name, table in self.arrivals.items()}
+        return Piece(arrivals, self._marks(0, number))
+
+    def after(self, number: int) -> Piece:
+        """What comes with a number and later ones."""
+        arrivals = {name: table.slice(_place(table, number)) for name, table in self.arrivals.items()}
+        return Piece(arrivals, self._marks(number, ALL))
+
+    def taken(self, rows: list[tuple[str, int]]) -> Piece:
+        """Some rows of each stream, with all the marks."""
+        places = {name: [row for stream, row in rows if stream == name] for name in self.arrivals}
+        taken = {
+            name: table.take(pa.array(places[name], pa.int64())) for name, table in self.arrivals.items()
+        }
+        return Piece(taken, self.marks)
+
+    def passed(self) -> Piece:
+        """Nothing more, after all of it."""
+        return Piece({}, self._marks(ALL, ALL))
+
+    def _marks(self, lo: int, hi: int) -> dict[str, StreamMarks]:
+        return {
+            name: {on: each.between(lo, hi) for on, each in marks.items()}
+            for name, marks in self.marks.items()
+        }
+
+
+ALL = 1 << 62
+"""A number after all others."""
 
 
 class Sieve:
@@ -34,29 +76,32 @@ class Sieve:
         self._pipeline = pipeline
         self._in_a_row = 0
 
-    def advance(self, state: PipelineState, arrivals: Arrivals, time_slice: TimeSlice) -> Iterator[Passage]:
+    def advance(self, state: PipelineState, piece: Piece, time_slice: TimeSlice) -> Iterator[Passage]:
         """Take the tuples of a time slice through, in as few passages as possible."""
         try:
-            whole = self._pipeline.advance(state, arrivals, time_slice.now, ending=time_slice.ending)
+            whole = self._pass(state, piece, time_slice.now, ending=time_slice.ending)
         except KernelError as error:
-            if not any(table.num_rows for table in arrivals.values()):
+            if not any(table.num_rows for table in piece.arrivals.values()):
                 raise
-            yield from self._sift(state, arrivals, time_slice, error)
+            yield from self._sift(state, piece, time_slice, error)
         else:
             yield whole
 
+    def _pass(self, state: PipelineState, piece: Piece, now: int, *, ending: bool = False) -> Passage:
+        return self._pipeline.advance(state, piece.arrivals, now, ending=ending, marks=piece.marks)
+
     def _sift(
-        self, state: PipelineState, arrivals: Arrivals, time_slice: TimeSlice, error: KernelError
+        self, state: PipelineState, piece: Piece, time_slice: TimeSlice, error: KernelError
     ) -> Iterator[Passage]:
         """Take the tuples of a time slice that has just failed through the pipeline."""
         now, is_ending = time_slice.now, time_slice.ending
         # The end alone may be what fails: then the tuples pass, and there is nothing to set aside.
-        passages = self._halves(state, arrivals, now) if is_ending else self._cut(state, arrivals, now, error)
+        passages = self._halves(state, piece, now) if is_ending else self._cut(state, piece, now, error)
         for passage in passages:
             state = passage.state
             yield passage
         if is_ending:
-            yield self._pipeline.advance(state, {}, now, ending=True)
+            yield self._pass(state, piece.passed(), now, ending=True)
 
     def set_aside(self, state: PipelineState, arrivals: Arrivals, box: str, reason: str) -> Passage:
         """Send all of some tuples to the quarantine, because of a box; the state stays as it is."""
@@ -65,46 +110,45 @@ class Sieve:
 
     # --- by sequence number
 
-    def _halves(self, state: PipelineState, arrivals: Arrivals, now: int) -> Iterator[Passage]:
+    def _halves(self, state: PipelineState, piece: Piece, now: int) -> Iterator[Passage]:
         """Take tuples through, dividing them where they fail."""
         try:
-            passage = self._pipeline.advance(state, arrivals, now)
+            passage = self._pass(state, piece, now)
         except KernelError as error:
-            yield from self._cut(state, arrivals, now, error)
+            if not any(table.num_rows for table in piece.arrivals.values()):
+                raise
+            yield from self._cut(state, piece, now, error)
         else:
             self._in_a_row = 0
             yield passage
 
-    def _cut(
-        self, state: PipelineState, arrivals: Arrivals, now: int, error: KernelError
-    ) -> Iterator[Passage]:
+    def _cut(self, state: PipelineState, piece: Piece, now: int, error: KernelError) -> Iterator[Passage]:
         """Take tuples through that have just failed together."""
-        numbers = np.unique(np.concatenate([_numbers(table) for table in arrivals.values()]))
+        numbers = np.unique(np.concatenate([_numbers(table) for table in piece.arrivals.values()]))
         if len(numbers) == 1:
-            yield from self._isolate(state, arrivals, now, error)
+            yield from self._isolate(state, piece, now, error)
             return
-        middle = numbers[len(numbers) // 2]
-        for half in (_before(arrivals, middle), _from(arrivals, middle)):
+        middle = int(numbers[len(numbers) // 2])
+        for half in (piece.before(middle), piece.after(middle)):
             for passage in self._halves(state, half, now):
                 state = passage.state
                 yield passage
 
     # --- tuples of one number: they stay together, so each is found by trials from the same state
 
-    def _isolate(
-        self, state: PipelineState, arrivals: Arrivals, now: int, error: KernelError
-    ) -> Iterator[Passage]:
+    def _isolate(self, state: PipelineState, piece: Piece, now: int, error: KernelError) -> Iterator[Passage]:
         # A failure without any tuple is not their fault.
-        self._pipeline.advance(state, {}, now)
+        arrivals = piece.arrivals
+        self._pass(state, piece.taken([]), now)
         rows = [(name, row) for name, table in arrivals.items() for row in range(table.num_rows)]
         rejected = []
         while True:
-            guilty, error = self._first_guilty(state, arrivals, rows, now, error)
+            guilty, error = self._first_guilty(state, piece, rows, now, error)
             name, row = rows.pop(guilty)
             rejected.append(self._reject(name, arrivals[name].slice(row, 1), error))
             self._count(error)
             try:
-                passage = self._pipeline.advance(state, _taken(arrivals, rows), now)
+                passage = self._pass(state, piece.taken(rows), now)
             except KernelError as another:
                 error = another
             else:
@@ -117,7 +161,7 @@ class Sieve:
     def _first_guilty(
         self,
         state: PipelineState,
-        arrivals: Arrivals,
+        piece: Piece,
         rows: list[tuple[str, int]],
         now: int,
         error: KernelError,
@@ -127,7 +171,7 @@ class Sieve:
         while fails - passes > 1:
             middle = (passes + fails) // 2
             try:
-                self._pipeline.advance(state, _taken(arrivals, rows[:middle]), now)
+                self._pass(state, piece.taken(rows[:middle]), now)
                 passes = middle
             except KernelError as earlier:
                 fails, error = middle, earlier
@@ -171,20 +215,6 @@ def _numbers(table: pa.Table) -> npt.NDArray[np.int64]:
     return found
 
 
-def _before(arrivals: Arrivals, number: int) -> Arrivals:
-    return {name: table.slice(0, _place(table, number)) for name, table in arrivals.items()}
-
-
-def _from(arrivals: Arrivals, number: int) -> Arrivals:
-    return {name: table.slice(_place(table, number)) for name, table in arrivals.items()}
-
-
 def _place(table: pa.Table, number: int) -> int:
     """The index of the first tuple with a number or a later one."""
     return int(np.searchsorted(_numbers(table), number))
-
-
-def _taken(arrivals: Arrivals, rows: list[tuple[str, int]]) -> Arrivals:
-    """Some rows of each stream."""
-    places = {name: [row for stream, row in rows if stream == name] for name in arrivals}
-    return {name: table.take(pa.array(places[name], pa.int64())) for name, table in arrivals.items()}

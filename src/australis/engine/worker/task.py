@@ -7,7 +7,7 @@ output segments, all to new files. Nothing is visible before the driver commits 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
@@ -21,37 +21,46 @@ from australis.algebra.user_functions import limit_calls
 from australis.engine.crash_points import crash_point
 from australis.engine.store import (
     SEQ,
-    Cache,
     Root,
     Segment,
     encode_segment,
-    encode_state,
     merged,
     read_segment,
-    read_state,
 )
 from australis.engine.tables import lookups, renew
 from australis.engine.worker.call_limits import interrupt_after
 from australis.engine.worker.intake import Intake, are_tuples, narrowed, parts
-from australis.engine.worker.plan_files import read_plan
+from australis.engine.worker.keeping import Place, forget_states, kept_state, limit_states, written_state
+from australis.engine.worker.latest import Latest
+from australis.engine.worker.plan_files import PlanFile
 from australis.engine.worker.shedding import let_in
-from australis.engine.worker.sifting import Sieve
+from australis.engine.worker.sifting import Piece, Sieve
 from australis.engine.worker.value_counts import binned
-from australis.engine.worker.waybill import Manifest, Share, TimeSlice, Waybill, WrittenState
+from australis.engine.worker.waybill import (
+    ARRIVAL_STEP_US,
+    Manifest,
+    Numbers,
+    Share,
+    TimeSlice,
+    Waybill,
+    WrittenState,
+    logged_at,
+)
 from australis.errors import KernelError
 from australis.kernels.arrays import partitions
 from australis.kernels.boxes import Ask
 from australis.kernels.kernel import CAUSE, State
+from australis.kernels.marks import Marks
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
+from australis.kernels.progress import StreamMarks
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import QUARANTINE_ARC, Superbox
 from australis.qos.histograms import bins_of
 
-ARRIVAL_STEP_US = 1000
-"""Arrival times are reported in steps of this, so that a manifest stays small."""
-
 PIPELINES_MOST = 1_000
 """How many superboxes a worker keeps ready; those of old plans would pile up."""
+PLAN_FILES_MOST = 1_000
+"""How many plan files a worker keeps open: it knows where in them superboxes are."""
 
 
 _States = dict[int, tuple[PipelineState, PipelineState]]
@@ -66,27 +75,28 @@ class Ready(NamedTuple):
     narrow: Pipeline | None
 
 
-_ready: dict[tuple[str, str], Ready] = {}
-_states: Cache[State] = Cache()
+_plan_files: Latest[PlanFile] = Latest(PLAN_FILES_MOST)
+_ready: Latest[Ready] = Latest(PIPELINES_MOST)
 
 
 def forget() -> None:
     """Forget everything that this process keeps between tasks, as a new process would."""
+    _plan_files.clear()
     _ready.clear()
-    _states.clear()
+    forget_states()
     parts.clear()
 
 
 def ready_for(root: Root, waybill: Waybill) -> Ready:
-    """The superbox of a train and its kernels, created once in a worker."""
-    key = (root.uri_of(waybill.plan), waybill.superbox)
-    if key not in _ready:
-        if len(_ready) > PIPELINES_MOST:
-            _ready.clear()
-        for each in read_plan(root, waybill.plan).values():
-            asks = lookups(root.uri, each.network, waybill.asked)
-            _ready[key[0], each.id] = _made_ready(each, asks)
-    return _ready[key]
+    """The superbox of a train and its kernels; the least recently used ones are forgotten."""
+    file = root.uri_of(waybill.plan)
+    return _ready.get(f"{file} {waybill.superbox}", lambda: _loaded(root, file, waybill))
+
+
+def _loaded(root: Root, file: str, waybill: Waybill) -> Ready:
+    plan = _plan_files.get(file, lambda: PlanFile(root, waybill.plan))
+    superbox = plan.superbox(waybill.superbox)
+    return _made_ready(superbox, lookups(root.uri, superbox.network, waybill.asked))
 
 
 def _made_ready(superbox: Superbox, asks: Mapping[str, Ask]) -> Ready:
@@ -154,7 +164,8 @@ class Task:
         self._superbox = self._ready.superbox
         self._pipeline = self._first_pipeline(waybill)
         limit_calls(interrupt_after)
-        parts.budget = _states.budget = waybill.cache // 2
+        parts.budget = waybill.cache // 2
+        limit_states(waybill.cache // 2)
         renew(self._root.uri, self._superbox.network, waybill.asked, waybill.cache // 4)
         self._versions: dict[str, int] = {}
         """The number of the version of each stored table that was loaded here."""
@@ -189,6 +200,8 @@ class Task:
             done.ports,
             dict(self._values(outputs)),
             (time.perf_counter_ns() - began) // 1000,
+            self._triggers(outputs),
+            any(self._pipeline.awaits_marks(after) for _, after in states.values()),
         )
 
     def _compute(self, given: Mapping[str, pa.Table] | None) -> tuple[_Done, _States]:
@@ -247,10 +260,8 @@ class Task:
         return {box: self._kept(box, partition, start[box]) for box in self._pipeline.kernels}
 
     def _kept(self, box: str, partition: int, start: State) -> State:
-        name = self._waybill.states.get(f"{box}/{partition}")
-        if name is None:
-            return start
-        return _states.get(name, lambda: read_state(self._root, name), _size)
+        names = self._waybill.states.get(f"{box}/{partition}")
+        return start if names is None else kept_state(self._root, self._pipeline.kernels[box], names)
 
     def _load_tables(self, done: _Done) -> PipelineState:
         """Load the first versions of the stored tables; returns the state before the first train."""
@@ -278,27 +289,34 @@ class Task:
         return passage.state
 
     def _advance(self, state: PipelineState, streams: Mapping[str, pa.Table], done: _Done) -> PipelineState:
+        runs = _runs(self._waybill)
         for time_slice in self._waybill.time_slices:
             if time_slice.load:
                 state = self._renew_table(state, time_slice.load, time_slice.lo + 1, done)
             arrivals = {name: _between(table, time_slice) for name, table in streams.items()}
-            for passage in self._passages(state, arrivals, time_slice):
+            marks = {name: _marks_between(found, time_slice) for name, found in runs.items()}
+            for passage in self._passages(state, arrivals, time_slice, marks):
                 done.add(passage, time_slice)
                 state = passage.state
         return state
 
     def _passages(
-        self, state: PipelineState, arrivals: Mapping[str, pa.Table], time_slice: TimeSlice
+        self,
+        state: PipelineState,
+        arrivals: Mapping[str, pa.Table],
+        time_slice: TimeSlice,
+        marks: Mapping[str, StreamMarks],
     ) -> Iterator[Passage]:
         """The results of the tuples of a time slice; those that make a box fail are set aside."""
         if self._pipeline is not self._ready.whole:
-            yield self._pipeline.advance(state, arrivals, time_slice.now, ending=time_slice.ending)
+            now, ending = time_slice.now, time_slice.ending
+            yield self._pipeline.advance(state, arrivals, now, ending=ending, marks=marks)
             return
         sieve, reason = Sieve(self._pipeline), self._waybill.set_aside
         if reason:
             yield sieve.set_aside(state, arrivals, self._superbox.id, reason)
             arrivals = {}
-        yield from sieve.advance(state, arrivals, time_slice)
+        yield from sieve.advance(state, Piece(arrivals, marks), time_slice)
 
     # --- output
 
@@ -310,13 +328,14 @@ class Task:
         written = []
         for partition, (before, after) in states.items():
             for box in self._superbox.ordered:
-                known = self._waybill.states.get(f"{box}/{partition}")
-                if known is None or after[box] is not before[box]:
-                    name, data = encode_state(self._root, box, partition, after[box])
-                    files[name] = data
-                    written.append(WrittenState(box, partition, name, len(data)))
-                    _states.put(name, after[box], _size(after[box]))
-                    _states.drop(known or "")
+                known = self._waybill.states.get(f"{box}/{partition}", ())
+                if not known or after[box] is not before[box]:
+                    kernel = self._pipeline.kernels[box]
+                    place = Place(self._root, box, partition, kernel, known, self._waybill.layered_from)
+                    file = written_state(place, before[box], after[box])
+                    files[file.name] = file.data
+                    size, replaces = len(file.data), file.replaces
+                    written.append(WrittenState(box, partition, file.name, size, replaces))
         segments = dict(self._encoded(name, table) for name, table in outputs.items())
         files |= {segment.name: data for segment, data in segments.items()}
         crash_point("task.writing")
@@ -340,6 +359,12 @@ class Task:
             for output, graph in graphs.items():
                 if name in outputs:
                     yield output, binned(bins_of(graph), outputs[name]).tolist()
+
+    def _triggers(self, outputs: Mapping[str, pa.Table]) -> dict[str, list[tuple[int, int]]]:
+        """When the causes of the outputs' tuples were logged, if somebody asks."""
+        moments = self._waybill.moments
+        numbers = {self._arc(name): table[SEQ].to_numpy() for name, table in outputs.items() if moments}
+        return {arc: _counted(logged_at(moments, found)) for arc, found in numbers.items()}
 
     def _encoded(self, name: str, table: pa.Table) -> tuple[Segment, pa.Buffer]:
         arc = self._arc(name)
@@ -374,6 +399,29 @@ def _between(table: pa.Table, time_slice: TimeSlice) -> pa.Table:
     return table.slice(start, stop - start)
 
 
+Runs = Mapping[str, Mapping[str, Sequence[tuple[int, int, Marks]]]]
+"""The marks of each input by attribute, from one number up to another."""
+
+
+def _runs(waybill: Waybill) -> Runs:
+    return {
+        name: {on: [(run.lo, run.hi, run.marks()) for run in runs] for on, runs in marks.items()}
+        for name, marks in waybill.marks.items()
+    }
+
+
+def _marks_between(
+    found: Mapping[str, Sequence[tuple[int, int, Marks]]], time_slice: TimeSlice
+) -> dict[str, Marks]:
+    """The marks of a time slice, which never reaches beyond an end of the streams."""
+    return {
+        on: marks.between(time_slice.lo, time_slice.hi)
+        for on, runs in found.items()
+        for lo, hi, marks in runs
+        if lo <= time_slice.lo < hi
+    }
+
+
 def _numbered(table: pa.Table, time_slice: TimeSlice) -> pa.Table:
     """An output with the sequence numbers of its causes."""
     causes = table[CAUSE].to_numpy()
@@ -384,10 +432,10 @@ def _numbered(table: pa.Table, time_slice: TimeSlice) -> pa.Table:
 
 
 def _arrivals(table: pa.Table) -> list[tuple[int, int]]:
-    times = table[TS].cast(pa.int64()).to_numpy()
+    return _counted(table[TS].cast(pa.int64()).to_numpy())
+
+
+def _counted(times: Numbers) -> list[tuple[int, int]]:
+    """How many tuples have each time, in steps."""
     steps, counts = np.unique(times // ARRIVAL_STEP_US, return_counts=True)
     return list(zip((steps * ARRIVAL_STEP_US).tolist(), counts.tolist(), strict=True))
-
-
-def _size(state: State) -> int:
-    return sum(table.nbytes for table in state.values())

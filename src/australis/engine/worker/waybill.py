@@ -5,6 +5,7 @@ Driver and tasks may be on different machines, so both are plain values; the net
 
 from __future__ import annotations
 
+import base64
 import json
 import pickle
 import traceback
@@ -12,10 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from australis.algebra.quality import ValueGraph
 from australis.engine.store import Lookup, Segment
 from australis.errors import AustralisError, EngineError, Problem
+from australis.kernels.marks import Marks
 
+Numbers = npt.NDArray[np.int64]
+
+ARRIVAL_STEP_US = 1000
+"""Arrival times are reported in steps of this, so that a manifest stays small."""
 _MANIFEST, _FAILURE, _FAULT = b"M", b"F", b"X"
 _REASON_MOST = 500
 """How many characters of a reason are reported."""
@@ -57,6 +66,29 @@ class GateDropBox:
 
 
 @dataclass(frozen=True)
+class MarkRun:
+    """The marks of an attribute from one sequence number up to another, as plain values."""
+
+    lo: int
+    hi: int
+    before: int | float | None
+    causes: str
+    values: str
+    doubles: bool
+
+    @classmethod
+    def of(cls, lo: int, hi: int, marks: Marks) -> MarkRun:
+        causes, values = (base64.b64encode(each.tobytes()).decode() for each in (marks.causes, marks.values))
+        return cls(lo, hi, marks.before, causes, values, marks.values.dtype == np.float64)
+
+    def marks(self) -> Marks:
+        """The marks that the run was made of."""
+        kind = np.float64 if self.doubles else np.int64
+        causes = np.frombuffer(base64.b64decode(self.causes), np.int64)
+        return Marks(self.before, causes, np.frombuffer(base64.b64decode(self.values), kind))
+
+
+@dataclass(frozen=True)
 class Waybill:
     """A train: which superbox, over which segments, from which states."""
 
@@ -72,11 +104,13 @@ class Waybill:
     """The segments of each input of the superbox."""
     tables: Mapping[str, tuple[Segment, ...]] = field(default_factory=dict)
     """Stored tables: before the first train all existing versions, then new ones."""
-    states: Mapping[str, str] = field(default_factory=dict)
+    states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The state files by `box/partition`; none before the first train."""
     priorities: Mapping[str, float] = field(default_factory=dict)
     """The priority of each input's queue in the cache of decoded segments."""
     cache: int = 0
+    layered_from: int = 0
+    """The bytes from which on a state is kept in layers."""
     drop_boxes: Mapping[str, GateDropBox] = field(default_factory=dict)
     """The drop boxes that the tuples go through first, by input."""
     watched: Mapping[str, Mapping[str, ValueGraph]] = field(default_factory=dict)
@@ -92,8 +126,12 @@ class Waybill:
     """Whether no earlier train has read the stored tables."""
     limit_s: float | None = None
     """How long the train may take; None for no limit."""
+    marks: Mapping[str, Mapping[str, tuple[MarkRun, ...]]] = field(default_factory=dict)
+    """The marks of each input that has some, by attribute, in runs between ends of the streams."""
     set_aside: str = ""
     """Why all tuples of this train go to the quarantine; empty if they do not."""
+    moments: tuple[tuple[int, int], ...] = ()
+    """When its numbers were logged, if delays of its outputs count from then: from which number each time."""
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -108,10 +146,16 @@ class Waybill:
         for name in ("streams", "tables"):
             given[name] = {k: tuple(Segment(**each) for each in v) for k, v in given[name].items()}
         given["members"] = tuple(given["members"])
+        given["states"] = {key: tuple(names) for key, names in given["states"].items()}
+        given["moments"] = tuple((number, time) for number, time in given["moments"])
         given["drop_boxes"] = {name: GateDropBox(**each) for name, each in given["drop_boxes"].items()}
         given["watched"] = {
             name: {output: ValueGraph(**graph) for output, graph in graphs.items()}
             for name, graphs in given["watched"].items()
+        }
+        given["marks"] = {
+            name: {on: tuple(MarkRun(**run) for run in runs) for on, runs in marks.items()}
+            for name, marks in given["marks"].items()
         }
         given["lookups"] = {name: Lookup.from_dict(each) for name, each in given["lookups"].items()}
         return cls(**given)
@@ -119,12 +163,13 @@ class Waybill:
 
 @dataclass(frozen=True)
 class WrittenState:
-    """A state file that a task wrote."""
+    """A state file that a task wrote: a whole state, or a layer on top of those that it does not replace."""
 
     box: str
     partition: int
     name: str
     bytes: int
+    replaces: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,6 +191,10 @@ class Manifest:
     """For each output of the network that has a value graph, its tuples by bin."""
     task_us: int = 0
     """How long the task took, from reading to writing."""
+    triggers: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
+    """Like `arrivals`, when the events were logged that caused the tuples, if the waybill has moments."""
+    awaits_marks: bool = False
+    """Whether marks alone may make a box emit later."""
 
     @property
     def shed(self) -> int:
@@ -164,8 +213,21 @@ class Manifest:
     def from_json(cls, data: bytes) -> Manifest:
         given: dict[str, Any] = json.loads(data)
         given["segments"] = tuple(Segment(**each) for each in given["segments"])
-        given["states"] = tuple(WrittenState(**each) for each in given["states"])
+        given["states"] = tuple(
+            WrittenState(**{**each, "replaces": tuple(each["replaces"])}) for each in given["states"]
+        )
         return cls(**given)
+
+
+def logged_at(moments: Sequence[tuple[int, int]], numbers: Numbers) -> Numbers:
+    """When some sequence numbers were logged.
+
+    >>> logged_at([(0, 1000), (5, 3000)], np.array([0, 4, 5, 9])).tolist()
+    [1000, 1000, 3000, 3000]
+    """
+    begins, times = np.array(moments, np.int64).T
+    found: Numbers = times[np.maximum(np.searchsorted(begins, numbers, side="right") - 1, 0)]
+    return found
 
 
 def answer(run: Callable[[], Manifest]) -> bytes:

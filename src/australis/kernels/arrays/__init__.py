@@ -16,9 +16,10 @@ from australis.kernels.arrays.columns import (
     present,
     rows_of,
     stacked,
+    with_numbers,
 )
 from australis.kernels.arrays.groups import GroupCodes, dense, encode, first_rows, normalised
-from australis.kernels.arrays.hashing import DIGEST_BYTES, Digests, digests, partitions
+from australis.kernels.arrays.hashing import DIGEST_BYTES, Digests, digests, partitions, spark_hash
 from australis.kernels.arrays.numbered_rows import Numbered, PortKeys, by_group
 from australis.kernels.arrays.ranges import arrange, first_beyond, first_near, members, seek_beyond, seek_near
 from australis.kernels.arrays.slots import by_slot, lower_to_least
@@ -55,5 +56,7 @@ __all__ = [
     "rows_of",
     "seek_beyond",
     "seek_near",
+    "spark_hash",
     "stacked",
+    "with_numbers",
 ]

@@ -78,6 +78,12 @@ def rows_of(table: pa.Table, rows: Indexes) -> pa.Table:
     return pa.table(columns, schema=table.schema)
 
 
+def with_numbers(table: pa.Table, name: str, values: Indexes) -> pa.Table:
+    """A table with other whole numbers in a column."""
+    at = table.schema.get_field_index(name)
+    return table.set_column(at, table.schema.field(at), pa.array(values, pa.int64()))
+
+
 def grown(values: Numbers, count: int, fill: Any = 0) -> Numbers:
     """The values, extended with `fill` to `count` of them."""
     if len(values) >= count:

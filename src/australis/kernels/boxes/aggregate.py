@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from australis.algebra.boxes import Aggregate, BoundAggregate
+from australis.algebra.expr import WindowCall
+from australis.algebra.order import SortKey
 from australis.algebra.schema import TS, TUP, Schema
 from australis.algebra.types import DataType
 from australis.kernels.arrays import (
@@ -20,41 +25,61 @@ from australis.kernels.arrays import (
     encode,
     frozen,
     grown,
+    lower_to_least,
     numbers,
     rows_of,
     stacked,
+    with_numbers,
 )
 from australis.kernels.compiled import njit
 from australis.kernels.expressions import arrow, evaluate, truths
-from australis.kernels.kernel import Kernel, State, Step
+from australis.kernels.functions import combined_keys, computed
+from australis.kernels.kernel import NEVER_DUE, Due, Kernel, State, Step, causes_of, empty_output
+from australis.kernels.marks import NO_MARKS, Marks
 from australis.kernels.ordering import (
     NOTHING,
     Placed,
+    Released,
     from_sort_keys,
+    in_time,
+    late_tuples,
     order_array,
     passed_array,
     passed_keys,
     place,
     release,
+    release_by_length,
+    release_by_marks,
     sort_keys,
 )
 from australis.kernels.windows import (
     GROUP,
+    OLDEST,
     PASSED,
     VALUE,
     Groups,
     Layout,
+    LocalClock,
     Openings,
     OpenWindows,
     Releases,
+    Sessions,
     Steps,
+    Tails,
     WindowResults,
+    closed_between,
+    closed_by_mark,
     deadline,
+    deadlines,
+    existing,
     fire,
+    following,
     group_marks,
     groups_of,
     in_order,
     joined_results,
+    local_clock,
+    tails_of,
 )
 
 _LEAST_START = {"int": -(2**31), "long": 2 - 2**63, "timestamp": 2 - 2**63}
@@ -72,14 +97,25 @@ class AggregateKernel(Kernel):
 
     def __init__(self, box: Aggregate, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
         schema = schemas[0]
-        self.output_schemas = box.output_schemas(schema)
+        self.output_schemas = box.output_schemas(schema)[:1]
         self._order = box.order
         self._bound = box.bind(schema)
         self._timezone = timezone
-        calls = tuple(self._bound.calls.values())
-        self._layout = Layout(calls, windows_of(self._bound, box), self._bound.timeout)
+        self._clock = clock_of(self._bound, box, schema, timezone)
+        windows = windows_of(self._bound, box)
+        self._layout = Layout(self.calls(), windows, self._bound.timeout, self._clock, box.empty)
         keys = pa.schema([pa.field(name, schema[name].type.arrow) for name in box.order.group_by])
         self._groups_schema = self._layout.groups_schema(keys)
+        self._no_arrivals = self._nothing_late = empty_output(schema)
+        self.progress_on = {0: box.order.on} if box.order.by_progress else {}
+        # By progress the mark tells what has been passed. A group of which nothing is open is then known only
+        # by where its windows begin, or by its next empty one.
+        begins_anywhere = isinstance(windows, Sessions) or (isinstance(windows, Steps) and windows.aligned)
+        self._forgets = bool(self.progress_on and box.order.group_by) and begins_anywhere and not box.empty
+
+    def calls(self) -> tuple[WindowCall, ...]:
+        """What is accumulated in each window."""
+        return self._bound.functions.calls
 
     # --- events
 
@@ -95,14 +131,23 @@ class AggregateKernel(Kernel):
         if not batch.num_rows:
             return fired
         arrived = self._arrive(fired.state, batch, now)
-        outputs = (stacked([*fired.outputs, *arrived.outputs]),)
-        return Step(arrived.state, outputs, arrived.rejected, arrived.late, arrived.ignored)
+        return _both(fired, arrived)
+
+    def advance(
+        self, state: State, batches: Mapping[int, pa.Table], now: int, marks: Mapping[int, Marks]
+    ) -> tuple[tuple[int, Step], ...]:
+        fired, risen = self.tick(state, now), marks.get(0, NO_MARKS)
+        if not batches and not len(risen.causes):
+            return ((0, fired),)
+        arrived = self._arrive(fired.state, batches.get(0, self._no_arrivals), now, risen)
+        return ((0, _both(fired, arrived)),)
 
     def tick(self, state: State, now: int) -> Step:
         fired = fire(self._layout, state, now)
         if fired is None:
             return Step(state, self.nothing())
-        return Step(fired.state, (self._output(fired.results, state["groups"], fired.results.releases),))
+        results = self._together(fired.results, fired.state["groups"])
+        return Step(fired.state, (self._output(results, fired.state["groups"], results.releases),))
 
     def flush(self, state: State, now: int) -> Step:
         fired = self.tick(state, now)
@@ -110,46 +155,122 @@ class AggregateKernel(Kernel):
         windows = OpenWindows(
             self._layout, fired.state["windows"], waiting, groups_of(groups, groups.num_rows)
         )
-        closed, ignored = windows.run(in_order(waiting))
+        released = in_order(waiting)
+        closed, ignored = windows.run(released)
+        gaps, _ = self._gaps(groups, windows, released, waiting, None)
         still_open = np.arange(windows.count)
         still_open = still_open[windows.lives(still_open)]
         rest = windows.results(still_open, np.full(len(still_open), -1))
-        results = joined_results([closed, rest]).by_start()
+        results = self._together(joined_results([closed, rest, *gaps]), groups)
         ended = self._output(results, groups, np.full(len(results.group), -1))
         return Step(self.start(), (stacked([*fired.outputs, ended]),), ignored=ignored)
 
     def deadline(self, state: State) -> int | None:
         return deadline(self._layout, state)
 
+    def awaits_marks(self, state: State) -> bool:
+        known = state["groups" if self._layout.empty else "windows"].num_rows
+        return bool(self.progress_on) and bool(state["waiting"].num_rows or known)
+
+    @property
+    def separated_by(self) -> PortKeys:
+        return (self._order.group_by,)
+
+    def due(self, state: State) -> Due | None:
+        if not self.progress_on and self._layout.timeout is None:
+            return None
+        groups = state["groups"].num_rows
+        times = np.full(groups, NEVER_DUE)
+        lower_to_least(times, *deadlines(self._layout, state))
+        return Due(self._due_marks(state) if self.progress_on else np.full(groups, np.inf), times)
+
+    def _due_marks(self, state: State) -> npt.NDArray[np.float64]:
+        """The least mark at which a tuple of each group is released, or a window closed."""
+        groups, waiting = state["groups"], state["waiting"]
+        windows = OpenWindows(self._layout, state["windows"], waiting, groups_of(groups, groups.num_rows))
+        ends, owners = windows.slots.end, windows.slots.group
+        if self._layout.empty and isinstance(self._layout.windows, Steps):
+            found = following(
+                self._layout.windows, tails_of(groups, groups.num_rows), windows.groups.first_start
+            )
+            ends, owners = np.append(ends, found[1]), np.append(owners, found[0])
+        if self._clock is not None:
+            ends = self._clock.instants(ends)
+        marks = np.full(groups.num_rows, np.inf)
+        np.minimum.at(marks, owners, ends)
+        np.minimum.at(marks, numbers(column(waiting, GROUP)), numbers(column(waiting, VALUE)))
+        return marks
+
     def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
         return (by_group("groups", self._order.group_by, keys[0], {"waiting": GROUP, "windows": GROUP}),)
 
     # --- arrivals
 
-    def _arrive(self, state: State, batch: pa.Table, now: int) -> Step:
+    def _arrive(self, state: State, batch: pa.Table, now: int, marks: Marks | None = None) -> Step:
         groups, waiting = state["groups"], state["waiting"]
-        placed = self._placed(batch)
+        placed, late = self._placed(batch), self._nothing_late
+        if marks is not None:
+            whole = placed
+            placed, rows_late = in_time(whole, marks)
+            late = late_tuples(whole, rows_late, causes_of(whole.batch))
         found = encode(groups.select(list(self._order.group_by)), groups.num_rows, placed.batch)
         passed = grown(passed_keys(column(groups, PASSED)), found.count, NOTHING)
         values = placed.values if self._order.on != TUP else _numbered(found.codes, passed.copy())
         rows = stacked([waiting, self._rows(placed.batch, found.codes, values, now)])
         codes, keys = numbers(column(rows, GROUP)), sort_keys(numbers(column(rows, VALUE)))
-        released = release(codes, keys, waiting.num_rows, passed, self._order.slack, drop_late=True)
+        released = self._released(codes, keys, waiting.num_rows, passed, placed, marks)
         windows = OpenWindows(self._layout, state["windows"], rows, groups_of(groups, found.count))
-        order = from_sort_keys(released.keys, values.dtype)
-        results, ignored = windows.run(Releases(*map(frozen, (released.rows, released.groups, order))))
-        causes = placed.rows[released.causes[results.releases]]
-        after = {
-            "groups": self._groups(found.keys, released.passed, windows.groups),
+        order = from_sort_keys(released.keys, self._layout.number_type.to_pandas_dtype())
+        releases = Releases(*map(frozen, (released.rows, released.groups, order)))
+        results, ignored = windows.run(releases)
+        clock = self._clock
+        last = None if marks is None else _reading(marks.last, clock)
+        gaps, tails = self._gaps(groups, windows, releases, rows, last)
+        if marks is None:
+            results = _in_sequence([results, *gaps]) if gaps else results
+            causes = placed.rows[released.causes[results.releases]]
+        else:
+            parts = [results, *gaps] if last is None else [results, *gaps, windows.close_up_to(last)]
+            results = joined_results(parts)
+            causes = marks.reaching(results.end if clock is None else clock.instants(results.end))
+            order = np.lexsort((self._places(results, found.keys), results.start, causes))
+            results, causes = results.taken(order), causes[order]
+        after: State = {
+            "groups": self._groups(found.keys, released.passed, windows.groups, tails),
             "waiting": rows_of(rows, released.waiting),
             "windows": windows.table(),
         }
+        late_count = late.num_rows + released.late
+        if released.late and self._order.late:
+            late = late_tuples(placed, released.late_rows(waiting.num_rows, len(codes)), placed.rows)
         outputs = (self._output(results, after["groups"], causes),)
-        return Step(after, outputs, placed.rejected, released.late, ignored)
+        lates = late if self._order.late else None
+        if self._forgets:
+            after = _without_idle(after)
+        return Step(after, outputs, placed.rejected, late_count, ignored, late_tuples=lates)
+
+    def _released(
+        self,
+        codes: Indexes,
+        keys: Indexes,
+        waiting: int,
+        passed: Indexes,
+        placed: Placed,
+        marks: Marks | None,
+    ) -> Released:
+        """Release rows as the order says: by count, by length or by progress."""
+        if marks is not None:
+            values = from_sort_keys(keys, marks.values.dtype)
+            released = release_by_marks(codes, values, waiting, causes_of(placed.batch), marks)
+            return replace(released, passed=passed)
+        if self._bound.slack is not None:
+            slack = self._bound.slack
+            return release_by_length(codes, keys, waiting, passed, slack, drop_late=True)
+        return release(codes, keys, waiting, passed, self._order.count, drop_late=True)
 
     def _placed(self, batch: pa.Table) -> Placed:
         if self._order.on != TUP:
-            return place(batch, self._order.on, self._bound.advance)
+            return place(batch, self._order.on, self._bound.resolution)
         return Placed(batch, np.empty(0, np.int64), np.arange(batch.num_rows), None)
 
     def _rows(self, batch: pa.Table, codes: Indexes, values: Numbers, now: int) -> pa.Table:
@@ -168,40 +289,124 @@ class AggregateKernel(Kernel):
         columns += [evaluate(arg, batch, self._timezone) for arg in self._layout.args]
         return pa.Table.from_arrays(columns, schema=self._layout.rows_schema)
 
-    def _groups(self, keys: pa.Table, passed: Indexes, groups: Groups) -> pa.Table:
+    def _gaps(
+        self,
+        groups: pa.Table,
+        windows: OpenWindows,
+        released: Releases,
+        rows: pa.Table,
+        mark: int | float | None,
+    ) -> tuple[list[WindowResults], Tails | None]:
+        """The results of empty windows that were closed, and the groups' tails; none without `empty`."""
+        steps = self._layout.windows
+        if not self._layout.empty or not isinstance(steps, Steps):
+            return [], None
+        first_starts, clock = windows.groups.first_start, self._clock
+        values = released.value if clock is None else clock.readings(released.value)
+        ts = numbers(column(rows, OLDEST))[released.row]
+        tails = tails_of(groups, len(first_starts))
+        found, tails = closed_between(steps, tails, released.group, values, ts, first_starts)
+        parts = [found]
+        if mark is not None:
+            found, tails = closed_by_mark(steps, tails, mark, first_starts)
+            parts.append(found)
+        if clock is not None:
+            parts = [existing(steps, part, first_starts, clock) for part in parts]
+        return [windows.empty(part) for part in parts if len(part.group)], tails
+
+    def _groups(self, keys: pa.Table, passed: Indexes, groups: Groups, tails: Tails | None) -> pa.Table:
         marks = [passed_array(passed, self._bound.order_type)]
         marks += group_marks(groups, groups.begun, self._layout.number_type)
+        marks += [] if tails is None else tails.columns()
         columns = [column(keys, name) for name in keys.column_names]
         return pa.Table.from_arrays([*columns, *marks], schema=self._groups_schema)
 
+    def _together(self, results: WindowResults, groups: pa.Table) -> WindowResults:
+        """Results of several groups that come together: by start, then by the attributes grouped by."""
+        return results.taken(np.lexsort((self._places(results, groups), results.start)))
+
+    def _places(self, results: WindowResults, groups: pa.Table) -> Indexes:
+        """Whole numbers that compare as the attributes grouped by do; NULL is last."""
+        keys = [SortKey(name) for name in self._order.group_by]
+        if not keys:
+            return np.zeros(len(results.group), np.int64)
+        found = rows_of(groups.select([key.name for key in keys]), results.group)
+        return combined_keys([column(found, key.name) for key in keys], keys)
+
     def _output(self, results: WindowResults, groups: pa.Table, causes: Indexes) -> pa.Table:
-        start = [] if self._order.on == TUP else [order_array(results.start, self._bound.order_type)]
+        starts = results.start if self._clock is None else self._clock.instants(results.start)
+        start = [] if self._order.on == TUP else [order_array(starts, self._bound.order_type)]
         found = rows_of(groups.select(list(self._order.group_by)), results.group)
         keys = [column(found, name) for name in found.column_names]
         schema = self.nothing()[0].schema
         hidden = [arrow(results.oldest, schema.field(TS).type), pa.array(causes, pa.int64())]
-        return pa.Table.from_arrays([*start, *keys, *results.values, *hidden], schema=schema)
+        values = computed(self._bound.functions, results.values, self._timezone)
+        return pa.Table.from_arrays([*start, *keys, *values, *hidden], schema=schema)
 
 
-def windows_of(bound: BoundAggregate, box: Aggregate) -> Steps | Openings:
+def _without_idle(state: State) -> State:
+    """A state without the groups of which no window is open and no tuple waits."""
+    groups, followers = state["groups"], {name: state[name] for name in ("waiting", "windows")}
+    used = np.zeros(groups.num_rows, np.bool_)
+    for rows in followers.values():
+        used[numbers(column(rows, GROUP))] = True
+    if used.all():
+        return state
+    places = np.cumsum(used) - 1
+    renumbered = {
+        name: with_numbers(rows, GROUP, places[numbers(column(rows, GROUP))])
+        for name, rows in followers.items()
+    }
+    return {**state, **renumbered, "groups": rows_of(groups, np.flatnonzero(used))}
+
+
+def _both(fired: Step, arrived: Step) -> Step:
+    """Two steps as one."""
+    return replace(arrived, outputs=(stacked([*fired.outputs, *arrived.outputs]),))
+
+
+def clock_of(bound: BoundAggregate, box: Aggregate, schema: Schema, timezone: str) -> LocalClock | None:
+    """The clock along which the windows of a box lie; None if that is the order itself."""
+    if bound.advance is None or not box.is_local(schema):
+        return None
+    return local_clock(timezone, int(bound.advance))
+
+
+def _reading(mark: int | float | None, clock: LocalClock | None) -> int | float | None:
+    """Where a mark lies along the windows."""
+    if mark is None or clock is None:
+        return mark
+    found: int = clock.readings(np.array([mark]))[0].item()
+    return found
+
+
+def _in_sequence(parts: list[WindowResults]) -> WindowResults:
+    """Results by the release that closed each, then by start."""
+    results = joined_results(parts)
+    return results.taken(np.lexsort((results.start, results.releases)))
+
+
+def windows_of(bound: BoundAggregate, box: Aggregate) -> Steps | Openings | Sessions:
     """Where the windows of a box are."""
     size, advance, lead = bound.size, bound.advance, int(box.order.on == TUP)
+    if box.session is not None:
+        return Sessions(size)
     if advance is None:
         return Openings(size, lead)
     widest = -(-size // advance) if isinstance(size, int) else int(min(size / advance, 2.0**62)) + 2
-    least = _least_number(bound.order_type, advance) if box.align else 0
+    least = _least_number(bound.order_type, advance, bound.origin) if box.align else 0
     rest = math.fmod(size, advance) if isinstance(size, float) else size % advance
     # No value is 2^52 advances after the start of a window, so a longer window never ends.
     whole = round(min((size - rest) / advance, 2.0**52)) if isinstance(size, float) else size // advance
-    return Steps(size, advance, int(whole), rest, box.align, least, lead, int(widest))
+    return Steps(size, advance, int(whole), rest, box.align, bound.origin, least, lead, int(widest))
 
 
-def _least_number(order_type: DataType, advance: int | float) -> int:
-    """The number of the first multiple of the advance that is a value of a type."""
+def _least_number(order_type: DataType, advance: int | float, origin: int | float) -> int:
+    """The number of the first aligned window whose start is a value of a type."""
     if order_type.name == "double":
         return _LEAST_DOUBLE_NUMBER
     least = 1 - 10**order_type.precision if order_type.is_decimal else _LEAST_START[order_type.name]
-    return int(-(-least // advance))
+    return int(-((origin - least) // advance))
 
 
 @njit(nogil=True)

@@ -1,4 +1,4 @@
-"""Filter, Map and Union: the order-agnostic boxes (Aurora 5.2.1), which remember nothing between batches."""
+"""Filter, Map, Union (Aurora 5.2.1) and Unnest: the boxes that remember nothing between batches."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from australis.algebra.boxes import Filter, Map, Union
+from australis.algebra.boxes import Filter, Map, Union, Unnest
 from australis.algebra.expr import Expr, attributes
 from australis.algebra.schema import TS, Schema
 from australis.kernels.arrays import Numbered, PortKeys
-from australis.kernels.expressions import evaluate, evaluate_all, truths
-from australis.kernels.kernel import CAUSE, Kernel, State, Step, empty_output
+from australis.kernels.expressions import evaluate, evaluate_all, raw, truths
+from australis.kernels.kernel import CAUSE, Kernel, State, Step, empty_output, output_schema
 
 Rows = npt.NDArray[Any]
 """Numbers of rows of a batch, ascending."""
@@ -86,6 +87,49 @@ class UnionKernel(Stateless):
     def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
         schema = self.output_schemas[0]
         return Step(state, (_output(schema, [batch[name] for name in (*schema.names, TS)]),))
+
+
+class UnnestKernel(Stateless):
+    """Repeats each tuple for every element of an array, and adds the elements."""
+
+    def __init__(self, box: Unnest, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
+        self.output_schemas = box.output_schemas(*schemas)
+        self._array = box.bind(*schemas)
+        self._copied = schemas[0].names
+        self._with_position, self._keep_empty = box.position is not None, box.keep_empty
+        self._timezone = timezone
+
+    def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
+        batch = batch.combine_chunks()
+        arrays = evaluate(self._array, batch, self._timezone)
+        sizes = raw(pc.list_value_length(arrays).fill_null(0))
+        counts = np.maximum(sizes, 1) if self._keep_empty else sizes
+        parents = np.repeat(np.arange(batch.num_rows), counts)
+        places = _places(counts)
+        empty = sizes[parents] == 0 if self._keep_empty else None
+        added = [_elements(arrays, sizes, parents, places, empty)]
+        if self._with_position:
+            added.append(pa.array(places, pa.int32(), mask=empty))
+        copied = batch.select([*self._copied, TS]).take(pa.array(parents))
+        columns = [*(copied[name] for name in self._copied), *added, copied[TS], pa.array(parents)]
+        output = pa.Table.from_arrays(columns, schema=output_schema(self.output_schemas[0]))
+        return Step(state, (output,))
+
+
+def _places(counts: Rows) -> Rows:
+    """From 0 to the count of each, one after the other."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def _elements(
+    arrays: pa.Array, sizes: Rows, parents: Rows, places: Rows, empty: npt.NDArray[np.bool_] | None
+) -> pa.Array:
+    """The elements of arrays, and NULL for each array that is kept though it has none."""
+    elements = pc.list_flatten(arrays)
+    if empty is None or not empty.any():
+        return elements
+    starts = np.cumsum(sizes) - sizes
+    return elements.take(pa.array(starts[parents] + places, mask=empty))
 
 
 def _rows(batch: pa.Table, rows: Rows) -> pa.Table:

@@ -20,7 +20,7 @@ from australis.kernels.arrays import (
     stacked,
 )
 from australis.kernels.expressions import arrow, evaluate
-from australis.kernels.functions import Accumulator, opened, stored_types
+from australis.kernels.functions import Accumulator, computed, opened, stored_types
 from australis.kernels.kernel import Kernel, State, Step
 from australis.kernels.windows import BEGAN, NEVER, OLDEST, TIMED_OUT
 
@@ -36,7 +36,8 @@ class TumbleKernel(Kernel):
         schema = schemas[0]
         self.output_schemas = box.output_schemas(schema)
         self._keys = list(box.group_by)
-        self._calls = tuple(box.bind(schema).values())
+        self._functions = box.bind(schema)
+        self._calls = self._functions.calls
         self._timeout = None if box.timeout is None else microseconds(box.timeout)
         self._timezone = timezone
         keys = [pa.field(name, schema[name].type.arrow) for name in self._keys]
@@ -111,7 +112,7 @@ class TumbleKernel(Kernel):
         accumulators = []
         for index, call in enumerate(self._calls):
             parts = range(len(stored_types(call)))
-            args = [evaluate(arg, batch, self._timezone) for arg in call.args]
+            args = [evaluate(arg, batch, self._timezone) for arg in call.inputs]
             accumulators.append(opened(call, [column(run, f"#{index}.{part}") for part in parts], args))
         return accumulators
 
@@ -152,7 +153,8 @@ class TumbleKernel(Kernel):
     ) -> pa.Table:
         schema = self.nothing()[0].schema
         found = rows_of(keys, closed)
-        results = [accumulator.finish(closed) for accumulator in accumulators]
+        finished = [accumulator.finish(closed) for accumulator in accumulators]
+        results = computed(self._functions, finished, self._timezone)
         hidden = [arrow(oldest[closed], schema.field(TS).type), pa.array(causes, pa.int64())]
         columns = [*(column(found, name) for name in self._keys), *results, *hidden]
         return pa.Table.from_arrays(columns, schema=schema)

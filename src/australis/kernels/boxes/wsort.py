@@ -12,6 +12,7 @@ from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
 from australis.kernels.arrays import Indexes, Mask, column, normalised, numbers, rows_of, stacked
 from australis.kernels.expressions import truths
+from australis.kernels.functions import by_keys
 from australis.kernels.kernel import CAUSE, Kernel, State, Step, refused
 from australis.kernels.windows import ARRIVED
 
@@ -26,10 +27,11 @@ class WSortKernel(Kernel):
     def __init__(self, box: WSort, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
         schema = schemas[0]
         self.output_schemas = box.output_schemas(schema)
-        self._by = list(box.by)
+        self._keys = box.keys
+        self._by = [key.name for key in box.keys]
         self._timeout = microseconds(box.timeout)
         self._schema = schema.arrow_with_ts
-        self._last_schema = pa.schema([self._schema.field(name) for name in dict.fromkeys(box.by)])
+        self._last_schema = pa.schema([self._schema.field(name) for name in dict.fromkeys(self._by)])
 
     def start(self) -> State:
         waiting = self._schema.append(pa.field(ARRIVED, pa.int64()))
@@ -81,7 +83,9 @@ class WSortKernel(Kernel):
         return rows_of(batch, np.flatnonzero(~absent.any(axis=0))), refused(batch, outside, reasons)
 
     def _sorted(self, rows: pa.Table) -> Indexes:
-        """The rows in ascending order of the sort attributes, ties by arrival."""
+        """The rows in the order of the sort keys, ties by arrival."""
+        if any(key.descending for key in self._keys):
+            return by_keys([column(rows, name) for name in self._by], self._keys)
         keys = {f"{index}": normalised(column(rows, name)) for index, name in enumerate(self._by)}
         by = [(name, "ascending") for name in keys]
         return pc.sort_indices(pa.table(keys), sort_keys=by).to_numpy().astype(np.int64)
@@ -91,9 +95,9 @@ class WSortKernel(Kernel):
         before, equal = np.zeros(batch.num_rows, np.bool_), np.ones(batch.num_rows, np.bool_)
         if not last.num_rows:
             return before
-        for name in self._by:
-            less, same = _compared(column(batch, name), column(last, name)[0])
-            before |= equal & less
+        for key in self._keys:
+            less, same = _compared(column(batch, key.name), column(last, key.name)[0])
+            before |= equal & (~less & ~same if key.descending else less)
             equal &= same
         return before
 

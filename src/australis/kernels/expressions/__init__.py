@@ -6,6 +6,7 @@ columns, and `evaluate` walks the tree. The meaning is Spark SQL's with ANSI mod
 
 from australis.kernels.expressions.arrays import arrow, nulls, raw, truths, validity, words
 from australis.kernels.expressions.evaluate import FUNCTIONS, evaluate, evaluate_all
+from australis.kernels.expressions.zones import zone
 
 __all__ = [
     "FUNCTIONS",
@@ -17,4 +18,5 @@ __all__ = [
     "truths",
     "validity",
     "words",
+    "zone",
 ]

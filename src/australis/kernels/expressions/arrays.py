@@ -104,6 +104,11 @@ def validity(null: Mask | None, rows: int) -> pa.Buffer | None:
     return pa.py_buffer(np.packbits(np.broadcast_to(~null, (rows,)), bitorder="little"))
 
 
+def constant(datum: Datum) -> Any:
+    """The plain value of a datum that is the same in all rows."""
+    return (datum if is_scalar(datum) else datum[0]).as_py()
+
+
 def length(*data: Datum) -> int:
     """The number of rows of the arrays among some data."""
     return next(len(datum) for datum in data if not is_scalar(datum))
@@ -111,7 +116,10 @@ def length(*data: Datum) -> int:
 
 def spread(datum: Datum, rows: int) -> pa.Array:
     """A datum as an array of that many rows."""
-    return pa.repeat(datum, rows) if is_scalar(datum) else datum
+    if not is_scalar(datum):
+        return datum
+    # Arrow cannot repeat a list no times.
+    return pa.repeat(datum, rows) if rows else pa.array([], datum.type)
 
 
 def _numpy_type(type: pa.DataType) -> np.dtype[Any]:

@@ -14,12 +14,18 @@ from australis.algebra.user_functions import row_function
 from australis.errors import AlgebraError, Problem
 from australis.kernels.expressions import (
     arithmetic,
+    arrays_of_text,
     casts,
     comparison,
+    digests,
+    hashes,
+    json_access,
     logic,
     mathematics,
+    regular,
     search,
     strings,
+    time_formats,
     times,
 )
 from australis.kernels.expressions.arrays import CallSite, Datum, Implementation, is_scalar, spread
@@ -31,12 +37,31 @@ FUNCTIONS: dict[str, Implementation] = {
     **mathematics.FUNCTIONS,
     **strings.FUNCTIONS,
     **search.FUNCTIONS,
+    **regular.FUNCTIONS,
+    **arrays_of_text.FUNCTIONS,
+    **json_access.FUNCTIONS,
+    **hashes.FUNCTIONS,
+    **digests.FUNCTIONS,
     **times.FUNCTIONS,
+    **time_formats.FUNCTIONS,
 }
 """Every function and operator of the typed tree by its name."""
 
 SEES_NULLS = frozenset(
-    {"and", "or", "is_null", "isnan", "<=>", "in", "coalesce", "greatest", "least", "nanvl"}
+    {
+        "and",
+        "or",
+        "is_null",
+        "isnan",
+        "<=>",
+        "in",
+        "coalesce",
+        "greatest",
+        "least",
+        "nanvl",
+        "size",
+        "xxhash64",
+    }
 )
 """The functions that are not simply NULL when an argument is."""
 

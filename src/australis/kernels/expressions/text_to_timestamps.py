@@ -59,7 +59,11 @@ def _in_common_form(value: pa.Array) -> pa.Array | None:
 
 def _days(parts: pa.Array) -> tuple[Numbers, Mask]:
     """The days since 1970, and where a date does not exist."""
-    year, month, day = _number(parts, "year", 1970), _number(parts, "month", 1), _number(parts, "day", 1)
+    return days_since_1970(_number(parts, "year", 1970), _number(parts, "month", 1), _number(parts, "day", 1))
+
+
+def days_since_1970(year: Numbers, month: Numbers, day: Numbers) -> tuple[Numbers, Mask]:
+    """The days from 1970 to some dates, and where a date does not exist."""
     months = (year - 1970) * 12 + month - 1
     start, following = (m.astype("M8[M]").astype("M8[D]").astype(np.int64) for m in (months, months + 1))
     wrong = (month < 1) | (month > 12) | (day < 1) | (day > following - start)

@@ -37,7 +37,7 @@ def _dates(days: Numbers) -> pa.Array:
     first = distinct.astype("M8[D]").astype("M8[M]")
     month = first.astype(np.int64) + 1970 * 12
     day = distinct - first.astype("M8[D]").astype(np.int64) + 1
-    texts = pc.binary_join_element_wise(_years(month // 12), _two(month % 12 + 1), _two(day), "-")
+    texts = pc.binary_join_element_wise(years(month // 12), _two(month % 12 + 1), _two(day), "-")
     return texts.take(coded.indices)
 
 
@@ -45,7 +45,7 @@ def _two(numbers: Numbers) -> pa.Array:
     return pc.utf8_lpad(pa.array(numbers).cast(pa.string()), 2, "0")
 
 
-def _years(years: Numbers) -> pa.Array:
+def years(years: Numbers) -> pa.Array:
     """Four digits, and a sign before 0 and after 9999."""
     size = pc.utf8_lpad(pa.array(np.abs(years)).cast(pa.string()), 4, "0")
     sign = pa.array(["-", "", "+"]).take(pa.array(np.where(years < 0, 0, np.where(years > 9999, 2, 1))))

@@ -29,7 +29,11 @@ class Accumulator(ABC):
     def __init__(self, call: WindowCall, args: Sequence[pa.Array]) -> None:
         self.call = call
         self.args = args
-        self._present: Mask | None = present(args[0]) if len(args) == 1 else None
+        self._present = self.counted_rows()
+
+    def counted_rows(self) -> Mask | None:
+        """Which rows `without_nulls` keeps; None for all."""
+        return present(self.args[0]) if len(self.args) == 1 else None
 
     @staticmethod
     @abstractmethod
@@ -57,7 +61,7 @@ class Accumulator(ABC):
         """The columns for the state, one row for each slot."""
 
     def without_nulls(self, slots: Indexes, rows: Indexes) -> tuple[Indexes, Indexes]:
-        """The pairs whose argument is not NULL."""
+        """The pairs of rows that count: those whose argument is not NULL."""
         if self._present is None:
             return slots, rows
         kept = self._present[rows]

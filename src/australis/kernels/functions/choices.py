@@ -1,4 +1,4 @@
-"""`min`, `max`, `first` and `last`: one of the window's own values."""
+"""`min`, `max`, `min_by`, `max_by`, `first` and `last`: one of the window's own values."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from australis.kernels.arrays import Indexes, grown, numbers
+from australis.algebra.expr import WindowCall
+from australis.kernels.arrays import Indexes, Mask, grown, joined, present
+from australis.kernels.expressions import arrow, truths
 from australis.kernels.functions.accumulator import Chosen
-from australis.kernels.functions.loops import choose_first, choose_last, choose_least
-from australis.kernels.ordering import sort_keys
-
-_WORD_DIGITS = 18
-"""Digits of a decimal that fit 64 bits."""
+from australis.kernels.functions.keys import ascending_keys, directed_keys
+from australis.kernels.functions.loops import choose_by_keys, choose_first, choose_last, choose_least
 
 
 class Least(Chosen):
@@ -43,8 +41,48 @@ class Greatest(Least):
         return ~keys
 
 
+class LeastBy(Least):
+    """`min_by`: the value, even if NULL, of the row whose key is the least; of equal keys the first."""
+
+    @staticmethod
+    def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:
+        return tuple(arg.type.arrow for arg in call.args)
+
+    def counted_rows(self) -> Mask | None:
+        return present(self.args[1])
+
+    def load(self, stored: Sequence[pa.Array]) -> None:
+        Chosen.load(self, stored)
+        self.by = joined(stored[1], self.args[1])
+        self.keys = self.order(ascending_keys(self.by))
+        self.rows[np.asarray(stored[1].is_null())] = -1
+
+    def stored(self) -> list[pa.Array]:
+        return [*super().stored(), self.by.take(arrow(self.rows, pa.int64(), self.rows < 0))]
+
+
+class GreatestBy(LeastBy):
+    """`max_by`, like `min_by`."""
+
+    def order(self, keys: Indexes) -> Indexes:
+        return ~keys
+
+
 class First(Chosen):
-    """`first`, even if NULL."""
+    """`first`, even if NULL; with a filter the state says which windows have none yet."""
+
+    @staticmethod
+    def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:
+        return (*Chosen.stored_types(call), *[pa.bool_()] * (call.where is not None))
+
+    def load(self, stored: Sequence[pa.Array]) -> None:
+        super().load(stored)
+        for has_none in stored[1:]:
+            self.rows[truths(has_none)] = -1
+
+    def stored(self) -> list[pa.Array]:
+        has_none = [arrow(self.rows < 0, pa.bool_())] * (self.call.where is not None)
+        return [*super().stored(), *has_none]
 
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
         self.rows = grown(self.rows, count, -1)
@@ -59,26 +97,34 @@ class Last(Chosen):
         choose_last(self.rows, slots, rows + self.loaded)
 
 
-def ascending_keys(values: pa.Array) -> Indexes:
-    """Whole numbers that compare like the values of an array; the number for a NULL is arbitrary.
+class FirstByKeys(First):
+    """`first` with an ORDER BY: of the tuple that a sort puts first, NULLs last; of equal ones the first."""
 
-    >>> ascending_keys(pa.array(["b", "a", None, "é", "b"]))[[0, 1, 3, 4]].tolist()
-    [1, 0, 2, 1]
-    """
-    kind = values.type
-    if pa.types.is_string(kind) or (pa.types.is_decimal(kind) and kind.precision > _WORD_DIGITS):
-        return _ranks(values)
-    found = numbers(values)
-    if found.dtype == np.float64:
-        found = np.where(np.isnan(found), np.nan, found)
-    return sort_keys(found)
+    takes_last = False
+
+    @staticmethod
+    def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:
+        keys = [arg.type.arrow for arg in call.args[1:]]
+        return (*Chosen.stored_types(call), *keys, *[pa.bool_()] * (call.where is not None))
+
+    def load(self, stored: Sequence[pa.Array]) -> None:
+        count = len(self.args)
+        super().load([stored[0], *stored[count:]])
+        self.by = [joined(old, new) for old, new in zip(stored[1:count], self.args[1:], strict=True)]
+        ways = zip(self.by, self.call.parameters, strict=True)
+        self.keys = np.stack([directed_keys(key, descending=bool(way)) for key, way in ways], axis=1)
+
+    def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
+        self.rows = grown(self.rows, count, -1)
+        choose_by_keys(self.rows, slots, rows + self.loaded, self.keys, self.takes_last)
+
+    def stored(self) -> list[pa.Array]:
+        value, *has_none = super().stored()
+        rows = arrow(self.rows, pa.int64(), self.rows < 0)
+        return [value, *(key.take(rows) for key in self.by), *has_none]
 
 
-def _ranks(values: pa.Array) -> Indexes:
-    """The rank of each value among the distinct ones."""
-    encoded = values.dictionary_encode()
-    order = pc.sort_indices(encoded.dictionary).to_numpy()
-    ranks = np.empty(len(order) + 1, np.int64)
-    ranks[order] = np.arange(len(order))
-    found: Indexes = ranks[encoded.indices.fill_null(len(order)).to_numpy()]
-    return found
+class LastByKeys(FirstByKeys):
+    """`last` with an ORDER BY: of the tuple that a sort puts last; of equal ones the last."""
+
+    takes_last = True

@@ -1,4 +1,4 @@
-"""`median` and `count(DISTINCT x)`: functions that must keep the values of a window until it closes."""
+"""`median`, `percentile` and `count(DISTINCT x)`, which need the values of a window until it closes."""
 
 from __future__ import annotations
 
@@ -7,79 +7,48 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from australis.algebra.expr import WindowCall
-from australis.kernels.arrays import Indexes, by_slot, dense, first_rows, joined, normalised, numbers
+from australis.kernels.arrays import Indexes, dense, normalised, numbers
 from australis.kernels.expressions import arrow
-from australis.kernels.functions.accumulator import Accumulator
-from australis.kernels.functions.loops import medians
+from australis.kernels.functions.ranges import distinct_counts, percentiles, repeated_later
+from australis.kernels.functions.sequences import Sequenced
 
 
-class Collected(Accumulator):
-    """An accumulation of values of the window: pairs of a slot and a row of a pool, in order.
+class Percentile(Sequenced):
+    """`percentile`: between the two values nearest to a position, in proportion; NULL without values."""
 
-    The pool has the values of the state's lists and then those of the argument.
-    """
+    @property
+    def share(self) -> float:
+        """The position: 0 is the least value, 1 the greatest."""
+        return float(self.call.parameters[0])
 
-    pool: pa.Array
-    slots: Indexes
-    rows: Indexes
-    count: int
-    loaded: int
-
-    @staticmethod
-    def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:
-        return (pa.list_(call.args[0].type.arrow),)
-
-    def load(self, stored: Sequence[pa.Array]) -> None:
-        lists = stored[0]
-        values = lists.flatten()
-        self.pool = joined(values, self.args[0])
-        self.count, self.loaded = len(lists), len(values)
-        lengths = np.diff(lists.offsets.to_numpy())
-        self.slots = np.repeat(np.arange(self.count), lengths)
-        self.rows = np.arange(self.loaded)
-
-    def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
-        slots, rows = self.without_nulls(slots, rows)
-        self.slots = np.concatenate([self.slots, slots])
-        self.rows = np.concatenate([self.rows, rows + self.loaded])
-        self.count = count
-
-    def keep(self, slots: Indexes) -> None:
-        to = np.full(self.count, -1, np.int64)
-        to[slots] = np.arange(len(slots))
-        moved = to[self.slots]
-        self.slots, self.rows, self.count = moved[moved >= 0], self.rows[moved >= 0], len(slots)
-
-    def stored(self) -> list[pa.Array]:
-        pairs, starts = by_slot(self.slots, self.count)
-        values = self.pool.take(pa.array(self.rows[pairs]))
-        return [pa.ListArray.from_arrays(pa.array(starts, pa.int32()), values)]
+    def results(self, rows: Indexes, lows: Indexes, highs: Indexes) -> pa.Array:
+        order = np.lexsort((highs, lows))
+        found = np.zeros(len(lows))
+        found[order] = percentiles(numbers(self.pool)[rows] + 0.0, lows[order], highs[order], self.share)
+        return arrow(found, pa.float64(), lows == highs)
 
 
-class Median(Collected):
-    """`median`: the middle value, or half-way between the two in the middle."""
+class Median(Percentile):
+    """`median`: the percentile in the middle."""
 
-    def finish(self, slots: Indexes) -> pa.Array:
-        pairs, starts = by_slot(self.slots, self.count)
-        values = numbers(self.pool)[self.rows[pairs]]
-        empty = starts[slots] == starts[slots + 1]
-        return arrow(medians(values, starts, slots), pa.float64(), empty)
+    share = 0.5
 
 
-class CountDistinct(Collected):
-    """`count(DISTINCT x)`, where values are equal as in GROUP BY; only the first of equal values is kept."""
+class CountDistinct(Sequenced):
+    """`count(DISTINCT x)`, where values are equal as in GROUP BY; only the last of equal values is kept."""
 
     def load(self, stored: Sequence[pa.Array]) -> None:
         super().load(stored)
         self.pool = normalised(self.pool)
         self.codes = dense(self.pool)
 
-    def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
-        super().add(slots, rows, count)
-        codes = dense(pa.array(self.slots * len(self.codes) + self.codes[self.rows]))
-        firsts = first_rows(codes, 0, int(codes.max(initial=-1)) + 1)
-        self.slots, self.rows = self.slots[firsts], self.rows[firsts]
+    def results(self, rows: Indexes, lows: Indexes, highs: Indexes) -> pa.Array:
+        order = np.lexsort((highs, lows))
+        found = np.zeros(len(lows), np.int64)
+        codes = self.codes[rows]
+        found[order] = distinct_counts(codes, len(self.codes), lows[order], highs[order])
+        return arrow(found, pa.int64())
 
-    def finish(self, slots: Indexes) -> pa.Array:
-        return arrow(np.bincount(self.slots, minlength=self.count)[slots], pa.int64())
+    def compact(self) -> None:
+        rows, starts = self.entries.laid_out()
+        self._drop(repeated_later(self.codes[rows], len(self.codes), starts))

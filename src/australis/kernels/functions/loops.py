@@ -35,6 +35,31 @@ def add_deviations(
 
 
 @njit(nogil=True)
+def add_products(
+    counts: Numbers,
+    x_means: Numbers,
+    y_means: Numbers,
+    products: Numbers,
+    x_squares: Numbers,
+    y_squares: Numbers,
+    slots: Indexes,
+    rows: Indexes,
+    x_values: Numbers,
+    y_values: Numbers,
+) -> None:
+    """Update means, squared differences and their products with each pair of values, by Welford's method."""
+    for pair in range(slots.shape[0]):
+        slot, x, y = slots[pair], x_values[rows[pair]], y_values[rows[pair]]
+        counts[slot] += 1.0
+        dx, dy = x - x_means[slot], y - y_means[slot]
+        x_means[slot] += dx / counts[slot]
+        y_means[slot] += dy / counts[slot]
+        products[slot] += dx * (y - y_means[slot])
+        x_squares[slot] += dx * (x - x_means[slot])
+        y_squares[slot] += dy * (y - y_means[slot])
+
+
+@njit(nogil=True)
 def choose_least(chosen: Indexes, slots: Indexes, rows: Indexes, keys: Indexes) -> None:
     """Choose for each slot the row with the least key, of equal keys the first."""
     for pair in range(slots.shape[0]):
@@ -56,6 +81,24 @@ def choose_last(chosen: Indexes, slots: Indexes, rows: Indexes) -> None:
     """Choose for each slot the last row."""
     for pair in range(slots.shape[0]):
         chosen[slots[pair]] = rows[pair]
+
+
+@njit(nogil=True)
+def choose_by_keys(chosen: Indexes, slots: Indexes, rows: Indexes, keys: Indexes, takes_last: bool) -> None:
+    """Choose for each slot the first row by some keys, a column each, or the last; of equal ones likewise."""
+    for pair in range(slots.shape[0]):
+        slot, row = slots[pair], rows[pair]
+        if chosen[slot] < 0 or _comes_before(keys, row, chosen[slot]) != takes_last:
+            chosen[slot] = row
+
+
+@njit(nogil=True)
+def _comes_before(keys: Indexes, one: int, other: int) -> bool:
+    """Whether a row precedes another by its keys, of which the first that differs decides."""
+    for column in range(keys.shape[1]):
+        if keys[one, column] != keys[other, column]:
+            return bool(keys[one, column] < keys[other, column])
+    return False
 
 
 @njit(nogil=True)
@@ -109,16 +152,3 @@ def _is_within(total: Numbers, bound: Numbers) -> bool:
     if high != 0 or middle > bound[1]:
         return False
     return bool(middle < bound[1] or low < bound[0])
-
-
-@njit(nogil=True)
-def medians(values: Numbers, starts: Indexes, slots: Indexes) -> Numbers:
-    """The median of each of some slots, whose values lie together; NaN is greater than all other numbers."""
-    results = np.zeros(slots.shape[0], np.float64)
-    for index in range(slots.shape[0]):
-        first, end = starts[slots[index]], starts[slots[index] + 1]
-        if end > first:
-            sorted_values = np.sort(values[first:end])
-            low, high = sorted_values[(end - first - 1) // 2], sorted_values[(end - first) // 2]
-            results[index] = low if low == high else 0.5 * low + 0.5 * high
-    return results

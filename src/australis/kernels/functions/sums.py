@@ -1,4 +1,4 @@
-"""`count`, `sum`, `avg` and `stddev`: a few numbers for each window."""
+"""`count`, `sum`, `avg`, variances and `corr`: a few numbers for each window."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
-from australis.kernels.arrays import Indexes, Numbers, grown, numbers
+from australis.kernels.arrays import Indexes, Mask, Numbers, grown, numbers, present
 from australis.kernels.expressions import arrow, validity, words
 from australis.kernels.functions.accumulator import Accumulator, Totals
-from australis.kernels.functions.loops import add_decimals, add_deviations, add_numbers
+from australis.kernels.functions.loops import add_decimals, add_deviations, add_numbers, add_products
 
 _EXACT_DIGITS = 100
 """More digits than any sum or quotient of a window needs, so that only the result is rounded."""
@@ -62,10 +62,12 @@ class Average(DoubleSum):
         return arrow(sums / np.maximum(counts, 1), pa.float64(), counts == 0)
 
 
-class Deviation(Totals):
-    """`stddev`: the running sample deviation; NULL for fewer than two values."""
+class Variance(Totals):
+    """`variance`: the running sample variance; NULL for fewer than two values."""
 
     starts = (0.0, 0.0, 0.0)
+    lost: ClassVar[float] = 1.0
+    """How many values more than there must be are needed, and do not count in the divisor."""
 
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
         self.grow(count)
@@ -74,7 +76,53 @@ class Deviation(Totals):
 
     def finish(self, slots: Indexes) -> pa.Array:
         counts, _, squares = (tally[slots] for tally in self.tallies)
-        return arrow(np.sqrt(squares / np.maximum(counts - 1.0, 1.0)), pa.float64(), counts < 2.0)
+        found = self.shown(squares / np.maximum(counts - self.lost, 1.0))
+        return arrow(found, pa.float64(), counts < 1.0 + self.lost)
+
+    def shown(self, variances: Numbers) -> Numbers:
+        """What is made of the variances."""
+        return variances
+
+
+class Deviation(Variance):
+    """`stddev`: the root of the sample variance."""
+
+    def shown(self, variances: Numbers) -> Numbers:
+        roots: Numbers = np.sqrt(variances)
+        return roots
+
+
+class PopulationVariance(Variance):
+    """`var_pop`: the variance of the values themselves; NULL without values."""
+
+    lost = 0.0
+
+
+class PopulationDeviation(Deviation):
+    """`stddev_pop`: the root of the variance of the values themselves."""
+
+    lost = 0.0
+
+
+class Correlation(Totals):
+    """`corr`: Pearson's coefficient; NULL for fewer than two pairs, or if either side has no variance."""
+
+    starts = (0.0,) * 6
+
+    def counted_rows(self) -> Mask | None:
+        masks = [mask for mask in map(present, self.args) if mask is not None]
+        return np.logical_and.reduce(masks) if masks else None
+
+    def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
+        self.grow(count)
+        slots, rows = self.without_nulls(slots, rows)
+        add_products(*self.tallies, slots, rows, *map(numbers, self.args))
+
+    def finish(self, slots: Indexes) -> pa.Array:
+        counts, _, _, products, x_squares, y_squares = (tally[slots] for tally in self.tallies)
+        divisors = np.sqrt(x_squares * y_squares)
+        null = (counts < 2.0) | (divisors == 0.0)
+        return arrow(products / np.where(null, 1.0, divisors), pa.float64(), null)
 
 
 class DecimalSum(Accumulator):

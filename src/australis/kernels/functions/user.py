@@ -1,4 +1,4 @@
-"""Registered aggregates, `Agg(init, incr, final)` of Aurora, footnote 6: the only Python run per tuple."""
+"""Registered window functions: `Agg(init, incr, final)`, run per tuple, and those over Arrow arrays."""
 
 from __future__ import annotations
 
@@ -8,29 +8,38 @@ from typing import Any
 
 import pyarrow as pa
 
-from australis.algebra.expr import Value, WindowCall
-from australis.algebra.user_functions import user_aggregate
+from australis.algebra.expr import WindowCall
+from australis.algebra.user_functions import ArrowAggregate, UserAggregate, plain, user_aggregate
 from australis.errors import KernelError, Problem
 from australis.kernels.arrays import Indexes
 from australis.kernels.functions.accumulator import Accumulator
 
 
+def user_accumulator(call: WindowCall) -> type[Accumulator]:
+    """The class that accumulates a call of a registered aggregate."""
+    return ArrowAccumulator if isinstance(user_aggregate(call.function), ArrowAggregate) else UserAccumulator
+
+
 class UserAccumulator(Accumulator):
-    """The states of a registered aggregate; the state of the kernel stores them as JSON texts."""
+    """The states of an aggregate of Python values: the only Python that runs for each tuple.
+
+    The state of the kernel stores them as JSON texts, or in the Arrow type that the aggregate declares.
+    """
 
     states: list[Any]
 
     def __init__(self, call: WindowCall, args: Sequence[pa.Array]) -> None:
         super().__init__(call, args)
-        self._aggregate = user_aggregate(call.function)
+        self._aggregate = _per_tuple(call)
         self._columns = [plain(array) for array in args]
 
     @staticmethod
     def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:
-        return (pa.string(),)
+        return (_per_tuple(call).state or pa.string(),)
 
     def load(self, stored: Sequence[pa.Array]) -> None:
-        self.states = [json.loads(text) for text in stored[0].to_pylist()]
+        values = stored[0].to_pylist()
+        self.states = [json.loads(text) for text in values] if self._aggregate.state is None else values
 
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
         self.states += [self._aggregate.begin() for _ in range(count - len(self.states))]
@@ -45,13 +54,63 @@ class UserAccumulator(Accumulator):
         self.states = [self.states[slot] for slot in slots.tolist()]
 
     def stored(self) -> list[pa.Array]:
+        kind = self._aggregate.state
         try:
+            if kind is not None:
+                return [pa.array(self.states, kind)]
             return [pa.array([_as_json(state) for state in self.states], pa.string())]
-        except (TypeError, ValueError) as error:
-            expected = "a state of JSON values, which can be stored and moved"
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            expected = "a state of JSON values, or `state=` with an Arrow type" if kind is None else str(kind)
             raise KernelError(
                 Problem("", f"`{self.call.function}` made a bad state: {error}", expected)
             ) from error
+
+
+def _per_tuple(call: WindowCall) -> UserAggregate:
+    aggregate = user_aggregate(call.function)
+    assert isinstance(aggregate, UserAggregate), "others have their own accumulator"
+    return aggregate
+
+
+class ArrowAccumulator(Accumulator):
+    """The states of an aggregate over Arrow arrays: a batch with one row for each window."""
+
+    states: pa.RecordBatch
+
+    def __init__(self, call: WindowCall, args: Sequence[pa.Array]) -> None:
+        super().__init__(call, args)
+        self._aggregate = _over_arrow(call)
+
+    @staticmethod
+    def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:
+        return tuple(_over_arrow(call).state.types)
+
+    def load(self, stored: Sequence[pa.Array]) -> None:
+        self.states = pa.RecordBatch.from_arrays(list(stored), schema=self._aggregate.state)
+
+    def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
+        missing = count - self.states.num_rows
+        if missing:
+            self.states = pa.concat_batches([self.states, self._aggregate.begin(missing)])
+        if len(rows):
+            taken = pa.array(rows)
+            values = [array.take(taken) for array in self.args]
+            self.states = self._aggregate.add(self.states, pa.array(slots), values)
+
+    def finish(self, slots: Indexes) -> pa.Array:
+        return self._aggregate.results(self.states.take(pa.array(slots)))
+
+    def keep(self, slots: Indexes) -> None:
+        self.states = self.states.take(pa.array(slots))
+
+    def stored(self) -> list[pa.Array]:
+        return list(self.states.columns)
+
+
+def _over_arrow(call: WindowCall) -> ArrowAggregate:
+    aggregate = user_aggregate(call.function)
+    assert isinstance(aggregate, ArrowAggregate), "others have their own accumulator"
+    return aggregate
 
 
 def _as_json(state: Any) -> str:
@@ -76,11 +135,3 @@ def _check_keys(value: Any) -> None:
     elif isinstance(value, list | tuple):
         for each in value:
             _check_keys(each)
-
-
-def plain(array: pa.Array) -> list[Value]:
-    """The values of an array in plain Python: timestamps are microseconds, decimals are `Decimal`s."""
-    if pa.types.is_timestamp(array.type) or pa.types.is_duration(array.type):
-        array = array.view(pa.int64())
-    values: list[Value] = array.to_pylist()
-    return values

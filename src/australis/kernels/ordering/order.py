@@ -17,8 +17,10 @@ from australis.algebra.types import DataType
 from australis.kernels.arrays import Indexes, Mask, Numbers, array_of, column, frozen, numbers, rows_of
 from australis.kernels.compiled import njit
 from australis.kernels.expressions import arrow, nulls
-from australis.kernels.kernel import refused
+from australis.kernels.kernel import CAUSE, causes_of, refused
+from australis.kernels.marks import Marks
 
+NO_ROWS: Indexes = np.empty(0, np.int64)
 NOTHING = -(2**63)
 """The sort key for a group that has passed nothing yet: less than every key."""
 SHIFTED_MOST = 64
@@ -59,6 +61,24 @@ def place(batch: pa.Table, on: str, advance: int | float | None = None) -> Place
         for row in outside
     ]
     return Placed(rows_of(batch, rows), values[rows], rows, refused(batch, outside, reasons))
+
+
+def in_time(placed: Placed, marks: Marks) -> tuple[Placed, Indexes]:
+    """The tuples that are not below the marks of their arc, and which of them are; the batch has causes."""
+    late = marks.late(placed.values, causes_of(placed.batch))
+    if not late.any():
+        return placed, NO_ROWS
+    kept = np.flatnonzero(~late)
+    found = Placed(rows_of(placed.batch, kept), placed.values[kept], placed.rows[kept], placed.rejected)
+    return found, np.flatnonzero(late)
+
+
+def late_tuples(placed: Placed, rows: Indexes, causes: Indexes) -> pa.Table:
+    """Some tuples of a batch, as they came, each with its cause."""
+    found = rows_of(placed.batch, rows)
+    if CAUSE in found.column_names:
+        found = found.drop_columns([CAUSE])
+    return found.append_column(pa.field(CAUSE, pa.int64(), False), pa.array(causes[rows], pa.int64()))
 
 
 def _all_within(values: Numbers, advance: int | float | None) -> bool:
@@ -133,6 +153,18 @@ class Released:
     passed: Indexes
     """The sort key of what each group has passed: that of its last released tuple that was not late."""
 
+    def late_rows(self, waiting: int, count: int) -> Indexes:
+        """The late ones among the new rows, if they were dropped; `waiting` and `count` are old and all rows.
+
+        They are numbered from 0 without the rows that were waiting.
+        """
+        if not self.late:
+            return NO_ROWS
+        dropped = np.ones(count, np.bool_)
+        dropped[self.rows] = False
+        dropped[self.waiting] = False
+        return np.flatnonzero(dropped[waiting:])
+
 
 def release(
     codes: Indexes, keys: Indexes, waiting: int, passed: Indexes, slack: int, *, drop_late: bool
@@ -157,6 +189,38 @@ def release(
     count, late = _release(codes, keys, waiting, passed, drop_late, held, left)
     rows, groups, left_keys, causes = (values[:count] for values in left)
     return Released(rows, groups, left_keys, causes, late, np.sort(held.rows[held.rows >= 0]), passed)
+
+
+def release_by_marks(
+    codes: Indexes,
+    values: Numbers,
+    waiting: int,
+    causes: Indexes,
+    marks: Marks,
+    ranks: Indexes | None = None,
+) -> Released:
+    """Release waiting and new rows up to the marks of their arc.
+
+    `causes` are those of the new rows, whose release names causes of the event rather than rows of the batch.
+    What a mark releases is sorted by value, or by `ranks` that also order equal values; ties by row.
+
+    >>> marks = Marks(None, np.array([5, 8]), np.array([3, 7]))
+    >>> found = release_by_marks(np.zeros(3, np.int64), np.array([7, 2, 9]), 0, np.array([4, 5, 6]), marks)
+    >>> found.rows.tolist(), found.causes.tolist(), found.waiting.tolist()
+    ([1, 0], [5, 8], [2])
+    """
+    keys = sort_keys(values)
+    order = np.argsort(keys if ranks is None else ranks, kind="stable")
+    reached = marks.reaching_sorted(values[order])
+    rows, still = order[: len(reached)], np.sort(order[len(reached) :])
+    arrivals = np.append(np.full(waiting, -1), causes)[rows]
+    moments, at_once = np.maximum(reached, arrivals), reached < arrivals
+    if at_once.any():
+        # What a mark had reached before it came leaves as it comes, before what a mark releases then.
+        sequence = np.where(at_once, rows - len(values), np.arange(len(rows)))
+        by_moment = np.lexsort((sequence, moments))
+        rows, moments = rows[by_moment], moments[by_moment]
+    return Released(rows, codes[rows], keys[rows], moments, 0, still, np.empty(0, np.int64))
 
 
 class Held(NamedTuple):

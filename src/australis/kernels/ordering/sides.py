@@ -23,10 +23,16 @@ from australis.kernels.arrays import (
     numbers,
     rows_of,
 )
-from australis.kernels.kernel import State
+from australis.kernels.kernel import CAUSE, State, Step, causes_of
+from australis.kernels.marks import Marks
+from australis.kernels.ordering.lengths import passed_by_length
 from australis.kernels.ordering.order import (
+    NO_ROWS,
     NOTHING,
+    Placed,
     from_sort_keys,
+    in_time,
+    late_tuples,
     passed_array,
     passed_keys,
     place,
@@ -66,15 +72,26 @@ class Arrived:
     """The new value for each of these."""
     rejected: pa.Table | None
     late: int
+    late_tuples: pa.Table | None = None
+    """The late tuples as they came, with their causes, if they have an output of their own."""
+
+    def step(self, state: State, outputs: tuple[pa.Table, ...]) -> Step:
+        """The step of a box that took the batch."""
+        return Step(state, outputs, self.rejected, self.late, late_tuples=self.late_tuples)
 
 
 class Side:
-    """An input stream with an order. Its state: the groups, what each has passed, its values above that."""
+    """An input stream with an order. Its state: the groups, what each has passed, its values above that.
 
-    def __init__(self, name: str, order: Order, schema: Schema) -> None:
-        self.order = order
+    By progress, marks tell for all groups at once what has been passed, so none is kept, unless the box
+    `names_groups` in its results.
+    """
+
+    def __init__(self, name: str, order: Order, schema: Schema, *, names_groups: bool = False) -> None:
+        self.order, self._names_groups = order, names_groups
         self.type: DataType = order.type(schema)
         self.values_dtype = np.dtype(np.float64 if self.type.name == "double" else np.int64)
+        self._length = order.length(schema)
         self._groups, self._waiting = f"{name}.groups", f"{name}.waiting"
         self._keys = [pa.field(key, schema[key].type.arrow) for key in order.group_by]
 
@@ -98,15 +115,33 @@ class Side:
         keys = passed_keys(column(state[self._groups], PASSED))
         return Passed(from_sort_keys(keys, self.values_dtype), keys == NOTHING)
 
-    def arrive(self, state: State, batch: pa.Table) -> Arrived:
-        """Take a batch: reject tuples, drop late ones, and advance what the groups have passed."""
+    def arrive(self, state: State, batch: pa.Table, marks: Marks | None = None) -> Arrived:
+        """Take a batch: reject tuples, drop late ones, and advance what the groups have passed.
+
+        By progress, the batch has causes, and its arc's marks tell what is late and what has been passed.
+        """
         placed = place(batch, self.order.on)
+        arrived = self._arrive(state, placed, marks)
+        if not self.order.late:
+            return arrived
+        late = np.flatnonzero(~np.isin(placed.rows, arrived.rows))
+        causes = causes_of(placed.batch) if CAUSE in placed.batch.column_names else placed.rows
+        return replace(arrived, late_tuples=late_tuples(placed, late, causes))
+
+    def _arrive(self, state: State, placed: Placed, marks: Marks | None) -> Arrived:
+        late = NO_ROWS
+        if marks is not None:
+            placed, late = in_time(placed, marks)
+        if self.order.by_progress:
+            return self._arrived_freely(state, placed, len(late))
         found = encode(self.keys(state), self.count(state), placed.batch)
+        if self._length is not None:
+            return self._arrive_by_length(state, placed, found, self._length)
         waiting = state[self._waiting]
         codes = np.concatenate([numbers(column(waiting, GROUP)), found.codes])
         keys = sort_keys(np.concatenate([numbers(column(waiting, VALUE)), placed.values]))
         passed = grown(passed_keys(column(state[self._groups], PASSED)), found.count, NOTHING)
-        released = release(codes, keys, waiting.num_rows, passed, self.order.slack, drop_late=True)
+        released = release(codes, keys, waiting.num_rows, passed, self.order.count, drop_late=True)
         after = {
             self._groups: self._groups_table(found, released.passed),
             self._waiting: self._waiting_table(codes[released.waiting], keys[released.waiting]),
@@ -125,6 +160,35 @@ class Side:
             released.late,
         )
         return _without_late(arrived, in_order[in_order >= 0]) if released.late else arrived
+
+    def _arrived_freely(self, state: State, placed: Placed, late: int) -> Arrived:
+        """Tuples that move nothing: a mark tells for all groups what has been passed."""
+        groups, codes = state[self._groups].slice(0, 0), np.zeros(len(placed.rows), np.int64)
+        if self._names_groups:
+            found = encode(self.keys(state), self.count(state), placed.batch)
+            groups, codes = self._groups_table(found, np.full(found.count, NOTHING)), found.codes
+        after = {self._groups: groups, self._waiting: state[self._waiting]}
+        nothing = np.empty(0, np.int64), np.empty(0, self.values_dtype)
+        batch, values, rows = placed.batch, placed.values, placed.rows
+        return Arrived(after, batch, values, rows, codes, *nothing, placed.rejected, late)
+
+    def _arrive_by_length(
+        self, state: State, placed: Placed, found: GroupCodes, length: int | float
+    ) -> Arrived:
+        passed = grown(passed_keys(column(state[self._groups], PASSED)), found.count, NOTHING)
+        late, movers, moved, after = passed_by_length(found.codes, placed.values, passed, length)
+        arrived = Arrived(
+            {self._groups: self._groups_table(found, after), self._waiting: state[self._waiting]},
+            placed.batch,
+            placed.values,
+            placed.rows,
+            found.codes,
+            movers,
+            from_sort_keys(moved, self.values_dtype),
+            placed.rejected,
+            int(late.sum()),
+        )
+        return _without_late(arrived, np.flatnonzero(~late)) if late.any() else arrived
 
     def kept_by(self, keys: tuple[str, ...]) -> Numbered:
         """The groups, if the tuples of this side are partitioned by some attributes."""

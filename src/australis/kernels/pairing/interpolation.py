@@ -32,11 +32,16 @@ class Points:
     """For each window, the order value at which to interpolate."""
 
 
-def interpolate(call: WindowCall, argument: pa.Array, points: Points) -> pa.Array:
-    """The values of a call at the position of each window; NULLs of the argument are skipped."""
+def interpolate(call: WindowCall, argument: pa.Array, points: Points, *, extrapolate: bool) -> pa.Array:
+    """The values of a call at the position of each window; NULLs of the argument are skipped.
+
+    Without `extrapolate`, a value that is not at the position or between two others is NULL.
+    """
     before, after = _neighbours(argument, points)
     if call.function == "last_value":
         return _at(argument, points.rows, before)
+    if not extrapolate:
+        before, after = _between(points, before, after)
     if call.function == "nearest":
         return _at(argument, points.rows, _nearest(points, before, after))
     values = numbers(argument)
@@ -56,6 +61,13 @@ def _neighbours(argument: pa.Array, points: Points) -> tuple[Indexes, Indexes]:
         before = np.append(last, -1)[before]
         after = np.append(following, count)[after]
     return np.where(before >= points.lows, before, -1), np.where(after < points.highs, after, -1)
+
+
+def _between(points: Points, before: Indexes, after: Indexes) -> tuple[Indexes, Indexes]:
+    """The neighbours of positions that have a value at them or on either side; -1 for the others."""
+    is_there = (before >= 0) & (points.laid_out[before] == points.positions)
+    kept = is_there | ((before >= 0) & (after >= 0))
+    return np.where(kept, before, -1), np.where(kept, after, -1)
 
 
 def _nearest(points: Points, before: Indexes, after: Indexes) -> Indexes:
@@ -79,8 +91,8 @@ def _linear(values: Any, rows: Any, laid_out: Any, positions: Any, before: Any, 
             line[window] = values[rows[low]]
         else:
             first, second = values[rows[low]], values[rows[high]]
-            share = np.float64(position - laid_out[low]) / np.float64(laid_out[high] - laid_out[low])
-            line[window] = first + (second - first) * share
+            rise = (second - first) * np.float64(position - laid_out[low])
+            line[window] = first + rise / np.float64(laid_out[high] - laid_out[low])
     return line
 
 

@@ -62,18 +62,26 @@ class Keys:
     def passed(self, known: pa.Table, port: int, codes: Indexes, side: Side, state: State) -> Passed | None:
         """What the other side has passed for tuples of a port with these key codes; None if it is unknown.
 
-        If the other side's order has groups, a key must determine which group its partners are in. If it has
-        none, one value applies to all tuples.
+        If the other side's order has no groups, one value applies to all tuples.
+        """
+        groups = self.groups(known, port, codes, side, state)
+        return None if groups is None else _by_group(side.passed(state), groups)
+
+    def groups(self, known: pa.Table, port: int, codes: Indexes, side: Side, state: State) -> Indexes | None:
+        """The group of the other side in which the partners of tuples with these key codes are.
+
+        A key must determine the group; else it is None. Groups that are not known yet have numbers after the
+        others. If the other side's order has no groups, one number applies to all tuples.
         """
         names = self._names[1 - port]
         if not set(side.order.group_by) <= set(names):
             return None
         if not side.order.group_by:
-            return _by_group(side.passed(state), np.zeros(1, np.int64))
+            return np.zeros(1, np.int64)
         groups = side.keys(state)
         columns = [known.column(names.index(name)) for name in side.order.group_by]
         by_key = encode(groups, groups.num_rows, pa.table(columns, names=groups.column_names)).codes
-        return _by_group(side.passed(state), by_key[codes])
+        return by_key[codes]
 
     def kept_by(self, table: str, keys: PortKeys, *kept: str) -> Numbered:
         """The keys in a table of the state, if the tuples of both sides are partitioned by some of them."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from australis.algebra.boxes import equalities
+from australis.algebra.boxes import conjuncts, equalities
 from australis.algebra.expr import Call, Expr, attributes
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import BOOLEAN
@@ -90,16 +90,10 @@ class Pairing:
 
 def residual(predicate: Expr) -> Expr | None:
     """The rest of a predicate without the equalities of attributes; None if there is none."""
-    conjuncts = [each for each in _conjuncts(predicate) if not equalities(each)]
-    if not conjuncts:
+    rest = [each for each in conjuncts(predicate) if not equalities(each)]
+    if not rest:
         return None
-    return conjuncts[0] if len(conjuncts) == 1 else Call("and", tuple(conjuncts), BOOLEAN)
-
-
-def _conjuncts(predicate: Expr) -> list[Expr]:
-    if isinstance(predicate, Call) and predicate.function == "and":
-        return [conjunct for arg in predicate.args for conjunct in _conjuncts(arg)]
-    return [predicate]
+    return rest[0] if len(rest) == 1 else Call("and", tuple(rest), BOOLEAN)
 
 
 def _columns(table: pa.Table, rows: Indexes) -> list[pa.Array]:

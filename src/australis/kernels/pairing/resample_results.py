@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from australis.algebra.expr import WindowCall
+from australis.algebra.expr import WindowFunctions
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
 from australis.kernels.arrays import (
@@ -23,7 +23,7 @@ from australis.kernels.arrays import (
     stacked,
 )
 from australis.kernels.expressions import arrow
-from australis.kernels.functions import apply
+from australis.kernels.functions import apply, computed
 from australis.kernels.kernel import CAUSE, empty_output
 from australis.kernels.pairing.interpolation import INTERPOLATIONS, Points, interpolate
 from australis.kernels.pairing.resample_windows import Windows
@@ -37,7 +37,7 @@ class Lefts:
     """Left tuples by order value, then by arrival."""
 
     table: pa.Table
-    """The order attribute and TS."""
+    """The order attribute, those that are kept, and TS."""
     values: Numbers
 
 
@@ -65,10 +65,19 @@ def argument_name(call: int, argument: int) -> str:
 class ResampleResults:
     """Makes the output tuples of windows."""
 
-    def __init__(self, calls: tuple[WindowCall, ...], on: str, output: Schema) -> None:
-        self._calls = calls
-        self._interpolates = any(call.function in INTERPOLATIONS for call in calls)
-        self._on = on
+    def __init__(
+        self,
+        functions: WindowFunctions,
+        kept: Sequence[str],
+        output: Schema,
+        timezone: str,
+        *,
+        extrapolate: bool,
+    ) -> None:
+        self._functions, self._calls, self._timezone = functions, functions.calls, timezone
+        self._interpolates = any(call.function in INTERPOLATIONS for call in self._calls)
+        self._extrapolate = extrapolate
+        self._kept = kept
         self._output = empty_output(output).schema
 
     def table(self, found: Windows, causes: Indexes, lefts: Lefts, rights: Rights) -> pa.Table:
@@ -83,22 +92,24 @@ class ResampleResults:
         slots, places = members(found.lows, ends, 0, int(ends[-1]))
         rows = rights.rows[places]
         points = _points(found, lefts, rights) if self._interpolates else None
-        functions = [
+        results = [
             apply(call, args, slots, rows, len(found.lefts))
             if points is None or call.function not in INTERPOLATIONS
-            else interpolate(call, args[0], points)
+            else interpolate(call, args[0], points, extrapolate=self._extrapolate)
             for call, args in zip(self._calls, self._arguments(rights), strict=True)
         ]
+        values = computed(self._functions, results, self._timezone)
         ts = numbers(column(lefts.table, TS))[found.lefts]
         lower_to_least(ts, slots, rows, numbers(column(rights.table, TS)))
         groups = rows_of(rights.keys, found.groups).columns
-        at = column(lefts.table, self._on).take(pa.array(found.lefts))
+        rows = pa.array(found.lefts)
+        kept = [column(lefts.table, name).take(rows) for name in self._kept]
         schema = self._output.remove(self._output.get_field_index(CAUSE))
-        return pa.Table.from_arrays([*groups, at, *functions, arrow(ts, TIMESTAMP.arrow)], schema=schema)
+        return pa.Table.from_arrays([*groups, *kept, *values, arrow(ts, TIMESTAMP.arrow)], schema=schema)
 
     def _arguments(self, rights: Rights) -> list[list[pa.Array]]:
         return [
-            [column(rights.table, argument_name(number, at)) for at in range(len(call.args))]
+            [column(rights.table, argument_name(number, at)) for at in range(len(call.inputs))]
             for number, call in enumerate(self._calls)
         ]
 

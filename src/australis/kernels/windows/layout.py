@@ -10,9 +10,12 @@ import pyarrow as pa
 from australis.algebra.expr import Expr, WindowCall
 from australis.kernels.arrays import column
 from australis.kernels.functions import stored_types
-from australis.kernels.windows.windows import Openings, Steps
+from australis.kernels.windows.gaps import FIELDS as TAIL_FIELDS
+from australis.kernels.windows.local_clock import LocalClock
+from australis.kernels.windows.windows import Openings, Sessions, Steps
 
 GROUP, NUMBER, START, VALUE = "#group", "#number", "#start", "#value"
+END = "#end"
 OLDEST, BEGAN, TIMED_OUT = "#oldest", "#began", "#timed_out"
 ARRIVED, OPENS, TAKEN = "#arrived", "#opens", "#taken"
 PASSED, FIRST_START, FIRST_KNOWN = "#passed", "#first_start", "#first_known"
@@ -25,8 +28,12 @@ class Layout:
     """The windows of an Aggregate, in the units of its order."""
 
     calls: tuple[WindowCall, ...]
-    windows: Steps | Openings
+    windows: Steps | Openings | Sessions
     timeout: int | None
+    clock: LocalClock | None = None
+    """If the windows lie along the clocks of a time zone, these."""
+    empty: bool = False
+    """Whether windows without tuples are emitted."""
 
     @cached_property
     def number_type(self) -> pa.DataType:
@@ -35,8 +42,8 @@ class Layout:
 
     @cached_property
     def args(self) -> tuple[Expr, ...]:
-        """The arguments of all calls, without repetition."""
-        return tuple(dict.fromkeys(arg for call in self.calls for arg in call.args))
+        """The inputs of all calls, without repetition."""
+        return tuple(dict.fromkeys(arg for call in self.calls for arg in call.inputs))
 
     def groups_schema(self, keys: pa.Schema) -> pa.Schema:
         """The groups by first arrival: their keys, what each has passed, where its windows begin."""
@@ -45,6 +52,7 @@ class Layout:
             (FIRST_START, self.number_type),
             (FIRST_KNOWN, pa.int64()),
         ]
+        marks += TAIL_FIELDS if self.empty else []
         return pa.schema([*keys, *(pa.field(name, kind) for name, kind in marks)])
 
     @cached_property
@@ -52,6 +60,8 @@ class Layout:
         """The open windows by group and start: their identity, their oldest ts, and what is accumulated."""
         fields: Fields = [(GROUP, pa.int64()), (NUMBER, pa.int64()), (START, self.number_type)]
         fields += [(OLDEST, pa.int64()), (BEGAN, pa.int64()), (TIMED_OUT, pa.bool_())]
+        if isinstance(self.windows, Sessions):
+            fields.append((END, self.number_type))
         for index, call in enumerate(self.calls):
             fields += [(f"#{index}.{part}", kind) for part, kind in enumerate(stored_types(call))]
         return pa.schema(fields)
@@ -72,5 +82,5 @@ class Layout:
         return [column(windows, f"#{index}.{part}") for part in parts]
 
     def arguments(self, rows: pa.Table, call: WindowCall) -> list[pa.Array]:
-        """The columns of a table of rows that hold a call's arguments."""
-        return [column(rows, f"#arg{self.args.index(arg)}") for arg in call.args]
+        """The columns of a table of rows that hold a call's inputs."""
+        return [column(rows, f"#arg{self.args.index(arg)}") for arg in call.inputs]

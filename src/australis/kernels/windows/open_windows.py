@@ -20,11 +20,13 @@ from australis.kernels.arrays import (
     numbers,
 )
 from australis.kernels.expressions import arrow, nulls, truths
-from australis.kernels.functions import opened
+from australis.kernels.functions import opened, stored_types
 from australis.kernels.ordering import sort_keys
+from australis.kernels.windows.gaps import EmptyWindows, extents
 from australis.kernels.windows.layout import (
     ARRIVED,
     BEGAN,
+    END,
     FIRST_KNOWN,
     FIRST_START,
     GROUP,
@@ -44,9 +46,11 @@ from australis.kernels.windows.windows import (
     Openings,
     Pairs,
     Releases,
+    Sessions,
     Slots,
     Steps,
     lay_openings,
+    lay_sessions,
     lay_steps,
 )
 
@@ -76,21 +80,20 @@ class Chunk:
 
 @dataclass(frozen=True)
 class WindowResults:
-    """Closed windows: group, start, oldest ts, the functions' results, the release that closed each."""
+    """Closed windows: group, start, end, oldest ts, functions' results, the release that closed each."""
 
     group: Indexes
     start: Numbers
+    end: Numbers
     oldest: Indexes
     values: list[pa.Array]
     releases: Indexes
 
-    def by_start(self) -> WindowResults:
-        """The same by start, then by the first arrival of their group."""
-        order = np.lexsort((self.group, self.start))
+    def taken(self, order: Indexes) -> WindowResults:
+        """Some of the results, in some order."""
         values = [array.take(pa.array(order)) for array in self.values]
-        return WindowResults(
-            self.group[order], self.start[order], self.oldest[order], values, self.releases[order]
-        )
+        group, start, end = self.group[order], self.start[order], self.end[order]
+        return WindowResults(group, start, end, self.oldest[order], values, self.releases[order])
 
 
 def joined_results(parts: Sequence[WindowResults]) -> WindowResults:
@@ -98,11 +101,11 @@ def joined_results(parts: Sequence[WindowResults]) -> WindowResults:
     if len(parts) == 1:
         return parts[0]
     values = [joined(*arrays) for arrays in zip(*(part.values for part in parts), strict=True)]
-    group, start, oldest, releases = (
+    group, start, end, oldest, releases = (
         np.concatenate(arrays)
-        for arrays in zip(*((p.group, p.start, p.oldest, p.releases) for p in parts), strict=True)
+        for arrays in zip(*((p.group, p.start, p.end, p.oldest, p.releases) for p in parts), strict=True)
     )
-    return WindowResults(group, start, oldest, values, releases)
+    return WindowResults(group, start, end, oldest, values, releases)
 
 
 def groups_of(groups: pa.Table, count: int) -> Groups:
@@ -159,6 +162,26 @@ class OpenWindows:
             laid, ignored = laid + chunk.releases, ignored + chunk.ignored
         return joined_results(parts), ignored
 
+    def close_up_to(self, mark: int | float) -> WindowResults:
+        """Remove the windows of all groups that end at or before a mark; returns their results."""
+        due = np.flatnonzero(self.slots.end[: self.count] <= mark)
+        alive = due[self.lives(due)]
+        results = self.results(alive, np.full(len(alive), -1))
+        self.keep(self.all_but(due))
+        return results
+
+    def empty(self, found: EmptyWindows) -> WindowResults:
+        """What windows without tuples emit."""
+        steps = self._layout.windows
+        assert isinstance(steps, Steps), "only windows with an advance can be empty"
+        kinds = (np.int64, np.int64, self.slots.start.dtype)
+        self.lay(Releases(*(frozen(np.empty(0, kind)) for kind in kinds)), blanks=1)
+        blank = np.full(len(found.group), self.count - 1)
+        values = [accumulator.finish(blank) for accumulator in self._accumulators]
+        self.keep(np.arange(self.count - 1))
+        start, end = extents(steps, found, self.groups.first_start)
+        return WindowResults(found.group, start, end, found.oldest, values, found.releases)
+
     def lay(self, released: Releases, blanks: int = 0) -> Chunk:
         """Add as many released rows to windows as there is room for, and accumulate them.
 
@@ -181,7 +204,7 @@ class OpenWindows:
         if isinstance(self._layout.windows, Steps):
             lower_to_least(self.began, slots, rows, arrived)
         else:
-            # An opened window begins with the tuple that opened it, which is the first of its pairs.
+            # Another window begins with the tuple that opened it, which is the first of its pairs.
             new = self.began[slots] == NEVER
             self.began[slots[new][::-1]] = arrived[rows[new][::-1]]
         first_row = self.groups.first_row
@@ -191,12 +214,14 @@ class OpenWindows:
     def begin(self, slots: Indexes) -> Indexes:
         """When the computation of some windows began: not before the tuple that gives their start arrived."""
         windows, began = self._layout.windows, self.began[slots]
-        if isinstance(windows, Openings) or windows.aligned:
+        if not isinstance(windows, Steps) or windows.aligned:
             return began
         return np.maximum(began, self.groups.first_known[self.slots.group[slots]])
 
     def _pass(self, released: Releases) -> tuple[Pairs, Laid]:
-        windows = self._layout.windows
+        windows, clock = self._layout.windows, self._layout.clock
+        if clock is not None:
+            released = released._replace(value=frozen(clock.readings(released.value)))
         widest = self._widest(released)
         room = max(min(len(released.row) * widest, PAIRS_MOST), widest)
         self.slots = _each(self.slots, lambda values: _with_room(values, self.count, self.count + room))
@@ -204,11 +229,15 @@ class OpenWindows:
         where = (released, self._flags, self.groups, self.slots, self.count, found)
         if isinstance(windows, Steps):
             return found, lay_steps(windows, widest, *where)
+        if isinstance(windows, Sessions):
+            return found, lay_sessions(windows, *where)
         return found, lay_openings(windows, *where)
 
     def _widest(self, released: Releases) -> int:
         """The most windows that any of the released rows is in."""
         windows = self._layout.windows
+        if isinstance(windows, Sessions):
+            return 1
         if isinstance(windows, Openings):
             return self.count + len(released.row) + 1
         if windows.widest < WIDE_LEAST or windows.aligned or not len(released.row):
@@ -225,9 +254,8 @@ class OpenWindows:
     def results(self, slots: Indexes, releases: Indexes) -> WindowResults:
         """What some windows emit."""
         values = [accumulator.finish(slots) for accumulator in self._accumulators]
-        return WindowResults(
-            self.slots.group[slots], self.slots.start[slots], self.oldest[slots], values, releases
-        )
+        group, start, end = (each[slots] for each in (self.slots.group, self.slots.start, self.slots.end))
+        return WindowResults(group, start, end, self.oldest[slots], values, releases)
 
     def all_but(self, closed: Indexes) -> Indexes:
         """The slots of the windows that are still open, by group and start."""
@@ -254,10 +282,20 @@ class OpenWindows:
         following[firsts[1:] - 1] = -1
         following[self.count - 1 : self.count] = -1
 
+    def accumulated(self, slots: Indexes) -> dict[str, pa.Array]:
+        """The columns for the state with what some windows have accumulated; all others are removed."""
+        names = self._layout.windows_schema.names[-sum(len(stored_types(c)) for c in self._layout.calls) :]
+        for accumulator in self._accumulators:
+            accumulator.keep(slots)
+        columns = [array for accumulator in self._accumulators for array in accumulator.stored()]
+        return dict(zip(names, columns, strict=True))
+
     def table(self) -> pa.Table:
         """The windows for the state, by group and start."""
         slots = self.slots
-        known = (slots.group, slots.number, slots.start, self.oldest, self.began, slots.timed_out)
+        known = [slots.group, slots.number, slots.start, self.oldest, self.began, slots.timed_out]
+        if isinstance(self._layout.windows, Sessions):
+            known.append(slots.end)
         types = self._layout.windows_schema.types
         columns = [arrow(values[: self.count], kind) for values, kind in zip(known, types, strict=False)]
         columns += [array for accumulator in self._accumulators for array in accumulator.stored()]
@@ -294,10 +332,12 @@ def _each(slots: Slots, change: Callable[[Numbers], Numbers]) -> Slots:
     return Slots(*map(change, slots))
 
 
-def _slots(windows: pa.Table, laid: Steps | Openings, groups: Groups) -> Slots:
+def _slots(windows: pa.Table, laid: Steps | Openings | Sessions, groups: Groups) -> Slots:
     group, number, start = (numbers(column(windows, name)) for name in (GROUP, NUMBER, START))
     if isinstance(laid, Steps):
         end = groups.first_start[group] + (number + laid.whole) * laid.advance + laid.rest
+    elif isinstance(laid, Sessions):
+        end = numbers(column(windows, END))
     else:
         end = start + laid.size
     return Slots(group, number, start, end, truths(column(windows, TIMED_OUT)), np.empty_like(group))

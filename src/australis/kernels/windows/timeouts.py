@@ -17,6 +17,7 @@ from australis.kernels.kernel import State
 from australis.kernels.windows.layout import (
     ARRIVED,
     BEGAN,
+    END,
     FIRST_KNOWN,
     FIRST_START,
     GROUP,
@@ -61,11 +62,19 @@ class Fired:
 
 def deadline(layout: Layout, state: State) -> int | None:
     """The earliest local time at which a window is due; None if none ever is."""
+    _, rows, times = deadlines(layout, state)
+    return int(times.min()) if len(rows) else None
+
+
+def deadlines(layout: Layout, state: State) -> tuple[Indexes, Indexes, Indexes]:
+    """The groups of all windows that will time out; which of the times is that of each; these."""
+    nothing = np.empty(0, np.int64)
     if layout.timeout is None or not (state["windows"].num_rows or state["waiting"].num_rows):
-        return None
+        return nothing, nothing, nothing
     preview = _preview(layout, state)
     running = preview.running()
-    return int(preview.windows.begin(running).min()) + layout.timeout + 1 if len(running) else None
+    times = preview.windows.begin(running) + layout.timeout + 1
+    return preview.windows.slots.group[running], np.arange(len(running)), times
 
 
 def fire(layout: Layout, state: State, now: int) -> Fired | None:
@@ -77,7 +86,7 @@ def fire(layout: Layout, state: State, now: int) -> Fired | None:
     due = running[preview.windows.begin(running) < now - layout.timeout]
     if not len(due):
         return None
-    results = preview.windows.results(due, np.full(len(due), -1)).by_start()
+    results = preview.windows.results(due, np.full(len(due), -1))
     return Fired(_after(layout, state, preview, due), results)
 
 
@@ -132,11 +141,27 @@ def _timed_out(layout: Layout, state: State, preview: Preview, is_due: Mask) -> 
     kept = kept[np.lexsort((slots.start[kept], slots.group[kept]))]
     blank = blank_window(layout, state["waiting"], preview.windows.groups)
     windows = rows_of(stacked([state["windows"], blank]), np.where(is_due[kept], known, kept))
-    identity = {GROUP: slots.group, NUMBER: slots.number, START: slots.start}
+    identity = {GROUP: slots.group, NUMBER: slots.number, START: slots.start, END: slots.end}
     for name, values in identity.items():
+        if name not in windows.column_names:
+            continue
         windows = _with_column(windows, name, arrow(values[kept], windows.schema.field(name).type))
+    for name, values in _accumulated(layout, state, np.where(is_due[kept], known, kept)).items():
+        windows = _with_column(windows, name, values)
     timed_out = is_due[kept] | truths(column(windows, TIMED_OUT))
     return _with_column(windows, TIMED_OUT, arrow(timed_out, pa.bool_()))
+
+
+def _accumulated(layout: Layout, state: State, slots: Indexes) -> dict[str, pa.Array]:
+    """What is accumulated in some windows of a state, after which there is one without tuples.
+
+    Windows may share what they hold, so a window cannot be emptied by itself.
+    """
+    nothing = state["waiting"].slice(0, 0)
+    groups = groups_of(state["groups"], state["groups"].num_rows)
+    windows = OpenWindows(layout, state["windows"], nothing, groups)
+    windows.lay(in_order(nothing), blanks=1)
+    return windows.accumulated(slots)
 
 
 def _with_column(table: pa.Table, name: str, values: pa.Array) -> pa.Table:

@@ -55,7 +55,7 @@ class Slots(NamedTuple):
 
     group: Indexes
     number: Indexes
-    """Its k, in first start + k * advance; 0 with `advance_when`."""
+    """Its k, in first start + k * advance; 0 with `advance_when` and for sessions."""
     start: Numbers
     end: Numbers
     timed_out: Mask
@@ -91,6 +91,8 @@ class Steps(NamedTuple):
     """Whole advances in the size: window k ends `rest` after the start of window k + `whole`."""
     rest: int | float
     aligned: bool
+    origin: int | float
+    """Where window 0 starts if they are aligned."""
     least_number: int
     """The number of the first possible window."""
     lead: int
@@ -105,6 +107,12 @@ class Openings(NamedTuple):
     size: int | float
     lead: int
     """As in `Steps`."""
+
+
+class Sessions(NamedTuple):
+    """The windows that last until a gap of a size."""
+
+    size: int | float
 
 
 @njit(nogil=True)
@@ -130,7 +138,7 @@ def lay_steps(
         closed = _close(group, value, release, groups, slots, found, closed)
         if value >= groups.until[np.uint64(group)]:
             if not groups.begun[group]:
-                _begin(group, row, 0 if steps.aligned else value, groups)
+                _begin(group, row, steps.origin if steps.aligned else value, groups)
             if value < groups.first_start[group] and not steps.aligned:
                 ignored += 1
                 continue
@@ -175,6 +183,47 @@ def lay_openings(
             ignored += 1
         if openings.lead:
             closed = _close(group, value + openings.lead, release, groups, slots, found, closed)
+    return Laid(released.row.shape[0], pairs, count, closed, ignored)
+
+
+@njit(nogil=True)
+def lay_sessions(
+    sessions: Sessions,
+    released: Releases,
+    flags: Flags,
+    groups: Groups,
+    slots: Slots,
+    count: int,
+    found: Pairs,
+) -> Laid:
+    """Add released rows to sessions: each makes those that contain it last a gap longer, or begins one.
+
+    A row is in at most one session that has not timed out, as a session begins only outside of all others.
+    """
+    pairs = closed = ignored = 0
+    for release in range(released.row.shape[0]):
+        if pairs == found.slot.shape[0]:
+            return Laid(release, pairs, count, closed, ignored)
+        row, group, value = released.row[release], released.group[release], released.value[release]
+        end = value + sessions.size
+        closed = _close(group, value, release, groups, slots, found, closed)
+        holder = -1
+        slot = groups.head[np.uint64(group)]
+        lies_in = slot >= 0 and slots.start[np.uint64(slot)] <= value
+        while slot >= 0 and slots.start[np.uint64(slot)] <= value:
+            slots.end[np.uint64(slot)] = end
+            if not slots.timed_out[np.uint64(slot)]:
+                holder = slot
+            slot = slots.following[np.uint64(slot)]
+        if not lies_in:
+            holder = count
+            count = _open_at(value, end, group, groups, slots, count)
+        if holder >= 0:
+            found.slot[np.uint64(pairs)] = holder
+            found.row[np.uint64(pairs)] = row
+            pairs += 1
+        elif not flags.taken[row]:
+            ignored += 1
     return Laid(released.row.shape[0], pairs, count, closed, ignored)
 
 
@@ -241,8 +290,8 @@ def _open_steps(
 ) -> int:
     """Add all windows that contain a value to the chain, unless they are already in it."""
     first = groups.first_start[group]
-    last = _last_number(value, first, 0, steps.advance, steps.least_number)
-    ended = _last_number(value, first, steps.rest, steps.advance, steps.least_number + steps.whole)
+    last = last_number(value, first, 0, steps.advance, steps.least_number)
+    ended = last_number(value, first, steps.rest, steps.advance, steps.least_number + steps.whole)
     number = ended - steps.whole + 1
     before, slot = -1, groups.head[group]
     while number <= last:
@@ -298,7 +347,7 @@ def _link(
 
 
 @njit(nogil=True)
-def _last_number(
+def last_number(
     value: int | float, first: int | float, rest: int | float, advance: int | float, least: int
 ) -> int:
     """The greatest k with first + k * advance + rest <= value, or `least` - 1 if that is less.

@@ -34,8 +34,9 @@ def keys(box: Box, schemas: tuple[Schema, ...]) -> Keys:
 def _pairs(box: Join, schemas: tuple[Schema, ...]) -> dict[str, str]:
     """Attributes by which both sides are grouped, and that are equal in every pair."""
     if box.left is None or box.right is None:
+        # A stored table is read whole by both copies; without an order no tuple depends on another.
         order = box.left or box.right
-        return {name: name for name in (order.group_by if order else ())}
+        return {name: name for name in (order.group_by if order else schemas[stream_side(box)].names)}
     equal = equalities(box.bind(*schemas).predicate)
     return {a: b for a, b in equal if a in box.left.group_by and b in box.right.group_by}
 

@@ -7,11 +7,10 @@ counts cannot be combined from parts, and a user's function has no box that woul
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from australis.algebra.boxes import NamedTexts
-from australis.algebra.expr import Attribute, Cast, Expr, WindowCall, text_of
+from australis.algebra.expr import Attribute, Cast, Expr, WindowCall, WindowFunctions, text_of
 from australis.algebra.types import DOUBLE, LONG, DataType
 from australis.errors import PolicyError, Problem
 
@@ -28,13 +27,13 @@ class Parted:
     shown: NamedTexts
 
 
-def parted(functions: NamedTexts, calls: Mapping[str, WindowCall], *, rounding: bool) -> Parted:
+def parted(functions: NamedTexts, bound: WindowFunctions, *, rounding: bool) -> Parted:
     """All functions of a box in parts; refuses the first one that cannot be split.
 
     `rounding`: whether doubles may differ in the last digits, since they are added in another order.
     """
     taken = {name for name, _ in functions}
-    found = [_parted(name, text, calls[name], taken, rounding=rounding) for name, text in functions]
+    found = [_parted(name, text, bound.call(name), taken, rounding=rounding) for name, text in functions]
     return Parted(
         tuple(pair for each in found for pair in each.copies),
         tuple(pair for each in found for pair in each.combined),
@@ -42,7 +41,10 @@ def parted(functions: NamedTexts, calls: Mapping[str, WindowCall], *, rounding: 
     )
 
 
-def _parted(name: str, text: str, call: WindowCall, taken: set[str], *, rounding: bool) -> Parted:
+def _parted(name: str, text: str, call: WindowCall | None, taken: set[str], *, rounding: bool) -> Parted:
+    if call is None:
+        what = f"{text} is computed from the results of window functions"
+        raise PolicyError(Problem(f"functions.{name}", what, "the functions alone, and a Map after the box"))
     if not rounding and call.function in ("sum", "avg", "min", "max") and not _is_exact(call):
         what = f"{text} adds or compares doubles: in parts it may differ in the last digit"
         raise PolicyError(
@@ -57,7 +59,7 @@ def _parted(name: str, text: str, call: WindowCall, taken: set[str], *, rounding
             return _alike(name, text, "sum", _read(name, call.type))
         case "sum" if call.args[0].type.precision <= _DIGITS_MOST:
             return _alike(name, text, "sum", f"CAST({_read(name, call.type)} AS {call.type})")
-        case "avg" if not call.type.is_decimal:
+        case "avg" if not call.type.is_decimal and call.where is None:
             return _average(name, call, taken)
     what = f"{text} cannot be computed in parts"
     expected = "count, sum, min or max, avg of whole numbers; or a predicate that keeps groups whole"

@@ -257,25 +257,37 @@ def _windows(network: Network, box_id: str, keeps: str, assumed: Assumed) -> Par
     node, schema = network.boxes[box_id], network.input_schemas(box_id)[0]
     core = node.box.core
     assert isinstance(core, Aggregate)
-    _check_windows(box_id, core, schema)
+    _check_windows(network, box_id, core, schema)
     _check_sorted(network, box_id, (core.order.on,), assumed)
     _check_timeout(box_id, core.timeout)
-    found = parted(core.functions, core.bind(schema).calls, rounding=assumed.rounding)
+    found = parted(core.functions, core.bind(schema).functions, rounding=assumed.rounding)
     draft = _copied(network, box_id, keeps, found.copies)
     sort = draft.then("sort", WSort((core.order.on,), assumed.wait), _union(draft, what="union"))
     order = replace(core.order, slack=0)
-    step = core.size if core.advance is None else core.advance
-    combine = draft.then("combine", Aggregate(found.combined, order, step, align=True), sort)
+    windows = Aggregate(found.combined, order, core.step, align=True, offset=core.offset)
+    combine = draft.then("combine", windows, sort)
     return _shown(draft, combine, keeps, Same.TUPLES, found.shown)
 
 
-def _check_windows(box_id: str, core: Aggregate, schema: Schema) -> None:
+def _check_windows(network: Network, box_id: str, core: Aggregate, schema: Schema) -> None:
+    if core.order.by_progress:
+        what = "goes by progress, and the sort that merges the copies passes no marks on"
+        raise _refused(box_id, what, "an order by slack, or a predicate on attributes it groups by")
+    if core.order.late:
+        what = "has a late output, which would lack the late tuples of the copy"
+        raise _refused(box_id, what, "no late output, or a predicate on attributes it groups by")
     if not core.align:
         what = "has windows that start at a group's first tuple, which differs between the copies"
         raise _refused(box_id, what, "aligned windows, or a predicate on attributes it groups by")
     if core.order.on == TUP or schema[core.order.on].type == DOUBLE:
         what = f"has windows on {core.order.on}, whose starts may differ between the copies"
         raise _refused(box_id, what, "whole steps")
+    if core.empty:
+        what = "emits empty windows, which a copy cannot tell from those of the other"
+        raise _refused(box_id, what, "no empty windows, or a predicate on attributes it groups by")
+    if core.is_local(schema) and network.timezone != "UTC" and core.advance is not None:
+        what = f"has windows by the clocks of {network.timezone}, of which two may have one start"
+        raise _refused(box_id, what, "windows that do not overlap, or the time zone UTC")
 
 
 def _check_sorted(network: Network, box_id: str, names: tuple[str, ...], assumed: Assumed) -> None:

@@ -7,6 +7,7 @@ from itertools import combinations
 from australis.algebra.boxes import Drop, Filter, Map, Union, WSort
 from australis.algebra.expr import Attribute
 from australis.algebra.network import Network, Ref
+from australis.algebra.order import SortKey
 
 Track = tuple[tuple[str, int], ...]
 """The input that a tuple comes from, and the outputs of the Filters that it passed."""
@@ -18,8 +19,8 @@ def ascends(network: Network, ref: Ref, names: tuple[str, ...]) -> bool:
         return False
     node, schemas = network.boxes[ref.id], network.input_schemas(ref.id)
     match node.box:
-        case WSort(by=by):
-            return by[: len(names)] == names
+        case WSort(keys=keys):
+            return keys[: len(names)] == tuple(map(SortKey, names))
         case Filter() | Drop():
             return ascends(network, node.sources[0], names)
         case Map() as box:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
+
+import numpy as np
 
 from australis.policy.load import Goal, Situation, Stage
 from australis.policy.schedule.priorities import train_length
-from australis.policy.schedule.schedule import Choice, waited, work_us
-from australis.qos.graphs import delta
+from australis.policy.schedule.schedule import Choice, work_us
 
 IN_TIME = 0.5
 """The fraction of an output's good zone that waiting, and work through all stages at once, may use up."""
@@ -30,11 +32,13 @@ def constructed(choice: Choice, situation: Situation) -> Choice:
     everything = tuple(_reached(choice.stage, situation))
     if _is_in_time(choice, everything, situation):
         return replace(choice, downstream=everything)
-    goals = [goal for goal in situation.goals.values() if choice.stage in goal.way]
-    if not goals:
+    layout = situation.columns.layout
+    goals = layout.through(layout.stage[choice.stage])
+    if not len(goals):
         return choice
-    best = max(goals, key=lambda goal: (goal.quality.weight, -delta(goal.quality.delay)))
-    downstream = tuple(_along(choice.stage, best, everything))
+    # The first of the most important outputs; of these, the one whose good zone is shortest.
+    best = goals[np.lexsort((layout.delta[goals], -layout.weight[goals]))[0]]
+    downstream = tuple(_along(choice.stage, situation.goals[layout.goals[best]], everything))
     return replace(choice, downstream=downstream, most=_length(choice, downstream, situation))
 
 
@@ -47,12 +51,21 @@ def _length(choice: Choice, downstream: tuple[str, ...], situation: Situation) -
 
 def _reached(first: str, situation: Situation) -> Iterator[str]:
     """The stages downstream to which a train can continue: everything that feeds them is on the train."""
-    aboard, stages = {first}, situation.stages
-    feeders = {s.id: {f.id for f in stages.values() if s.id in f.feeds} for s in stages.values()}
-    for stage in stages.values():
-        fed = feeders[stage.id]
-        if fed and fed <= aboard and _is_free(stage, stages[first], situation):
-            aboard.add(stage.id)
+    layout, stages = situation.columns.layout, situation.stages
+    aboard = {layout.stage[first]}
+    # Every stage comes after those that feed it: in the order of their numbers, each is seen once.
+    fed = list(layout.fed[layout.stage[first]])
+    heapify(fed)
+    seen = -1
+    while fed:
+        number = heappop(fed)
+        if number == seen:
+            continue
+        seen, stage = number, stages[layout.stages[number]]
+        if layout.feeders[number] <= aboard and _is_free(stage, stages[first], situation):
+            aboard.add(number)
+            for each in layout.fed[number]:
+                heappush(fed, each)
             yield stage.id
 
 
@@ -66,9 +79,12 @@ def _is_in_time(choice: Choice, downstream: tuple[str, ...], situation: Situatio
     stages = [situation.stages[name] for name in (choice.stage, *downstream)]
     first = stages[0]
     work_s = sum(work_us(stage, first.waiting) for stage in stages) / 1e6
-    goals = (goal for goal in situation.goals.values() if first.id in goal.way)
-    allowed = min((delta(goal.quality.delay) - goal.lag for goal in goals), default=float("inf"))
-    return first.waiting <= choice.most and waited(first, situation) + work_s <= IN_TIME * allowed
+    columns = situation.columns
+    number = columns.layout.stage[first.id]
+    goals = columns.layout.through(number)
+    waited_s = columns.waited_s(np.full(len(goals), number), goals)
+    in_time = waited_s + work_s <= IN_TIME * columns.allowed_s[goals]
+    return first.waiting <= choice.most and bool(in_time.all())
 
 
 def _along(first: str, goal: Goal, reached: tuple[str, ...]) -> Iterator[str]:

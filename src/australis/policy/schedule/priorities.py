@@ -8,12 +8,14 @@ other outputs can wait while it runs. However low its priority, a stage runs onc
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-from australis.policy.load import Goal, Situation, Stage
-from australis.policy.schedule.schedule import Choice, each_us, nearest, ready, slack, waited, work_us
-from australis.qos.graphs import delta, utility
+import numpy as np
+
+from australis.policy.columns import Columns, Flags, Integers
+from australis.policy.load import Situation, Stage
+from australis.policy.schedule.schedule import Choice, each_us, work_us
+from australis.qos.graphs import Numbers
 
 SPREAD = 4.0
 """A train's tuples cost at least this many times the fixed cost of the train, if enough are waiting."""
@@ -46,32 +48,47 @@ class StateBased:
         self._turns = Turns()
 
     def choose(self, situation: Situation, most: int) -> Choice | None:
-        overdue = self._turns.overdue(situation)
+        columns = situation.columns
+        overdue = self._turns.overdue(columns)
         if overdue is not None:
-            return self._turns.took(situation, Choice(overdue.id, min(most, short_train(overdue))))
-        candidates = _candidates(situation).values()
-        ranked = {s.id: self._priority(s, goals, situation, most) for s, goals in candidates}
-        if not ranked:
+            return self._turns.took(columns, overdue, min(most, int(short_trains(columns)[overdue])))
+        if not len(columns.ready):
             return None
-        suffers = [s.id for s, goals in candidates if ranked[s.id][0] > 0 and is_ripe(s, goals, situation)]
-        chosen = situation.stages[max(suffers or ranked, key=lambda name: ranked[name])]
-        length = train_length(chosen, situation, most)
-        return self._turns.took(situation, Choice(chosen.id, length))
+        ranked = ranks(columns, situation.workers, most)
+        suffers = columns.is_ready & (ranked[0] > 0) & are_ripe(columns)
+        chosen = _greatest(ranked, np.flatnonzero(suffers) if suffers.any() else columns.ready)
+        length = int(train_lengths(columns, situation.workers, most)[chosen])
+        return self._turns.took(columns, chosen, length)
 
-    def _priority(
-        self, stage: Stage, goals: Iterable[Goal], situation: Situation, most: int
-    ) -> tuple[float, float, float]:
-        """Utility lost per second of work, then urgency, then age."""
-        goals = tuple(goals)
-        tuples = min(stage.waiting, train_length(stage, situation, most))
-        work = max(work_us(stage, tuples), 1.0) / 1e6
-        seconds_of_stream = tuples / stage.rate if stage.rate else 1.0
-        others = sum(work_us(each, each.waiting) for each in ready(situation) if each.id != stage.id)
-        deferral = others / 1e6 / situation.workers
-        lost = sum(g.quality.weight * loss_by(g, stage, situation, work, deferral) for g in goals)
-        urgency = min((slack(goal, stage, situation) for goal in goals), default=math.inf)
-        late_last = urgency if urgency > 0 else math.inf
-        return lost * seconds_of_stream / work, -late_last, waited(stage, situation)
+
+def _greatest(keys: tuple[Numbers, ...], among: Integers) -> int:
+    """The first of some stages with the greatest key; the next one decides between equals."""
+    for key in keys:
+        values = key[among]
+        among = among[values == values.max()]
+    return int(among[0])
+
+
+def ranks(columns: Columns, workers: int, most: int) -> tuple[Numbers, Numbers, Numbers]:
+    """For each stage that could run: utility lost per second of work, then urgency, then age."""
+    goals = np.flatnonzero(columns.nearest >= 0)
+    stages, count = columns.nearest[goals], len(columns.layout.stages)
+    tuples = np.minimum(columns.waiting, train_lengths(columns, workers, most)).astype(np.float64)
+    work = np.maximum(work_us(columns, tuples), 1.0) / 1e6
+    rated = columns.rate != 0
+    with np.errstate(over="ignore"):
+        # A rate may be next to nothing: then a train has the tuples of an eternity.
+        seconds_of_stream = np.where(rated, tuples / np.where(rated, columns.rate, 1.0), 1.0)
+    whole = np.where(columns.is_ready, work_us(columns, columns.waiting.astype(np.float64)), 0.0)
+    deferral = (math.fsum(whole.tolist()) - whole) / 1e6 / workers
+    lost = columns.layout.weight[goals] * losses(columns, stages, goals, work[stages], deferral[stages])
+    lost_by_stage = np.bincount(stages, lost, minlength=count)
+    slack = columns.allowed_s[goals] - columns.waited_s(stages, goals)
+    urgency = np.full(count, np.inf)
+    np.minimum.at(urgency, stages, slack)
+    late_last = np.where(urgency > 0, urgency, np.inf)
+    seconds_of_stream[lost_by_stage == 0] = 0.0
+    return lost_by_stage * seconds_of_stream / work, -late_last, columns.waited_s(np.arange(count))
 
 
 class FeedbackBased:
@@ -89,141 +106,160 @@ class FeedbackBased:
         self._looked = -every_us
 
     def choose(self, situation: Situation, most: int) -> Choice | None:
-        self._look(situation)
-        overdue = self._turns.overdue(situation)
+        columns = situation.columns
+        self._look(columns)
+        overdue = self._turns.overdue(columns)
         if overdue is not None:
-            return self._turns.took(situation, Choice(overdue.id, min(most, short_train(overdue))))
-        found = {name: nearest(situation, goal.way) for name, goal in situation.goals.items()}
-        waiting = {name: stage for name, stage in found.items() if stage is not None}
+            return self._turns.took(columns, overdue, min(most, int(short_trains(columns)[overdue])))
+        if not len(columns.ready):
+            return None
+        found = zip(columns.layout.goals, columns.nearest.tolist(), strict=True)
+        waiting = {name: stage for name, stage in found if stage >= 0}
         if not waiting:
-            stage = next(ready(situation), None)
-            return None if stage is None else self._turns.took(situation, Choice(stage.id, most))
-        return self._turns.took(situation, self._turn(waiting, situation, most))
+            return self._turns.took(columns, int(columns.ready[0]), most)
+        lengths = train_lengths(columns, situation.workers, most)
+        chosen = self._turn(waiting, columns, lengths)
+        return self._turns.took(columns, chosen, int(lengths[chosen]))
 
-    def _turn(self, waiting: Mapping[str, Stage], situation: Situation, most: int) -> Choice:
-        """The output that is furthest below its share of time."""
+    def _turn(self, waiting: Mapping[str, int], columns: Columns, lengths: Integers) -> int:
+        """The stage of the output that is furthest below its share of time."""
         start = max(min(self._passes.get(name, 0.0) for name in waiting), 0.0)
         passes = {name: max(self._passes.get(name, start), start) for name in waiting}
         chosen = min(waiting, key=lambda name: (passes[name], -self.priorities[name]))
         stage = waiting[chosen]
-        length = train_length(stage, situation, most)
-        work = max(work_us(stage, min(length, stage.waiting)), 1.0)
+        tuples = np.minimum(lengths, columns.waiting).astype(np.float64)
+        work = max(float(work_us(columns, tuples)[stage]), 1.0)
         self._passes[chosen] = passes[chosen] + work / self.priorities[chosen]
-        return Choice(stage.id, length)
+        return stage
 
-    def _look(self, situation: Situation) -> None:
+    def _look(self, columns: Columns) -> None:
         """Adjust the priorities, from time to time."""
-        for name, goal in situation.goals.items():
-            self.priorities.setdefault(name, goal.quality.weight)
-        if situation.now - self._looked < self._every:
+        layout = columns.layout
+        for name in layout.goals:
+            if name not in self.priorities:
+                self.priorities[name] = layout.qualities[name].weight
+        if columns.now - self._looked < self._every:
             return
-        self._looked = situation.now
-        for name, goal in situation.goals.items():
-            self.priorities[name] = self._adjusted(self.priorities[name], goal, situation)
+        self._looked = columns.now
+        known = np.array([self.priorities[name] for name in layout.goals], np.float64)
+        self.priorities |= zip(layout.goals, self._adjusted(known, columns).tolist(), strict=True)
 
-    def _adjusted(self, priority: float, goal: Goal, situation: Situation) -> float:
-        end, delay = delta(goal.quality.delay), _delay_now(goal, situation)
-        suffers = delay > end and utility(goal.quality.delay, delay) > 0
-        factor = (
-            1 + self._gain * min(1.0, delay / end - 1 if end else 1.0) if suffers else 1 / (1 + self._gain)
-        )
-        least = goal.quality.weight if not suffers and delay <= end else FLOOR
-        return min(max(priority * factor, least, FLOOR), CEILING)
+    def _adjusted(self, known: Numbers, columns: Columns) -> Numbers:
+        layout, delay = columns.layout, _delays_now(columns)
+        every = np.arange(len(known))
+        suffers = (delay > layout.delta) & (layout.graphs.utilities(every, delay[:, None])[:, 0] > 0)
+        end = np.where(suffers & (layout.delta > 0), layout.delta, 1.0)
+        beyond = np.where(layout.delta > 0, delay / end - 1, 1.0)
+        factor = np.where(suffers, 1 + self._gain * np.minimum(1.0, beyond), 1 / (1 + self._gain))
+        least = np.where(~suffers & (delay <= layout.delta), layout.weight, FLOOR)
+        return np.minimum(np.maximum(np.maximum(known * factor, least), FLOOR), CEILING)
 
 
-@dataclass
 class Turns:
     """When each stage last ran: no stage is passed over for ever."""
 
-    def __post_init__(self) -> None:
-        self._since: dict[str, int] = {}
+    def __init__(self) -> None:
+        self._stages: tuple[str, ...] = ()
+        self._since = np.zeros(0, np.int64)
+        self._is_known: Flags = np.zeros(0, np.bool_)
 
-    def overdue(self, situation: Situation) -> Stage | None:
+    def overdue(self, columns: Columns) -> int | None:
         """A stage that has been passed over for too long: the one that is most overdue."""
-        for stage in situation.stages.values():
-            if not stage.waiting or stage.id in situation.busy:
-                self._since[stage.id] = situation.now
-        beyond = {s.id: self._waited(s, situation) - patience_us(s) for s in ready(situation)}
-        worst = max(beyond, key=lambda name: beyond[name], default=None)
-        return situation.stages[worst] if worst is not None and beyond[worst] > 0 else None
+        self._fit(columns)
+        begins = ~(columns.is_ready & self._is_known)
+        self._since[begins], self._is_known[:] = columns.now, True
+        beyond = (columns.now - self._since) - patiences_us(columns)
+        if not len(columns.ready):
+            return None
+        worst = int(columns.ready[np.argmax(beyond[columns.ready])])
+        return worst if beyond[worst] > 0 else None
 
-    def took(self, situation: Situation, choice: Choice) -> Choice:
-        """Note that a stage has its turn."""
-        self._since[choice.stage] = situation.now
-        return choice
+    def took(self, columns: Columns, stage: int, most: int) -> Choice:
+        """The choice of a stage, which has its turn now."""
+        self._since[stage] = columns.now
+        return Choice(columns.layout.stages[stage], most)
 
-    def _waited(self, stage: Stage, situation: Situation) -> int:
-        return situation.now - self._since.setdefault(stage.id, situation.now)
+    def _fit(self, columns: Columns) -> None:
+        """Follow other stages; those that stay keep their turns."""
+        stages = columns.layout.stages
+        if self._stages is stages or self._stages == stages:
+            return
+        known = dict(zip(self._stages, self._since.tolist(), strict=True))
+        self._stages = stages
+        self._since = np.array([known.get(name, 0) for name in stages], np.int64)
+        self._is_known = np.array([name in known for name in stages], np.bool_)
 
 
-def patience_us(stage: Stage) -> float:
-    """How long a stage may be passed over."""
-    return max(PATIENCE_US, PATIENCE_TRAINS * work_us(stage, short_train(stage)))
+def patiences_us(columns: Columns) -> Numbers:
+    """How long each stage may be passed over."""
+    return np.maximum(PATIENCE_US, PATIENCE_TRAINS * work_us(columns, short_trains(columns)))
 
 
-def short_train(stage: Stage) -> int:
-    """The tuples of a train that is just worth its fixed cost.
+def short_trains(columns: Columns) -> Numbers:
+    """For each stage, the tuples of a train that is just worth its fixed cost."""
+    return _short(columns.train_us, each_us(columns))
 
-    >>> short_train(Stage("count", train_us=30_000, tuple_us=10))
-    12000
+
+def _short(train_us: Numbers, each_us: Numbers) -> Numbers:
+    """The tuples of trains that are just worth their fixed cost.
+
+    >>> _short(np.array([30_000.0]), np.array([10.0]))
+    array([12000.])
     """
-    return max(1, math.ceil(SPREAD * stage.train_us / max(each_us(stage), LEAST_TUPLE_US)))
+    return np.maximum(1.0, np.ceil(SPREAD * train_us / np.maximum(each_us, LEAST_TUPLE_US)))
 
 
-def is_ripe(stage: Stage, goals: Iterable[Goal], situation: Situation) -> bool:
-    """Whether a train is worth its fixed cost, or cannot wait until it is."""
-    age = waited(stage, situation)
-    in_hurry = any(age >= RIPE * (delta(goal.quality.delay) - goal.lag) for goal in goals)
-    return in_hurry or stage.waiting >= short_train(stage)
+def are_ripe(columns: Columns) -> Flags:
+    """The stages whose trains are worth their fixed cost, or cannot wait until they are."""
+    goals = np.flatnonzero(columns.nearest >= 0)
+    stages = columns.nearest[goals]
+    in_hurry = columns.waited_s(stages, goals) >= RIPE * columns.allowed_s[goals]
+    found: Flags = columns.waiting >= short_trains(columns)
+    found[stages[in_hurry]] = True
+    return found
+
+
+def train_lengths(columns: Columns, workers: int, most: int) -> Integers:
+    """The tuples of each stage's trains: as many as other outputs can wait for, but worth the fixed cost."""
+    return _lengths(columns.tuple_us, columns.train_us, each_us(columns), columns.patience_s, workers, most)
 
 
 def train_length(stage: Stage, situation: Situation, most: int) -> int:
-    """The tuples of a train: as many as the other outputs can wait for, but worth the train's fixed cost."""
-    if not stage.tuple_us:
-        return most
-    tuple_us = max(each_us(stage), LEAST_TUPLE_US)
-    patient = [s for s in _slacks(stage, situation) if s > 0]
-    allowed = min([LONGEST_US, *(0.5e6 * each * situation.workers for each in patient)])
-    fitting = int((allowed - stage.train_us) / tuple_us)
-    return max(1, min(most, max(fitting, short_train(stage))))
+    """The tuples of a train of one stage, at other costs than those of the situation."""
+    patience_s = situation.columns.patience_s[situation.columns.layout.stage[stage.id]]
+    costs = np.array([[stage.tuple_us], [stage.train_us], [each_us(stage)], [patience_s]], np.float64)
+    return int(_lengths(costs[0], costs[1], costs[2], costs[3], situation.workers, most)[0])
 
 
-def loss_by(goal: Goal, stage: Stage, situation: Situation, work: float, deferral: float) -> float:
-    """The utility that a waiting tuple of an output loses, on average, if it is deferred by some seconds.
+def _lengths(
+    tuple_us: Numbers, train_us: Numbers, each_us: Numbers, patience_s: Numbers, workers: int, most: int
+) -> Integers:
+    allowed = np.minimum(LONGEST_US, 0.5e6 * patience_s * workers)
+    fitting = np.trunc((allowed - train_us) / np.maximum(each_us, LEAST_TUPLE_US))
+    lengths = np.maximum(1.0, np.minimum(most, np.maximum(fitting, _short(train_us, each_us))))
+    return np.where(tuple_us == 0, most, lengths).astype(np.int64)
+
+
+def losses(columns: Columns, stages: Integers, goals: Integers, work: Numbers, deferral: Numbers) -> Numbers:
+    """The utility that a waiting tuple of outputs loses, on average, if stages are deferred by some seconds.
 
     At a drop box, tuples that are already too late count like others: they delay tuples that could be in
     time, and that is why some of them were shed.
     """
-    points, oldest = goal.quality.delay, waited(stage, situation)
-    if stage.sheds:
-        oldest = min(oldest, max(0.0, delta(points) - goal.lag - work))
-    ages = [oldest * (index + 0.5) / SAMPLES for index in range(SAMPLES)]
-    soon = [age + goal.lag + work for age in ages]
-    return sum(utility(points, age) - utility(points, age + deferral) for age in soon) / SAMPLES
+    lag, oldest = columns.lag[goals], columns.waited_s(stages, goals)
+    shed = np.minimum(oldest, np.maximum(0.0, columns.allowed_s[goals] - work))
+    oldest = np.where(columns.sheds[stages] != 0, shed, oldest)
+    ages = oldest[:, None] * (np.arange(SAMPLES) + 0.5) / SAMPLES
+    soon = ages + lag[:, None] + work[:, None]
+    graphs = columns.layout.graphs
+    lost = graphs.utilities(goals, soon) - graphs.utilities(goals, soon + deferral[:, None])
+    # One after the other: the sum must not depend on how arrays are added up.
+    return np.add.accumulate(lost, axis=1)[:, -1] / SAMPLES
 
 
-def _slacks(stage: Stage, situation: Situation) -> Iterable[float]:
-    """How long the oldest tuples at the other stages can wait; if none is ready, those that come next."""
-    for other in situation.stages.values():
-        if other.id != stage.id:
-            is_ready = other.waiting and other.id not in situation.busy
-            for name in other.outputs & situation.goals.keys():
-                goal = situation.goals[name]
-                yield slack(goal, other, situation) if is_ready else delta(goal.quality.delay) - goal.lag
-
-
-def _candidates(situation: Situation) -> dict[str, tuple[Stage, list[Goal]]]:
-    """For each stage that could run, the outputs that it is the nearest stage to."""
-    found: dict[str, tuple[Stage, list[Goal]]] = {s.id: (s, []) for s in ready(situation)}
-    for goal in situation.goals.values():
-        stage = nearest(situation, goal.way)
-        if stage is not None:
-            found[stage.id][1].append(goal)
+def _delays_now(columns: Columns) -> Numbers:
+    """How late each output is: by what it delivered, or by what waits for it if that is worse."""
+    found, goals = columns.delay.copy(), np.flatnonzero(columns.nearest >= 0)
+    waiting = columns.waited_s(columns.nearest[goals], goals) + columns.lag[goals]
+    found[goals] = np.maximum(found[goals], waiting)
     return found
-
-
-def _delay_now(goal: Goal, situation: Situation) -> float:
-    """How late an output is: by what it delivered, or by what waits for it if that is worse."""
-    stage = nearest(situation, goal.way)
-    waiting = waited(stage, situation) + goal.lag if stage is not None else 0.0
-    return max(goal.delay or 0.0, waiting)

@@ -7,12 +7,16 @@ busy.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
+from australis.policy.columns import Columns
 from australis.policy.load import Goal, Situation, Stage
-from australis.qos.graphs import delta
+from australis.qos.graphs import Numbers
 
 
 @dataclass(frozen=True)
@@ -38,45 +42,44 @@ class Schedule(Protocol):
         """What to run next, with a train of at most `most` tuples; None if nothing can run."""
 
 
-def ready(situation: Situation) -> Iterator[Stage]:
-    """The stages that could run now."""
-    return (s for s in situation.stages.values() if s.waiting and s.id not in situation.busy)
-
-
-def nearest(situation: Situation, way: Sequence[str]) -> Stage | None:
-    """Of the stages that lead to an output, the one nearest to it that could run."""
-    stages = (situation.stages[name] for name in reversed(way))
-    return next((s for s in stages if s.waiting and s.id not in situation.busy), None)
-
-
 class Fifo:
     """The stage whose oldest tuple has waited longest."""
 
     def choose(self, situation: Situation, most: int) -> Choice | None:
-        oldest = min(ready(situation), key=lambda stage: _arrived(stage, situation), default=None)
-        return None if oldest is None else Choice(oldest.id, most)
+        columns = situation.columns
+        return _first(columns, columns.oldest[columns.ready], most)
 
 
 class LongestQueue:
     """The stage with the most tuples waiting."""
 
     def choose(self, situation: Situation, most: int) -> Choice | None:
-        longest = max(ready(situation), key=lambda stage: stage.waiting, default=None)
-        return None if longest is None else Choice(longest.id, most)
+        columns = situation.columns
+        return _first(columns, -columns.waiting[columns.ready], most)
 
 
 class EarliestDeadline:
     """The stage with the tuple that will leave the good zone of an output's delay graph first."""
 
     def choose(self, situation: Situation, most: int) -> Choice | None:
-        first = min(ready(situation), key=lambda stage: self._deadline(stage, situation), default=None)
-        return None if first is None else Choice(first.id, most)
+        columns = situation.columns
+        pairs = columns.layout.downstream
+        counts = columns.layout.counts_since_trigger[pairs.second]
+        arrived = np.where(counts, columns.triggered[pairs.first], columns.oldest[pairs.first])
+        leaves = arrived + columns.allowed_s[pairs.second] * 1e6
+        deadlines = pairs.least(leaves, len(columns.layout.stages), np.inf)[columns.ready]
+        earliest = np.where(deadlines == deadlines.min(initial=np.inf), columns.oldest[columns.ready], LATEST)
+        return _first(columns, earliest, most)
 
-    def _deadline(self, stage: Stage, situation: Situation) -> tuple[float, float]:
-        goals = (situation.goals[name] for name in stage.outputs if name in situation.goals)
-        allowed = min((delta(goal.quality.delay) - goal.lag for goal in goals), default=float("inf"))
-        arrived = _arrived(stage, situation)
-        return arrived + allowed * 1e6, arrived
+
+LATEST = np.iinfo(np.int64).max
+
+
+def _first(columns: Columns, values: npt.NDArray[Any], most: int) -> Choice | None:
+    """The first of the stages that could run with the least value."""
+    if not len(values):
+        return None
+    return Choice(columns.layout.stages[columns.ready[np.argmin(values)]], most)
 
 
 class RoundRobin:
@@ -100,36 +103,50 @@ class RoundRobin:
         """The next output's choice, or that of the first output after it that has one."""
         for step in range(len(self._ways)):
             turn = (self._turn + step) % len(self._ways)
-            stage = nearest(situation, self._ways[turn])
+            stage = self._nearest(situation.columns, turn)
             if stage is not None:
                 self._turn = turn + 1
-                return Choice(stage.id, most)
+                return Choice(stage, most)
         return None
 
+    def _nearest(self, columns: Columns, turn: int) -> str | None:
+        """The stage nearest to an output that could run."""
+        stages = columns.layout.stage
+        return next((name for name in reversed(self._ways[turn]) if columns.is_ready[stages[name]]), None)
 
-def work_us(stage: Stage, tuples: float) -> float:
-    """The worker's time that a train takes.
+
+Figure = TypeVar("Figure", float, Numbers)
+
+
+def work_us(costs: Stage | Columns, tuples: Figure) -> Figure:
+    """The worker's time that a train takes: of one stage, or of each.
 
     >>> [work_us(Stage("count", train_us=50, tuple_us=10, sheds=part), 100) for part in (0.0, 0.5)]
     [1050.0, 555.0]
     """
-    return stage.train_us + tuples * each_us(stage)
+    found: Figure = costs.train_us + tuples * each_us(costs)
+    return found
 
 
-def each_us(stage: Stage) -> float:
+def each_us(costs: Stage | Columns) -> Any:
     """The worker time per tuple that waits at a stage, admitted or shed."""
-    return (1.0 - stage.sheds) * stage.tuple_us + stage.sheds * stage.shed_us
+    return (1.0 - costs.sheds) * costs.tuple_us + costs.sheds * costs.shed_us
 
 
-def waited(stage: Stage, situation: Situation) -> float:
-    """How long the oldest tuple at a stage has waited, in seconds."""
-    return max(0.0, (situation.now - _arrived(stage, situation)) / 1e6)
+def waited(stage: Stage, situation: Situation, goal: Goal | None = None) -> float:
+    """How long the oldest tuple at a stage has waited, in seconds; for an output, as its delays count.
+
+    >>> from australis.algebra.quality import Quality
+    >>> stage = Stage("count", waiting=1, oldest=1_000_000, triggered=8_000_000)
+    >>> goals = [Goal("all", Quality()), Goal("alarms", Quality(since="trigger"))]
+    >>> [waited(stage, Situation(9_000_000, {}, {}), goal) for goal in goals]
+    [8.0, 1.0]
+    """
+    return max(0.0, (situation.now - _arrived(stage, situation, goal)) / 1e6)
 
 
-def slack(goal: Goal, stage: Stage, situation: Situation) -> float:
-    """How long a stage's oldest tuple can still wait without leaving an output's good zone, in seconds."""
-    return delta(goal.quality.delay) - goal.lag - waited(stage, situation)
-
-
-def _arrived(stage: Stage, situation: Situation) -> int:
+def _arrived(stage: Stage, situation: Situation, goal: Goal | None = None) -> int:
+    """When the oldest tuple at a stage arrived, or was caused, if an output counts delays from then."""
+    if goal is not None and goal.quality.counts_since_trigger and stage.triggered is not None:
+        return stage.triggered
     return situation.now if stage.oldest is None else stage.oldest

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from australis.policy.load import Situation
-from australis.policy.schedule.schedule import Choice, ready
+import numpy as np
+
+from australis.policy.load import OnDemand, Situation, Stage
+from australis.policy.schedule.schedule import Choice
 
 TRAIN_MOST = 100_000
 """The longest train for a view: other work may arrive at any time."""
@@ -17,11 +19,19 @@ TRAIN_MOST = 100_000
 
 def without_views(situation: Situation) -> Situation:
     """The situation without the stages that lead only to views."""
-    stages = {
-        name: stage if stage.view is None else replace(stage, waiting=0)
-        for name, stage in situation.stages.items()
-    }
-    return replace(situation, stages=stages)
+    columns = situation.columns
+    is_view = ~np.isnan(columns.view)
+    if not is_view.any():
+        return situation
+    return replace(
+        situation,
+        stages=OnDemand(situation.stages, lambda name: _unless_view(situation.stages[name])),
+        known=replace(columns, waiting=np.where(is_view, 0, columns.waiting)),
+    )
+
+
+def _unless_view(stage: Stage) -> Stage:
+    return stage if stage.view is None else replace(stage, waiting=0)
 
 
 def next_view(situation: Situation, most: int) -> Choice | None:
@@ -34,6 +44,9 @@ def next_view(situation: Situation, most: int) -> Choice | None:
     >>> next_view(Situation(0, stages, {}, busy=frozenset("b")), 500).stage
     'a'
     """
-    views = [stage for stage in ready(situation) if stage.view]
-    best = max(views, key=lambda stage: (stage.view or 0.0, -stage.head), default=None)
-    return None if best is None else Choice(best.id, min(most, TRAIN_MOST))
+    columns = situation.columns
+    views = columns.ready[columns.view[columns.ready] > 0]
+    if not len(views):
+        return None
+    best = views[np.lexsort((columns.head[views], -columns.view[views]))[0]]
+    return Choice(columns.layout.stages[best], min(most, TRAIN_MOST))

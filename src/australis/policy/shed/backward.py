@@ -22,7 +22,6 @@ from australis.algebra.boxes import (
     Union,
     WSort,
     equalities,
-    pair_name,
 )
 from australis.algebra.expr import Attribute, Expr, UserCall, attributes, substituted, walk
 from australis.algebra.network import Network, Ref
@@ -88,25 +87,28 @@ def _before_window(box: Box, schemas: tuple[Schema, ...], expr: Expr) -> Ports |
     match box:
         case Aggregate(order=order) if attributes(expr) <= set(order.group_by):
             return {0: expr}
-        case Resample(left=left, right=right):
+        case Resample(left=left, right=right, keep=keep):
             if attributes(expr) <= set(right.group_by):
                 return {1: expr}
-            return {0: expr} if attributes(expr) == {left.on} else None
+            return {0: expr} if attributes(expr) <= {left.on, *keep} else None
         case Join():
             return _before_join(box, schemas, expr)
     return None
 
 
 def _before_join(box: Join, schemas: tuple[Schema, ...], expr: Expr) -> Ports | None:
-    """One side, if all attributes belong to it; and the other one, if they equal attributes of it."""
-    sides = ("left", "right")
-    named = [
-        {pair_name(f.name, side, other): f.name for f in own}
-        for side, own, other in zip(sides, schemas, reversed(schemas), strict=True)
-    ]
+    """One side, if all attributes belong to it; and the other one, if they equal attributes of it.
+
+    Not a side whose tuples decide which ones of the other side have no partner.
+    """
+    named = box.origins(*schemas)
     pairs = equalities(box.bind(*schemas).predicate)
     for port in (0, 1):
-        if attributes(expr) <= named[port].keys() and box.table_side != port:
+        if (
+            attributes(expr) <= named[port].keys()
+            and box.table_side != port
+            and 1 - port not in box.unmatched
+        ):
             own = _renamed(expr, named[port], schemas[port])
             equal = {pair[port]: pair[1 - port] for pair in pairs}
             if attributes(own) <= equal.keys() and box.table_side is None:

@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 from australis.algebra.quality import Points, Quality
 from australis.policy.load import Situation, Stage
 from australis.policy.shed.flow import Flow, excess
-from australis.qos.graphs import slope, utility
+from australis.policy.shed.walk import NEAR, Walk
+from australis.qos.graphs import utility
 
 LONG_QUEUE_S = 0.5
 """A queue is long if its excess takes all workers for this many seconds."""
 EVENLY: Points = ((0.0, 0.0), (1.0, 1.0))
 """The loss graph of an output that has only a value graph, while nothing is known of its values."""
-STEPS_MAX = 10_000
-"""A walk with more steps than the curves have points is caught in rounding errors."""
-_NEAR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -87,81 +85,26 @@ def shed(
     >>> {stage: round(box.rate, 6) for stage, box in found.boxes.items()}
     {'sa': 0.2, 'sb': 0.3}
     """
-    walk = _Walk(flow, values or {})
+    goals = flow.situation.goals
+    known = {name: curve(goal.quality, (values or {}).get(name)) for name, goal in goals.items()}
+    curves = {name: points for name, points in known.items() if points is not None}
+    walk = Walk(flow, curves, tuple(places(flow, frozenset(curves))))
     for stage in flow.situation.stages if each < math.inf else ():
         walk.relieve(stage, each)
     walk.until(need)
-    return walk.result(need)
+    return _result(walk, flow, curves, need)
 
 
-class _Walk:
-    """The walk along the curves: the fractions admitted so far, by place."""
-
-    def __init__(self, flow: Flow, values: Mapping[str, Points]) -> None:
-        self._flow, self._goals = flow, flow.situation.goals
-        curves = {name: curve(goal.quality, values.get(name)) for name, goal in self._goals.items()}
-        self._curves = {name: points for name, points in curves.items() if points is not None}
-        self._places = tuple(places(flow, frozenset(self._curves)))
-        self._kept = dict.fromkeys(self._places, 1.0)
-        self._whole = flow.asked({})
-        self._steps = 0
-
-    def relieve(self, stage: str, most: float) -> None:
-        """Walk until a stage needs no more than it may."""
-        while (beyond := self._flow.busy(stage, self._kept) - most) > _NEAR and self._step(beyond, stage):
-            pass
-
-    def until(self, need: float) -> None:
-        """Walk until a given time is recovered."""
-        while (rest := need - self.recovered) > _NEAR and self._step(rest):
-            pass
-
-    @property
-    def recovered(self) -> float:
-        return self._whole - self._flow.asked(self._kept)
-
-    def _step(self, need: float, only: str | None = None) -> bool:
-        """Take the cheapest step, by the time recovered in total or at one stage; False if there is none."""
-        delivered, arriving = self._flow.delivered(self._kept), self._flow.arriving(self._kept)
-        costs = self._flow.costs(self._kept, only)
-        best: tuple[float, float, str, dict[str, float]] | None = None
-        for place in self._places:
-            relief = arriving[place] * costs[place]
-            if self._kept[place] > 0 and relief > _NEAR:
-                shares = self._flow.shares(place, arriving[place], self._kept)
-                loss = sum(self._loss(output, delivered[output], shares[output]) for output in shares)
-                if best is None or (loss / relief, -relief) < best[:2]:
-                    best = (loss / relief, -relief, place, shares)
-        if best is None:
-            return False
-        _, negative, place, shares = best
-        ends = (self._to_next_point(output, delivered[output], share) for output, share in shares.items())
-        before = self._kept[place]
-        kept = before - min(need / -negative, *ends, before)
-        self._kept[place] = kept if kept > _NEAR else 0.0
-        self._steps += 1
-        return self._kept[place] < before and self._steps < STEPS_MAX
-
-    def _loss(self, output: str, delivered: float, share: float) -> float:
-        """The utility that an output loses per fraction shed at a place."""
-        steepness = slope(self._curves[output], max(delivered - _NEAR, 0.0), -1)
-        return self._goals[output].quality.weight * max(0.0, steepness) * share
-
-    def _to_next_point(self, output: str, delivered: float, share: float) -> float:
-        """The fraction to shed at a place until an output reaches the next point of its curve."""
-        below = [x for x, _ in self._curves[output] if x < delivered - _NEAR]
-        return (delivered - (below[-1] if below else 0.0)) / share if share > 0 else 1.0
-
-    def result(self, need: float) -> Shedding:
-        delivered = self._flow.delivered(self._kept)
-        boxes = {place: DropBox.random(1.0 - kept) for place, kept in self._kept.items() if kept < 1.0}
-        lost = {
-            name: self._goals[name].quality.weight
-            * (utility(points, 1.0) - utility(points, delivered.get(name, 1.0)))
-            for name, points in self._curves.items()
-        }
-        missing = need - self.recovered
-        return Shedding(boxes, self.recovered, missing if missing > _NEAR else 0.0, delivered, lost)
+def _result(walk: Walk, flow: Flow, curves: Mapping[str, Points], need: float) -> Shedding:
+    """Where a walk has come to."""
+    delivered, goals = flow.delivered(walk.kept), flow.situation.goals
+    boxes = {place: DropBox.random(1.0 - kept) for place, kept in walk.kept.items() if kept < 1.0}
+    lost = {
+        name: goals[name].quality.weight * (utility(points, 1.0) - utility(points, delivered.get(name, 1.0)))
+        for name, points in curves.items()
+    }
+    missing = need - walk.recovered
+    return Shedding(boxes, walk.recovered, missing if missing > NEAR else 0.0, delivered, lost)
 
 
 def places(flow: Flow, losing: frozenset[str]) -> Iterator[str]:
@@ -171,16 +114,18 @@ def places(flow: Flow, losing: frozenset[str]) -> Iterator[str]:
     A later one only while it has a long queue at its gate, which shedding upstream would not shorten.
     """
     situation = flow.situation
-    downstream: set[tuple[str, frozenset[str]]] = set()
+    upstream: dict[str, set[frozenset[str]]] = {}
+    """What the stages upstream of each lead to."""
     for stage in situation.stages.values():
-        follows = (stage.id, stage.outputs) in downstream
-        reached = {outputs for name, outputs in downstream if name == stage.id} | {stage.outputs}
-        downstream |= {(fed, outputs) for fed in stage.feeds for outputs in reached}
+        reached = upstream.pop(stage.id, set())
+        follows = stage.outputs in reached
+        for fed in stage.feeds:
+            upstream.setdefault(fed, set()).update(reached, {stage.outputs})
         if stage.outputs and stage.outputs <= losing and (not follows or _is_long(stage, flow)):
             yield stage.id
 
 
 def _is_long(stage: Stage, flow: Flow) -> bool:
     situation: Situation = flow.situation
-    work_s = excess(stage, situation) * flow.costs({})[stage.id]
+    work_s = excess(stage, situation) * flow.costs_without_shedding[stage.id]
     return work_s > LONG_QUEUE_S * situation.capacity

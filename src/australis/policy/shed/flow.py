@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 
 from australis.policy.load import Goal, Situation, Stage
 from australis.qos.graphs import delta
@@ -46,7 +47,7 @@ class Flow:
     ) -> None:
         self.situation = situation
         stages = situation.stages
-        self._ids = tuple(stages)
+        self.ids = tuple(stages)
         self._feeds = {
             s.id: tuple((d, n) for d, n in s.feeds.items() if d in stages) for s in stages.values()
         }
@@ -57,7 +58,12 @@ class Flow:
         }
         self._cost = {s.id: dearer * _cost_s(s, train, inactive) for s in stages.values()}
         self._ends = {name: goal.way[-1] for name, goal in situation.goals.items() if goal.way}
-        self._downstream = self._all_downstream()
+        self._places = {name: number for number, name in enumerate(self.ids)}
+        self._feeders: dict[str, list[tuple[str, float]]] = {name: [] for name in self.ids}
+        for name, feeds in self._feeds.items():
+            for each, tuples in feeds:
+                self._feeders[each].append((name, tuples))
+        self._after: dict[str, list[str]] = {}
         self._outputs: dict[str, list[str]] = {}
         for name, end in self._ends.items():
             self._outputs.setdefault(end, []).append(name)
@@ -66,14 +72,21 @@ class Flow:
     def arriving(self, kept: Fractions) -> dict[str, float]:
         """The tuples that arrive at each gate per second."""
         found = dict(self._inflow)
-        for name in self._ids:
+        for name in self.ids:
             self._pass_on(name, found[name] * kept.get(name, 1.0), found)
+        return found
+
+    def arriving_at(self, stage: str, arriving: Fractions, kept: Fractions) -> float:
+        """The tuples that arrive at one gate per second, given those that arrive before it."""
+        found = self._inflow[stage]
+        for feeder, each in self._feeders[stage]:
+            found += arriving[feeder] * kept.get(feeder, 1.0) * each
         return found
 
     def asked(self, kept: Fractions) -> float:
         """The workers' time needed per second."""
         arriving = self.arriving(kept)
-        return sum(arriving[name] * kept.get(name, 1.0) * self._cost[name] for name in self._ids)
+        return sum(arriving[name] * kept.get(name, 1.0) * self._cost[name] for name in self.ids)
 
     def need(self, kept: Fractions | None = None) -> float:
         """The need beyond the capacity; negative if some is left."""
@@ -83,26 +96,50 @@ class Flow:
         """The cost of an admitted tuple at a stage, in seconds."""
         return self._cost[stage]
 
-    def busy(self, stage: str, kept: Fractions) -> float:
-        """The time per second that one stage needs."""
-        return self.arriving(kept)[stage] * kept.get(stage, 1.0) * self._cost[stage]
+    @cached_property
+    def costs_without_shedding(self) -> dict[str, float]:
+        """The cost of a tuple admitted at a stage, there and downstream, if nothing is shed."""
+        return self.costs({})
 
-    def costs(self, kept: Fractions, only: str | None = None) -> dict[str, float]:
-        """The cost of a tuple admitted at a stage, in seconds: there and downstream, or at `only` one."""
+    def costs(self, kept: Fractions) -> dict[str, float]:
+        """The cost of a tuple admitted at a stage, in seconds: there and downstream."""
         found: dict[str, float] = {}
-        for name in reversed(self._ids):
-            own = self._cost[name] if only in (None, name) else 0.0
-            found[name] = own + sum(n * kept.get(d, 1.0) * found[d] for d, n in self._feeds[name])
+        for name in reversed(self.ids):
+            found[name] = self.cost_from(name, found, kept)
         return found
+
+    def cost_from(self, stage: str, costs: Fractions, kept: Fractions) -> float:
+        """The cost of a tuple admitted at one stage, given those of stages downstream."""
+        return self._cost[stage] + self._passed_on(stage, costs, kept)
+
+    def costs_at(self, stage: str, kept: Fractions) -> dict[str, float]:
+        """The cost at one stage of a tuple admitted there, or at a stage upstream."""
+        found = {stage: self._cost[stage]}
+        for name in reversed(self.before(stage)[:-1]):
+            found[name] = 0.0 + self._passed_on(name, found, kept)
+        return found
+
+    def _passed_on(self, stage: str, costs: Fractions, kept: Fractions) -> float:
+        """What a tuple admitted at a stage costs at those that it feeds."""
+        return sum(n * kept.get(d, 1.0) * costs.get(d, 0.0) for d, n in self._feeds[stage])
 
     def delivered(self, kept: Fractions) -> dict[str, float]:
         """The fraction of its tuples that each output gets; along one path, fractions multiply."""
         arriving = self.arriving(kept)
         return {o: self._part(arriving[end] * kept.get(end, 1.0), end) for o, end in self._ends.items()}
 
+    def delivered_from(self, stage: str, arriving: Fractions, kept: Fractions) -> dict[str, float]:
+        """The fraction of their tuples that the outputs of one stage get."""
+        outputs = self._outputs.get(stage)
+        return (
+            dict.fromkeys(outputs, self._part(arriving[stage] * kept.get(stage, 1.0), stage))
+            if outputs
+            else {}
+        )
+
     def shares(self, place: str, arriving: float, kept: Fractions) -> dict[str, float]:
         """The fraction of each output's possible tuples that comes from tuples admitted at a stage."""
-        found = dict.fromkeys(self._downstream[place], 0.0)
+        found = dict.fromkeys(self.after(place), 0.0)
         found[place] = arriving
         for name in found:
             found[name] *= 1.0 if name == place else kept.get(name, 1.0)
@@ -114,14 +151,28 @@ class Flow:
             for output in self._outputs.get(end, ())
         }
 
-    def _all_downstream(self) -> dict[str, list[str]]:
-        """For each stage, itself and those that it feeds, directly or not, in order."""
-        place = {name: index for index, name in enumerate(self._ids)}
-        found: dict[str, list[str]] = {}
-        for name in reversed(self._ids):
-            reached = {each for fed, _ in self._feeds[name] for each in found[fed]}
-            found[name] = [name, *sorted(reached, key=place.__getitem__)]
-        return found
+    def after(self, place: str) -> list[str]:
+        """A stage and those that it feeds, directly or not, in order."""
+        if place not in self._after:
+            self._after[place] = self._reached([place], self._feeds)
+        return self._after[place]
+
+    def before(self, place: str) -> list[str]:
+        """A stage and those that feed it, directly or not, in order."""
+        return self._reached([place], self._feeders)
+
+    def beside(self, place: str) -> list[str]:
+        """The stages that lead where a stage leads, itself included, in order."""
+        return self._reached(self.after(place), self._feeders)
+
+    def _reached(self, first: list[str], links: Mapping[str, Sequence[tuple[str, float]]]) -> list[str]:
+        """Some stages and all that links lead to from them, in order."""
+        found, pending = set(first), list(first)
+        while pending:
+            linked = {name for name, _ in links[pending.pop()]} - found
+            found |= linked
+            pending += linked
+        return sorted(found, key=self._places.__getitem__)
 
     def _pass_on(self, name: str, tuples: float, found: dict[str, float]) -> None:
         for fed, each in self._feeds[name]:

@@ -46,7 +46,7 @@ def _delay_s(goal: Goal, flow: Flow, kept: Fractions, all_s: float) -> float:
         stage = situation.stages[name]
         if stage.waiting:
             work_s = stage.waiting * kept.get(name, 1.0) * flow.cost(name) / _worker(situation)
-            delay_s = max(delay_s, waited(stage, situation) + after_s, work_s + after_s, all_s)
+            delay_s = max(delay_s, waited(stage, situation, goal) + after_s, work_s + after_s, all_s)
             after_s += work_s
     return delay_s
 

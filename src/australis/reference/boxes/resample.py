@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from australis.algebra.boxes import Resample
-from australis.algebra.expr import Value
-from australis.algebra.quarantine_text import order_reason
+from australis.algebra.expr import Value, WindowCall
 from australis.algebra.schema import Schema
-from australis.reference.functions import window_value
+from australis.reference.functions import computed, window_value
 from australis.reference.interpolation import INTERPOLATIONS, interpolated
 from australis.reference.machine import Machine
-from australis.reference.order import Key, group_attributes
+from australis.reference.order import Key, Number, group_attributes, group_key
 from australis.reference.row import Item, Tuple, oldest
-from australis.reference.sides import Kept, Side, is_beyond
+from australis.reference.sides import Kept, Side, is_beyond, partner_key
 
 
 @dataclass(order=True)
@@ -35,8 +35,9 @@ class ResampleMachine(Machine):
 
     def start(self) -> None:
         left, right = self._box.left, self._box.right
-        self._left = Side(left, left.type(self._schemas[0]))
-        self._right = Side(right, right.type(self._schemas[1]))
+        slacks = self._bound.slacks
+        self._left = Side(left, left.type(self._schemas[0]), slacks[0])
+        self._right = Side(right, right.type(self._schemas[1]), slacks[1])
         self._waiting: list[Waiting] = []
 
     @property
@@ -46,18 +47,21 @@ class ResampleMachine(Machine):
 
     def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:
         side = (self._left, self._right)[port]
-        value = side.value(tuple.values)
-        reason = order_reason(side.order.on, value)
-        if value is None or reason is not None:
-            return self.reject(port, tuple, str(reason))
-        arrived = side.arrive(tuple, value)
-        if arrived is None:
-            self.late += 1
-            return []
+        arrived = self.enter(port, side, tuple)
+        if isinstance(arrived, list):
+            return arrived
         if port == 0:
             self._waiting.append(Waiting(arrived))
         else:
             self._right.kept.append(arrived)
+        return self._advance()
+
+    def progress(self, marks: Mapping[int, Number]) -> list[Item]:
+        for port, mark in marks.items():
+            (self._left, self._right)[port].mark = mark
+        return self._advance()
+
+    def _advance(self) -> list[Item]:
         emitted = self._complete()
         self._forget()
         return emitted
@@ -82,7 +86,20 @@ class ResampleMachine(Machine):
         return emitted
 
     def _unanswered(self, waiting: Waiting) -> list[Key]:
-        return [key for key in self._right.groups if key not in waiting.answered]
+        """The known groups that a left tuple asks, and that have not answered."""
+        return [
+            key for key in self._right.groups if key not in waiting.answered and self._asks(waiting.left, key)
+        ]
+
+    def _asks(self, left: Kept, key: Key) -> bool:
+        """Whether a left tuple asks a group: with a predicate, only the one with its own key."""
+        return self._box.predicate is None or key == self._own_group(left)
+
+    def _own_group(self, left: Kept) -> Key | None:
+        """The group with the key of a left tuple; none has a NULL."""
+        row = partner_key(self._bound.equated, 0, left.tuple.values)
+        key = group_key(row, self._right.order.group_by)
+        return None if None in key else key
 
     def _result(self, left: Kept, key: Key) -> list[Item]:
         """The result of one window, or nothing if it is empty."""
@@ -92,24 +109,40 @@ class ResampleMachine(Machine):
             return []
         tuples = [each.tuple for each in window]
         values: dict[str, Value] = group_attributes(tuples[0].values, self._right.order.group_by)
-        values[self._left.order.on] = left.tuple.values[self._left.order.on]
-        for name, call in self._bound.calls.items():
-            if call.function in INTERPOLATIONS:
-                values[name] = interpolated(call, window, left.value, self._timezone)
-            else:
-                values[name] = window_value(call, [each.values for each in tuples], self._timezone)
+        values |= {name: left.tuple.values[name] for name in (self._left.order.on, *self._box.keep)}
+        results = [self._call_value(call, window, left.value) for call in self._bound.functions.calls]
+        values |= computed(self._bound.functions, results, self._timezone)
         return [(0, Tuple(values, oldest([left.tuple, *tuples])))]
+
+    def _call_value(self, call: WindowCall, window: list[Kept], position: Number) -> Value:
+        if call.function in INTERPOLATIONS:
+            inside = self._box.extrapolate
+            return interpolated(call, window, position, self._timezone, extrapolate=inside)
+        return window_value(call, [each.tuple.values for each in window], self._timezone)
 
     # --- what is dropped
 
     def _forget(self) -> None:
-        """Drop left tuples that all known groups have answered, and right tuples that no window needs."""
-        if self._right.groups:
-            self._waiting = [waiting for waiting in self._waiting if self._unanswered(waiting)]
+        """Drop left tuples that have their answers, and right tuples that no window needs."""
+        self._waiting = [waiting for waiting in self._waiting if not self._is_done(waiting)]
         self._right.kept = [each for each in self._right.kept if not self._is_useless(each)]
 
+    def _is_done(self, waiting: Waiting) -> bool:
+        """Whether all known groups have answered a left tuple; with a predicate, its own group."""
+        if is_beyond(self._right.mark, waiting.left.value, self._bound.size):
+            return True
+        if self._box.predicate is None:
+            return bool(self._right.groups) and not self._unanswered(waiting)
+        key = self._own_group(waiting.left)
+        return key is None or key in waiting.answered
+
     def _is_useless(self, right: Kept) -> bool:
-        if not is_beyond(self._left.passed(()), right.value, self._bound.size):
+        row = partner_key(self._bound.equated, 1, right.tuple.values)
+        if None in row.values():
+            return True
+        passed = self._left.passed_for(row)
+        if not is_beyond(passed, right.value, self._bound.size):
             return False
-        waiting = [each.left.value for each in self._waiting if right.key not in each.answered]
+        unanswered = [each.left for each in self._waiting if right.key not in each.answered]
+        waiting = [each.value for each in unanswered if self._asks(each, right.key)]
         return all(value - right.value > self._bound.size for value in waiting)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,15 +11,27 @@ from australis.algebra.quarantine_text import order_reason
 from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
 from australis.reference.machine import Machine
-from australis.reference.order import Key, Number, Slack, ascending, group_key, to_units
-from australis.reference.row import Item, Row, Tuple
+from australis.reference.order import (
+    Disorder,
+    Key,
+    Number,
+    Sorted,
+    ascending,
+    disorder_of,
+    group_key,
+    sort_value,
+    to_units,
+)
+from australis.reference.row import Item, Tuple
 
 
 @dataclass(order=True)
 class Buffered:
-    """A tuple in a buffer; buffers are sorted by value, ties by arrival."""
+    """A tuple in a buffer; buffers are sorted by value, then by more keys, ties by arrival."""
 
     value: Any
+    then: Any
+    """What tuples with equal values are sorted by."""
     number: int
     tuple: Tuple = field(compare=False)
     arrival: int = field(compare=False)
@@ -29,11 +42,13 @@ class BSortMachine(Machine):
 
     def __init__(self, box: BSort, schemas: tuple[Schema, ...], timezone: str) -> None:
         super().__init__()
-        self._order = box.order
+        self._order, self._keys = box.order, box.keys
         self._order_type = box.order.type(schemas[0])
+        self._length = box.order.length(schemas[0])
 
     def start(self) -> None:
-        self._slacks: dict[Key, Slack] = {}
+        self._mark: Number | None = None
+        self._slacks: dict[Key, Disorder] = {}
         self._buffers: dict[Key, list[Buffered]] = {}
         self._number = 0
 
@@ -42,27 +57,45 @@ class BSortMachine(Machine):
         reason = order_reason(self._order.on, value)
         if value is None or reason is not None:
             return self.reject(port, tuple, str(reason))
-        key = group_key(tuple.values, self._order.group_by)
-        self._count_if_late(key, value)
+        key, late = group_key(tuple.values, self._order.group_by), self.late
+        passed = self._note(key, value)
+        if self._order.late and self.late > late:
+            return [(1, tuple)]
         buffer = self._buffers.setdefault(key, [])
-        buffer.append(Buffered(value, self._number, tuple, now))
+        then = sort_value(tuple.values, self._keys)
+        buffer.append(Buffered(value, then, self._number, tuple, now))
         self._number += 1
-        if len(buffer) <= self._order.slack:
-            return []
-        least = min(buffer)
-        buffer.remove(least)
-        return [(0, least.tuple)]
+        if self._order.by_count:
+            return self._leave([min(buffer)] if len(buffer) > self._order.count else [])
+        return self._leave([each for each in buffer if passed is not None and each.value <= passed])
 
-    def _count_if_late(self, key: Key, value: Number) -> None:
-        """Count a late tuple: it is less than all buffered ones, so BSort emits it at once."""
-        slack = self._slacks.setdefault(key, Slack(self._order.slack))
-        if slack.is_late(value):
-            self.late += 1
+    def _note(self, key: Key, value: Number) -> Number | None:
+        """Note a tuple, and count it if it is late; returns what has been passed.
+
+        A late tuple is less than all buffered ones, so BSort emits it at once.
+        """
+        if self._order.by_progress:
+            self.late += self._mark is not None and value < self._mark
+            return self._mark
+        slack = self._slacks.setdefault(key, disorder_of(self._order, self._length))
+        self.late += slack.is_late(value)
         slack.add(value)
+        return slack.passed
+
+    def progress(self, marks: Mapping[int, Number]) -> list[Item]:
+        mark = self._mark = marks[0]
+        return self._leave([each for each in self._buffered() if each.value <= mark])
+
+    def _buffered(self) -> list[Buffered]:
+        return [each for buffer in self._buffers.values() for each in buffer]
+
+    def _leave(self, leaving: list[Buffered]) -> list[Item]:
+        for key, buffer in self._buffers.items():
+            self._buffers[key] = [each for each in buffer if each not in leaving]
+        return [(0, each.tuple) for each in sorted(leaving)]
 
     def finish(self) -> list[Item]:
-        buffered = sorted(each for buffer in self._buffers.values() for each in buffer)
-        return [(0, each.tuple) for each in buffered]
+        return self._leave(self._buffered())
 
 
 class WSortMachine(Machine):
@@ -70,7 +103,7 @@ class WSortMachine(Machine):
 
     def __init__(self, box: WSort, schemas: tuple[Schema, ...], timezone: str) -> None:
         super().__init__()
-        self._by = box.by
+        self._keys = box.keys
         self._timeout = microseconds(box.timeout)
 
     def start(self) -> None:
@@ -79,14 +112,14 @@ class WSortMachine(Machine):
         self._number = 0
 
     def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:
-        for name in self._by:
-            if tuple.values[name] is None:
-                return self.reject(port, tuple, str(order_reason(name, None)))
-        value = sort_key(tuple.values, self._by)
+        for key in self._keys:
+            if tuple.values[key.name] is None:
+                return self.reject(port, tuple, str(order_reason(key.name, None)))
+        value = [Sorted(ascending(tuple.values[key.name]), key.descending) for key in self._keys]
         if self._last is not None and value < self._last.value:
             self.late += 1
             return []
-        self._buffer.append(Buffered(value, self._number, tuple, now))
+        self._buffer.append(Buffered(value, (), self._number, tuple, now))
         self._number += 1
         return []
 
@@ -101,8 +134,3 @@ class WSortMachine(Machine):
         self._buffer = [each for each in self._buffer if each not in leaving]
         self._last = max(leaving, default=self._last)
         return [(0, each.tuple) for each in sorted(leaving)]
-
-
-def sort_key(row: Row, names: tuple[str, ...]) -> tuple[Any, ...]:
-    """The sort attributes of a tuple, in a form that Python sorts as WSort does."""
-    return tuple(ascending(row[name]) for name in names)

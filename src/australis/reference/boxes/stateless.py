@@ -1,8 +1,12 @@
-"""Filter, Map and Union: the order-agnostic boxes (Aurora 5.2.1)."""
+"""Filter, Map, Union (Aurora 5.2.1) and Unnest: the order-agnostic boxes."""
 
 from __future__ import annotations
 
-from australis.algebra.boxes import Filter, Map, Union
+from dataclasses import replace
+from typing import Any
+
+from australis.algebra.boxes import Filter, Map, Union, Unnest
+from australis.algebra.expr import Value
 from australis.algebra.schema import Schema
 from australis.reference.expressions import evaluate
 from australis.reference.machine import Machine
@@ -52,3 +56,25 @@ class UnionMachine(Stateless):
 
     def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:
         return [(0, tuple)]
+
+
+class UnnestMachine(Stateless):
+    """Emits a tuple for each element of an array."""
+
+    def __init__(self, box: Unnest, schemas: tuple[Schema, ...], timezone: str) -> None:
+        super().__init__()
+        self._box = box
+        self._array = box.bind(schemas[0])
+        self._timezone = timezone
+
+    def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:
+        array: Any = evaluate(self._array, tuple.values, self._timezone)
+        if not array and self._box.keep_empty:
+            return [(0, self._with(tuple, None, None))]
+        return [(0, self._with(tuple, element, place)) for place, element in enumerate(array or [])]
+
+    def _with(self, tuple: Tuple, element: Value, place: Value) -> Tuple:
+        added = {self._box.attribute: element}
+        if self._box.position is not None:
+            added[self._box.position] = place
+        return replace(tuple, values={**tuple.values, **added})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from australis.algebra.boxes import Tumble
 from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
-from australis.reference.functions import window_value
+from australis.reference.functions import window_values
 from australis.reference.machine import Machine
 from australis.reference.order import Key, group_attributes, group_key
 from australis.reference.row import Item, Tuple, oldest
@@ -17,7 +17,7 @@ class TumbleMachine(Machine):
     def __init__(self, box: Tumble, schemas: tuple[Schema, ...], timezone: str) -> None:
         super().__init__()
         self._group_by = box.group_by
-        self._calls = box.bind(schemas[0])
+        self._functions = box.bind(schemas[0])
         self._timeout = None if box.timeout is None else microseconds(box.timeout)
         self._timezone = timezone
 
@@ -50,6 +50,5 @@ class TumbleMachine(Machine):
 
     def _result(self) -> Item:
         values = group_attributes(self._run[0].values, self._group_by)
-        for name, call in self._calls.items():
-            values[name] = window_value(call, [each.values for each in self._run], self._timezone)
+        values |= window_values(self._functions, [each.values for each in self._run], self._timezone)
         return (0, Tuple(values, oldest(self._run)))

@@ -5,5 +5,6 @@ The meaning is Spark SQL's with ANSI mode off.
 """
 
 from australis.reference.expressions.evaluate import FUNCTIONS, evaluate, plain
+from australis.reference.expressions.times import SECOND_US, offset_at
 
-__all__ = ["FUNCTIONS", "evaluate", "plain"]
+__all__ = ["FUNCTIONS", "SECOND_US", "evaluate", "offset_at", "plain"]

@@ -8,19 +8,48 @@ import pyarrow as pa
 
 from australis.algebra.expr import Attribute, Call, Case, Cast, Expr, Literal, UserCall, Value
 from australis.algebra.user_functions import row_function
-from australis.reference.expressions import casts, comparison, numbers, strings, times
+from australis.reference.expressions import (
+    arrays_of_text,
+    casts,
+    comparison,
+    hashes,
+    json_access,
+    numbers,
+    regular,
+    strings,
+    time_formats,
+    times,
+)
 from australis.reference.expressions.site import CallSite, Function
 
 FUNCTIONS: dict[str, Function] = {
     **numbers.FUNCTIONS,
     **comparison.FUNCTIONS,
     **strings.FUNCTIONS,
+    **regular.FUNCTIONS,
+    **arrays_of_text.FUNCTIONS,
+    **json_access.FUNCTIONS,
+    **hashes.FUNCTIONS,
     **times.FUNCTIONS,
+    **time_formats.FUNCTIONS,
 }
 """Every function and operator of the typed tree by its name."""
 
 SEES_NULLS = frozenset(
-    {"and", "or", "is_null", "isnan", "<=>", "in", "coalesce", "greatest", "least", "nanvl"}
+    {
+        "and",
+        "or",
+        "is_null",
+        "isnan",
+        "<=>",
+        "in",
+        "coalesce",
+        "greatest",
+        "least",
+        "nanvl",
+        "size",
+        "xxhash64",
+    }
 )
 """The functions that are not simply NULL when an argument is."""
 

@@ -43,10 +43,19 @@ def is_open_sort(network: Network, statistics: Statistics, box_id: str) -> bool:
     """Whether a box is a BSort to which the identity applies exactly.
 
     At a flush an Aggregate emits by the starts of windows, across all groups, a BSort by order values: with
-    groups the sequence would differ. `takes_slack` checks that the Aggregates reject nothing.
+    groups the sequence would differ. With more keys, tuples with equal order values come in another order
+    than in an Aggregate. With a late output, no late tuple reaches the Aggregates. `takes_slack` checks that
+    the Aggregates reject nothing.
     """
     box = network.boxes[box_id].box
-    return isinstance(box, BSort) and not box.order.group_by and box_id not in statistics.running
+    return (
+        isinstance(box, BSort)
+        and box.order.by_count
+        and not box.order.group_by
+        and not box.order.late
+        and not box.then
+        and box_id not in statistics.running
+    )
 
 
 def takes_slack(network: Network, statistics: Statistics, box_id: str) -> bool:
@@ -84,7 +93,7 @@ def _themselves(readers: list[str], slack: int) -> str:
 def _folded(network: Network, sort_id: str, readers: list[str]) -> Rewrite:
     node = network.boxes[sort_id]
     assert isinstance(node.box, BSort)
-    slack, nodes = node.box.order.slack, {reader: network.boxes[reader] for reader in readers}
+    slack, nodes = node.box.order.count, {reader: network.boxes[reader] for reader in readers}
     return Rewrite(
         "fold_sorts",
         f"{', '.join(readers)} {_themselves(readers, slack)}: {sort_id}, which copies tuples, is removed",

@@ -13,6 +13,7 @@ _TARGETS = {
     "timestamp": (*_NUMBERS, "string", "timestamp"),
     "null": (*_NUMBERS, "string", "boolean", "timestamp"),
     "interval": (),
+    "array<string>": (),
 }
 
 
@@ -29,4 +30,6 @@ def cast_refused(source: DataType, target: DataType) -> str:
         return ""
     if (source.name, target.name) == ("double", "string"):
         return "CAST(CAST(... AS decimal(p,s)) AS string): the text of a double depends on the Java version"
-    return f"one of {', '.join(_TARGETS[source.name])}" if _TARGETS[source.name] else "no cast of an interval"
+    return (
+        f"one of {', '.join(_TARGETS[source.name])}" if _TARGETS[source.name] else f"no cast of an {source}"
+    )

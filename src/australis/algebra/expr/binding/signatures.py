@@ -17,8 +17,10 @@ from australis.algebra.types import (
     DOUBLE,
     INT,
     INTERVAL,
+    LONG,
     NULL,
     STRING,
+    TEXTS,
     TIMESTAMP,
     DataType,
 )
@@ -70,6 +72,24 @@ def nan_test(args: Args) -> Signature:
     return Signature(signature.args, BOOLEAN, False)
 
 
+def hashing(args: Args) -> Signature:
+    """XXHASH64: one or more values of any types but decimals; never NULL."""
+    check_count(args, 1, None)
+    for index, arg in enumerate(args):
+        if arg.type.is_decimal or arg.type in (INTERVAL, TEXTS):
+            raise Mismatch(index, f"{arg.type} cannot be hashed", "another type: CAST(... AS string)")
+    typed = tuple(convert(arg, INT) if arg.type == NULL else arg for arg in args)
+    return Signature(typed, LONG, False)
+
+
+def sha2(args: Args) -> Signature:
+    """SHA2: a string and the number of bits, which must be 256."""
+    signature = takes(STRING, INT, returns=STRING)(args)
+    if args[1] != Literal(256, INT):
+        raise Mismatch(1, "not the literal 256", "SHA-256, the only one: sha2(x, 256)")
+    return signature
+
+
 def fitting(args: Args, index: int, type_: DataType) -> Expr:
     """An argument in the type that a function takes there, if the conversion loses nothing."""
     found = args[index].type
@@ -119,6 +139,8 @@ def meeting_of(args: Args, compares: bool = False) -> Args:
             raise Mismatch(
                 index, "an interval", "an interval only where it is added to or subtracted from a timestamp"
             )
+        if type_ == TEXTS:
+            raise Mismatch(index, "an array", "one of its elements, as in split(...)[0]")
         if widest(types[: index + 1]) is None:
             before = widest(types[:index]) or types[0]
             raise Mismatch(
@@ -202,6 +224,6 @@ def like(args: Args) -> Signature:
 def null_test(args: Args) -> Signature:
     """IS NULL: anything."""
     check_count(args, 1, 1)
-    if args[0].type == INTERVAL:
-        raise Mismatch(0, "an interval", "an attribute or a value of its type")
+    if args[0].type in (INTERVAL, TEXTS):
+        raise Mismatch(0, f"an {args[0].type}", "an attribute or a value of its type")
     return Signature((convert(args[0], BOOLEAN) if args[0].type == NULL else args[0],), BOOLEAN, False)

@@ -6,6 +6,7 @@ In: text. `tokens` cuts it into words and signs, `grammar` and `operands` build 
 
 from australis.algebra.expr.parsing.grammar import Grammar
 from australis.algebra.expr.parsing.operands import RESERVED
+from australis.algebra.expr.parsing.other_names import OTHER_WINDOW_NAMES
 from australis.algebra.expr.parsing.syntax import (
     CHAINED,
     Apply,
@@ -17,10 +18,11 @@ from australis.algebra.expr.parsing.syntax import (
     UserApply,
     names,
 )
-from australis.algebra.expr.parsing.tokens import Kind
+from australis.algebra.expr.parsing.tokens import Kind, Token
 
 __all__ = [
     "CHAINED",
+    "OTHER_WINDOW_NAMES",
     "RESERVED",
     "Apply",
     "Choice",
@@ -30,6 +32,7 @@ __all__ = [
     "Kind",
     "Name",
     "Syntax",
+    "Token",
     "UserApply",
     "names",
 ]

@@ -1,7 +1,8 @@
 """The grammar of expressions: tokens in, syntax out.
 
-Precedence is Spark SQL's, loosest first: OR; AND; NOT; one of BETWEEN, IN, LIKE, IS; comparisons; + - ||;
-* / % DIV; unary minus. There is no rule here for anything outside the subset, so it cannot get through.
+Precedence is Spark SQL's, loosest first: OR; AND; NOT; one of BETWEEN, IN, LIKE, RLIKE, IS; comparisons;
++ - ||; * / % DIV; unary minus. There is no rule here for anything outside the subset, so it cannot get
+through.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _OR, _AND, _NOT, _PREDICATE, _COMPARISON, _SUM, _PRODUCT, _TIGHTEST = range(1, 9
 _LEVELS = {
     "OR": _OR,
     "AND": _AND,
-    **dict.fromkeys(("NOT", "BETWEEN", "IN", "LIKE", "IS"), _PREDICATE),
+    **dict.fromkeys(("NOT", "BETWEEN", "IN", "LIKE", "RLIKE", "REGEXP", "IS"), _PREDICATE),
     **dict.fromkeys(("=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"), _COMPARISON),
     **dict.fromkeys(("+", "-", "||"), _SUM),
     **dict.fromkeys(("*", "/", "%", "DIV"), _PRODUCT),
@@ -101,8 +102,10 @@ class Grammar(Operands):
             node = self.apply(position, "in", value, *self.arguments())
         elif self.take("LIKE"):
             node = self.apply(position, "like", value, self._operators(_COMPARISON))
+        elif self.take("RLIKE", "REGEXP"):
+            node = self.apply(position, "rlike", value, self._operators(_COMPARISON))
         else:
-            self.refuse_here("BETWEEN, IN or LIKE")
+            self.refuse_here("BETWEEN, IN, LIKE or RLIKE")
         return self.apply(position, "not", node) if negated else node
 
     def _between(self, value: Syntax, position: int) -> Syntax:
@@ -136,7 +139,7 @@ class Grammar(Operands):
                 break
             negations += [token.position] * (token.value == "-")
         else:
-            node = self.primary()
+            node = self.element(self.primary())
         for position in reversed(negations):
             node = self.apply(position, "negate", node)
         return node

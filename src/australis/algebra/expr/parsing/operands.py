@@ -15,6 +15,7 @@ from australis.algebra.expr.literals import (
     number,
     timestamp_us,
 )
+from australis.algebra.expr.parsing.other_names import OTHER_NAMES
 from australis.algebra.expr.parsing.reader import Reader
 from australis.algebra.expr.parsing.syntax import Apply, Choice, Constant, Convert, Name, Syntax, UserApply
 from australis.algebra.expr.parsing.tokens import Kind, Token
@@ -53,6 +54,14 @@ class Operands(Reader):
             self.expect(")")
             return node
         self.refuse_here("an expression")
+
+    def element(self, node: Syntax) -> Syntax:
+        """An operand, or one of its elements if brackets follow."""
+        while token := self.take("["):
+            index = self.expression()
+            self.expect("]")
+            node = self.apply(token.position, "get", node, index)
+        return node
 
     def number(self, sign: str, position: int) -> Syntax:
         """A number, with the sign that was read before it."""
@@ -250,7 +259,9 @@ class Operands(Reader):
         name = token.text.lower()
         if name in LEFT_OUT:
             refuse(self.text, token.position, f"no function {name!r} in expressions", LEFT_OUT[name])
-        near = nearest(name, _CALLABLE)
+        if name in OTHER_NAMES:
+            refuse(self.text, token.position, f"unknown function {name!r}", OTHER_NAMES[name])
+        near = nearest(name, CALLABLE)
         hint = "a function of docs/expressions.md" + (f" (perhaps {near!r})" if near else "")
         refuse(self.text, token.position, f"unknown function {name!r}", hint)
 
@@ -272,15 +283,22 @@ def _nvl2(position: int, value: Syntax, present: Syntax, absent: Syntax) -> Synt
     return Choice(((Apply("is_null", (value,), position=position), absent),), present, position=position)
 
 
+def _rlike(position: int, value: Syntax, pattern: Syntax) -> Syntax:
+    return Apply("rlike", (value, pattern), position=position)
+
+
 _SUGAR: dict[str, tuple[int, Callable[..., Syntax]]] = {
     "if": (3, _if),
     "nullif": (2, _nullif),
     "ifnull": (2, _coalesce),
     "nvl": (2, _coalesce),
     "nvl2": (3, _nvl2),
+    "regexp_like": (2, _rlike),
+    "regexp": (2, _rlike),
+    "rlike": (2, _rlike),
 }
-_OPERATOR_NAMES = frozenset({"div", "negate", "and", "or", "not", "is_null", "in", "like"})
-_CALLABLE = [
+_OPERATOR_NAMES = frozenset({"div", "negate", "and", "or", "not", "is_null", "in", "like", "rlike"})
+CALLABLE = [
     *(name for name in FUNCTIONS if name.isidentifier() and name not in _OPERATOR_NAMES),
     *_SUGAR,
     "cast",

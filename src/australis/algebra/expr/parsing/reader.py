@@ -22,9 +22,7 @@ _REASONS = {
     ":": "no parameter",
     "::": "no '::': write CAST(x AS type)",
     "ESCAPE": "no ESCAPE: the escape character of LIKE is the backslash",
-    "RLIKE": "no regular expressions: use LIKE",
-    "REGEXP": "no regular expressions: use LIKE",
-    "ILIKE": "no ILIKE: write lower(x) LIKE 'pattern'",
+    "ILIKE": "no ILIKE: write lower(x) LIKE 'pattern' or x RLIKE '(?i)pattern'",
 }
 
 

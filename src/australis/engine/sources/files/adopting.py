@@ -6,18 +6,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from australis.algebra.schema import Field, Schema
+from australis.algebra.store import FileFormat
 from australis.engine.files import first_unsound, open_reader
 
 _CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD")
 """The compressions that pyarrow and Spark both read."""
 
 
-def adoptable_rows(path: str, schema: Schema) -> int | None:
+def adoptable_rows(path: str, schema: Schema, format: FileFormat | None = None) -> int | None:
     """The number of rows of a Parquet file whose columns need no conversion; None if any does.
 
     A file without the schema's attributes is refused, as by its reader.
     """
-    with open_reader(path, schema):
+    with open_reader(path, schema, format=format):
         metadata = pq.read_metadata(path)
     found = metadata.schema.to_arrow_schema()
     is_same = all(_is_same(found.field(field.name), field) for field in schema)

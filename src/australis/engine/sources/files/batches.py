@@ -42,7 +42,7 @@ class Taking:
         self._skipped_rows, self._skipped_rejected = place.rows, place.rejected
         # Skipped rows are counted again, in blocks as they are cut this time.
         self.place = replace(place, rows=0, rejected=0)
-        if place != FilePlace(place.file):
+        if not place.is_beginning:
             reader.resume(place.mark)
 
     def whole(self) -> Iterator[FilePiece]:

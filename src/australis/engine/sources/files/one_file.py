@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from australis.algebra.schema import Schema
-from australis.engine.files import STANDARD_STREAM, Ended, Reader, format_of, open_reader
+from australis.engine.files import STANDARD_STREAM, Ended, Reader, input_format, open_reader
 from australis.engine.sources.delivery import Adoption, Delivery, Positions
 from australis.engine.sources.files.adopting import adoptable_rows
 from australis.engine.sources.files.batches import FilePiece, Taking
@@ -17,13 +17,16 @@ from australis.engine.sources.files.positions import FilePlace, read_place
 from australis.engine.sources.options import AS_IT_IS, Options
 from australis.engine.sources.pacing import Pacer
 from australis.engine.sources.waiting import Waiter, check, pause
+from australis.errors import EngineError, Problem
 
 _NOT_KNOWN_AGAIN = Fingerprint(0, 0, 0)
+_WHOLE = ("parquet", "zip")
+"""Formats of files that have an end, and so cannot grow."""
 
 
 @dataclass(frozen=True)
 class FileSource:
-    """A file for an input: CSV, TSV or JSON lines, compressed or not, Parquet, a pipe, standard input.
+    """A file for an input: a text file, compressed or not, Parquet, a zip archive, a pipe.
 
     A file is identified by its path: the next run continues after what the last one committed. A pipe and
     standard input cannot be read again, so each run begins with what they deliver next.
@@ -60,7 +63,8 @@ class RunningFile:
 
     def __init__(self, source: FileSource, position: str | None, waiter: Waiter) -> None:
         self._source, self._waiter = source, waiter
-        self._is_parquet = format_of(source.path, source.options.stream_format) == "parquet"
+        options = source.options
+        self._format = input_format(source.path, options.format, options.stream_format)
         self._place = self._known(position)
         self.notes: tuple[str, ...] = ()
 
@@ -87,10 +91,19 @@ class RunningFile:
         if self._source.is_stream:
             return FilePlace(_NOT_KNOWN_AGAIN)
         if position is None:
-            return FilePlace(fingerprint(self._source.path, whole=self._is_parquet))
+            file = fingerprint(self._source.path, whole=self._format in _WHOLE)
+            return FilePlace(file, format=self._said_format)
         place = read_place(position, self._source.path)
         place.file.check(self._source.path)
+        if place.format != self._said_format and not place.complete:
+            was = f"was read in the format {place.format or 'of its name'} when it was last read"
+            now = f"is now read in {self._said_format or 'that of its name'}"
+            raise EngineError(Problem(self._source.path, f"{was}, and {now}", "the same format to its end"))
         return place
+
+    @property
+    def _said_format(self) -> str:
+        return str(self._source.options.format or "")
 
     def _has_grown(self) -> bool:
         return Path(self._source.path).stat().st_size > self._place.file.size
@@ -98,14 +111,9 @@ class RunningFile:
     def _adoptable_rows(self) -> int | None:
         """The rows of a Parquet file if none of it is taken yet and it can become a segment as it is."""
         options = self._source.options
-        if (
-            not self._is_parquet
-            or options.replay
-            or options.follow
-            or self._place != FilePlace(self._place.file)
-        ):
+        if self._format != "parquet" or options.replay or options.follow or not self._place.is_beginning:
             return None
-        return adoptable_rows(self._source.path, self._source.schema)
+        return adoptable_rows(self._source.path, self._source.schema, options.format)
 
     def _adoption(self, rows: int) -> Iterator[Delivery]:
         if rows:
@@ -134,6 +142,7 @@ class RunningFile:
             self._source.schema,
             timezone=options.timezone,
             stream_format=options.stream_format,
+            format=options.format,
             growing=(lambda: pause(self._waiter, options.poll_seconds)) if is_growing else None,
         )
         if not is_growing:

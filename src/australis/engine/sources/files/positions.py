@@ -25,15 +25,22 @@ class FilePlace:
     rejected: int = 0
     turn: int = 0
     complete: bool = False
+    format: str = ""
+    """What was said about the format; in another one the rows would be others."""
 
     @property
     def text(self) -> str:
         return json.dumps(asdict(self), separators=(",", ":"))
 
+    @property
+    def is_beginning(self) -> bool:
+        """Whether nothing of the file was taken."""
+        return self == FilePlace(self.file, format=self.format)
+
     def behind(self, mark: Mark, rows: int, rejected: int) -> FilePlace:
         """The position after further rows of the block that begins at a mark."""
         # What counts is where a block begins: one that the end of the file cut short may be longer now.
-        if mark.offset == self.mark.offset:
+        if mark.is_block_of(self.mark):
             rows, rejected = self.rows + rows, self.rejected + rejected
         return replace(self, mark=mark, rows=rows, rejected=rejected)
 

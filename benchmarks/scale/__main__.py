@@ -1,0 +1,37 @@
+"""Run the parts, each of which returns figures by name, and print them; last, all in a line of JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+
+from benchmarks.saying import run
+from benchmarks.scale import attaching, choosing, planning, state
+
+Figures = dict[str, float]
+PARTS: Mapping[str, Callable[[], Figures]] = {
+    "attaching": attaching.measure,
+    "choosing": choosing.measure,
+    "planning": planning.measure,
+    "state": state.measure,
+}
+"""To add a part: a module with a function that measures, and a line here."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description="What grows, and how.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(PARTS)}; all if none")
+    chosen = parser.parse_args().parts or list(PARTS)
+    if unknown := [part for part in chosen if part not in PARTS]:
+        parser.error(f"unknown parts {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    figures: Figures = {}
+    for part in chosen:
+        found = PARTS[part]()
+        figures |= found
+        print(f"{part}: {', '.join(f'{name} {value:,.2f}' for name, value in found.items())}", flush=True)
+    print(json.dumps({name: round(value, 3) for name, value in figures.items()}))
+
+
+if __name__ == "__main__":
+    run(main)

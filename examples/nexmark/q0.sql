@@ -1,0 +1,2 @@
+-- Pass through: what the system costs by itself.
+SELECT auction, bidder, price, date_time, extra FROM bid

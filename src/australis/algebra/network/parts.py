@@ -1,0 +1,157 @@
+"""The parts of a network: streams, inputs, boxes in their places, outputs, connection points, groups."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import NoneType
+
+from australis.algebra.boxes import Box, at
+from australis.algebra.guards import guard, guard_texts
+from australis.algebra.progress import Progress
+from australis.algebra.quality import Quality
+from australis.algebra.schema import Schema
+from australis.algebra.spans import microseconds
+from australis.algebra.store import FileFormat, Store, StoreKind, format_problems, store_problems
+from australis.errors import AlgebraError, Problem
+
+FOREVER = "forever"
+_PORT = re.compile("[0-9]{1,9}")
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A stream inside a network: an input, or an output port of a box.
+
+    >>> Ref.parse("detect.route.2")
+    Ref(id='detect.route', port=2)
+    >>> str(Ref("across"))
+    'across'
+    """
+
+    id: str
+    port: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Ref:
+        head, _, tail = text.rpartition(".")
+        return cls(head, int(tail)) if head and _PORT.fullmatch(tail) else cls(text)
+
+    def __hash__(self) -> int:
+        # Networks look streams up so often that the hash of a pair would show.
+        return hash(self.id) + self.port
+
+    def __str__(self) -> str:
+        return f"{self.id}.{self.port}" if self.port else self.id
+
+
+@dataclass(frozen=True)
+class Input:
+    """A stream that comes in from outside, or a stored table; a store says where its rows are read.
+
+    A format says how its files are written, where their names do not.
+    """
+
+    schema: Schema
+    table: bool = False
+    description: str = ""
+    store: Store | None = None
+    progress: Progress | None = None
+    marked: frozenset[str] = frozenset()
+    """Attributes that have marks from elsewhere: this is an arc inside a larger network."""
+    format: FileFormat | None = None
+
+    def __post_init__(self) -> None:
+        guard(self.schema, Schema, "schema", "a Schema")
+        guard(self.table, bool, "table", "True or False")
+        guard_texts(self, "description")
+        guard(self.store, (Store, NoneType), "store", "a Store")
+        guard(self.format, (FileFormat, NoneType), "format", "a FileFormat")
+        guard(self.progress, (Progress, NoneType), "progress", "a Progress")
+        problems = store_problems(self.store, self.schema, table=self.table) if self.store else ()
+        if found := [*(problem.under("store") for problem in problems), *self._format_problems()]:
+            raise AlgebraError(found)
+        if self.progress is not None:
+            self._check_progress(self.progress)
+
+    def _check_progress(self, progress: Progress) -> None:
+        if self.table:
+            what = "a stored table is complete when it is read"
+            raise AlgebraError(Problem("progress", what, "progress only for streams"))
+        with at("progress"):
+            progress.bind(self.schema)
+
+    def _format_problems(self) -> Iterator[Problem]:
+        if self.format is None:
+            return
+        yield from (problem.under("format") for problem in format_problems(self.format, self.schema))
+        if self.store is not None and self.store.kind is not StoreKind.FILE:
+            yield Problem("format", f"is {self.format}, but the store is a database", "none, or a file")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A box in the network: what it does, and the streams at its input ports."""
+
+    box: Box
+    sources: tuple[Ref, ...]
+    tag: str = ""
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        guard(self.box, Box, "box", "a box")
+        guard_texts(self, "tag", "description")
+
+
+@dataclass(frozen=True)
+class Output:
+    """A stream delivered to applications, with the worth of its quality."""
+
+    source: Ref
+    quality: Quality | None = None
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        guard(self.quality, (Quality, NoneType), "quality", "a Quality")
+        guard_texts(self, "description")
+
+
+@dataclass(frozen=True)
+class ConnectionPoint:
+    """An arc that queries can attach to and that keeps history: for a time, a number of tuples, or for ever.
+
+    With an `importance` it is a view, which nothing reads yet: boxes that lead only to it run when the node
+    is otherwise idle, the most important view first; a view of importance 0 is computed on request.
+    """
+
+    at: Ref
+    history: str | int | None = None
+    key: str | None = None
+    description: str = ""
+    importance: float | None = None
+
+    def __post_init__(self) -> None:
+        guard(self.history, (str, int, NoneType), "history", "a time, a number of tuples, or 'forever'")
+        guard(self.key, (str, NoneType), "key", "the name of an attribute")
+        guard_texts(self, "description")
+        guard(self.importance, (float, int, NoneType), "importance", "a number")
+        if self.importance is not None and not 0 <= self.importance < math.inf:
+            raise AlgebraError(Problem("importance", f"is {self.importance!r}", "a number, 0 or more"))
+        if isinstance(self.history, str) and self.history != FOREVER:
+            with at("history"):
+                microseconds(self.history)
+        if isinstance(self.history, int) and self.history < 0:
+            raise AlgebraError(Problem("history", f"{self.history!r} is not a number of tuples", "0 or more"))
+
+
+@dataclass(frozen=True)
+class Group:
+    """A named part of a network, for the editor: all boxes whose id begins with the group's path."""
+
+    tag: str = ""
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        guard_texts(self, "tag", "description")

@@ -1,0 +1,102 @@
+"""Layers as bytes that can be used where they lie: mapped into memory, only what is looked at is read.
+
+A layer is a row of Arrow streams, then a JSON text that says where each begins, then the length of this text
+and the checksum of all before it. A stream begins at a multiple of 64 bytes, so columns need no copy.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from australis.errors import KernelError, Problem
+from australis.kernels.arrays import column, numbers
+from australis.kernels.kernel import Due
+from australis.kernels.layers.layer import Layer
+
+_MAGIC = b"AusLayer"
+_TAIL = struct.Struct("<QI8s")
+"""The length of the JSON text, the checksum, the magic."""
+_ALIGNED = 64
+_HASH, _MARK, _TIME = "hash", "mark", "time"
+_INDEX, _KEPT, _REST = "index", "kept", "rest"
+_EXPECTED = "the bytes that pack_layer() made"
+
+
+def pack_layer(layer: Layer) -> bytes:
+    """The bytes of a layer."""
+    parts: list[bytes | pa.Buffer] = []
+    places: list[tuple[str, str, int, int]] = []
+    offset = 0
+    for kind, name, table in _tables(layer):
+        stream = _stream(table)
+        places.append((kind, name, offset, stream.size))
+        padding = -stream.size % _ALIGNED
+        parts += [stream, bytes(padding)]
+        offset += stream.size + padding
+    text = json.dumps(places).encode()
+    parts.append(text)
+    checksum = 0
+    for part in parts:
+        checksum = zlib.crc32(part, checksum)
+    return b"".join([*parts, _TAIL.pack(len(text), checksum, _MAGIC)])
+
+
+def unpack_layer(data: pa.Buffer) -> Layer:
+    """The layer that some bytes hold, without a copy; raises KernelError if they are damaged."""
+    if data.size < _TAIL.size:
+        raise _damaged("is too short")
+    length, checksum, magic = _TAIL.unpack(data.slice(data.size - _TAIL.size).to_pybytes())
+    body = data.slice(0, data.size - _TAIL.size)
+    if magic != _MAGIC or length > body.size or zlib.crc32(body) != checksum:
+        raise _damaged("its checksum differs")
+    told = json.loads(body.slice(body.size - length).to_pybytes())
+    found: dict[tuple[str, str], pa.Table] = {
+        (kind, name): pa.ipc.open_stream(body.slice(offset, size)).read_all()
+        for kind, name, offset, size in told
+    }
+    return _layer(found)
+
+
+def _tables(layer: Layer) -> list[tuple[str, str, pa.Table]]:
+    index: dict[str, Any] = {_HASH: pa.array(layer.hashes)}
+    if layer.due is not None:
+        index |= {_MARK: pa.array(layer.due.marks), _TIME: pa.array(layer.due.times)}
+    index |= {f"{name} ends": pa.array(ends) for name, ends in layer.ends.items() if ends is not None}
+    kept = [(_KEPT, name, table) for name, table in layer.tables.items()]
+    return [
+        (_INDEX, "", pa.table(index)),
+        *kept,
+        *((_REST, name, table) for name, table in layer.rest.items()),
+    ]
+
+
+def _layer(found: Mapping[tuple[str, str], pa.Table]) -> Layer:
+    index = found[_INDEX, ""]
+    tables = {name: table for (kind, name), table in found.items() if kind == _KEPT}
+    has_ends = {name for name in tables if f"{name} ends" in index.column_names}
+    ends = {name: numbers(column(index, f"{name} ends")) if name in has_ends else None for name in tables}
+    due = None
+    if _MARK in index.column_names:
+        due = Due(numbers(column(index, _MARK)), numbers(column(index, _TIME)))
+    rest = {name: table for (kind, name), table in found.items() if kind == _REST}
+    hashes = column(index, _HASH).to_numpy() if index.num_rows else np.empty(0, np.uint64)
+    return Layer(hashes, tables, ends, rest, due)
+
+
+def _stream(table: pa.Table) -> pa.Buffer:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        # In one batch: a column in several chunks would have to be copied into one when it is read.
+        writer.write_table(table.combine_chunks(), max_chunksize=max(table.num_rows, 1))
+    return sink.getvalue()
+
+
+def _damaged(why: str) -> KernelError:
+    return KernelError(Problem("state", f"is damaged: {why}", _EXPECTED))

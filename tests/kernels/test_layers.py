@@ -1,0 +1,105 @@
+"""States in layers, by hand."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from australis import Order
+from australis.algebra.boxes import Aggregate
+from australis.algebra.schema import TS, parse_schema
+from australis.errors import KernelError
+from australis.kernels.layers import Layer, LayeredState, merged, pack_layer, shape_of, unpack_layer
+from australis.kernels.make import kernel_for
+
+SCHEMA = parse_schema("k string, at long not null")
+COUNT = kernel_for(Aggregate({"n": "count(*)"}, Order("at", 0, ("k",)), 1_000), (SCHEMA,))
+SHAPE = shape_of(COUNT)
+
+
+def batch(keys: list[str | None], at: int) -> pa.Table:
+    rows = {"k": pa.array(keys, pa.string()), "at": [at] * len(keys), TS: [0] * len(keys)}
+    return pa.table(rows).cast(SCHEMA.arrow_with_ts)
+
+
+def after(state: LayeredState, tuples: pa.Table) -> LayeredState:
+    part = state.concerned({0: tuples}, {}, 0, ending=False)
+    return state.after(part, COUNT.step(part.state, 0, tuples, 0).state)
+
+
+def begun(*keys: str | None) -> LayeredState:
+    assert SHAPE is not None
+    return LayeredState.of(SHAPE, COUNT.step(COUNT.start(), 0, batch(list(keys), 0), 0).state)
+
+
+def counts(state: LayeredState) -> dict[str | None, int]:
+    ended = COUNT.flush(state, 0).outputs[0]
+    return {row["k"]: row["n"] for row in ended.to_pylist()}
+
+
+def test_a_kernel_sees_only_the_groups_of_its_tuples() -> None:
+    state = begun("a", "b", None)
+    part = state.concerned({0: batch(["b", "new"], 1)}, {}, 0, ending=False)
+    assert part.state["groups"]["k"].to_pylist() == ["b"]
+    assert counts(after(state, batch(["b", "new", None], 1))) == {"a": 1, "b": 2, None: 2, "new": 1}
+
+
+def test_many_events_on_top_of_a_state_make_few_layers() -> None:
+    state = begun(*(f"k{number}" for number in range(500)))
+    below = state.layers
+    for at in range(1, 101):
+        state = after(state, batch([f"k{at}", f"new{at}"], at))
+    assert state.layers[0] is below[0], "what a file has stays what it is"
+    assert len(state.layers) <= 8
+    assert counts(state) == {
+        **{f"k{number}": 2 if 0 < number <= 100 else 1 for number in range(500)},
+        **{f"new{at}": 1 for at in range(1, 101)},
+    }
+
+
+def test_an_event_that_concerns_no_group_adds_no_layer() -> None:
+    state = begun("a")
+    part = state.concerned({}, {}, 0, ending=False)
+    assert state.after(part, dict(part.state)) is state
+
+
+def test_of_a_group_in_several_layers_the_newest_counts() -> None:
+    assert SHAPE is not None
+    state = after(begun("a", "b"), batch(["a"], 1))
+    whole = merged(SHAPE, state.layers, lowest=True)
+    assert len(whole.hashes) == 2
+    assert counts(LayeredState(SHAPE, (whole,))) == counts(state) == {"a": 2, "b": 1}
+
+
+def test_a_forgotten_group_leaves_no_trace_in_the_lowest_layer() -> None:
+    assert SHAPE is not None
+    state = begun("a", "b")
+    tuples = batch(["a"], 1)
+    part = state.concerned({0: tuples}, {}, 0, ending=False)
+    state = state.after(part, COUNT.start())
+    assert counts(state) == {"b": 1}
+    assert len(merged(SHAPE, state.layers[1:], lowest=False).hashes) == 1, "it hides the group below"
+    assert len(merged(SHAPE, state.layers, lowest=True).hashes) == 1
+
+
+def layers_equal(one: Layer, other: Layer) -> bool:
+    return one.hashes.tolist() == other.hashes.tolist() and dict(one.tables) == dict(other.tables)
+
+
+def test_the_bytes_of_a_layer_are_used_where_they_lie() -> None:
+    (layer,) = begun("a", "b", None).layers
+    data = pa.py_buffer(pack_layer(layer))
+    found = unpack_layer(data)
+    assert layers_equal(found, layer)
+    (chunk,) = found.tables["windows"]["#start"].chunks
+    address = chunk.buffers()[1].address
+    assert data.address <= address < data.address + data.size
+    assert address % 8 == 0
+
+
+def test_damaged_bytes_are_refused() -> None:
+    (layer,) = begun("a", "b", None).layers
+    whole = pack_layer(layer)
+    for data in (b"", whole[:-1], whole[1:], whole[:100] + b"x" + whole[101:]):
+        with pytest.raises(KernelError, match="is damaged"):
+            unpack_layer(pa.py_buffer(data))
