@@ -1,33 +1,30 @@
-"""A small disk in memory: to be filled, freed and made read-only."""
+"""A small disk in memory: to be filled, freed and made read-only. It goes with the process that asked for it."""
 
 from __future__ import annotations
 
 import contextlib
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 _BLOCK = 4096
+# A process that uses the disk may still hold a file open: the disk goes when it lets go.
+_KEEPER = """
+mount -t tmpfs -o "size=$2" tmpfs "$1" 2>/dev/null && echo mounted && cat && umount --lazy "$1"
+rmdir "$1"
+"""
 
 
 @dataclass(frozen=True)
 class Disk:
-    """A disk that can be mounted at a path by those who may."""
+    """A disk that is mounted at a path."""
 
     path: Path
-    size: int
-
-    def mount(self) -> bool:
-        """Whether it could be mounted."""
-        self.path.mkdir(parents=True)
-        return _ran("mount", "-t", "tmpfs", "-o", f"size={self.size}", "tmpfs", str(self.path))
 
     def remount(self, option: str) -> None:
-        assert _ran("mount", "-o", f"remount,{option}", str(self.path)), option
-
-    def unmount(self) -> None:
-        # A process may still hold a file open: the disk goes when it lets go.
-        assert _ran("umount", "--lazy", str(self.path))
+        subprocess.run(["mount", "-o", f"remount,{option}", str(self.path)], check=True)
 
     def fill(self) -> None:
         """Leave no block free."""
@@ -44,5 +41,17 @@ class Disk:
         return self.path / "filler"
 
 
-def _ran(*command: str) -> bool:
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+@contextlib.contextmanager
+def small_disk(size: int) -> Iterator[Disk | None]:
+    """A disk of so many bytes, where this process may mount one.
+
+    A process of its own unmounts it when its standard input ends, so the disk goes even if this process is
+    killed. It is not below pytest's folder, which pytest could not remove while the disk is there.
+    """
+    path = tempfile.mkdtemp(prefix="australis-disk-")
+    command = ["sh", "-c", _KEEPER, "sh", path, str(size)]
+    pipe = subprocess.PIPE
+    # In a session of its own, it outlives Ctrl-C.
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True) as keeper:
+        assert keeper.stdout is not None
+        yield Disk(Path(path)) if keeper.stdout.readline() else None

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from tests.crash.child import SOURCE, log
-from tests.crash.disks import Disk
+from tests.crash.disks import Disk, small_disk
 from tests.crash.scenarios import Scenario, scenario
 
 from australis import Node
@@ -189,13 +189,12 @@ def test_a_file_that_may_not_grow(root: Path, undisturbed: dict[str, list[dict[s
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Disk]:
+def disk() -> Iterator[Disk]:
     """A small disk in memory, where this process may mount one."""
-    made = Disk(tmp_path / "disk", 6 << 20)
-    if not made.mount():
-        pytest.skip("no right to mount a disk")
-    yield made
-    made.unmount()
+    with small_disk(6 << 20) as made:
+        if made is None:
+            pytest.skip("no right to mount a disk")
+        yield made
 
 
 def test_a_full_disk_stops_what_comes_in(

@@ -14,6 +14,7 @@ from textwrap import dedent
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.crash.disks import small_disk
 from tests.engine.sinks.shelf import SCHEMA, Shelf, tuples
 from tests.engine.sources.virtual import Ledger, run
 
@@ -223,20 +224,12 @@ def test_a_write_that_fails_half_way_leaves_what_was_acknowledged(
 
 
 @pytest.fixture
-def full_disk(tmp_path: Path) -> Iterator[Path]:
+def full_disk() -> Iterator[Path]:
     """A disk of 256 KiB, where we may mount one."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)]
-    try:
-        mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
-    except FileNotFoundError:
-        mounted = False
-    if not mounted:
-        pytest.skip("a small disk can be mounted only by root, outside a container")
-    yield place
-    # A process that was started meanwhile may hold a file open: the disk goes when it lets go.
-    subprocess.run(["umount", "--lazy", str(place)], check=True)
+    with small_disk(256 << 10) as disk:
+        if disk is None:
+            pytest.skip("a small disk can be mounted only by root, outside a container")
+        yield disk.path
 
 
 @pytest.mark.parametrize("sink", [TextFileSink, ParquetSink])
