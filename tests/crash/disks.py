@@ -1,4 +1,4 @@
-"""A small disk in memory: to be filled, freed and made read-only; it goes with the process that mounted it."""
+"""A small disk in memory, to be filled, freed and made read-only; it goes with the process that uses it."""
 
 from __future__ import annotations
 
