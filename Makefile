@@ -39,6 +39,10 @@ test-long: $(READY) ## run what takes minutes: killed processes, database server
 test-conformance-deep: $(READY) ## search far longer for a difference between reference, kernels and Spark
 	HYPOTHESIS_PROFILE=deep $(PY) -m pytest tests/conformance --timeout=3600 $(ARGS)
 
+.PHONY: test-networks
+test-networks: $(READY) ## compare 10,000 random networks with their meaning (ARGS='--networks 500 --first 7')
+	$(PY) -m tests.conformance.campaign $(ARGS)
+
 .PHONY: test-crash
 test-crash: $(READY) ## kill nodes, executors and disks, and compare what comes out (ARGS='--kills 20 --runner light'); long
 	$(PY) -m pytest tests/crash tests/cluster
