@@ -28,7 +28,7 @@ from australis.algebra.counters import BEFORE
 from australis.algebra.order import Order
 from australis.algebra.progress import Progress
 from australis.algebra.schema import TS, Schema, parse_schema
-from australis.kernels.kernel import CAUSE, Kernel, State, Step
+from australis.kernels.kernel import CAUSE, Kernel, LocalTimes, State, Step
 from australis.kernels.make import kernel_for
 from australis.kernels.marks import InputMark, raised
 from australis.kernels.progress import caused_rises
@@ -174,7 +174,7 @@ class ByProgress:
         batch = batch.append_column(pa.field(CAUSE, pa.int64(), False), pa.array(np.arange(batch.num_rows)))
         rises = caused_rises(self._progress, batch)
         marks, self._known = raised(self._progress, self._known, now, BEFORE, arrivals=rises)
-        ((_, step),) = self._kernel.advance(state, {port: batch}, now, {port: marks})
+        ((_, step),) = self._kernel.advance(state, {port: batch}, LocalTimes.at(now), {port: marks})
         return step
 
 

@@ -7,13 +7,14 @@ import json
 from collections.abc import Callable, Mapping
 
 from benchmarks.saying import run
-from benchmarks.scale import attaching, choosing, planning, state
+from benchmarks.scale import attaching, choosing, planning, pushing, state
 
 Figures = dict[str, float]
 PARTS: Mapping[str, Callable[[], Figures]] = {
     "attaching": attaching.measure,
     "choosing": choosing.measure,
     "planning": planning.measure,
+    "pushing": pushing.measure,
     "state": state.measure,
 }
 """To add a part: a module with a function that measures, and a line here."""

@@ -42,7 +42,7 @@ from australis.algebra.schema import TUP, Field, Schema, parse_schema
 from australis.errors import AlgebraError
 
 ORDER_TYPES = ("int", "long", "double", "timestamp", "decimal(9,2)")
-TIMEOUTS = (None, None, "1 us", "3 us", "8 us")
+TIMEOUTS = (None, None, "1 us", "3 us", "8 us", "40 us")
 SIZES: dict[str, tuple[Any, ...]] = {
     "int": (1, 2, 5),
     "long": (1, 3, 4),
@@ -134,12 +134,16 @@ class Draft:
         return self.random.choice(refs[-3:] if self.random.random() < 0.6 else refs)
 
 
-def random_network(random: Random, boxes_most: int = 6, makers: Makers | None = None) -> Network:
+def random_network(
+    random: Random, boxes_most: int = 6, makers: Makers | None = None, *, progress: bool = True
+) -> Network:
     """A network of up to `boxes_most` boxes, whose streams are all outputs."""
     draft = Draft(random, random.choice(ORDER_TYPES))
     for number in range(random.randint(1, 2)):
         schema = parse_schema(f"at {draft.order_type}, g string, k int, x double, b boolean")
-        draft.inputs[f"in{number}"] = Input(schema, progress=random_progress(random, schema))
+        draft.inputs[f"in{number}"] = Input(
+            schema, progress=random_progress(random, schema) if progress else None
+        )
         draft.streams[Ref(f"in{number}")] = schema
     if random.random() < 0.3:
         draft.inputs["stored"] = Input(parse_schema("g string, w long"), table=True)

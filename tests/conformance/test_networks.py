@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import takewhile
 from random import Random
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.conformance.events import rows_of
-from tests.conformance.random_networks import Event, random_events, random_network, random_rows, with_ends
+from tests.conformance.events import rows_of, text_of
+from tests.conformance.random_networks import (
+    Event,
+    make_aggregate,
+    make_filter,
+    make_tumble,
+    make_wsort,
+    random_events,
+    random_network,
+    random_rows,
+    with_ends,
+)
 
 from australis.algebra.network import QUARANTINE, Network
 from australis.algebra.schema import TS
+from australis.kernels.kernel import CAUSE, LocalTimes
+from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 from australis.kernels.progress import mark_of
 from australis.kernels.run import PipelineRun
 from australis.reference.network import Emission, ReferenceRun
 
 RANDOM = st.randoms(use_true_random=False)
+TIMED = (make_aggregate, make_tumble, make_tumble, make_wsort, make_filter)
+"""Draw boxes with timeouts, and some for tuples to come through before these."""
 
 
 def kernel_event(run: PipelineRun, network: Network, event: Event) -> dict[str, list[str]]:
@@ -110,3 +127,66 @@ def test_random_networks(random: Random) -> None:
     stored = random_rows(random, network.inputs["stored"].schema, 5) if "stored" in network.inputs else []
     events = with_ends(random, random_events(random, network))
     assert agree(network, stored, events) == agree(network, stored, one_by_one(events))
+
+
+def together(network: Network, stored: list[dict[str, Any]], events: list[Event]) -> dict[str, list[str]]:
+    """What the kernels emit if they take as many events at once as no timeout is due between."""
+    whole: dict[str, list[str]] = {name: [] for name in (*network.outputs, QUARANTINE)}
+    for passage in passages(network, stored, events):
+        for name, table in passage.outputs.items():
+            rows = rows_of(table.drop_columns([CAUSE]))
+            whole[name] += [_text(row, row.pop(TS)) for row in rows]
+    return {**whole, QUARANTINE: sorted(whole[QUARANTINE])}
+
+
+def passages(network: Network, stored: list[dict[str, Any]], events: list[Event]) -> Iterator[Passage]:
+    pipeline = Pipeline(network)
+    state, rest = pipeline.start(), events
+    if "stored" in network.inputs:
+        rows = table_of(network, "stored", [(row, 0) for row in stored])
+        yield (passage := pipeline.load(state, "stored", rows))
+        state = passage.state
+    while rest:
+        taken = before_end(rest, pipeline.quiet_until(state, rest[0].now)) or rest[:1]
+        yield (passage := pipeline.advance(state, *as_one(network, taken), ending=taken[0].ending))
+        assert states(passage.state) == states(apart(pipeline, state, taken))
+        state, rest = passage.state, rest[len(taken) :]
+
+
+def before_end(events: list[Event], until: int) -> list[Event]:
+    """The first events, up to an end of the streams or a local time."""
+    return list(takewhile(lambda event: not event.ending and event.now < until, events))
+
+
+def apart(pipeline: Pipeline, state: PipelineState, events: list[Event]) -> PipelineState:
+    """The state after some events, one after the other."""
+    for event in events:
+        arrivals, times = as_one(pipeline.network, [event])
+        state = pipeline.advance(state, arrivals, times.first, ending=event.ending).state
+    return state
+
+
+def states(state: PipelineState) -> dict[str, str]:
+    return {box_id: text_of(each) for box_id, each in state.items()}
+
+
+def as_one(network: Network, events: list[Event]) -> tuple[dict[str, pa.Table], LocalTimes]:
+    """The tuples of some events by input, with numbers as causes, and their local times."""
+    begins = np.cumsum([0, *(1 + len(event.rows) for event in events)])
+    batches: dict[str, list[pa.Table]] = {}
+    for event, begin in zip(events, begins[:-1], strict=True):
+        if event.input_name is not None:
+            batch = table_of(network, event.input_name, event.rows)
+            causes = pa.array(begin + 1 + np.arange(batch.num_rows))
+            batches.setdefault(event.input_name, []).append(batch.append_column(CAUSE, causes))
+    arrivals = {name: pa.concat_tables(each) for name, each in batches.items()}
+    return arrivals, LocalTimes(begins[:-1], np.array([event.now for event in events]))
+
+
+@given(RANDOM)
+def test_events_that_pass_together(random: Random) -> None:
+    """Events between which no timeout is due may pass together, each tuple with its own local time."""
+    network = random_network(random, 3, TIMED, progress=False)
+    stored = random_rows(random, network.inputs["stored"].schema, 5) if "stored" in network.inputs else []
+    events = with_ends(random, random_events(random, network))
+    assert together(network, stored, events) == agree(network, stored, events)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from australis.kernels.boxes import Stateless, TwoStreamsKernel
 from australis.kernels.causes import caused, runs
-from australis.kernels.kernel import CAUSE, Kernel, State, Step, causes_of
+from australis.kernels.kernel import CAUSE, Kernel, LocalTimes, State, Step, causes_of
 from australis.kernels.marks import Marks
 
 
@@ -27,7 +27,7 @@ def take(
     kernel: Kernel,
     state: State,
     batches: Mapping[int, pa.Table],
-    now: int,
+    now: LocalTimes,
     marks: Mapping[int, Marks] = MappingProxyType({}),
 ) -> Iterator[Taken]:
     """The steps in which a kernel takes the batches of an event, by port, none of them empty.
@@ -47,6 +47,10 @@ def take(
         return
     whole = len(batches) < 2 or isinstance(kernel, Stateless)
     for port, batch in batches.items() if whole else runs(batches):
-        step = caused(kernel.step(state, port, batch.drop_columns([CAUSE]), now), causes_of(batch))
+        causes, tuples = causes_of(batch), batch.drop_columns([CAUSE])
+        if now.is_one:
+            step = kernel.step(state, port, tuples, now.first)
+        else:
+            step = kernel.step_at(state, port, tuples, now.of(causes))
         state = step.state
-        yield Taken(step, port, batch.num_rows)
+        yield Taken(caused(step, causes), port, batch.num_rows)

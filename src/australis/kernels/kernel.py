@@ -46,6 +46,39 @@ class Due(NamedTuple):
         return found
 
 
+class LocalTimes(NamedTuple):
+    """The local times of the tuples of one or more events, by cause.
+
+    >>> times = LocalTimes(np.array([5, 8]), np.array([100, 130]))
+    >>> times.first, times.of(np.array([5, 7, 8, 9])).tolist()
+    (100, [100, 100, 130, 130])
+    """
+
+    begins: Indexes
+    """The cause from which on each time holds; ascending."""
+    times: Indexes
+
+    @classmethod
+    def at(cls, now: int) -> LocalTimes:
+        """One time for all tuples."""
+        return cls(np.zeros(1, np.int64), np.array([now], np.int64))
+
+    @property
+    def first(self) -> int:
+        """The time at which timeouts fire: all are before or at it, or after the last time."""
+        return int(self.times[0])
+
+    @property
+    def is_one(self) -> bool:
+        """Whether all tuples have the same time."""
+        return len(self.times) == 1
+
+    def of(self, causes: Indexes) -> Indexes:
+        """The times of tuples with these causes; what comes before all of them has the first."""
+        found: Indexes = self.times[np.maximum(np.searchsorted(self.begins, causes, side="right") - 1, 0)]
+        return found
+
+
 @dataclass(frozen=True)
 class Step:
     """The result of one event: the next state, the output batches by port, what was rejected or late."""
@@ -79,8 +112,12 @@ class Kernel(ABC):
     def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
         """Take a batch that arrived on a port at local time `now` (microseconds); due timeouts fire first."""
 
+    def step_at(self, state: State, port: int, batch: pa.Table, times: Indexes) -> Step:
+        """Take a batch whose tuples arrived at several local times, between which no timeout is due."""
+        return self.step(state, port, batch, int(times[0]))
+
     def advance(
-        self, state: State, batches: Mapping[int, pa.Table], now: int, marks: Mapping[int, Marks]
+        self, state: State, batches: Mapping[int, pa.Table], now: LocalTimes, marks: Mapping[int, Marks]
     ) -> tuple[tuple[int, Step], ...]:
         """Take batches with causes and the marks of the orders by progress; a step for each port.
 

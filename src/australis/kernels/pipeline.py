@@ -22,7 +22,7 @@ from australis.kernels.arrays import column, stacked
 from australis.kernels.arrivals import Taken, take
 from australis.kernels.boxes import Ask
 from australis.kernels.causes import NOBODY, by_cause, caused
-from australis.kernels.kernel import CAUSE, Kernel, State, empty_output
+from australis.kernels.kernel import CAUSE, NEVER_DUE, Kernel, LocalTimes, State, empty_output
 from australis.kernels.layers import LayeredState, Part
 from australis.kernels.make import kernel_for
 from australis.kernels.marks import Marks
@@ -54,7 +54,7 @@ class Passage:
 class _Event:
     """What an event has put on each stream so far."""
 
-    now: int
+    now: LocalTimes
     ending: bool = False
     marks: dict[Ref, StreamMarks] = field(default_factory=dict)
     """The marks of each stream, by attribute."""
@@ -86,6 +86,8 @@ class Pipeline:
         }
         for box_id, kernel in self.kernels.items():
             kernel.unread_ports = _unread(network, box_id)
+        timeouts = {box_id: node.box.timeout_us for box_id, node in network.boxes.items()}
+        self._timed = {box_id: timeout for box_id, timeout in timeouts.items() if timeout is not None}
 
     def start(self) -> PipelineState:
         """The state before the first event."""
@@ -95,7 +97,7 @@ class Pipeline:
 
     def load(self, state: PipelineState, name: str, rows: pa.Table, *, reload: bool = False) -> Passage:
         """Load rows of a stored table, in addition to those it has or, with `reload`, instead of them."""
-        event = _Event(0)
+        event = _Event(LocalTimes.at(0))
         table = self._admitted(event, name, rows)
         after = dict(state)
         for box_id, port in self.network.consumers[Ref(name)]:
@@ -112,20 +114,22 @@ class Pipeline:
         self,
         state: PipelineState,
         arrivals: Mapping[str, pa.Table],
-        now: int,
+        now: int | LocalTimes,
         *,
         ending: bool = False,
         marks: Mapping[str, StreamMarks] | InputProgress | None = None,
     ) -> Passage:
         """Push tuples on any inputs, interleaved by their CAUSE; then, with `ending`, end the streams.
 
-        `marks` are those of the inputs, or make them from the tuples that are admitted.
+        `marks` are those of the inputs, or make them from the tuples that are admitted. Tuples may have come
+        at several local times if no timeout is due after the first and up to the last of them.
         """
-        event = _Event(now, ending)
+        times = now if isinstance(now, LocalTimes) else LocalTimes.at(now)
+        event = _Event(times, ending)
         for name, batch in arrivals.items():
             event.streams[Ref(name)] = self._admitted(event, name, batch)
         if isinstance(marks, InputProgress):
-            marks = marks.event(now, {ref.id: batch for ref, batch in event.streams.items()})
+            marks = marks.event(times.first, {ref.id: batch for ref, batch in event.streams.items()})
         event.marks = {Ref(name): found for name, found in (marks or {}).items()}
         return self._run(state, event)
 
@@ -143,6 +147,15 @@ class Pipeline:
         """The earliest local time at which a timeout of some box will be due; None for never."""
         deadlines = (_deadline(kernel, state[box_id]) for box_id, kernel in self.kernels.items())
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
+
+    def quiet_until(self, state: PipelineState, now: int) -> int:
+        """The local time before which no timeout is due, whatever comes from `now` on; at least the next.
+
+        What is due at `now` fires first. What begins at `now` or later is due after its timeout.
+        """
+        due = self.deadline(state)
+        begun = min((now + timeout + 1 for timeout in self._timed.values()), default=NEVER_DUE)
+        return begun if due is None else max(now + 1, min(due, begun))
 
     def awaits_marks(self, state: PipelineState) -> bool:
         """Whether marks alone may make some box emit."""
@@ -207,7 +220,7 @@ class Pipeline:
     def _concerned(self, box_id: str, state: LayeredState, event: _Event) -> Part:
         """The groups of a state in layers that an event concerns."""
         batches, marks = self._batches(box_id, event), self._marks(box_id, event)
-        return state.concerned(batches, marks, event.now, ending=event.ending)
+        return state.concerned(batches, marks, event.now.first, ending=event.ending)
 
     def _batches(self, box_id: str, event: _Event) -> dict[int, pa.Table]:
         """What an event has put on the ports of a box."""
@@ -227,8 +240,8 @@ class Pipeline:
     def _steps(self, box_id: str, state: State, event: _Event) -> Iterator[Taken]:
         """The steps of a box: due timeouts, the arrivals in the order of their causes, the end."""
         kernel = self.kernels[box_id]
-        if kernel.deadline(state) is not None and not kernel.progress_on:
-            step = kernel.tick(state, event.now)
+        if box_id in self._timed and not kernel.progress_on:
+            step = kernel.tick(state, event.now.first)
             state = step.state
             yield Taken(step)
         batches = self._batches(box_id, event)
@@ -236,7 +249,7 @@ class Pipeline:
             state = taken.step.state
             yield taken
         if event.ending:
-            yield Taken(caused(kernel.flush(state, event.now), NOBODY, BEHIND))
+            yield Taken(caused(kernel.flush(state, event.now.first), NOBODY, BEHIND))
 
     def _marks(self, box_id: str, event: _Event) -> dict[int, Marks]:
         """The marks of the orders by progress of a box, by port."""
@@ -255,7 +268,7 @@ class Pipeline:
             known = ", ".join(self.network.inputs)
             raise AlgebraError(Problem(self.network.name, f"there is no input {name!r}", f"one of {known}"))
         schema = self.network.inputs[name].schema
-        stamped = _numbered(_stamped(self._checked(name, batch, schema), event.now))
+        stamped = _numbered(_stamped(self._checked(name, batch, schema), event.now.first))
         fitting, rejected = admitted(stamped, schema)
         if rejected is not None:
             event.quarantine.append(quarantined(rejected, self._path(name), schema))

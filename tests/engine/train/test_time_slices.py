@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from australis.engine.ledger.log import LogEvent
 from australis.engine.train.time_slices import time_slices
+from australis.engine.worker import TimeSlice
 
 KINDS = st.sampled_from(["push", "push", "tick", "flush"])
 
@@ -35,7 +36,25 @@ def test_moments_cover_the_numbers_once(events: list[LogEvent], timed: bool, dat
     ends = [each.hi for each in found if each.ending]
     assert ends == [event.end for event in within if event.kind == "flush" and event.end <= hi]
     if timed:
-        assert [each.now for each in found] == [event.now for event in within]
+        assert [time for each in found for time in each.times.times] == [event.now for event in within]
+
+
+@given(logs(), st.data())
+def test_a_slice_is_divided_between_events(events: list[LogEvent], data: st.DataObject) -> None:
+    pushed = [event for event in events if event.kind != "flush"]
+    if not pushed:
+        return
+    whole = TimeSlice.of_events(
+        pushed[0].base, pushed[-1].end, [each.base for each in pushed], [each.now for each in pushed]
+    )
+    time = data.draw(st.integers(0, pushed[-1].now + 2))
+    first, rest = whole.divided(time)
+    before = max(1, sum(each.now < time for each in pushed))
+    parts = [first] if rest is None else [first, rest]
+    assert [len(part.times.times) for part in parts] == [n for n in (before, len(pushed) - before) if n]
+    assert [(part.now, part.before) for part in parts[1:]] == [(e.now, e.base) for e in pushed[before:]][:1]
+    assert (first.lo, parts[-1].hi) == (whole.lo, whole.hi)
+    assert rest is None or first.hi == rest.lo == rest.before
 
 
 def test_the_end_belongs_to_the_train_that_has_its_last_number() -> None:

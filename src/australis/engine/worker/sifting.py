@@ -18,7 +18,7 @@ from australis.algebra.counters import Counters
 from australis.algebra.network import QUARANTINE
 from australis.engine.worker.waybill import TimeSlice
 from australis.errors import KernelError, Problem
-from australis.kernels.kernel import CAUSE, REASON
+from australis.kernels.kernel import CAUSE, REASON, LocalTimes
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 from australis.kernels.progress import StreamMarks
 from australis.kernels.quarantine import QUARANTINE_ARROW, quarantined
@@ -79,7 +79,7 @@ class Sieve:
     def advance(self, state: PipelineState, piece: Piece, time_slice: TimeSlice) -> Iterator[Passage]:
         """Take the tuples of a time slice through, in as few passages as possible."""
         try:
-            whole = self._pass(state, piece, time_slice.now, ending=time_slice.ending)
+            whole = self._pass(state, piece, time_slice.times, ending=time_slice.ending)
         except KernelError as error:
             if not any(table.num_rows for table in piece.arrivals.values()):
                 raise
@@ -87,14 +87,14 @@ class Sieve:
         else:
             yield whole
 
-    def _pass(self, state: PipelineState, piece: Piece, now: int, *, ending: bool = False) -> Passage:
+    def _pass(self, state: PipelineState, piece: Piece, now: LocalTimes, *, ending: bool = False) -> Passage:
         return self._pipeline.advance(state, piece.arrivals, now, ending=ending, marks=piece.marks)
 
     def _sift(
         self, state: PipelineState, piece: Piece, time_slice: TimeSlice, error: KernelError
     ) -> Iterator[Passage]:
         """Take the tuples of a time slice that has just failed through the pipeline."""
-        now, is_ending = time_slice.now, time_slice.ending
+        now, is_ending = time_slice.times, time_slice.ending
         # The end alone may be what fails: then the tuples pass, and there is nothing to set aside.
         passages = self._halves(state, piece, now) if is_ending else self._cut(state, piece, now, error)
         for passage in passages:
@@ -110,7 +110,7 @@ class Sieve:
 
     # --- by sequence number
 
-    def _halves(self, state: PipelineState, piece: Piece, now: int) -> Iterator[Passage]:
+    def _halves(self, state: PipelineState, piece: Piece, now: LocalTimes) -> Iterator[Passage]:
         """Take tuples through, dividing them where they fail."""
         try:
             passage = self._pass(state, piece, now)
@@ -122,7 +122,9 @@ class Sieve:
             self._in_a_row = 0
             yield passage
 
-    def _cut(self, state: PipelineState, piece: Piece, now: int, error: KernelError) -> Iterator[Passage]:
+    def _cut(
+        self, state: PipelineState, piece: Piece, now: LocalTimes, error: KernelError
+    ) -> Iterator[Passage]:
         """Take tuples through that have just failed together."""
         numbers = np.unique(np.concatenate([_numbers(table) for table in piece.arrivals.values()]))
         if len(numbers) == 1:
@@ -136,7 +138,9 @@ class Sieve:
 
     # --- tuples of one number: they stay together, so each is found by trials from the same state
 
-    def _isolate(self, state: PipelineState, piece: Piece, now: int, error: KernelError) -> Iterator[Passage]:
+    def _isolate(
+        self, state: PipelineState, piece: Piece, now: LocalTimes, error: KernelError
+    ) -> Iterator[Passage]:
         # A failure without any tuple is not their fault.
         arrivals = piece.arrivals
         self._pass(state, piece.taken([]), now)
@@ -163,7 +167,7 @@ class Sieve:
         state: PipelineState,
         piece: Piece,
         rows: list[tuple[str, int]],
-        now: int,
+        now: LocalTimes,
         error: KernelError,
     ) -> tuple[int, KernelError]:
         """The last tuple of the shortest prefix that fails, given that all together fail; and the failure."""

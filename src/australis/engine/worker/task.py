@@ -293,12 +293,21 @@ class Task:
         for time_slice in self._waybill.time_slices:
             if time_slice.load:
                 state = self._renew_table(state, time_slice.load, time_slice.lo + 1, done)
-            arrivals = {name: _between(table, time_slice) for name, table in streams.items()}
-            marks = {name: _marks_between(found, time_slice) for name, found in runs.items()}
-            for passage in self._passages(state, arrivals, time_slice, marks):
-                done.add(passage, time_slice)
-                state = passage.state
+            rest: TimeSlice | None = time_slice
+            while rest is not None:
+                quiet, rest = self._quiet(state, rest)
+                arrivals = {name: _between(table, quiet) for name, table in streams.items()}
+                marks = {name: _marks_between(found, quiet) for name, found in runs.items()}
+                for passage in self._passages(state, arrivals, quiet, marks):
+                    done.add(passage, quiet)
+                    state = passage.state
         return state
+
+    def _quiet(self, state: PipelineState, time_slice: TimeSlice) -> tuple[TimeSlice, TimeSlice | None]:
+        """The events of a time slice that come before the next timeout is due, and the others."""
+        if not time_slice.later:
+            return time_slice, None
+        return time_slice.divided(self._pipeline.quiet_until(state, time_slice.now))
 
     def _passages(
         self,
@@ -309,8 +318,8 @@ class Task:
     ) -> Iterator[Passage]:
         """The results of the tuples of a time slice; those that make a box fail are set aside."""
         if self._pipeline is not self._ready.whole:
-            now, ending = time_slice.now, time_slice.ending
-            yield self._pipeline.advance(state, arrivals, now, ending=ending, marks=marks)
+            times, ending = time_slice.times, time_slice.ending
+            yield self._pipeline.advance(state, arrivals, times, ending=ending, marks=marks)
             return
         sieve, reason = Sieve(self._pipeline), self._waybill.set_aside
         if reason:

@@ -10,7 +10,8 @@ import json
 import pickle
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from australis.algebra.quality import ValueGraph
 from australis.engine.store import Lookup, Segment
 from australis.errors import AustralisError, EngineError, Problem
+from australis.kernels.kernel import LocalTimes
 from australis.kernels.marks import Marks
 
 Numbers = npt.NDArray[np.int64]
@@ -32,10 +34,11 @@ _REASON_MOST = 500
 
 @dataclass(frozen=True)
 class TimeSlice:
-    """Sequence numbers that go through a superbox at one local time; `ending` if streams end after them.
+    """Sequence numbers that go through a superbox at local times; `ending` if streams end after them.
 
     Tuples emitted by timeouts have the number `before`; those emitted by the end have the next one. With
-    `load`, a new version of that stored table comes first.
+    `load`, a new version of that stored table comes first. A slice that has either is one event, or time does
+    not matter in it.
     """
 
     lo: int
@@ -44,6 +47,43 @@ class TimeSlice:
     before: int
     ending: bool = False
     load: str = ""
+    later: str = ""
+    """The events of the slice after its first, if there are any: where each begins, and its local time."""
+
+    @classmethod
+    def of_events(cls, lo: int, hi: int, begins: Sequence[int], times: Sequence[int]) -> TimeSlice:
+        """A slice of one or more events."""
+        return cls(lo, hi, times[0], begins[0], later=_later(begins, times))
+
+    @cached_property
+    def times(self) -> LocalTimes:
+        """The local times of its events."""
+        begins, times = np.frombuffer(base64.b64decode(self.later), np.int64).reshape(2, -1)
+        return LocalTimes(np.append(self.before, begins), np.append(self.now, times))
+
+    def divided(self, time: int) -> tuple[TimeSlice, TimeSlice | None]:
+        """Its events before a local time, but at least the first, and the others.
+
+        >>> both = TimeSlice.of_events(3, 9, [2, 5, 8], [100, 110, 140])
+        >>> [(each.lo, each.hi, each.now) for each in both.divided(120)]
+        [(3, 8, 100), (8, 9, 140)]
+        >>> both.divided(200) == (both, None)
+        True
+        """
+        begins, times = self.times
+        count = max(1, int(np.searchsorted(times, time)))
+        if count == len(times):
+            return self, None
+        middle = int(begins[count])
+        first = replace(self, hi=middle, later=_later(begins[:count], times[:count]))
+        return first, replace(
+            self, lo=middle, now=int(times[count]), before=middle, later=_later(begins[count:], times[count:])
+        )
+
+
+def _later(begins: Sequence[int] | Numbers, times: Sequence[int] | Numbers) -> str:
+    """All events but the first, as plain text."""
+    return base64.b64encode(np.array([begins[1:], times[1:]], np.int64).tobytes()).decode()
 
 
 @dataclass(frozen=True)
@@ -226,8 +266,7 @@ def logged_at(moments: Sequence[tuple[int, int]], numbers: Numbers) -> Numbers:
     [1000, 1000, 3000, 3000]
     """
     begins, times = np.array(moments, np.int64).T
-    found: Numbers = times[np.maximum(np.searchsorted(begins, numbers, side="right") - 1, 0)]
-    return found
+    return LocalTimes(begins, times).of(numbers)
 
 
 def answer(run: Callable[[], Manifest]) -> bytes:

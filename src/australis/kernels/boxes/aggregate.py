@@ -34,7 +34,7 @@ from australis.kernels.arrays import (
 from australis.kernels.compiled import njit
 from australis.kernels.expressions import arrow, evaluate, truths
 from australis.kernels.functions import combined_keys, computed
-from australis.kernels.kernel import NEVER_DUE, Due, Kernel, State, Step, causes_of, empty_output
+from australis.kernels.kernel import NEVER_DUE, Due, Kernel, LocalTimes, State, Step, causes_of, empty_output
 from australis.kernels.marks import NO_MARKS, Marks
 from australis.kernels.ordering import (
     NOTHING,
@@ -130,16 +130,20 @@ class AggregateKernel(Kernel):
         fired = self.tick(state, now)
         if not batch.num_rows:
             return fired
-        arrived = self._arrive(fired.state, batch, now)
+        arrived = self._arrive(fired.state, batch, np.full(batch.num_rows, now))
         return _both(fired, arrived)
 
+    def step_at(self, state: State, port: int, batch: pa.Table, times: Indexes) -> Step:
+        return self._arrive(state, batch, times)
+
     def advance(
-        self, state: State, batches: Mapping[int, pa.Table], now: int, marks: Mapping[int, Marks]
+        self, state: State, batches: Mapping[int, pa.Table], now: LocalTimes, marks: Mapping[int, Marks]
     ) -> tuple[tuple[int, Step], ...]:
-        fired, risen = self.tick(state, now), marks.get(0, NO_MARKS)
+        fired, risen = self.tick(state, now.first), marks.get(0, NO_MARKS)
         if not batches and not len(risen.causes):
             return ((0, fired),)
-        arrived = self._arrive(fired.state, batches.get(0, self._no_arrivals), now, risen)
+        batch = batches.get(0, self._no_arrivals)
+        arrived = self._arrive(fired.state, batch, now.of(causes_of(batch)), risen)
         return ((0, _both(fired, arrived)),)
 
     def tick(self, state: State, now: int) -> Step:
@@ -206,7 +210,7 @@ class AggregateKernel(Kernel):
 
     # --- arrivals
 
-    def _arrive(self, state: State, batch: pa.Table, now: int, marks: Marks | None = None) -> Step:
+    def _arrive(self, state: State, batch: pa.Table, times: Indexes, marks: Marks | None = None) -> Step:
         groups, waiting = state["groups"], state["waiting"]
         placed, late = self._placed(batch), self._nothing_late
         if marks is not None:
@@ -216,7 +220,7 @@ class AggregateKernel(Kernel):
         found = encode(groups.select(list(self._order.group_by)), groups.num_rows, placed.batch)
         passed = grown(passed_keys(column(groups, PASSED)), found.count, NOTHING)
         values = placed.values if self._order.on != TUP else _numbered(found.codes, passed.copy())
-        rows = stacked([waiting, self._rows(placed.batch, found.codes, values, now)])
+        rows = stacked([waiting, self._rows(placed.batch, found.codes, values, times[placed.rows])])
         codes, keys = numbers(column(rows, GROUP)), sort_keys(numbers(column(rows, VALUE)))
         released = self._released(codes, keys, waiting.num_rows, passed, placed, marks)
         windows = OpenWindows(self._layout, state["windows"], rows, groups_of(groups, found.count))
@@ -273,7 +277,7 @@ class AggregateKernel(Kernel):
             return place(batch, self._order.on, self._bound.resolution)
         return Placed(batch, np.empty(0, np.int64), np.arange(batch.num_rows), None)
 
-    def _rows(self, batch: pa.Table, codes: Indexes, values: Numbers, now: int) -> pa.Table:
+    def _rows(self, batch: pa.Table, codes: Indexes, values: Numbers, times: Indexes) -> pa.Table:
         """The tuples of a batch in the form in which they wait, with their arguments evaluated."""
         columns = [
             pa.array(codes),
@@ -284,7 +288,7 @@ class AggregateKernel(Kernel):
             opens = truths(evaluate(self._bound.advance_when, batch, self._timezone))
             columns.append(arrow(opens, pa.bool_()))
         if self._bound.timeout is not None:
-            columns.append(pa.array(np.full(len(codes), now)))
+            columns.append(pa.array(times))
             columns.append(arrow(np.zeros(len(codes), np.bool_), pa.bool_()))
         columns += [evaluate(arg, batch, self._timezone) for arg in self._layout.args]
         return pa.Table.from_arrays(columns, schema=self._layout.rows_schema)

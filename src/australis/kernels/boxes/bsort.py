@@ -26,7 +26,7 @@ from australis.kernels.arrays import (
     with_numbers,
 )
 from australis.kernels.functions import combined_keys
-from australis.kernels.kernel import CAUSE, Kernel, State, Step, causes_of
+from australis.kernels.kernel import CAUSE, Kernel, LocalTimes, State, Step, causes_of
 from australis.kernels.marks import NO_MARKS, Marks
 from australis.kernels.ordering import (
     NOTHING,
@@ -116,7 +116,7 @@ class BSortKernel(Kernel):
         return combined_keys([column(rows, key.name) for key in keys], keys)
 
     def advance(
-        self, state: State, batches: Mapping[int, pa.Table], now: int, marks: Mapping[int, Marks]
+        self, state: State, batches: Mapping[int, pa.Table], now: LocalTimes, marks: Mapping[int, Marks]
     ) -> tuple[tuple[int, Step], ...]:
         groups, waiting, risen = state["groups"], state["waiting"], marks.get(0, NO_MARKS)
         placed, late = place(batches.get(0, self.nothing()[0]), self._order.on), 0

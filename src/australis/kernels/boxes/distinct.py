@@ -24,7 +24,17 @@ from australis.kernels.arrays import (
 )
 from australis.kernels.compiled import njit
 from australis.kernels.expressions import arrow
-from australis.kernels.kernel import CAUSE, NEVER_DUE, Due, Kernel, State, Step, causes_of, empty_output
+from australis.kernels.kernel import (
+    CAUSE,
+    NEVER_DUE,
+    Due,
+    Kernel,
+    LocalTimes,
+    State,
+    Step,
+    causes_of,
+    empty_output,
+)
 from australis.kernels.marks import NO_MARKS, Marks
 from australis.kernels.ordering import Side, in_time, late_tuples, place
 
@@ -80,7 +90,7 @@ class DistinctKernel(Kernel):
         return replace(step, late_tuples=found.late_tuples)
 
     def advance(
-        self, state: State, batches: Mapping[int, pa.Table], now: int, marks: Mapping[int, Marks]
+        self, state: State, batches: Mapping[int, pa.Table], now: LocalTimes, marks: Mapping[int, Marks]
     ) -> tuple[tuple[int, Step], ...]:
         risen = marks.get(0, NO_MARKS)
         came = place(batches.get(0, self._no_arrivals), self._order.on)

@@ -59,9 +59,12 @@ class TumbleKernel(Kernel):
         fired = self.tick(state, now)
         if not batch.num_rows:
             return fired
-        arrived = self._arrive(fired.state["run"], batch, now)
+        arrived = self._arrive(fired.state["run"], batch, np.full(batch.num_rows, now))
         outputs = (stacked([*fired.outputs, *arrived.outputs]),)
         return Step(arrived.state, outputs, ignored=arrived.ignored)
+
+    def step_at(self, state: State, port: int, batch: pa.Table, times: Indexes) -> Step:
+        return self._arrive(state["run"], batch, times)
 
     def tick(self, state: State, now: int) -> Step:
         due = self.deadline(state)
@@ -84,7 +87,7 @@ class TumbleKernel(Kernel):
 
     # --- runs
 
-    def _arrive(self, run: pa.Table, batch: pa.Table, now: int) -> Step:
+    def _arrive(self, run: pa.Table, batch: pa.Table, times: Indexes) -> Step:
         codes = encode(run.select(self._keys), run.num_rows, batch).codes
         goes_on = run.num_rows
         # The run of the state has code 0 and slot 0; without a run, the first tuple begins slot 0.
@@ -98,13 +101,14 @@ class TumbleKernel(Kernel):
         lower_to_least(oldest, slots[heard], rows[heard], numbers(column(batch, TS)))
         for accumulator in accumulators:
             accumulator.add(slots[heard], rows[heard], count)
-        keys = self._run_keys(run, batch, np.flatnonzero(changes))
+        firsts = np.flatnonzero(changes)
+        keys = self._run_keys(run, batch, firsts)
         closed = np.arange(1 if silent else 0, count - 1)
-        output = self._output(
-            keys, accumulators, oldest, closed, np.flatnonzero(changes)[closed + 1 - goes_on]
-        )
+        output = self._output(keys, accumulators, oldest, closed, firsts[closed + 1 - goes_on])
         is_old = count == 1 and goes_on
-        began, timed_out = (column(run, BEGAN)[0].as_py(), silent) if is_old else (now, False)
+        began, timed_out = (
+            (column(run, BEGAN)[0].as_py(), silent) if is_old else (int(times[firsts[-1]]), False)
+        )
         after = self._after(keys, accumulators, oldest, began, timed_out)
         return Step({"run": after}, (output,), ignored=int((~heard).sum()))
 

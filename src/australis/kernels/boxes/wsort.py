@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -39,13 +41,15 @@ class WSortKernel(Kernel):
 
     def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
         fired = self.tick(state, now)
-        batch, rejected = self._placed(batch.select(self._schema.names))
-        late = self._before(batch, fired.state["last"])
+        arrived = self.step_at(fired.state, port, batch, np.full(batch.num_rows, now))
+        return replace(arrived, outputs=fired.outputs)
+
+    def step_at(self, state: State, port: int, batch: pa.Table, times: Indexes) -> Step:
+        batch, rejected = self._placed(_arrived(batch.select(self._schema.names), times))
+        late = self._before(batch, state["last"])
         fresh = rows_of(batch, np.flatnonzero(~late)) if late.any() else batch
-        arrived = pa.array(np.full(fresh.num_rows, now))
-        fresh = fresh.append_column(pa.field(ARRIVED, pa.int64()), arrived)
-        after = {**fired.state, "waiting": stacked([fired.state["waiting"], fresh])}
-        return Step(after, fired.outputs, rejected, int(late.sum()))
+        after = {**state, "waiting": stacked([state["waiting"], fresh])}
+        return Step(after, self.nothing(), rejected, int(late.sum()))
 
     def tick(self, state: State, now: int) -> Step:
         due = np.flatnonzero(numbers(column(state["waiting"], ARRIVED)) < now - self._timeout)
@@ -80,7 +84,8 @@ class WSortKernel(Kernel):
         absent = np.stack([truths(column(batch, name).is_null()) for name in missing])
         outside = np.flatnonzero(absent.any(axis=0))
         reasons = [order_reason(missing[int(index)], None) for index in absent[:, outside].argmax(axis=0)]
-        return rows_of(batch, np.flatnonzero(~absent.any(axis=0))), refused(batch, outside, reasons)
+        rejected = refused(batch.drop_columns([ARRIVED]), outside, reasons)
+        return rows_of(batch, np.flatnonzero(~absent.any(axis=0))), rejected
 
     def _sorted(self, rows: pa.Table) -> Indexes:
         """The rows in the order of the sort keys, ties by arrival."""
@@ -100,6 +105,11 @@ class WSortKernel(Kernel):
             before |= equal & (~less & ~same if key.descending else less)
             equal &= same
         return before
+
+
+def _arrived(batch: pa.Table, times: Indexes) -> pa.Table:
+    """A batch with the local times at which its tuples arrived."""
+    return batch.append_column(pa.field(ARRIVED, pa.int64()), pa.array(times))
 
 
 def _compared(values: pa.Array, bound: pa.Scalar) -> tuple[Mask, Mask]:

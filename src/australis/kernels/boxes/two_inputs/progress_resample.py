@@ -16,7 +16,7 @@ from australis.algebra.schema import Schema
 from australis.kernels.arrays import column, numbers, stacked
 from australis.kernels.boxes.two_inputs.resample import LEFT, RIGHT, ResampleKernel, by_order, lefts_of
 from australis.kernels.expressions import arrow
-from australis.kernels.kernel import State, Step, causes_of, empty_output
+from australis.kernels.kernel import LocalTimes, State, Step, causes_of, empty_output
 from australis.kernels.marks import NO_MARKS, Marks
 from australis.kernels.pairing import (
     NEVER,
@@ -40,7 +40,7 @@ class ProgressResampleKernel(ResampleKernel):
         self._no_batches = tuple(map(empty_output, schemas))
 
     def advance(
-        self, state: State, batches: Mapping[int, pa.Table], now: int, marks: Mapping[int, Marks]
+        self, state: State, batches: Mapping[int, pa.Table], now: LocalTimes, marks: Mapping[int, Marks]
     ) -> tuple[tuple[int, Step], ...]:
         left = self._left.arrive(state, batches.get(0, self._no_batches[0]), marks.get(0))
         right = self._right.arrive(state, batches.get(1, self._no_batches[1]), marks.get(1))

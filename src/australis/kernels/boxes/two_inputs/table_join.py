@@ -15,7 +15,7 @@ from australis.algebra.boxes import ANTI, INNER, SEMI, Join, equalities
 from australis.algebra.schema import Schema
 from australis.kernels.arrays import Indexes, Numbered, PortKeys, column, numbers, stacked
 from australis.kernels.causes import with_causes
-from australis.kernels.kernel import Kernel, State, Step, causes_of
+from australis.kernels.kernel import Kernel, LocalTimes, State, Step, causes_of
 from australis.kernels.marks import Marks
 from australis.kernels.ordering import Arrived, Side
 from australis.kernels.pairing import (
@@ -69,7 +69,7 @@ class TableJoinKernel(Kernel):
         )
 
     def advance(
-        self, state: State, batches: Mapping[int, pa.Table], now: int, marks: Mapping[int, Marks]
+        self, state: State, batches: Mapping[int, pa.Table], now: LocalTimes, marks: Mapping[int, Marks]
     ) -> tuple[tuple[int, Step], ...]:
         """Only what is late depends on marks; a lookup waits for nothing."""
         port = 1 - self._table_port

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from australis.kernels.arrays import Mask
-from australis.kernels.kernel import Kernel, State, Step
+from australis.kernels.kernel import Kernel, LocalTimes, State, Step
 from australis.kernels.marks import Marks
 from australis.kernels.pairing import SIDES, Encounter, Encounters
 
@@ -48,7 +48,7 @@ class EncounterKernel(TwoStreamsKernel):
         return self._steps(self._encounters.of_both(state, left, right))
 
     def advance(
-        self, state: State, batches: Mapping[int, pa.Table], now: int, marks: Mapping[int, Marks]
+        self, state: State, batches: Mapping[int, pa.Table], now: LocalTimes, marks: Mapping[int, Marks]
     ) -> tuple[tuple[int, Step], ...]:
         left, right = self._steps(self._encounters.of_event(state, batches, marks))
         return ((0, left), (1, right))
