@@ -63,6 +63,22 @@ def test_empty_windows_emit_nothing() -> None:
     assert run.push(1, (1, 1, 0.0), (20, 1, 4.0), (99, 1, 0.0)) == [(1, 20, 1, 4.0)]
 
 
+def test_a_long_way_of_empty_windows_is_skipped() -> None:
+    run = Run(resample(), HEARTBEATS, REPORTS)
+    run.push(0, *((10 * number,) for number in range(200)))
+    found = run.push(1, (0, 1, 1.0), (500, 2, 5.0), (1001, 1, 2.0), (1985, 1, 3.0), (1980, 2, 4.0))
+    assert found == [(1, 0, 1, 1.0), (1, 1000, 1, 2.0), (2, 500, 1, 5.0)]
+    assert run.causes == [2, 3, 4]
+    assert run.push(1, (5000, 2, 0.0), (5000, 1, 0.0)) == [(2, 1980, 1, 4.0)]
+
+
+def test_a_right_tuple_completes_more_windows_than_there_are_right_tuples() -> None:
+    run = Run(resample(size=40), HEARTBEATS, REPORTS)
+    run.push(0, *((number,) for number in range(100)))
+    found = run.push(1, (50, 1, 1.0), (50, 2, 2.0), (500, 2, 0.0), (500, 1, 0.0))
+    assert found == [(2, n, 1, 2.0) for n in range(10, 91)] + [(1, n, 1, 1.0) for n in range(10, 91)]
+
+
 def test_slack_delays_what_is_passed() -> None:
     run = Run(resample(slack=1), HEARTBEATS, REPORTS)
     run.push(0, (10,))

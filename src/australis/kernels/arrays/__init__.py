@@ -21,7 +21,15 @@ from australis.kernels.arrays.columns import (
 from australis.kernels.arrays.groups import GroupCodes, dense, encode, first_rows, normalised
 from australis.kernels.arrays.hashing import DIGEST_BYTES, Digests, digests, partitions, spark_hash
 from australis.kernels.arrays.numbered_rows import Numbered, PortKeys, by_group
-from australis.kernels.arrays.ranges import arrange, first_beyond, first_near, members, seek_beyond, seek_near
+from australis.kernels.arrays.ranges import (
+    arrange,
+    first_beyond,
+    first_near,
+    lay_out,
+    members,
+    seek_beyond,
+    seek_near,
+)
 from australis.kernels.arrays.slots import by_slot, lower_to_least
 
 __all__ = [
@@ -47,6 +55,7 @@ __all__ = [
     "frozen",
     "grown",
     "joined",
+    "lay_out",
     "lower_to_least",
     "members",
     "normalised",

@@ -20,6 +20,16 @@ INSERTION_STEPS_MAX = 8
 @njit(nogil=True)
 def arrange(codes: Any, values: Any, groups: int) -> tuple[Any, Any]:
     """Where the rows of each code start, and the rows by code, value and row, omitting codes below 0."""
+    starts, rows, _ = lay_out(codes, values, groups)
+    return starts, rows
+
+
+@njit(nogil=True)
+def lay_out(codes: Any, values: Any, groups: int) -> tuple[Any, Any, Any]:
+    """What `arrange` returns, and the values of these rows.
+
+    Values move along with their rows, so that a sort reads only what lies together.
+    """
     starts = np.zeros(groups + 1, np.int64)
     for code in codes:
         if code >= 0:
@@ -27,33 +37,37 @@ def arrange(codes: Any, values: Any, groups: int) -> tuple[Any, Any]:
     for group in range(groups):
         starts[group + 1] += starts[group]
     free = starts[:-1].copy()
-    rows = np.empty(starts[groups], np.int64)
+    rows, laid = np.empty(starts[groups], np.int64), np.empty(starts[groups], values.dtype)
     for row in range(len(codes)):
         code = codes[row]
         if code >= 0:
-            rows[free[code]] = row
-            free[code] += 1
+            place = np.uint64(free[np.uint64(code)])
+            rows[place], laid[place] = row, values[row]
+            free[np.uint64(code)] += 1
     for group in range(groups):
         if starts[group + 1] - starts[group] > 1:
-            _sort(rows[starts[group] : starts[group + 1]], values)
-    return starts, rows
+            _sort(rows[starts[group] : starts[group + 1]], laid[starts[group] : starts[group + 1]])
+    return starts, rows, laid
 
 
 @njit(nogil=True)
 def _sort(rows: Any, values: Any) -> None:
-    """Sort rows by value, stably, in place: by insertion while they are nearly in order, else by merging."""
+    """Sort rows and their values, stably: by insertion while they are nearly in order, else by merging."""
     steps = 0
     for at in range(1, len(rows)):
-        row, value = rows[at], values[rows[at]]
-        to = at
-        while to > 0 and values[rows[to - 1]] > value:
-            rows[to] = rows[to - 1]
+        value = values[at]
+        if values[at - 1] <= value:
+            continue
+        row, to = rows[at], at
+        while to > 0 and values[to - 1] > value:
+            rows[to], values[to] = rows[to - 1], values[to - 1]
             to -= 1
-        rows[to] = row
+        rows[to], values[to] = row, value
         steps += at - to
         if steps > INSERTION_STEPS_MAX * len(rows):
             # Insertion has kept rows of equal values in order, so a stable sort may continue from here.
-            rows[:] = rows[np.argsort(values[rows], kind="mergesort")]
+            order = np.argsort(values, kind="mergesort")
+            rows[:], values[:] = rows[order], values[order]
             return
 
 

@@ -21,8 +21,9 @@ from australis.kernels.arrays import (
     encode,
     grown,
     numbers,
-    rows_of,
 )
+from australis.kernels.compiled import njit
+from australis.kernels.expressions import arrow
 from australis.kernels.kernel import CAUSE, State, Step, causes_of
 from australis.kernels.marks import Marks
 from australis.kernels.ordering.lengths import passed_by_length
@@ -146,8 +147,7 @@ class Side:
             self._groups: self._groups_table(found, released.passed),
             self._waiting: self._waiting_table(codes[released.waiting], keys[released.waiting]),
         }
-        in_order = np.concatenate([released.rows, released.waiting]) - waiting.num_rows
-        moved = from_sort_keys(keys[released.rows], self.values_dtype)
+        moved = from_sort_keys(released.keys, self.values_dtype)
         arrived = Arrived(
             after,
             placed.batch,
@@ -159,7 +159,7 @@ class Side:
             placed.rejected,
             released.late,
         )
-        return _without_late(arrived, in_order[in_order >= 0]) if released.late else arrived
+        return _without(arrived, released.late_rows(waiting.num_rows, len(codes)))
 
     def _arrived_freely(self, state: State, placed: Placed, late: int) -> Arrived:
         """Tuples that move nothing: a mark tells for all groups what has been passed."""
@@ -188,7 +188,7 @@ class Side:
             placed.rejected,
             int(late.sum()),
         )
-        return _without_late(arrived, np.flatnonzero(~late)) if late.any() else arrived
+        return _without(arrived, np.flatnonzero(late))
 
     def kept_by(self, keys: tuple[str, ...]) -> Numbered:
         """The groups, if the tuples of this side are partitioned by some attributes."""
@@ -204,16 +204,28 @@ class Side:
         return pa.table({GROUP: pa.array(codes), VALUE: pa.array(values)})
 
 
-def _without_late(arrived: Arrived, in_order: Indexes) -> Arrived:
+def _without(arrived: Arrived, late: Indexes) -> Arrived:
     """Only the tuples in order, as they arrived; late ones advanced nothing."""
-    is_kept = np.zeros(len(arrived.values), np.bool_)
-    is_kept[in_order] = True
-    kept = np.flatnonzero(is_kept)
+    if not len(late):
+        return arrived
+    kept = np.ones(len(arrived.values), np.bool_)
+    kept[late] = False
     return replace(
         arrived,
-        batch=rows_of(arrived.batch, kept),
+        batch=arrived.batch.filter(arrow(kept, pa.bool_())),
         values=arrived.values[kept],
         rows=arrived.rows[kept],
         codes=arrived.codes[kept],
-        movers=(np.cumsum(is_kept) - 1)[arrived.movers],
+        movers=_renumbered(arrived.movers, late),
     )
+
+
+@njit(nogil=True)
+def _renumbered(rows: Indexes, removed: Indexes) -> Indexes:
+    """The numbers of ascending rows after some others, ascending too, are removed."""
+    found, before = np.empty(rows.shape[0], np.int64), 0
+    for at in range(rows.shape[0]):
+        while before < removed.shape[0] and removed[before] < rows[at]:
+            before += 1
+        found[at] = rows[at] - before
+    return found

@@ -26,7 +26,14 @@ from australis.kernels.pairing.moments import (
 )
 from australis.kernels.pairing.pairs import SIDES, Meeting, Pairing
 from australis.kernels.pairing.resample_results import Lefts, ResampleResults, Rights, argument_name
-from australis.kernels.pairing.resample_windows import Windows, lefts_done, passed_by_all, windows_around
+from australis.kernels.pairing.resample_windows import (
+    Windows,
+    lefts_done,
+    passed_by_all,
+    still_useful,
+    windows_around,
+    windows_passed,
+)
 from australis.kernels.pairing.sequence import New, in_sequence
 
 __all__ = [
@@ -65,5 +72,7 @@ __all__ = [
     "passed_by",
     "passed_by_all",
     "passing",
+    "still_useful",
     "windows_around",
+    "windows_passed",
 ]

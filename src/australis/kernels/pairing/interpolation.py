@@ -52,15 +52,27 @@ def interpolate(call: WindowCall, argument: pa.Array, points: Points, *, extrapo
 def _neighbours(argument: pa.Array, points: Points) -> tuple[Indexes, Indexes]:
     """The last place with a value at or before each position, and the first one after it; -1 for none."""
     filled = present(argument)
-    before, after = points.splits - 1, points.splits
-    if filled is not None:
-        places, count = np.arange(len(points.rows)), len(points.rows)
-        here = filled[points.rows]
-        last = np.maximum.accumulate(np.where(here, places, -1))
-        following = np.minimum.accumulate(np.where(here, places, count)[::-1])[::-1]
-        before = np.append(last, -1)[before]
-        after = np.append(following, count)[after]
+    if filled is None:
+        before, after = _next_to(points.lows, points.highs, points.splits)
+        return before, after
+    places, count = np.arange(len(points.rows)), len(points.rows)
+    here = filled[points.rows]
+    last = np.maximum.accumulate(np.where(here, places, -1))
+    following = np.minimum.accumulate(np.where(here, places, count)[::-1])[::-1]
+    before = np.append(last, -1)[points.splits - 1]
+    after = np.append(following, count)[points.splits]
     return np.where(before >= points.lows, before, -1), np.where(after < points.highs, after, -1)
+
+
+@njit(nogil=True)
+def _next_to(lows: Any, highs: Any, splits: Any) -> tuple[Any, Any]:
+    """The places before and after the split of each window; -1 for none."""
+    before, after = np.empty(len(splits), np.int64), np.empty(len(splits), np.int64)
+    for window in range(len(splits)):
+        split = splits[window]
+        before[window] = split - 1 if split > lows[window] else -1
+        after[window] = split if split < highs[window] else -1
+    return before, after
 
 
 def _between(points: Points, before: Indexes, after: Indexes) -> tuple[Indexes, Indexes]:

@@ -21,8 +21,8 @@ from australis.kernels.arrays import (
     Numbered,
     Numbers,
     PortKeys,
-    arrange,
     first_beyond,
+    lay_out,
 )
 from australis.kernels.boxes.two_inputs.two_streams import EncounterKernel, pays
 from australis.kernels.expressions import arrow
@@ -106,9 +106,7 @@ class AsOfKernel(EncounterKernel):
         return self._remaining(meeting, moments == NEVER, layout), result
 
     def _layout(self, rights: pa.Table, keys: int) -> Layout:
-        values = orders_of(rights)
-        starts, rows = arrange(keys_of(rights), values, keys)
-        return Layout(starts, rows, values[rows])
+        return Layout(*lay_out(keys_of(rights), orders_of(rights), keys))
 
     def _with_latest(self, lefts: pa.Table, rows: Indexes, moments: Indexes, layout: Layout) -> Rows:
         """Some left tuples, each with the right tuple at or before it that is the latest of its key."""

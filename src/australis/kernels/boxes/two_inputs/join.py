@@ -20,10 +20,10 @@ from australis.kernels.arrays import (
     Mask,
     Numbered,
     PortKeys,
-    arrange,
     column,
     first_beyond,
     first_near,
+    lay_out,
     numbers,
     stacked,
 )
@@ -112,8 +112,7 @@ class JoinKernel(TwoStreamsKernel):
         """The arrived tuples, each with the range of partners that its key and the window allow."""
         rows = _with_keys(numbers(column(partners, KEY)), found)
         values = numbers(column(partners, ORDER))[rows]
-        starts, places = arrange(numbers(column(partners, KEY))[rows], values, found.count)
-        laid_out = values[places]
+        starts, places, laid_out = lay_out(numbers(column(partners, KEY))[rows], values, found.count)
         lows = first_near(found.codes, arrived.values, starts, laid_out, self._size)
         highs = first_beyond(found.codes, arrived.values, starts, laid_out, self._size)
         layout = places if isinstance(rows, slice) else rows[places]

@@ -18,10 +18,10 @@ from australis.kernels.arrays import (
     Mask,
     Numbered,
     PortKeys,
-    arrange,
     column,
     first_beyond,
     first_near,
+    lay_out,
 )
 from australis.kernels.boxes.two_inputs.two_streams import EncounterKernel, pays
 from australis.kernels.expressions import arrow, evaluate_all
@@ -113,12 +113,12 @@ class KeyedResampleKernel(EncounterKernel):
         return self._maker.table(found, causes[filled], Lefts(lefts, orders_of(lefts)), rights)
 
     def _rights(self, table: pa.Table, state: State) -> Rights:
-        values, known = orders_of(table), state[KEYS]
-        starts, rows = arrange(keys_of(table), values, self._keys.count(known))
+        known = state[KEYS]
+        layout = lay_out(keys_of(table), orders_of(table), self._keys.count(known))
         groups = pa.table(
             [known.column(at) for at in self._group_columns], names=list(self._sides[1].order.group_by)
         )
-        return Rights(table, groups, starts, rows, values[rows])
+        return Rights(table, groups, *layout)
 
     # --- what is kept
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from australis.algebra.boxes import Resample
 from australis.algebra.schema import TS, Schema
 from australis.algebra.types import TIMESTAMP
-from australis.kernels.arrays import Indexes, arrange, by_slot, column, first_beyond, grown, numbers, stacked
+from australis.kernels.arrays import Indexes, arrange, by_slot, column, grown, lay_out, numbers, stacked
 from australis.kernels.expressions import arrow, evaluate_all
 from australis.kernels.kernel import Kernel, State, Step
 from australis.kernels.ordering import Arrived, Passed, Side
@@ -24,7 +24,9 @@ from australis.kernels.pairing import (
     argument_name,
     lefts_done,
     passed_by_all,
+    still_useful,
     windows_around,
+    windows_passed,
 )
 
 LEFT, RIGHT = "left", "right"
@@ -101,11 +103,10 @@ class ResampleKernel(Kernel):
         after: State = {**state, **arrived.state, RIGHT: kept}
         lefts, rights = lefts_of(state[LEFT]), self._rights(after)
         begins, forgotten = self._begins(state, arrived, lefts, len(rights.starts) - 1)
-        ends = lefts_done(lefts.values, self._right.passed(after), self._size)
-        found = windows_around(lefts.values, begins, ends, rights.starts, rights.values, self._size)
-        causes = self._completing(arrived, found.groups, lefts.values[found.lefts], len(ends))
-        sequence = by_slot(causes, len(arrived.codes))[0]
-        result = self._results.table(found.take(sequence), arrived.rows[causes[sequence]], lefts, rights)
+        found, causes = windows_passed(
+            lefts.values, begins, arrived, rights.starts, rights.values, self._size
+        )
+        result = self._results.table(found, arrived.rows[causes], lefts, rights)
         after = self._pruned({**after, LEFT: state[LEFT].slice(forgotten)})
         return arrived.step(after, (result,))
 
@@ -131,17 +132,12 @@ class ResampleKernel(Kernel):
         begins[known:] = forgotten[:-1]
         return begins, int(forgotten[-1])
 
-    def _completing(self, arrived: Arrived, groups: Indexes, values: Indexes, count: int) -> Indexes:
-        """The arrived tuple that completed each window, by its group and left value."""
-        starts, layout = arrange(arrived.codes[arrived.movers], arrived.moved, count)
-        return arrived.movers[layout[first_beyond(groups, values, starts, arrived.moved[layout], self._size)]]
-
     # --- what is kept
 
     def _rights(self, state: State) -> Rights:
-        table, values = state[RIGHT], numbers(column(state[RIGHT], ORDER))
-        starts, rows = arrange(numbers(column(table, GROUP)), values, self._right.count(state))
-        return Rights(table, self._right.keys(state), starts, rows, values[rows])
+        table = state[RIGHT]
+        codes, values = (numbers(column(table, name)) for name in (GROUP, ORDER))
+        return Rights(table, self._right.keys(state), *lay_out(codes, values, self._right.count(state)))
 
     def _pruned(self, state: State) -> State:
         """Without the right tuples that are too far before all waiting or future left tuples."""
@@ -151,12 +147,8 @@ class ResampleKernel(Kernel):
         values, groups = numbers(column(rights, ORDER)), numbers(column(rights, GROUP))
         lefts = numbers(column(state[LEFT], ORDER))
         first = lefts_done(lefts, self._right.passed(state), self._size)
-        useless = left.values[0] - values > self._size
-        if len(lefts):
-            waits = first < len(lefts)
-            first_waiting = lefts[np.minimum(first, len(lefts) - 1)]
-            useless &= ~waits[groups] | (first_waiting[groups] - values > self._size)
-        return {**state, RIGHT: rights.filter(arrow(~useless, pa.bool_()))} if useless.any() else state
+        useful = still_useful(values, groups, lefts, first, left.values[0], self._size)
+        return state if useful.all() else {**state, RIGHT: rights.filter(arrow(useful, pa.bool_()))}
 
 
 def lefts_of(table: pa.Table) -> Lefts:
