@@ -58,6 +58,7 @@ class Setting:
     way: str = Way.FUSED
     schedule: str = Scheduling.ROUND_ROBIN
     layered_from: int = 0
+    train_bytes: int = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,7 @@ def opened(
         schedule=setting.schedule,
         partitions=setting.partitions,
         train=setting.train,
+        train_bytes=setting.train_bytes,
         in_flight=setting.in_flight,
         way=setting.way,
         layered_from=setting.layered_from,
@@ -287,6 +289,7 @@ def random_setting(random: Random, ways: tuple[str, ...] = (Way.FUSED,)) -> Sett
         random.choice(ways),
         schedule=random.choice([*Scheduling]),
         layered_from=random.choice([0, 0, 1 << 20]),
+        train_bytes=random.choice([1, 2_000, 256 << 20, 256 << 20]),
     )
 
 

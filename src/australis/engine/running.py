@@ -51,7 +51,12 @@ def assemble(
     state = RunState(ledger)
     steering = Steering(ledger, settings, threads, clock())
     trains = TrainSettings(
-        settings.partitions, tasks, settings.cache, settings.layered_from, settings.train_limit_s
+        settings.partitions,
+        tasks,
+        settings.cache,
+        settings.layered_from,
+        limit_s=settings.train_limit_s,
+        bytes_most=settings.train_bytes,
     )
     dispatch = Dispatch(ledger, trains, tables)
     loop = Loop(

@@ -41,6 +41,8 @@ class NodeSettings:
     """The number of parts into which the state of a box is divided by its keys."""
     train: int = 2_000_000
     """The most tuples that a train takes."""
+    train_bytes: int = 256 << 20
+    """The most bytes of files that a train reads, about; what is decoded of them takes several times that."""
     in_flight: int = 2
     """How many trains may run at a time."""
     cache: int = 256 << 20
@@ -64,7 +66,7 @@ class NodeSettings:
     def __post_init__(self) -> None:
         if self.layered_from < 0:
             raise EngineError(Problem("layered_from", f"is {self.layered_from}", "a number of bytes"))
-        for name in ("partitions", "train", "in_flight"):
+        for name in ("partitions", "train", "train_bytes", "in_flight"):
             if getattr(self, name) < 1:
                 raise EngineError(Problem(name, f"is {getattr(self, name)}", "1 or more"))
         if self.disk is not None and self.disk < 1:

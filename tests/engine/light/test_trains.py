@@ -16,8 +16,8 @@ from australis.algebra.network import Network
 from australis.engine.light.runner import LightRunner
 from australis.engine.worker.waybill import (
     Manifest,
+    OutOfMemory,
     TaskFault,
-    TooLarge,
     TrainFailed,
     answer_or_fault,
     manifest_of,
@@ -98,7 +98,7 @@ def test_an_error_that_is_no_fault_of_a_tuple_comes_as_it_was_raised(
 
 @pytest.mark.parametrize(
     ("error", "kind"),
-    [(MemoryError("all"), TooLarge), (OSError("all"), TrainFailed), (ValueError("all"), TaskFault)],
+    [(MemoryError("all"), OutOfMemory), (OSError("all"), TrainFailed), (ValueError("all"), TaskFault)],
 )
 def test_a_fault_may_be_gone_the_next_time(error: Exception, kind: type[TrainFailed]) -> None:
     def fail() -> Manifest:

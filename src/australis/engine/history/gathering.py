@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from australis.algebra.schema import Schema
 from australis.engine.crash_points import crash_point
-from australis.engine.history.organisation import Keeping, keepings
+from australis.engine.history.organisation import RUN_BYTES_MOST, Keeping, keepings
 from australis.engine.history.pieces import Piece, pieces
 from australis.engine.ledger import Ledger, Queues, waits_for
 from australis.engine.store import (
@@ -49,7 +49,7 @@ class Gathering:
             return self._swap(arc, batch, made)
 
     def _runs(self, keeping: Keeping, schema: Schema, batch: Sequence[Segment]) -> Iterator[Segment | None]:
-        for lo, hi in cuts(batch, keeping.rows_most):
+        for lo, hi in cuts(batch, keeping.rows_most, keeping.bytes_most):
             within = [each for each in batch if each.end > lo and each.base < hi]
             yield self._run(keeping, schema, within, lo, hi)
 
@@ -115,21 +115,24 @@ def _passed(queues: Queues, arc: str) -> int:
 def full_batch(found: Sequence[Piece], passed: int, now: int, keeping: Keeping) -> list[Segment]:
     """The first pieces that make a run; none while it could still grow."""
     batch: list[Segment] = []
-    rows, oldest = 0, 0
+    rows, size, oldest = 0, 0, 0
     for piece in (each for each in found if each.end <= passed):
         oldest = oldest if batch else piece.newest
-        if batch and (rows + piece.rows > keeping.rows_most or piece.newest - oldest > keeping.span_most_us):
+        is_more = rows + piece.rows > keeping.rows_most or size + piece.bytes > keeping.bytes_most
+        if batch and (is_more or piece.newest - oldest > keeping.span_most_us):
             return batch
         batch += piece.segments
-        rows += piece.rows
-    is_full = rows >= keeping.rows_most or (batch and now - oldest >= keeping.span_most_us)
-    return batch if is_full else []
+        rows, size = rows + piece.rows, size + piece.bytes
+    is_full = rows >= keeping.rows_most or size >= keeping.bytes_most
+    return batch if is_full or (batch and now - oldest >= keeping.span_most_us) else []
 
 
-def cuts(batch: Sequence[Segment], rows_most: int) -> Iterator[tuple[int, int]]:
+def cuts(
+    batch: Sequence[Segment], rows_most: int, bytes_most: int = RUN_BYTES_MOST
+) -> Iterator[tuple[int, int]]:
     """The ranges of numbers of the runs that a batch becomes: more than one if it is a large piece."""
     base, end = min(each.base for each in batch), max(each.end for each in batch)
-    rows = sum(each.rows for each in batch)
-    count = min(-(-rows // rows_most), end - base)
+    rows, size = sum(each.rows for each in batch), sum(each.bytes for each in batch)
+    count = min(max(-(-rows // rows_most), -(-size // bytes_most)), end - base)
     bounds = [base + (end - base) * index // count for index in range(count + 1)]
     yield from pairwise(bounds)

@@ -13,6 +13,8 @@ PARTS = 16
 """The least number of runs in a history, so that expiry of whole runs is precise enough."""
 RUN_ROWS_MOST = 1 << 19
 """The most tuples in a run, so that making one takes a second or less."""
+RUN_BYTES_MOST = 64 << 20
+"""The bytes of the segments that a run is made of, about, so that it takes bounded memory."""
 RUN_SPAN_MOST_US = 3_600_000_000
 """The longest time that a run spans, so that tuples of a slow stream soon become visible to others."""
 
@@ -30,6 +32,7 @@ class Keeping:
     key: str | None
     rows_most: int
     span_most_us: int
+    bytes_most: int = RUN_BYTES_MOST
 
 
 def keepings(plan: Plan) -> dict[str, Keeping]:

@@ -20,6 +20,10 @@ class Piece:
         return sum(segment.rows for segment in self.segments)
 
     @property
+    def bytes(self) -> int:
+        return sum(segment.bytes for segment in self.segments)
+
+    @property
     def newest(self) -> int:
         return max(segment.newest for segment in self.segments)
 

@@ -244,15 +244,21 @@ class Queues:
         parts = (each for arc in arcs for each in self._part(arc, begin, end))
         return min(parts, key=lambda each: each.base, default=None)
 
-    def cut(self, superbox: Superbox, end: int, most: int, rows: Rows | None = None) -> int:
-        """Where a train of about `most` tuples ends, at most at `end`."""
-        begin, left = self.position(superbox), most
+    def cut(
+        self, superbox: Superbox, end: int, most: int, rows: Rows | None = None, bytes_most: int = ALL
+    ) -> int:
+        """Where a train of about `most` tuples and `bytes_most` of files ends, at most at `end`."""
+        begin, left, room = self.position(superbox), most, bytes_most
         for segment in sorted(self._between(superbox, begin, end), key=lambda each: (each.base, each.end)):
             read = (rows or rows_between)(segment, begin, end)
-            if read < left:
-                left -= read
+            size = segment.bytes * read // max(1, segment.rows)
+            if read < left and size <= room:
+                left, room = left - read, room - size
             elif segment.first is not None:
-                return min(end, max(segment.first, begin) + left)
+                fitting = read if size <= room else max(1, read * room // size)
+                return min(end, max(segment.first, begin) + min(left, fitting))
+            elif size > room:
+                return min(end, _part_of(segment, begin, room / size))
             else:
                 return min(end, segment.end)
         return end
@@ -296,6 +302,12 @@ def loads_of(log: Log, superbox: Superbox, lo: int, hi: int) -> list[LogEvent]:
     """The new versions of a superbox's stored tables from `lo` up to `hi`."""
     found = log.loads(lo, hi) if superbox.tables else []
     return [event for event in found if event.input in superbox.tables]
+
+
+def _part_of(segment: Segment, begin: int, share: float) -> int:
+    """Where a share of a segment ends that is read from a number on; at least one number is read."""
+    first = max(segment.base, begin)
+    return first + max(1, int((segment.end - first) * share))
 
 
 def rows_between(segment: Segment, lo: int, hi: int) -> int:

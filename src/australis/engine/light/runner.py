@@ -21,6 +21,7 @@ from australis.engine.worker import (
     Waybill,
     failure,
     manifest_of,
+    ran_out_of_memory,
 )
 from australis.plan.superboxes import Plan
 
@@ -132,7 +133,11 @@ class _Shares:
             self._start_clock()
             return
         self._answers[self._running.pop(worker)] = answer
-        self._pool.give_back(worker)
+        if ran_out_of_memory(answer):
+            # A new one has all the memory; this one may have little of it left in large pieces.
+            self._pool.drop(worker)
+        else:
+            self._pool.give_back(worker)
 
     def _lose(self, worker: Worker, error: WorkerEnded) -> None:
         del self._running[worker]

@@ -12,10 +12,14 @@ from australis.engine.store import Segment, merged, read_segment, write_segment
 
 SMALL_ROWS = 20_000
 """A segment with fewer tuples is small."""
+SMALL_BYTES = 2 << 20
+"""And if it takes fewer bytes."""
 RUN_LEAST = 64
 """How many small segments are worth a compaction."""
 RUN_ROWS_MOST = 500_000
 """How many tuples are decoded at a time."""
+RUN_BYTES_MOST = 64 << 20
+"""And of how many bytes of files."""
 
 
 class Compaction:
@@ -60,7 +64,8 @@ def small_run(segments: Iterable[Segment]) -> list[Segment]:
     """Small segments of one writer and part, by number, if there are enough; else none."""
     found: dict[tuple[str, int], list[Segment]] = {}
     for segment in segments:
-        if segment.rows < SMALL_ROWS and not (segment.adopted or segment.is_run):
+        is_small = segment.rows < SMALL_ROWS and segment.bytes < SMALL_BYTES
+        if is_small and not (segment.adopted or segment.is_run):
             found.setdefault((segment.writer, segment.part), []).append(segment)
     runs = (sorted(run, key=lambda each: each.base) for run in found.values() if len(run) >= RUN_LEAST)
     return _bounded(next(runs, []))
@@ -68,5 +73,6 @@ def small_run(segments: Iterable[Segment]) -> list[Segment]:
 
 def _bounded(run: list[Segment]) -> list[Segment]:
     """The first segments of a run, as many as may be decoded together."""
-    ends = list(accumulate(segment.rows for segment in run))
-    return run[: bisect_right(ends, RUN_ROWS_MOST)]
+    rows = list(accumulate(segment.rows for segment in run))
+    sizes = list(accumulate(segment.bytes for segment in run))
+    return run[: min(bisect_right(rows, RUN_ROWS_MOST), bisect_right(sizes, RUN_BYTES_MOST))]

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from australis.algebra.schema import TS, Schema
 from australis.engine.store.root import HISTORY, SEGMENTS, Root, short_name
-from australis.engine.store.segments import SEQ, TIE, Segment, checksum, staged
+from australis.engine.store.segments import SEQ, TIE, Segment, checksum, group_rows, staged
 
 GROUP_ROWS = 1 << 13
 """The tuples of a row group, which is the least that a lookup reads."""
@@ -35,7 +35,7 @@ def encode_run(table: pa.Table, key: str | None, *, ties: bool) -> pa.Buffer:
     pq.write_table(
         table,
         sink,
-        row_group_size=GROUP_ROWS,
+        row_group_size=group_rows(table, GROUP_ROWS),
         compression="snappy",
         use_dictionary=[field.name for field in table.schema if pa.types.is_string(field.type)],
         column_encoding=dict.fromkeys(hidden, "DELTA_BINARY_PACKED"),

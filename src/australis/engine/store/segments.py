@@ -29,6 +29,9 @@ SEQ = "#seq"
 """The column with the sequence number of the tuple that caused each tuple."""
 TIE = "#tie"
 """The column with the rank of each tuple among those of its number, if a file is not in that order."""
+GROUP_BYTES = 16 << 20
+"""The bytes of tuples in a row group, about: the least that is decoded of a segment."""
+_GROUP_ROWS_MOST = 1 << 20
 _TAIL = 8
 """The bytes after a Parquet footer: its length and a mark."""
 
@@ -93,9 +96,17 @@ def encode(table: pa.Table) -> pa.Buffer:
         use_dictionary=texts,
         column_encoding=dict.fromkeys(ascending, "DELTA_BINARY_PACKED"),
         write_page_checksum=True,
-        write_statistics=False,
+        # By the numbers, a part of a file can be read.
+        write_statistics=[SEQ] if SEQ in table.column_names else False,
+        row_group_size=group_rows(table),
     )
     return sink.getvalue()
+
+
+def group_rows(table: pa.Table, rows_most: int = _GROUP_ROWS_MOST) -> int:
+    """How many tuples a row group has, so that wide tuples make it no larger than others."""
+    row_bytes: int = max(1, table.nbytes // max(1, table.num_rows))
+    return max(1, min(rows_most, GROUP_BYTES // row_bytes))
 
 
 def encode_segment(

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from australis.engine.worker import TrainFailed
+from australis.engine.worker import OutOfMemory, TrainFailed
 
 TRIES = 3
 """How often a train is attempted if its runner is at fault, as when an executor was lost."""
@@ -19,6 +19,9 @@ def attempt(run: Callable[[], Result], is_stopping: Callable[[], bool]) -> Resul
     for left in reversed(range(TRIES)):
         try:
             return run()
+        except OutOfMemory:
+            # As large as it is, it would run out of memory again.
+            raise
         except TrainFailed as error:
             if not left or is_stopping():
                 raise

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from australis.engine.ledger import Queues
 from australis.engine.train.dispatch import Dispatched
-from australis.engine.worker import Overran, TaskFault, TooLarge
+from australis.engine.worker import OutOfMemory, Overran, TaskFault, TooLarge
 from australis.errors import EngineError
 from australis.plan.superboxes import Superbox
 
@@ -96,10 +96,14 @@ class Cuts:
         """Note that the train of a single number failed."""
         known = self._cuts.get(name, fresh)
         known = known if known.end >= fresh.end else fresh
+        tries = known.failed_alone + 1
+        if isinstance(error, OutOfMemory) and tries < ALONE_TRIES:
+            # Next time its worker may be a new one.
+            self._cuts[name] = replace(known, size=1, failed_alone=tries)
+            return True
         if known.reason or isinstance(error, TooLarge):
             # It failed even without its tuples, or they may be blameless.
             return False
-        tries = known.failed_alone + 1
         reason = error.problem.what if tries >= ALONE_TRIES else ""
         self._cuts[name] = replace(known, size=1, failed_alone=tries, reason=reason)
         if reason:

@@ -40,6 +40,8 @@ class TrainSettings:
     """The bytes from which on a state is kept in layers."""
     limit_s: float | None = None
     """How long a train may take."""
+    bytes_most: int = ALL
+    """The bytes of files that a train reads, about."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,9 @@ class Dispatch:
         superbox, plan_file = self._ensure_plan(queues.plan, members)
         lo = queues.position(superbox)
         rows = self._plan.lookups.rows(queues, superbox)
-        events, hi = self._events(superbox, lo, queues.cut(superbox, end, most, rows))
+        events, hi = self._events(
+            superbox, lo, queues.cut(superbox, end, most, rows, self._settings.bytes_most)
+        )
         streams = {name: _segments(queues, arc, lo, hi) for name, arc in superbox.streams.items()}
         read = {name: tuple(s for s in found if rows(s, lo, hi)) for name, found in streams.items()}
         weights = {each: rows(each, lo, hi) for found in read.values() for each in found}

@@ -19,7 +19,7 @@ from australis.engine.train.commit import Replaced, Train, commit_train
 from australis.engine.train.cuts import Cuts, TooMuch
 from australis.engine.train.dispatch import Dispatch, Dispatched
 from australis.engine.train.marks import idle_times
-from australis.engine.worker import Manifest, Overran, RunTrain
+from australis.engine.worker import Manifest, OutOfMemory, Overran, RunTrain
 from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import QUARANTINE_ARC
 
@@ -230,7 +230,7 @@ class Loop:
             _log.warning("a train did not happen: %s", error)
         except TooMuch as error:
             if not self._is_cut(dispatched, error):
-                self._fail(dispatched.members, error)
+                self._fail(dispatched.members, _alone(error))
         except AustralisError as error:
             self._fail(dispatched.members, error)
         return None
@@ -298,6 +298,16 @@ class Loop:
             self.heard(train)
         finally:
             self._state.note_told()
+
+
+def _alone(error: EngineError) -> EngineError:
+    """The error of a train that could not be cut further."""
+    if not isinstance(error, OutOfMemory):
+        return error
+    what = f"a single number needs more memory than a worker has: {error.problem.what}"
+    found = OutOfMemory(Problem(error.problem.path, what, "more memory for workers, or smaller tuples"))
+    found.__cause__ = error
+    return found
 
 
 def _as_ours(error: Exception, network: str) -> AustralisError:

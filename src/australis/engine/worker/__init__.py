@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         GateDropBox,
         Manifest,
         MarkRun,
+        OutOfMemory,
         Overran,
         RunTrain,
         Share,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         failure,
         logged_at,
         manifest_of,
+        ran_out_of_memory,
     )
 else:
     __getattr__ = lazy_exports(
@@ -49,6 +51,7 @@ else:
                 "GateDropBox",
                 "Manifest",
                 "MarkRun",
+                "OutOfMemory",
                 "Overran",
                 "RunTrain",
                 "Share",
@@ -62,6 +65,7 @@ else:
                 "failure",
                 "logged_at",
                 "manifest_of",
+                "ran_out_of_memory",
             ),
         },
     )
@@ -71,6 +75,7 @@ __all__ = [
     "GateDropBox",
     "Manifest",
     "MarkRun",
+    "OutOfMemory",
     "Overran",
     "RunTrain",
     "Share",
@@ -87,6 +92,7 @@ __all__ = [
     "let_in",
     "logged_at",
     "manifest_of",
+    "ran_out_of_memory",
     "ready_for",
     "warm_up",
     "write_plan",

@@ -76,7 +76,7 @@ class Intake:
         lookup = self._waybill.lookups.get(name)
         if lookup is not None and lookup.attribute == segment.key:
             return read_segment(self._root, segment, columns, lo, hi, lookup)
-        is_large = segment.rows * len(columns) * _VALUE_BYTES > parts.budget // 4
+        is_large = max(segment.bytes, segment.rows * len(columns) * _VALUE_BYTES) > parts.budget // 4
         if is_large or (lo <= segment.base and segment.end <= hi):
             return read_segment(self._root, segment, columns, lo, hi)
         whole = parts.get(

@@ -177,6 +177,14 @@ class Task:
 
     def run(self, given: Mapping[str, pa.Table] | None = None) -> Manifest:
         """Read, compute, write; `given` are the tuples of the only partition, if Spark has read them."""
+        try:
+            return self._run(given)
+        except MemoryError:
+            # What is cached takes memory that fewer tuples may need.
+            forget()
+            raise
+
+    def _run(self, given: Mapping[str, pa.Table] | None) -> Manifest:
         began = time.perf_counter_ns()
         if given is not None:
             self._pipeline = self._ready.whole

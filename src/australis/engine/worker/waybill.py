@@ -6,7 +6,9 @@ Driver and tasks may be on different machines, so both are plain values; the net
 from __future__ import annotations
 
 import base64
+import errno
 import json
+import os
 import pickle
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +30,7 @@ Numbers = npt.NDArray[np.int64]
 ARRIVAL_STEP_US = 1000
 """Arrival times are reported in steps of this, so that a manifest stays small."""
 _MANIFEST, _FAILURE, _FAULT = b"M", b"F", b"X"
+_NO_MEMORY = os.strerror(errno.ENOMEM)
 _REASON_MOST = 500
 """How many characters of a reason are reported."""
 
@@ -274,6 +277,9 @@ def answer(run: Callable[[], Manifest]) -> bytes:
     try:
         return _MANIFEST + run().to_json()
     except AustralisError as error:
+        if _is_short_of_memory(error):
+            # Whoever met it took it for damage, or for a fault of a tuple.
+            raise MemoryError(str(error)) from error
         return _FAILURE + pickle.dumps(error)
 
 
@@ -286,6 +292,11 @@ def answer_or_fault(run: Callable[[], Manifest]) -> bytes:
         if kind == "other":
             traceback.print_exc()
         return _FAULT + json.dumps([kind, f"{type(error).__name__}: {error}"]).encode()
+
+
+def ran_out_of_memory(data: bytes) -> bool:
+    """Whether a task sent that it ran out of memory."""
+    return data[:1] == _FAULT and json.loads(data[1:])[0] == "memory"
 
 
 def manifest_of(data: bytes, superbox: str = "") -> Manifest:
@@ -315,6 +326,10 @@ class TooLarge(TrainFailed):
     """A train whose worker was lost or ran out of memory: it may succeed with fewer tuples."""
 
 
+class OutOfMemory(TooLarge):
+    """A train that reported that it ran out of memory: it would again with as many tuples."""
+
+
 class TaskFault(TrainFailed):
     """A train that failed unexpectedly, outside of its boxes; its tuples may be the cause."""
 
@@ -328,10 +343,24 @@ class Overran(EngineError):
         return cls(Problem(waybill.superbox, f"its train took longer than {waybill.limit_s:g} s"))
 
 
-_FAULTS: Mapping[str, type[TrainFailed]] = {"file": TrainFailed, "memory": TooLarge, "other": TaskFault}
+_FAULTS: Mapping[str, type[TrainFailed]] = {
+    "file": TrainFailed,
+    "memory": OutOfMemory,
+    "other": TaskFault,
+}
 
 
 def _kind_of(error: Exception) -> str:
-    if isinstance(error, MemoryError):
+    if _is_short_of_memory(error):
         return "memory"
     return "file" if isinstance(error, OSError) else "other"
+
+
+def _is_short_of_memory(error: BaseException | None) -> bool:
+    """Whether an error, or one that it comes from, says that memory is short."""
+    while error is not None:
+        # Arrow reports what the system said as text.
+        if isinstance(error, MemoryError) or (isinstance(error, OSError) and _NO_MEMORY in str(error)):
+            return True
+        error = error.__cause__
+    return False

@@ -59,6 +59,8 @@ class UserAccumulator(Accumulator):
             if kind is not None:
                 return [pa.array(self.states, kind)]
             return [pa.array([_as_json(state) for state in self.states], pa.string())]
+        except MemoryError:
+            raise
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             expected = "a state of JSON values, or `state=` with an Arrow type" if kind is None else str(kind)
             raise KernelError(
