@@ -7,28 +7,30 @@ import json
 from collections.abc import Callable, Mapping
 
 from benchmarks.saying import run
-from benchmarks.scale import attaching, choosing, planning, pushing, state
+from benchmarks.scale import attaching, choosing, forgetting, planning, pushing, state
 
 Figures = dict[str, float]
-PARTS: Mapping[str, Callable[[], Figures]] = {
+PARTS: Mapping[str, Callable[..., Figures]] = {
     "attaching": attaching.measure,
     "choosing": choosing.measure,
+    "forgetting": forgetting.measure,
     "planning": planning.measure,
     "pushing": pushing.measure,
     "state": state.measure,
 }
-"""To add a part: a module with a function that measures, and a line here."""
+"""To add a part: a module with a function that measures, perhaps of a size, and a line here."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description="What grows, and how.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(PARTS)}; all if none")
-    chosen = parser.parse_args().parts or list(PARTS)
-    if unknown := [part for part in chosen if part not in PARTS]:
+    told = f"some of {', '.join(PARTS)}, or forgetting=20000000 for a size; all if none"
+    parser.add_argument("parts", nargs="*", metavar="PART", help=told)
+    sizes = dict(part.partition("=")[::2] for part in parser.parse_args().parts or PARTS)
+    if unknown := [part for part in sizes if part not in PARTS]:
         parser.error(f"unknown parts {', '.join(unknown)}; there are {', '.join(PARTS)}")
     figures: Figures = {}
-    for part in chosen:
-        found = PARTS[part]()
+    for part, size in sizes.items():
+        found = PARTS[part](int(size)) if size else PARTS[part]()
         figures |= found
         print(f"{part}: {', '.join(f'{name} {value:,.2f}' for name, value in found.items())}", flush=True)
     print(json.dumps({name: round(value, 3) for name, value in figures.items()}))

@@ -43,6 +43,8 @@ from australis.errors import AlgebraError
 
 ORDER_TYPES = ("int", "long", "double", "timestamp", "decimal(9,2)")
 TIMEOUTS = (None, None, "1 us", "3 us", "8 us", "40 us")
+FORGETS = (None, "1 us", "2 us", "6 us")
+"""After how much local time a group is forgotten."""
 SIZES: dict[str, tuple[Any, ...]] = {
     "int": (1, 2, 5),
     "long": (1, 3, 4),
@@ -109,7 +111,7 @@ LIST_FUNCTIONS = (
 )
 """Functions of what can be cast to a string: anything but doubles."""
 HOWS = ("inner", "inner", "inner", "left", "right", "full", "semi", "anti")
-SHAPE = ("order", "size", "advance", "advance_when", "timeout", "align", "offset", "session")
+SHAPE = ("order", "size", "advance", "advance_when", "timeout", "align", "offset", "session", "forget")
 INTERPOLATIONS = ("nearest({})", "last_value({})")
 
 
@@ -301,13 +303,28 @@ def make_aggregate(draft: Draft) -> Made:
     when = condition(random, schema) if random.random() < 0.2 else None
     advance = size(random, schema, found.on) if when is None and random.random() < 0.5 else None
     align = when is None and random.random() < 0.3
-    window, timeout = size(random, schema, found.on), random.choice(TIMEOUTS)
+    window = size(random, schema, found.on)
+    forget = forgets(random, found, window)
+    timeout = None if forget is not None and found.by_progress else random.choice(TIMEOUTS)
     if when is None and found.on != TUP and random.random() < 0.2:
-        return Aggregate(functions(random, schema), found, session=window, timeout=timeout), [source]
+        shape = {"session": window, "timeout": timeout, "forget": forget}
+        return Aggregate(functions(random, schema), found, **shape), [source]
     offset = size(random, schema, found.on) if align and random.random() < 0.3 else None
     empty = when is None and found.on != TUP and random.random() < 0.3
-    shape = (window, advance, when, timeout, align, offset, None, empty)
+    shape = (window, advance, when, timeout, align, offset, None, empty, forget)
     return Aggregate(functions(random, schema), found, *shape), [source]
+
+
+def forgets(random: Random, found: Order, window: Any) -> Any:
+    """When the groups of an order are forgotten: by progress a length of at least a window, else a time."""
+    if not found.group_by or random.random() < 0.5:
+        return None
+    return window if found.by_progress else random.choice(FORGETS)
+
+
+def quiet(random: Random, group_by: tuple[str, ...]) -> str | None:
+    """After how much local time some groups are forgotten."""
+    return random.choice(FORGETS) if group_by else None
 
 
 def make_composed(draft: Draft) -> Made:
@@ -353,15 +370,15 @@ def make_changes(draft: Draft) -> Made:
     if not names:
         return None
     of = tuple(random.sample(names, min(len(names), random.choice([1, 1, 2]))))
-    return Changes(of, by, earlier_texts(random, schema, 0), random.random() < 0.7), [source]
+    texts = earlier_texts(random, schema, 0)
+    return Changes(of, by, texts, random.random() < 0.7, quiet(random, by)), [source]
 
 
 def make_lag(draft: Draft) -> Made:
     random, source = draft.random, draft.any_stream()
     schema = draft.streams[source]
-    return Lag(earlier_texts(random, schema, 1), groups(random, schema), random.choice([1, 1, 2, 5])), [
-        source
-    ]
+    by, back = groups(random, schema), random.choice([1, 1, 2, 5])
+    return Lag(earlier_texts(random, schema, 1), by, back, quiet(random, by)), [source]
 
 
 def earlier_texts(random: Random, schema: Schema, least: int) -> tuple[tuple[str, str], ...]:
@@ -470,7 +487,8 @@ def make_drop(draft: Draft) -> Made:
 def make_number(draft: Draft) -> Made:
     random, source = draft.random, draft.any_stream()
     by = groups(random, draft.streams[source])
-    return Number(f"n{random.randrange(100)}", by, random.choice([0, 0, 1, -5])), [source]
+    start = random.choice([0, 0, 1, -5])
+    return Number(f"n{random.randrange(100)}", by, start, quiet(random, by)), [source]
 
 
 def make_unnest(draft: Draft) -> Made:

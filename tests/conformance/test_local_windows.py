@@ -98,6 +98,7 @@ def test_marks_close_local_windows_and_pass_on(data: st.DataObject) -> None:
         advance=advance,
         align=True,
         empty=data.draw(st.booleans()),
+        forget=data.draw(st.sampled_from([None, size, "8 d"])) if group_by else None,
     )
     windows.output("windows").bsort(Order("at", by="progress")).output("sorted")
     sessions = source.aggregate(CHOSEN, Order("at", group_by=group_by, by="progress"), session=size)

@@ -270,12 +270,13 @@ class Stream:
         offset: Span | None = None,
         session: Span | None = None,
         empty: bool = False,
+        forget: Span | None = None,
         as_: str | None = None,
         tag: str = "",
         description: str = "",
     ) -> Stream:
         """Window functions over windows of the stream."""
-        shape = (size, advance, advance_when, timeout, align, offset, session, empty)
+        shape = (size, advance, advance_when, timeout, align, offset, session, empty, forget)
         box = Aggregate(functions, order, *shape)  # type: ignore[arg-type]
         return self._then(box, as_, tag, description)
 
@@ -301,12 +302,13 @@ class Stream:
         advance: Span = 1,
         order: Order = Order(TUP),
         timeout: str | None = None,
+        forget: Span | None = None,
         as_: str | None = None,
         tag: str = "",
         description: str = "",
     ) -> Stream:
         """Window functions over overlapping windows, of tuples unless an order is given."""
-        box = Slide(functions, size, advance, order, timeout)  # type: ignore[arg-type]
+        box = Slide(functions, size, advance, order, timeout, forget)  # type: ignore[arg-type]
         return self._then(box, as_, tag, description)
 
     def top(
@@ -322,12 +324,14 @@ class Stream:
         align: bool = False,
         offset: Span | None = None,
         session: Span | None = None,
+        forget: Span | None = None,
         as_: str | None = None,
         tag: str = "",
         description: str = "",
     ) -> Stream:
         """The first n tuples of each window by some keys, such as `price DESC`, with their ranks."""
-        box = Top(n, tuple(by), order, size, advance, advance_when, timeout, align, offset, session)
+        shape = (size, advance, advance_when, timeout, align, offset, session, forget)
+        box = Top(n, tuple(by), order, *shape)
         return self._then(box, as_, tag, description)
 
     def xsection(
@@ -352,12 +356,13 @@ class Stream:
         group_by: Sequence[str] = (),
         previous: Mapping[str, str] | None = None,
         first: bool = True,
+        forget: str | None = None,
         as_: str | None = None,
         tag: str = "",
         description: str = "",
     ) -> Stream:
         """The tuples whose attributes differ from those of the tuple before in their group."""
-        box = Changes(of, group_by, previous or (), first)  # type: ignore[arg-type]
+        box = Changes(of, group_by, previous or (), first, forget)  # type: ignore[arg-type]
         return self._then(box, as_, tag, description)
 
     def lag(
@@ -366,12 +371,13 @@ class Stream:
         *,
         group_by: Sequence[str] = (),
         back: int = 1,
+        forget: str | None = None,
         as_: str | None = None,
         tag: str = "",
         description: str = "",
     ) -> Stream:
         """Each tuple with attributes of an earlier tuple of its group."""
-        box = Lag(attributes, group_by, back)  # type: ignore[arg-type]
+        box = Lag(attributes, group_by, back, forget)  # type: ignore[arg-type]
         return self._then(box, as_, tag, description)
 
     def distinct(
@@ -392,12 +398,13 @@ class Stream:
         group_by: Sequence[str] = (),
         *,
         start: int = 0,
+        forget: str | None = None,
         as_: str | None = None,
         tag: str = "",
         description: str = "",
     ) -> Stream:
         """The stream with the number of each tuple in its group as one more attribute."""
-        return self._then(Number(attribute, tuple(group_by), start), as_, tag, description)
+        return self._then(Number(attribute, tuple(group_by), start, forget), as_, tag, description)
 
     def join(
         self,

@@ -39,6 +39,8 @@ class Due(NamedTuple):
     """Infinite for never; rounded, which a comparison has to allow for."""
     times: Indexes
     """NEVER_DUE for never."""
+    quiet: Mask
+    """Whether they will only be forgotten then, which can wait for the next event."""
 
     def reached(self, mark: float, now: int) -> Mask:
         """Which of them are due."""

@@ -86,8 +86,11 @@ class Pipeline:
         }
         for box_id, kernel in self.kernels.items():
             kernel.unread_ports = _unread(network, box_id)
-        timeouts = {box_id: node.box.timeout_us for box_id, node in network.boxes.items()}
-        self._timed = {box_id: timeout for box_id, timeout in timeouts.items() if timeout is not None}
+        times = {
+            box_id: [each for each in (node.box.timeout_us, node.box.forget_us) if each is not None]
+            for box_id, node in network.boxes.items()
+        }
+        self._timed = {box_id: min(found) for box_id, found in times.items() if found}
 
     def start(self) -> PipelineState:
         """The state before the first event."""
@@ -151,7 +154,8 @@ class Pipeline:
     def quiet_until(self, state: PipelineState, now: int) -> int:
         """The local time before which no timeout is due, whatever comes from `now` on; at least the next.
 
-        What is due at `now` fires first. What begins at `now` or later is due after its timeout.
+        What is due at `now` fires first. What begins at `now` or later is due after its timeout, and no group
+        that has a tuple from then on is forgotten before another one can come.
         """
         due = self.deadline(state)
         begun = min((now + timeout + 1 for timeout in self._timed.values()), default=NEVER_DUE)

@@ -104,6 +104,12 @@ class Superbox:
         """Whether the passing of time alone can make a box emit."""
         return any(node.box.timeout_us is not None for node in self.network.boxes.values())
 
+    @cached_property
+    def goes_by_time(self) -> bool:
+        """Whether the local time of a tuple's arrival matters to a box."""
+        boxes = (node.box for node in self.network.boxes.values())
+        return self.has_timeouts or any(box.forget_us is not None for box in boxes)
+
 
 class Cutter(Protocol):
     """What cuts a network into superboxes, and can join some of them."""

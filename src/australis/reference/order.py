@@ -166,3 +166,21 @@ def disorder_of(order: Order, length: Number | None) -> Disorder:
     if order.by_progress:
         return Boundless()
     return Slack(order.count) if length is None else Length(length)
+
+
+class Arrivals:
+    """When the last tuple of each group arrived; after `forget_us` without one, a group begins anew.
+
+    >>> arrivals = Arrivals(10)
+    >>> [arrivals.is_new(("a",), now) for now in (0, 10, 21)]
+    [True, False, True]
+    """
+
+    def __init__(self, forget_us: int | None) -> None:
+        self._forget_us = forget_us
+        self._last: dict[Key, int] = {}
+
+    def is_new(self, group: Key, now: int) -> bool:
+        """Note the arrival of a tuple; whether nothing is remembered of its group."""
+        last, self._last[group] = self._last.get(group), now
+        return last is None or (self._forget_us is not None and now > last + self._forget_us)

@@ -16,6 +16,7 @@ from australis.algebra.boxes.box import (
     at,
     call_fields,
     check_syntax,
+    forgets_after,
     named_texts,
     predicate,
     window_calls,
@@ -51,6 +52,10 @@ class BoundAggregate:
     origin: int | float = 0
     """Aligned windows start at this value plus multiples of the advance."""
     is_session: bool = False
+    forget: int | float | None = None
+    """How far after its last tuple a group is forgotten, if the order is by progress."""
+    forget_us: int | None = None
+    """After how long without a tuple a group is forgotten, if it is not."""
 
     @property
     def resolution(self) -> int | float | None:
@@ -68,7 +73,9 @@ class Aggregate(Box):
     at each one on which the predicate holds. If neither is given, `advance` is `size`. With `session` instead
     of `size`, a window lasts until that much passes without an in-order tuple of its group. A window is
     emitted by the first in-order tuple past its end, or when `timeout` has passed since its first tuple.
-    Windows without tuples are emitted only with `empty`, if they lie after a tuple of their group.
+    Windows without tuples are emitted only with `empty`, if they lie after a tuple of their group. After
+    `forget` without tuples, a group of which nothing is open begins anew: a length of the order if that is by
+    progress, else local time.
 
     >>> Aggregate({"average": "avg(price)"}, Order("time", group_by=("sid",)), size="1 hour").advance is None
     True
@@ -84,6 +91,7 @@ class Aggregate(Box):
     offset: Span | None = None
     session: Span | None = None
     empty: bool = False
+    forget: Span | None = None
     kind: ClassVar[str] = "aggregate"
     ordered: ClassVar[bool] = True
     keeps_tuples: ClassVar[bool] = False
@@ -109,6 +117,8 @@ class Aggregate(Box):
                 _check_timeout(self.timeout)
             with found.at():
                 self._check_shape()
+            with found.at():
+                self._check_forget()
             if self.advance_when is not None:
                 with found.at("advance_when"):
                     parse(self.advance_when)
@@ -130,6 +140,16 @@ class Aggregate(Box):
         if self.offset is not None and not self.align:
             raise AlgebraError(Problem("offset", "is given without align", "align: true, or no offset"))
 
+    def _check_forget(self) -> None:
+        if not self.order.by_progress:
+            forgets_after(self.forget, self.order.group_by)
+        elif self.forget is not None:
+            if not self.order.group_by:
+                what = "is given, but there are no groups"
+                raise AlgebraError(Problem("forget", what, "an order with group_by"))
+            # A window that times out on waiting tuples settles where the windows of its group begin.
+            self._refuse("forget", "timeout")
+
     def _refuse(self, given: str, *others: str) -> None:
         for other in others:
             if getattr(self, other) is not None and getattr(self, other) is not False:
@@ -149,7 +169,30 @@ class Aggregate(Box):
             slack = self.order.length(schema)
         is_session = self.session is not None
         step = None if when or is_session else advance
-        return BoundAggregate(order_type, functions, size, step, when, timeout, slack, origin, is_session)
+        return BoundAggregate(
+            order_type,
+            functions,
+            size,
+            step,
+            when,
+            timeout,
+            slack,
+            origin,
+            is_session,
+            self._forget(order_type, size),
+            self.forget_us,
+        )
+
+    def _forget(self, order_type: DataType, size: float) -> int | float | None:
+        """How far after its last tuple a group is forgotten, in the units of the order's type."""
+        if self.forget is None or not self.order.by_progress:
+            return None
+        with at("forget"):
+            found = units(self.forget, order_type)
+            if found < size:
+                what = f"{self.forget!r} is less than a window, {self._length!r}"
+                raise AlgebraError(Problem("", what, "at least that"))
+        return found
 
     def is_local(self, schema: Schema) -> bool:
         """Whether its windows lie along the clocks of the network's time zone."""
@@ -210,6 +253,17 @@ class Aggregate(Box):
     @property
     def timeout_us(self) -> int | None:
         return None if self.timeout is None else microseconds(self.timeout)
+
+    @property
+    def forget_us(self) -> int | None:
+        return None if self.order.by_progress else forgets_after(self.forget, self.order.group_by)
+
+    @property
+    def remembers_groups(self) -> bool:
+        # By progress nothing is to be known of a closed window, if the next may begin anywhere.
+        begins_anywhere = self.align or self.session is not None
+        needs_none = self.order.by_progress and begins_anywhere and not self.empty
+        return self.forget is None and bool(self.order.group_by) and not needs_none
 
     @property
     def orders(self) -> Mapping[int, Order]:
@@ -339,6 +393,7 @@ class Slide(Composed):
     advance: Span = 1
     order: Order = Order(TUP)
     timeout: str | None = None
+    forget: Span | None = None
     kind: ClassVar[str] = "slide"
 
     def __post_init__(self) -> None:
@@ -347,7 +402,14 @@ class Slide(Composed):
 
     @cached_property
     def core(self) -> Aggregate:
-        return Aggregate(self.functions, self.order, self.size, advance=self.advance, timeout=self.timeout)
+        return Aggregate(
+            self.functions,
+            self.order,
+            self.size,
+            advance=self.advance,
+            timeout=self.timeout,
+            forget=self.forget,
+        )
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         bound = self.core.bind(inputs[0])

@@ -24,6 +24,7 @@ from australis.algebra.guards import Gathering, guard, shown
 from australis.algebra.order import Order, is_orderable
 from australis.algebra.progress import Passing
 from australis.algebra.schema import Field, Schema
+from australis.algebra.spans import microseconds
 from australis.algebra.types import BOOLEAN
 from australis.errors import AlgebraError, ExpressionError, Problem
 
@@ -106,6 +107,16 @@ class Box(ABC):
     @abstractmethod
     def timeout_us(self) -> int | None:
         """The microseconds after which it may emit without new input; None for never."""
+
+    @property
+    def forget_us(self) -> int | None:
+        """The microseconds of local time after which a quiet group is forgotten; None for never."""
+        return None
+
+    @property
+    def remembers_groups(self) -> bool:
+        """Whether something is kept of every group for ever, though `forget` could prevent it."""
+        return False
 
     def holds_us(self, *schemas: Schema) -> int:
         """How long a result's oldest tuple has been held, in microseconds, where parameters say so.
@@ -261,6 +272,14 @@ class Composed(Box):
     def timeout_us(self) -> int | None:
         return self.core.timeout_us
 
+    @property
+    def forget_us(self) -> int | None:
+        return self.core.forget_us
+
+    @property
+    def remembers_groups(self) -> bool:
+        return self.core.remembers_groups
+
     def holds_us(self, *schemas: Schema) -> int:
         return self.core.holds_us(*schemas)
 
@@ -296,6 +315,16 @@ class Composed(Box):
 
     def origins(self, *schemas: Schema) -> tuple[Mapping[str, str], ...]:
         return self.core.origins(*schemas)
+
+
+def forgets_after(forget: object, group_by: Sequence[str]) -> int | None:
+    """The microseconds of local time after which a box forgets a quiet group; None if it does not."""
+    if forget is None:
+        return None
+    with at("forget"):
+        if not group_by:
+            raise AlgebraError(Problem("", "is given, but there are no groups", "attributes to group by"))
+        return microseconds(forget)  # type: ignore[arg-type]
 
 
 def unchanged(*schemas: Schema) -> tuple[Mapping[str, str], ...]:

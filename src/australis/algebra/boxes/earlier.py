@@ -14,6 +14,7 @@ from australis.algebra.boxes.box import (
     Passings,
     at,
     check_syntax,
+    forgets_after,
     named_texts,
     passed_on,
 )
@@ -31,11 +32,20 @@ class Earlier(Box):
     """A box that passes on tuples as they arrive, with attributes of earlier tuples of their groups added."""
 
     group_by: tuple[str, ...]
+    forget: str | None
     ordered: ClassVar[bool] = True
     keeps_tuples: ClassVar[bool] = False
     copies_tuples: ClassVar[bool] = True
     pairs_inputs: ClassVar[bool] = False
     timeout_us: ClassVar[None] = None
+
+    @property
+    def forget_us(self) -> int | None:
+        return forgets_after(self.forget, self.group_by)
+
+    @property
+    def remembers_groups(self) -> bool:
+        return self.forget is None and bool(self.group_by)
 
     @abstractmethod
     def added(self) -> tuple[str, NamedTexts]:
@@ -87,7 +97,7 @@ class Changes(Earlier):
 
     The first tuple of a group is one of them, unless `first` is false. `previous` adds attributes of the
     tuple with which the values before began, such as what they were and since when. Values are equal where
-    SQL's GROUP BY says so.
+    SQL's GROUP BY says so. A group without tuples for longer than `forget`, of local time, begins anew.
 
     >>> alarms = Changes(("state",), ("sensor",), {"was": "state", "since": "time"})
     >>> alarms.previous
@@ -98,6 +108,7 @@ class Changes(Earlier):
     group_by: tuple[str, ...] = ()
     previous: NamedTexts = ()
     first: bool = True
+    forget: str | None = None
     kind: ClassVar[str] = "changes"
 
     def __post_init__(self) -> None:
@@ -107,6 +118,7 @@ class Changes(Earlier):
         if self.previous:
             object.__setattr__(self, "previous", named_texts(self.previous, "previous"))
         check_syntax(self.previous, "previous", parse)
+        _ = self.forget_us
         if not self.of:
             raise AlgebraError(Problem("of", "is empty", "at least one attribute"))
         for index, name in enumerate(self.of):
@@ -135,7 +147,8 @@ class Changes(Earlier):
 class Lag(Earlier):
     """`Lag(A.., Back n, GroupBy B..)`: each tuple with attributes of the n-th tuple before it in its group.
 
-    They are NULL for the first n tuples of a group.
+    They are NULL for the first n tuples of a group. A group without tuples for longer than `forget`, of local
+    time, begins anew.
 
     >>> Lag({"before": "price"}, ("stock",)).back
     1
@@ -144,12 +157,14 @@ class Lag(Earlier):
     attributes: NamedTexts
     group_by: tuple[str, ...] = ()
     back: int = 1
+    forget: str | None = None
     kind: ClassVar[str] = "lag"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", named_texts(self.attributes, "attributes"))
         object.__setattr__(self, "group_by", distinct_names(self.group_by, "group_by"))
         check_syntax(self.attributes, "attributes", parse)
+        _ = self.forget_us
         if not is_a(self.back, int) or not 1 <= self.back <= BACK_MAX:
             expected = f"a whole number of tuples from 1 to {BACK_MAX}"
             raise AlgebraError(Problem("back", f"is {shown(self.back)}", expected))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from australis.algebra.boxes.box import Box, Names, Passings, at, passed_on, unchanged
+from australis.algebra.boxes.box import Box, Names, Passings, at, forgets_after, passed_on, unchanged
 from australis.algebra.expr import Expr, WindowCall
 from australis.algebra.guards import guard
 from australis.algebra.order import distinct_names, lookup
@@ -22,6 +22,8 @@ START_MAX = 2**62
 class Number(Box):
     """`Number(A, GroupBy B.., Start n)`: every tuple, with its number in its group as the attribute A.
 
+    A group without tuples for longer than `forget`, of local time, begins anew.
+
     >>> from australis.algebra.schema import parse_schema
     >>> print(Number("visit", ("user",)).output_schemas(parse_schema("user string"))[0])
     user string, visit long not null
@@ -30,6 +32,7 @@ class Number(Box):
     attribute: str
     group_by: tuple[str, ...] = ()
     start: int = 0
+    forget: str | None = None
     kind: ClassVar[str] = "number"
     ordered: ClassVar[bool] = True
     keeps_tuples: ClassVar[bool] = False
@@ -45,6 +48,16 @@ class Number(Box):
         guard(self.start, int, "start", "a whole number")
         if abs(self.start) > START_MAX:
             raise AlgebraError(Problem("start", f"is {self.start}", f"from {-START_MAX} to {START_MAX}"))
+
+        _ = self.forget_us
+
+    @property
+    def forget_us(self) -> int | None:
+        return forgets_after(self.forget, self.group_by)
+
+    @property
+    def remembers_groups(self) -> bool:
+        return self.forget is None and bool(self.group_by)
 
     def output_schemas(self, *inputs: Schema) -> tuple[Schema, ...]:
         if self.attribute in inputs[0]:

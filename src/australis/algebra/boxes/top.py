@@ -53,6 +53,7 @@ class Top(Box):
     align: bool = False
     offset: Span | None = None
     session: Span | None = None
+    forget: Span | None = None
     kind: ClassVar[str] = "top"
     ordered: ClassVar[bool] = True
     keeps_tuples: ClassVar[bool] = True
@@ -71,7 +72,9 @@ class Top(Box):
         """An Aggregate that has the same windows."""
         functions = ((RANK, "count(*)"),)
         shape = (self.size, self.advance, self.advance_when, self.timeout)
-        return Aggregate(functions, self.order, *shape, self.align, self.offset, self.session)
+        return Aggregate(
+            functions, self.order, *shape, self.align, self.offset, self.session, forget=self.forget
+        )
 
     def bind(self, schema: Schema) -> BoundTop:
         """The box with types, for inputs of a schema."""
@@ -93,6 +96,14 @@ class Top(Box):
     @property
     def timeout_us(self) -> int | None:
         return self.windows.timeout_us
+
+    @property
+    def forget_us(self) -> int | None:
+        return self.windows.forget_us
+
+    @property
+    def remembers_groups(self) -> bool:
+        return self.windows.remembers_groups
 
     @property
     def orders(self) -> Mapping[int, Order]:

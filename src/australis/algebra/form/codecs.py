@@ -349,7 +349,7 @@ FIELDS: dict[str, Codec] = {
     **dict.fromkeys(("attributes", "previous"), EXPRESSIONS),
     "functions": NAMED,
     **dict.fromkeys(("order", "left", "right"), ORDER),
-    **dict.fromkeys(("size", "advance", "offset", "session", "within"), SPAN),
+    **dict.fromkeys(("size", "advance", "offset", "session", "within", "forget"), SPAN),
     **dict.fromkeys(("advance_when", "timeout", "predicate", "on", "attribute", "array", "position"), TEXT),
     "how": HOW,
     "table": SIDE,

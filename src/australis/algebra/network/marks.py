@@ -106,6 +106,19 @@ def guessed_slacks(network: Network) -> list[Problem]:
     return found
 
 
+def endless_groups(network: Network) -> list[Problem]:
+    """Boxes that remember groups by an attribute that only rises, so that new ones come for ever."""
+    marked = marked_streams(network.inputs, network.boxes, network.order, network.schemas)
+    found = []
+    for box_id in network.order:
+        box, source = network.boxes[box_id].box, network.boxes[box_id].sources[0]
+        rising = [name for name in box.partition_keys(0) if name in marked.get(source, _NONE)]
+        if box.remembers_groups and rising:
+            what = f"groups by {rising[0]!r}, which rises: it remembers ever more groups"
+            found.append(Problem(f"{box_id}.forget", what, "`forget`, after which a group is forgotten"))
+    return found
+
+
 def _disorder(network: Network, source: Ref, groups: frozenset[str]) -> str | None:
     """Why the tuples of groups of a stream are out of order; None if no box is known to be the reason."""
     node = network.boxes.get(source.id)

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from australis.algebra.boxes import Box, NamedTexts
 from australis.algebra.expr import nearest
 from australis.algebra.guards import guard_texts
-from australis.algebra.network.marks import guessed_slacks, mark_problems, marked_streams
+from australis.algebra.network.marks import endless_groups, guessed_slacks, mark_problems, marked_streams
 from australis.algebra.network.parts import ConnectionPoint, Group, Input, Node, Output, Ref
 from australis.algebra.quality import Held, ValueGraph
 from australis.algebra.schema import NAME, NAME_EXPECTED, Schema, parse_schema
@@ -151,10 +151,11 @@ class Network:
         return replace(self, inputs={**self.inputs, **moved})
 
     def warnings(self) -> tuple[Problem, ...]:
-        """What is allowed but probably a mistake: unread streams, joins that never forget, odd graphs."""
+        """What is allowed but probably a mistake: unread streams, boxes that never forget, odd graphs."""
         read = _read_ids(self)
         found = [p.under(box_id) for box_id in self.order for p in _box_warnings(self, box_id, read)]
         found += guessed_slacks(self)
+        found += endless_groups(self)
         found += [
             Problem(name, "no box or output reads this input") for name in self.inputs if name not in read
         ]

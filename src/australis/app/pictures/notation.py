@@ -171,6 +171,7 @@ def _aggregate(box: Aggregate) -> list[str]:
         _optional("Offset", box.offset),
         "Empty" if box.empty else "",
         _optional("Timeout", box.timeout),
+        _optional("Forget", box.forget),
     ]
 
 
@@ -181,7 +182,7 @@ def _tumble(box: Tumble) -> list[str]:
 def _slide(box: Slide) -> list[str]:
     order = "" if box.order == Order(TUP) else f"Assuming {order_text(box.order)}"
     sizes = [f"Size {box.size}", f"Advance {box.advance}", _optional("Timeout", box.timeout)]
-    return [*_functions(box.functions), order, *sizes]
+    return [*_functions(box.functions), order, *sizes, _optional("Forget", box.forget)]
 
 
 def _xsection(box: XSection) -> list[str]:
@@ -217,7 +218,8 @@ def _resample(box: Resample) -> list[str]:
 
 def _number(box: Number) -> list[str]:
     group_by = _group_by(box.group_by) if box.group_by else ""
-    return [box.attribute, group_by, f"Start {box.start}" if box.start else ""]
+    start = f"Start {box.start}" if box.start else ""
+    return [box.attribute, group_by, start, _optional("Forget", box.forget)]
 
 
 def _unnest(box: Unnest) -> list[str]:

@@ -141,7 +141,7 @@ class Dispatch:
             superbox=superbox.id,
             train=self._started,
             partitions=partitions,
-            time_slices=time_slices(events, lo, hi, timed=superbox.has_timeouts, tables=superbox.tables),
+            time_slices=time_slices(events, lo, hi, timed=superbox.goes_by_time, tables=superbox.tables),
             shares=shares(
                 superbox,
                 min(sum(weights.values()), most),
@@ -181,7 +181,7 @@ class Dispatch:
     def _events(self, superbox: Superbox, lo: int, hi: int) -> tuple[list[LogEvent], int]:
         """The events from `lo` up to `hi` that matter to a superbox, or as many as a train may have."""
         log = self._ledger.catalog
-        if not superbox.has_timeouts:
+        if not superbox.goes_by_time:
             found = [*log.flushes(lo, hi), *loads_of(log, superbox, lo, hi)]
             return sorted(found, key=lambda event: event.base), hi
         events = log.events(lo, hi, MOMENTS_MOST)

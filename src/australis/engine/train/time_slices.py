@@ -14,7 +14,7 @@ def time_slices(
 ) -> tuple[TimeSlice, ...]:
     """The time slices of the numbers from `lo` up to `hi`.
 
-    If no box has a timeout, local time changes nothing: only ends of streams and new versions of `tables`
+    If no box goes by local time, that changes nothing: only ends of streams and new versions of `tables`
     matter, and other events may be left out. Else a slice has the local times of its events, and the worker
     divides it where timeouts are due.
 

@@ -20,7 +20,7 @@ from australis.kernels.arrays.columns import (
 )
 from australis.kernels.arrays.groups import GroupCodes, dense, encode, first_rows, normalised
 from australis.kernels.arrays.hashing import DIGEST_BYTES, Digests, digests, partitions, spark_hash
-from australis.kernels.arrays.numbered_rows import Numbered, PortKeys, by_group
+from australis.kernels.arrays.numbered_rows import Numbered, PortKeys, by_group, without_keys
 from australis.kernels.arrays.ranges import (
     arrange,
     first_beyond,
@@ -30,7 +30,7 @@ from australis.kernels.arrays.ranges import (
     seek_beyond,
     seek_near,
 )
-from australis.kernels.arrays.slots import by_slot, lower_to_least
+from australis.kernels.arrays.slots import by_slot, first_times, lower_to_least
 
 __all__ = [
     "DIGEST_BYTES",
@@ -52,6 +52,7 @@ __all__ = [
     "first_beyond",
     "first_near",
     "first_rows",
+    "first_times",
     "frozen",
     "grown",
     "joined",
@@ -68,4 +69,5 @@ __all__ = [
     "spark_hash",
     "stacked",
     "with_numbers",
+    "without_keys",
 ]

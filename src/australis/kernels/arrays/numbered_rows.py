@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import pyarrow as pa
+
 from australis.errors import KernelError, Problem
+from australis.kernels.arrays.columns import Mask, column, numbers, rows_of, with_numbers
 
 PortKeys = tuple[tuple[str, ...], ...]
 """For each port of a box, the attributes by which its tuples are partitioned; they correspond across ports.
@@ -36,3 +40,16 @@ def by_group(
             Problem(table, f"{grouped}, so it cannot be partitioned by {asked}", "some attributes grouped by")
         )
     return Numbered(table, tuple(group_by), tuple(keys), followers)
+
+
+def without_keys(state: Mapping[str, pa.Table], numbered: Numbered, gone: Mask) -> Mapping[str, pa.Table]:
+    """A state without some keys, and without the rows that belong to them."""
+    if not gone.any():
+        return state
+    after, places = dict(state), np.cumsum(~gone) - 1
+    after[numbered.table] = rows_of(state[numbered.table], np.flatnonzero(~gone))
+    for name, number in numbered.followers.items():
+        keys = numbers(column(state[name], number))
+        kept = np.flatnonzero(~gone[keys])
+        after[name] = with_numbers(rows_of(state[name], kept), number, places[keys[kept]])
+    return after

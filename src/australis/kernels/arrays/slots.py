@@ -7,6 +7,9 @@ import numpy as np
 from australis.kernels.arrays.columns import Indexes
 from australis.kernels.compiled import njit
 
+LONG_AGO = -(2**62)
+"""A local time before all others."""
+
 
 @njit(nogil=True)
 def by_slot(slots: Indexes, count: int) -> tuple[Indexes, Indexes]:
@@ -31,3 +34,15 @@ def lower_to_least(best: Indexes, slots: Indexes, rows: Indexes, values: Indexes
         slot, row = np.uint64(slots[pair]), np.uint64(rows[pair])
         if values[row] < best[slot]:  # noqa: PLR1730 - to store only what is less is faster than min().
             best[slot] = values[row]
+
+
+def first_times(codes: Indexes, times: Indexes, count: int) -> Indexes:
+    """The ascending time of the first row of each group below `count`; for one without rows, long ago.
+
+    >>> first_times(np.array([1, 3, 1]), np.array([5, 6, 7]), 2).tolist() == [LONG_AGO, 5]
+    True
+    """
+    found = np.full(count, LONG_AGO)
+    known = np.flatnonzero(codes < count)[::-1]
+    found[codes[known]] = times[known]
+    return found

@@ -16,20 +16,23 @@ from australis.algebra.order import SortKey
 from australis.algebra.schema import TS, TUP, Schema
 from australis.algebra.types import DataType
 from australis.kernels.arrays import (
+    GroupCodes,
     Indexes,
+    Mask,
     Numbered,
     Numbers,
     PortKeys,
     by_group,
     column,
     encode,
+    first_times,
     frozen,
     grown,
     lower_to_least,
     numbers,
     rows_of,
     stacked,
-    with_numbers,
+    without_keys,
 )
 from australis.kernels.compiled import njit
 from australis.kernels.expressions import arrow, evaluate, truths
@@ -54,9 +57,11 @@ from australis.kernels.ordering import (
 )
 from australis.kernels.windows import (
     GROUP,
+    LAST_ARRIVED,
     OLDEST,
     PASSED,
     VALUE,
+    Eras,
     Groups,
     Layout,
     LocalClock,
@@ -71,6 +76,7 @@ from australis.kernels.windows import (
     closed_by_mark,
     deadline,
     deadlines,
+    eras_of,
     existing,
     fire,
     following,
@@ -78,7 +84,12 @@ from australis.kernels.windows import (
     groups_of,
     in_order,
     joined_results,
+    known_until,
+    last_values,
     local_clock,
+    no_eras,
+    quiet_groups,
+    running_groups,
     tails_of,
 )
 
@@ -103,15 +114,26 @@ class AggregateKernel(Kernel):
         self._timezone = timezone
         self._clock = clock_of(self._bound, box, schema, timezone)
         windows = windows_of(self._bound, box)
-        self._layout = Layout(self.calls(), windows, self._bound.timeout, self._clock, box.empty)
+        # By progress the mark tells what has been passed. A group of which nothing is open is then known only
+        # by where its windows begin, or by its next empty one.
+        begins_anywhere = isinstance(windows, Sessions) or (isinstance(windows, Steps) and windows.aligned)
+        self._forgets = box.order.by_progress and bool(box.order.group_by)
+        self._forgets = self._forgets and begins_anywhere and not box.empty
+        self._layout = Layout(
+            self.calls(),
+            windows,
+            self._bound.timeout,
+            self._clock,
+            box.empty,
+            None if self._forgets else self._bound.forget,
+            self._bound.forget_us,
+        )
         keys = pa.schema([pa.field(name, schema[name].type.arrow) for name in box.order.group_by])
         self._groups_schema = self._layout.groups_schema(keys)
         self._no_arrivals = self._nothing_late = empty_output(schema)
         self.progress_on = {0: box.order.on} if box.order.by_progress else {}
-        # By progress the mark tells what has been passed. A group of which nothing is open is then known only
-        # by where its windows begin, or by its next empty one.
-        begins_anywhere = isinstance(windows, Sessions) or (isinstance(windows, Steps) and windows.aligned)
-        self._forgets = bool(self.progress_on and box.order.group_by) and begins_anywhere and not box.empty
+        followers = {"waiting": GROUP, "windows": GROUP}
+        self._numbered = Numbered("groups", box.order.group_by, box.order.group_by, followers)
 
     def calls(self) -> tuple[WindowCall, ...]:
         """What is accumulated in each window."""
@@ -148,20 +170,21 @@ class AggregateKernel(Kernel):
 
     def tick(self, state: State, now: int) -> Step:
         fired = fire(self._layout, state, now)
+        after = state if fired is None else fired.state
+        kept = without_keys(after, self._numbered, quiet_groups(self._layout, after, now))
         if fired is None:
-            return Step(state, self.nothing())
-        results = self._together(fired.results, fired.state["groups"])
-        return Step(fired.state, (self._output(results, fired.state["groups"], results.releases),))
+            return Step(kept, self.nothing())
+        results = self._together(fired.results, after["groups"])
+        return Step(kept, (self._output(results, after["groups"], results.releases),))
 
     def flush(self, state: State, now: int) -> Step:
         fired = self.tick(state, now)
         groups, waiting = fired.state["groups"], fired.state["waiting"]
-        windows = OpenWindows(
-            self._layout, fired.state["windows"], waiting, groups_of(groups, groups.num_rows)
-        )
-        released = in_order(waiting)
-        closed, ignored = windows.run(released)
-        gaps, _ = self._gaps(groups, windows, released, waiting, None)
+        eras = self._eras(groups, groups.num_rows, in_order(waiting))
+        windows = OpenWindows(self._layout, fired.state["windows"], waiting, groups_of(groups, eras.count))
+        closed, ignored = windows.run(eras.releases)
+        gaps, _ = self._gaps(groups, windows, eras, waiting, None)
+        groups = rows_of(groups, eras.owner) if eras.count > groups.num_rows else groups
         still_open = np.arange(windows.count)
         still_open = still_open[windows.lives(still_open)]
         rest = windows.results(still_open, np.full(len(still_open), -1))
@@ -181,12 +204,19 @@ class AggregateKernel(Kernel):
         return (self._order.group_by,)
 
     def due(self, state: State) -> Due | None:
-        if not self.progress_on and self._layout.timeout is None:
+        if not self.progress_on and self._layout.timeout is None and self._layout.forget_us is None:
             return None
-        groups = state["groups"].num_rows
-        times = np.full(groups, NEVER_DUE)
-        lower_to_least(times, *deadlines(self._layout, state))
-        return Due(self._due_marks(state) if self.progress_on else np.full(groups, np.inf), times)
+        groups, layout = state["groups"], self._layout
+        times, quiet = np.full(groups.num_rows, NEVER_DUE), np.zeros(groups.num_rows, np.bool_)
+        lower_to_least(times, *deadlines(layout, state))
+        marks = self._due_marks(state) if self.progress_on else np.full(len(times), np.inf)
+        if layout.forget is not None:
+            quiet = np.isinf(marks)
+            marks[quiet] = last_values(groups, layout.forget)[quiet]
+        if layout.forget_us is not None:
+            quiet = ~running_groups(layout, state)
+            times[quiet] = numbers(column(groups, LAST_ARRIVED))[quiet] + layout.forget_us + 1
+        return Due(marks, times, quiet)
 
     def _due_marks(self, state: State) -> npt.NDArray[np.float64]:
         """The least mark at which a tuple of each group is released, or a window closed."""
@@ -194,10 +224,12 @@ class AggregateKernel(Kernel):
         windows = OpenWindows(self._layout, state["windows"], waiting, groups_of(groups, groups.num_rows))
         ends, owners = windows.slots.end, windows.slots.group
         if self._layout.empty and isinstance(self._layout.windows, Steps):
-            found = following(
-                self._layout.windows, tails_of(groups, groups.num_rows), windows.groups.first_start
-            )
-            ends, owners = np.append(ends, found[1]), np.append(owners, found[0])
+            tails = tails_of(groups, groups.num_rows)
+            emitting, until = following(self._layout.windows, tails, windows.groups.first_start)
+            if self._layout.forget is not None:
+                known = until <= last_values(groups, self._layout.forget, self._clock)[emitting]
+                emitting, until = emitting[known], until[known]
+            ends, owners = np.append(ends, until), np.append(owners, emitting)
         if self._clock is not None:
             ends = self._clock.instants(ends)
         marks = np.full(groups.num_rows, np.inf)
@@ -211,8 +243,9 @@ class AggregateKernel(Kernel):
     # --- arrivals
 
     def _arrive(self, state: State, batch: pa.Table, times: Indexes, marks: Marks | None = None) -> Step:
-        groups, waiting = state["groups"], state["waiting"]
         placed, late = self._placed(batch), self._nothing_late
+        state = self._awake(state, placed.batch, times[placed.rows])
+        groups, waiting = state["groups"], state["waiting"]
         if marks is not None:
             whole = placed
             placed, rows_late = in_time(whole, marks)
@@ -223,13 +256,16 @@ class AggregateKernel(Kernel):
         rows = stacked([waiting, self._rows(placed.batch, found.codes, values, times[placed.rows])])
         codes, keys = numbers(column(rows, GROUP)), sort_keys(numbers(column(rows, VALUE)))
         released = self._released(codes, keys, waiting.num_rows, passed, placed, marks)
-        windows = OpenWindows(self._layout, state["windows"], rows, groups_of(groups, found.count))
         order = from_sort_keys(released.keys, self._layout.number_type.to_pandas_dtype())
         releases = Releases(*map(frozen, (released.rows, released.groups, order)))
-        results, ignored = windows.run(releases)
+        eras = self._eras(groups, found.count, releases)
+        names = rows_of(found.keys, eras.owner) if eras.count > found.count else found.keys
+        arrived = self._arrived(groups, found, times[placed.rows])
+        windows = OpenWindows(self._layout, state["windows"], rows, groups_of(groups, eras.count))
+        results, ignored = windows.run(eras.releases)
         clock = self._clock
         last = None if marks is None else _reading(marks.last, clock)
-        gaps, tails = self._gaps(groups, windows, releases, rows, last)
+        gaps, tails = self._gaps(groups, windows, eras, rows, last)
         if marks is None:
             results = _in_sequence([results, *gaps]) if gaps else results
             causes = placed.rows[released.causes[results.releases]]
@@ -237,11 +273,11 @@ class AggregateKernel(Kernel):
             parts = [results, *gaps] if last is None else [results, *gaps, windows.close_up_to(last)]
             results = joined_results(parts)
             causes = marks.reaching(results.end if clock is None else clock.instants(results.end))
-            order = np.lexsort((self._places(results, found.keys), results.start, causes))
+            order = np.lexsort((self._places(results, names), results.start, causes))
             results, causes = results.taken(order), causes[order]
         after: State = {
-            "groups": self._groups(found.keys, released.passed, windows.groups, tails),
-            "waiting": rows_of(rows, released.waiting),
+            "groups": self._groups(names, released.passed[eras.owner], windows.groups, tails, eras, arrived),
+            "waiting": eras.renumbered(rows_of(rows, released.waiting)),
             "windows": windows.table(),
         }
         late_count = late.num_rows + released.late
@@ -249,8 +285,8 @@ class AggregateKernel(Kernel):
             late = late_tuples(placed, released.late_rows(waiting.num_rows, len(codes)), placed.rows)
         outputs = (self._output(results, after["groups"], causes),)
         lates = late if self._order.late else None
-        if self._forgets:
-            after = _without_idle(after)
+        if marks is not None:
+            after = self._remembered(after, eras, marks.last)
         return Step(after, outputs, placed.rejected, late_count, ignored, late_tuples=lates)
 
     def _released(
@@ -297,7 +333,7 @@ class AggregateKernel(Kernel):
         self,
         groups: pa.Table,
         windows: OpenWindows,
-        released: Releases,
+        eras: Eras,
         rows: pa.Table,
         mark: int | float | None,
     ) -> tuple[list[WindowResults], Tails | None]:
@@ -305,25 +341,83 @@ class AggregateKernel(Kernel):
         steps = self._layout.windows
         if not self._layout.empty or not isinstance(steps, Steps):
             return [], None
-        first_starts, clock = windows.groups.first_start, self._clock
+        first_starts, clock, released = windows.groups.first_start, self._clock, eras.releases
         values = released.value if clock is None else clock.readings(released.value)
         ts = numbers(column(rows, OLDEST))[released.row]
         tails = tails_of(groups, len(first_starts))
         found, tails = closed_between(steps, tails, released.group, values, ts, first_starts)
         parts = [found]
-        if mark is not None:
-            found, tails = closed_by_mark(steps, tails, mark, first_starts)
+        if mark is not None or self._layout.forget is not None:
+            marks, concerned = self._known_until(eras, mark, first_starts.dtype)
+            found, tails = closed_by_mark(steps, tails, marks, first_starts, concerned)
             parts.append(found)
         if clock is not None:
             parts = [existing(steps, part, first_starts, clock) for part in parts]
         return [windows.empty(part) for part in parts if len(part.group)], tails
 
-    def _groups(self, keys: pa.Table, passed: Indexes, groups: Groups, tails: Tails | None) -> pa.Table:
+    def _groups(
+        self,
+        keys: pa.Table,
+        passed: Indexes,
+        groups: Groups,
+        tails: Tails | None,
+        eras: Eras,
+        arrived: Indexes | None,
+    ) -> pa.Table:
         marks = [passed_array(passed, self._bound.order_type)]
         marks += group_marks(groups, groups.begun, self._layout.number_type)
         marks += [] if tails is None else tails.columns()
+        marks += [] if self._layout.forget is None else [eras.column(self._layout.number_type)]
+        marks += [] if arrived is None else [pa.array(arrived)]
         columns = [column(keys, name) for name in keys.column_names]
         return pa.Table.from_arrays([*columns, *marks], schema=self._groups_schema)
+
+    # --- forgetting
+
+    def _eras(self, groups: pa.Table, count: int, released: Releases) -> Eras:
+        if self._layout.forget is None:
+            return no_eras(count, released)
+        return eras_of(self._layout, groups, count, released)
+
+    def _known_until(
+        self, eras: Eras, mark: int | float | None, dtype: np.dtype[np.generic]
+    ) -> tuple[Numbers, Mask]:
+        """Up to where each era has empty windows, and which of them have no more tuples before that."""
+        every, forget = np.ones(eras.count, np.bool_), self._layout.forget
+        if forget is None:
+            return np.full(eras.count, mark, dtype), every
+        until = known_until(eras.last, forget, self._clock)
+        return (until, eras.over) if mark is None else (np.minimum(until, until.dtype.type(mark)), every)
+
+    def _awake(self, state: State, batch: pa.Table, times: Indexes) -> State:
+        """A state without the groups that are forgotten before the first of their tuples in a batch."""
+        if self._layout.forget_us is None or not len(times):
+            return state
+        groups = state["groups"]
+        codes = encode(groups.select(list(self._order.group_by)), groups.num_rows, batch).codes
+        began = first_times(codes, times, groups.num_rows)
+        return without_keys(state, self._numbered, quiet_groups(self._layout, state, began))
+
+    def _arrived(self, groups: pa.Table, found: GroupCodes, times: Indexes) -> Indexes | None:
+        """When the last tuple of each group arrived, if that matters."""
+        if self._layout.forget_us is None:
+            return None
+        arrived = np.array(grown(numbers(column(groups, LAST_ARRIVED)), found.count))
+        arrived[found.codes] = times
+        return arrived
+
+    def _remembered(self, state: State, eras: Eras, mark: int | float | None) -> State:
+        """A state without the groups of which nothing is open and nothing will be asked."""
+        if mark is None or not (self._forgets or self._layout.forget is not None):
+            return state
+        idle = np.ones(state["groups"].num_rows, np.bool_)
+        for name in self._numbered.followers:
+            idle[numbers(column(state[name], GROUP))] = False
+        if self._layout.forget is not None:
+            idle &= eras.over | (mark > eras.last + self._layout.forget)
+        return without_keys(state, self._numbered, idle)
+
+    # --- results
 
     def _together(self, results: WindowResults, groups: pa.Table) -> WindowResults:
         """Results of several groups that come together: by start, then by the attributes grouped by."""
@@ -346,22 +440,6 @@ class AggregateKernel(Kernel):
         hidden = [arrow(results.oldest, schema.field(TS).type), pa.array(causes, pa.int64())]
         values = computed(self._bound.functions, results.values, self._timezone)
         return pa.Table.from_arrays([*start, *keys, *values, *hidden], schema=schema)
-
-
-def _without_idle(state: State) -> State:
-    """A state without the groups of which no window is open and no tuple waits."""
-    groups, followers = state["groups"], {name: state[name] for name in ("waiting", "windows")}
-    used = np.zeros(groups.num_rows, np.bool_)
-    for rows in followers.values():
-        used[numbers(column(rows, GROUP))] = True
-    if used.all():
-        return state
-    places = np.cumsum(used) - 1
-    renumbered = {
-        name: with_numbers(rows, GROUP, places[numbers(column(rows, GROUP))])
-        for name, rows in followers.items()
-    }
-    return {**state, **renumbered, "groups": rows_of(groups, np.flatnonzero(used))}
 
 
 def _both(fired: Step, arrived: Step) -> Step:

@@ -165,7 +165,7 @@ class DistinctKernel(Kernel):
         marks = np.full(state[KEYS].num_rows, -np.inf)
         values = numbers(column(emitted, VALUE)).astype(np.float64) + float(self._within)
         np.maximum.at(marks, numbers(column(emitted, KEY)), values)
-        return Due(marks, np.full(len(marks), NEVER_DUE))
+        return Due(marks, np.full(len(marks), NEVER_DUE), np.ones(len(marks), np.bool_))
 
     def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
         named = by_group(KEYS, self._of, keys[0], {EMITTED: KEY})

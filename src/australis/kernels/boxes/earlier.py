@@ -5,6 +5,8 @@ Rows are laid out by group and arrival, so that the row before one in its group 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 
@@ -28,8 +30,9 @@ from australis.kernels.arrays import (
     rows_of,
     stacked,
 )
+from australis.kernels.boxes.quiet_groups import QuietGroups
 from australis.kernels.expressions import arrow, evaluate
-from australis.kernels.kernel import Kernel, State, Step
+from australis.kernels.kernel import Due, Kernel, State, Step
 from australis.kernels.windows import GROUP
 
 NOTHING = -1
@@ -39,6 +42,9 @@ NOTHING = -1
 class EarlierKernel(Kernel):
     """What Changes and Lag have in common."""
 
+    _followers: Mapping[str, str] = {}
+    """The tables whose rows belong to groups, with the column that has the number of the group."""
+
     def __init__(self, box: Earlier, schemas: tuple[Schema, ...], timezone: str) -> None:
         schema = schemas[0]
         self.output_schemas = box.output_schemas(schema)
@@ -47,7 +53,14 @@ class EarlierKernel(Kernel):
         self._names = list(schema.names)
         self._exprs: tuple[Expr, ...] = tuple(box.bind(schema).values())
         self._timezone = timezone
+        self._quiet = QuietGroups(box.forget_us, box.group_by, self._followers)
         self._fields = [pa.field(f"#{index}", expr.type.arrow) for index, expr in enumerate(self._exprs)]
+
+    def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
+        return self.step_at(state, port, batch, np.full(batch.num_rows, now))
+
+    def due(self, state: State) -> Due | None:
+        return self._quiet.due(state)
 
     @property
     def separated_by(self) -> PortKeys:
@@ -80,15 +93,15 @@ class ChangesKernel(EarlierKernel):
         self._first = box.first
         last = [pa.field(f"#last{at}", schemas[0][name].type.arrow) for at, name in enumerate(box.of)]
         self._last = [field.name for field in last]
-        self._groups = pa.schema([*self._key_fields, *last, *self._fields])
+        self._groups = pa.schema([*self._key_fields, *last, *self._fields, *self._quiet.fields])
 
     def start(self) -> State:
         return {"groups": self._groups.empty_table()}
 
-    def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
+    def step_at(self, state: State, port: int, batch: pa.Table, times: Indexes) -> Step:
         if not batch.num_rows:
             return Step(state, self.nothing())
-        groups = state["groups"]
+        groups = self._quiet.without(state, batch, times)["groups"]
         found = encode(groups.select(self._keys), groups.num_rows, batch)
         given = [normalised(column(batch, name)) for name in self._of]
         last = [joined(column(groups, name), new) for name, new in zip(self._last, given, strict=True)]
@@ -98,14 +111,21 @@ class ChangesKernel(EarlierKernel):
         places = _previous(found.codes[rows], rows + groups.num_rows, groups.num_rows)
         values = [column(groups, field.name) for field in self._fields]
         earlier = [joined(old, new) for old, new in zip(values, self._values(batch), strict=True)]
-        after = self._after(found, last, earlier, rows, groups.num_rows)
+        arrived = self._quiet.columns(groups, found, times)
+        after = self._after(found, last, earlier, rows, groups.num_rows, arrived)
         order = np.argsort(rows, kind="stable")
         if not self._first:
             order = order[places[order] != NOTHING]
         return Step({"groups": after}, (self._output(batch, rows[order], earlier, places[order]),))
 
     def _after(
-        self, found: GroupCodes, last: list[pa.Array], earlier: list[pa.Array], changed: Indexes, known: int
+        self,
+        found: GroupCodes,
+        last: list[pa.Array],
+        earlier: list[pa.Array],
+        changed: Indexes,
+        known: int,
+        arrived: list[pa.Array],
     ) -> pa.Table:
         """The groups with their latest values; of equal indexes in an assignment the last one counts."""
         latest, began = np.arange(found.count), np.arange(found.count)
@@ -114,7 +134,7 @@ class ChangesKernel(EarlierKernel):
         columns = [column(found.keys, name) for name in self._keys]
         columns += [values.take(pa.array(latest)) for values in last]
         columns += [values.take(pa.array(began)) for values in earlier]
-        return pa.Table.from_arrays(columns, schema=self._groups)
+        return pa.Table.from_arrays([*columns, *arrived], schema=self._groups)
 
     def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
         return (by_group("groups", self._keys, keys[0], {}),)
@@ -127,29 +147,36 @@ class LagKernel(EarlierKernel):
     groups in order of arrival, each with the number of its group.
     """
 
+    _followers: Mapping[str, str] = {"last": GROUP}
+
     def __init__(self, box: Lag, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
         super().__init__(box, schemas, timezone)
         self._back = box.back
         self._last = pa.schema([pa.field(GROUP, pa.int64()), *self._fields])
 
     def start(self) -> State:
-        return {"groups": pa.schema(self._key_fields).empty_table(), "last": self._last.empty_table()}
+        groups = pa.schema([*self._key_fields, *self._quiet.fields])
+        return {"groups": groups.empty_table(), "last": self._last.empty_table()}
 
-    def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
+    def step_at(self, state: State, port: int, batch: pa.Table, times: Indexes) -> Step:
         if not batch.num_rows:
             return Step(state, self.nothing())
+        state = self._quiet.without(state, batch, times)
         groups, last = state["groups"], state["last"]
-        found = encode(groups, groups.num_rows, batch)
+        found = encode(groups.select(self._keys), groups.num_rows, batch)
         fresh = pa.Table.from_arrays([pa.array(found.codes), *self._values(batch)], schema=self._last)
         rows, known = stacked([last, fresh]), last.num_rows
         order, begins = by_slot(numbers(column(rows, GROUP)), found.count)
         places, kept = _back(order, begins, self._back)
         earlier = [column(rows, field.name) for field in self._fields]
         output = self._output(batch, np.arange(batch.num_rows), earlier, places[known:])
-        return Step({"groups": found.keys, "last": rows_of(rows, kept)}, (output,))
+        after = found.keys
+        for field, arrived in zip(self._quiet.fields, self._quiet.columns(groups, found, times), strict=True):
+            after = after.append_column(field, arrived)
+        return Step({"groups": after, "last": rows_of(rows, kept)}, (output,))
 
     def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
-        return (by_group("groups", self._keys, keys[0], {"last": GROUP}),)
+        return (by_group("groups", self._keys, keys[0], self._followers),)
 
 
 def _value_codes(columns: list[pa.Array]) -> Indexes:

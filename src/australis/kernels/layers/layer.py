@@ -176,7 +176,9 @@ def _due(shape: Shape, state: State, hashes: Mapping[str, Hashes], every: Hashes
     marks, times = np.full(len(every), np.inf), np.full(len(every), NEVER_DUE)
     np.minimum.at(marks, places, found.marks)
     np.minimum.at(times, places, found.times)
-    return Due(marks, times)
+    quiet = np.ones(len(every), np.bool_)
+    quiet[places[~found.quiet]] = False
+    return Due(marks, times, quiet)
 
 
 @njit(nogil=True)

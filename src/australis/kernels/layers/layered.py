@@ -102,14 +102,19 @@ class LayeredState(Mapping[str, pa.Table]):
     @property
     def deadline(self) -> int | None:
         """The earliest local time at which a group is due; None for never."""
-        times = [int(due.times[~hidden].min(initial=NEVER_DUE)) for _, due, hidden in self._with_due()]
+        times = [
+            int(due.times[~(hidden | due.quiet)].min(initial=NEVER_DUE))
+            for _, due, hidden in self._with_due()
+        ]
         least = min(times, default=NEVER_DUE)
         return None if least == NEVER_DUE else least
 
     @property
     def awaits_marks(self) -> bool:
         """Whether a group is due at some mark."""
-        return any(bool((due.marks[~hidden] < np.inf).any()) for _, due, hidden in self._with_due())
+        return any(
+            bool((due.marks[~(hidden | due.quiet)] < np.inf).any()) for _, due, hidden in self._with_due()
+        )
 
     def _with_due(self) -> Iterator[tuple[Layer, Due, Mask]]:
         """The layers of a state whose groups may be due, and which of them are hidden."""

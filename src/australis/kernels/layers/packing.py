@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from australis.errors import KernelError, Problem
-from australis.kernels.arrays import column, numbers
+from australis.kernels.arrays import Mask, column, numbers
+from australis.kernels.expressions import truths
 from australis.kernels.kernel import Due
 from australis.kernels.layers.layer import Layer
 
@@ -24,7 +25,7 @@ _MAGIC = b"AusLayer"
 _TAIL = struct.Struct("<QI8s")
 """The length of the JSON text, the checksum, the magic."""
 _ALIGNED = 64
-_HASH, _MARK, _TIME = "hash", "mark", "time"
+_HASH, _MARK, _TIME, _QUIET = "hash", "mark", "time", "quiet"
 _INDEX, _KEPT, _REST = "index", "kept", "rest"
 _EXPECTED = "the bytes that pack_layer() made"
 
@@ -68,6 +69,7 @@ def _tables(layer: Layer) -> list[tuple[str, str, pa.Table]]:
     index: dict[str, Any] = {_HASH: pa.array(layer.hashes)}
     if layer.due is not None:
         index |= {_MARK: pa.array(layer.due.marks), _TIME: pa.array(layer.due.times)}
+        index[_QUIET] = pa.array(layer.due.quiet)
     index |= {f"{name} ends": pa.array(ends) for name, ends in layer.ends.items() if ends is not None}
     kept = [(_KEPT, name, table) for name, table in layer.tables.items()]
     return [
@@ -84,10 +86,17 @@ def _layer(found: Mapping[tuple[str, str], pa.Table]) -> Layer:
     ends = {name: numbers(column(index, f"{name} ends")) if name in has_ends else None for name in tables}
     due = None
     if _MARK in index.column_names:
-        due = Due(numbers(column(index, _MARK)), numbers(column(index, _TIME)))
+        due = Due(numbers(column(index, _MARK)), numbers(column(index, _TIME)), _quiet(index))
     rest = {name: table for (kind, name), table in found.items() if kind == _REST}
     hashes = column(index, _HASH).to_numpy() if index.num_rows else np.empty(0, np.uint64)
     return Layer(hashes, tables, ends, rest, due)
+
+
+def _quiet(index: pa.Table) -> Mask:
+    """Which groups will only be forgotten; layers of older versions do not say so of any."""
+    if _QUIET not in index.column_names:
+        return np.zeros(index.num_rows, np.bool_)
+    return truths(column(index, _QUIET))
 
 
 def _stream(table: pa.Table) -> pa.Buffer:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.boxes import EMPTY_MOST
-from australis.kernels.arrays import Indexes, Numbers, column, grown, numbers
+from australis.kernels.arrays import Indexes, Mask, Numbers, column, grown, numbers
 from australis.kernels.compiled import njit
 from australis.kernels.expressions import arrow
 from australis.kernels.windows.local_clock import LocalClock
@@ -72,11 +72,11 @@ def closed_between(
 
 
 def closed_by_mark(
-    steps: Steps, tails: Tails, mark: int | float, first_starts: Numbers
+    steps: Steps, tails: Tails, marks: Numbers, first_starts: Numbers, concerned: Mask
 ) -> tuple[EmptyWindows, Tails]:
-    """The empty windows of all groups that end at or before a mark, and the tails after it."""
-    groups = np.flatnonzero(tails.last != NONE)
-    ends = _ended(steps, np.full(len(groups), mark, first_starts.dtype), first_starts[groups])
+    """The empty windows of some groups that end at or before the mark of each, and the tails after it."""
+    groups = np.flatnonzero((tails.last != NONE) & concerned)
+    ends = _ended(steps, marks[groups], first_starts[groups])
     low = np.maximum(tails.last[groups] + 1, tails.next[groups])
     high = np.minimum(ends, tails.last[groups] + EMPTY_MOST)
     following = tails.next.copy()

@@ -19,6 +19,7 @@ END = "#end"
 OLDEST, BEGAN, TIMED_OUT = "#oldest", "#began", "#timed_out"
 ARRIVED, OPENS, TAKEN = "#arrived", "#opens", "#taken"
 PASSED, FIRST_START, FIRST_KNOWN = "#passed", "#first_start", "#first_known"
+LAST_VALUE, LAST_ARRIVED = "#last_value", "#last_arrived"
 
 Fields = list[tuple[str, pa.DataType]]
 
@@ -34,6 +35,10 @@ class Layout:
     """If the windows lie along the clocks of a time zone, these."""
     empty: bool = False
     """Whether windows without tuples are emitted."""
+    forget: int | float | None = None
+    """How far after its last tuple a group may be forgotten, if nothing else tells."""
+    forget_us: int | None = None
+    """After how long without a tuple a group is forgotten."""
 
     @cached_property
     def number_type(self) -> pa.DataType:
@@ -53,6 +58,8 @@ class Layout:
             (FIRST_KNOWN, pa.int64()),
         ]
         marks += TAIL_FIELDS if self.empty else []
+        marks += [] if self.forget is None else [(LAST_VALUE, self.number_type)]
+        marks += [] if self.forget_us is None else [(LAST_ARRIVED, pa.int64())]
         return pa.schema([*keys, *(pa.field(name, kind) for name, kind in marks)])
 
     @cached_property

@@ -77,6 +77,14 @@ def deadlines(layout: Layout, state: State) -> tuple[Indexes, Indexes, Indexes]:
     return preview.windows.slots.group[running], np.arange(len(running)), times
 
 
+def running_groups(layout: Layout, state: State) -> Mask:
+    """Which groups have a window that will be emitted, with tuples that were released or that wait."""
+    preview = _preview(layout, state)
+    found: Mask = np.zeros(state["groups"].num_rows, np.bool_)
+    found[preview.windows.slots.group[preview.running()]] = True
+    return found
+
+
 def fire(layout: Layout, state: State, now: int) -> Fired | None:
     """Time out the windows that are due; None if there are none."""
     if layout.timeout is None or not _may_be_due(state, now - layout.timeout):

@@ -260,6 +260,7 @@ def _windows(network: Network, box_id: str, keeps: str, assumed: Assumed) -> Par
     _check_windows(network, box_id, core, schema)
     _check_sorted(network, box_id, (core.order.on,), assumed)
     _check_timeout(box_id, core.timeout)
+    _check_forget(box_id, core)
     found = parted(core.functions, core.bind(schema).functions, rounding=assumed.rounding)
     draft = _copied(network, box_id, keeps, found.copies)
     sort = draft.then("sort", WSort((core.order.on,), assumed.wait), _union(draft, what="union"))
@@ -301,6 +302,12 @@ def _check_timeout(box_id: str, timeout: str | None) -> None:
     if timeout is not None:
         what = "has a timeout, which would end each part at a different time"
         raise _refused(box_id, what, "no timeout, or a predicate on attributes it groups by")
+
+
+def _check_forget(box_id: str, core: Aggregate) -> None:
+    if core.forget is not None:
+        what = "forgets groups, each part at a different time"
+        raise _refused(box_id, what, "no forget, or a predicate on attributes it groups by")
 
 
 def _shown(draft: _Draft, combine: Ref, keeps: str, same: Same, shown: NamedTexts) -> Parting:

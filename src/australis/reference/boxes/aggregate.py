@@ -80,11 +80,17 @@ class Group:
     """The last tuple that was released."""
     gap_next: int | None = None
     """The number of the first empty window after it that has not been emitted; None if that is the first."""
+    arrived: int = 0
+    """The local time at which its last tuple arrived, late or not."""
 
     def preview(self) -> Group:
         """A copy on which releases can be tried."""
         windows = {start: replace(w, held=list(w.held)) for start, w in self.windows.items()}
         return replace(self, windows=windows)
+
+    def begin_anew(self) -> None:
+        """Forget the tuples that were released; none of their windows is open."""
+        self.first_start = self.first_known = self.last = self.gap_next = None
 
 
 @dataclass(order=True)
@@ -127,6 +133,7 @@ class AggregateMachine(Machine):
             slack = disorder_of(self._box.order, self._bound.slack)
             place = sort_value(attributes, [SortKey(name) for name in self._box.order.group_by])
             self._groups[key] = Group(place, attributes, slack)
+        self._groups[key].arrived = now
         if self._groups[key].slack.is_late(value):
             return self.come_late(port, tuple)
         return _items(self._arrive(self._groups[key], tuple, value, now))
@@ -141,6 +148,7 @@ class AggregateMachine(Machine):
 
     def tick(self, now: int) -> list[Item]:
         results = [result for group in self._groups.values() for result in self._time_out(group, now)]
+        self._groups = {key: each for key, each in self._groups.items() if not self._is_quiet(each, now)}
         return _items(sorted(results))
 
     def finish(self) -> list[Item]:
@@ -150,6 +158,20 @@ class AggregateMachine(Machine):
                 results += self._release(group, arrived)
             results += self._close(group, list(group.windows.values()))
         return _items(sorted(results))
+
+    # --- forgetting
+
+    def _is_quiet(self, group: Group, now: int) -> bool:
+        """Whether no tuple of a group has come for so long that it is forgotten."""
+        if self._bound.forget_us is None or now <= group.arrived + self._bound.forget_us:
+            return False
+        return not self._running(self._preview(group))
+
+    def _is_forgotten(self, group: Group, arrived: Arrived) -> bool:
+        """Whether a tuple comes so far after the one before that its group begins anew."""
+        if self._bound.forget is None or group.last is None or group.windows:
+            return False
+        return arrived.value > group.last.value + self._bound.forget
 
     # --- the order
 
@@ -181,6 +203,8 @@ class AggregateMachine(Machine):
         """Release the least waiting tuple: it closes windows, then it is put into those that contain it."""
         group.waiting.remove(arrived)
         results = self._close_up_to(group, arrived.place)
+        if self._is_forgotten(group, arrived):
+            group.begin_anew()
         self._place(group, arrived)
         group.last, group.gap_next = arrived, None
         if self._is_ignored(group, arrived):
@@ -254,6 +278,8 @@ class AggregateMachine(Machine):
         steps = Steps(group.first_start, self._bound.size, self._bound.advance, self._bound.origin)
         last = steps.last_number(group.last.place)
         number = last + 1 if group.gap_next is None else group.gap_next
+        if self._bound.forget is not None:
+            value = min(value, self._position(group.last.value + self._bound.forget))
         results = []
         while steps.extent(number).end <= value and number <= last + EMPTY_MOST:
             window = Window(steps.extent(number), None)
@@ -280,16 +306,24 @@ class AggregateMachine(Machine):
         """Emit the windows that are due, with all their tuples that have arrived, including waiting ones."""
         if self._bound.timeout is None:
             return []
-        preview = group.preview()
-        for arrived in sorted(group.waiting):
-            self._place(preview, arrived)
-        running = [window for window in preview.windows.values() if window.held and not window.timed_out]
-        due = [window for window in running if now > window.begin + self._bound.timeout]
+        preview = self._preview(group)
+        due = [w for w in self._running(preview) if now > w.begin + self._bound.timeout]
         for window in due:
             window.timed_out = True
             group.windows[window.extent.start] = window
             group.first_start, group.first_known = preview.first_start, preview.first_known
         return [self._result(group, window) for window in due]
+
+    def _preview(self, group: Group) -> Group:
+        """A group as if its waiting tuples were released now, without closing anything."""
+        preview = group.preview()
+        for arrived in sorted(group.waiting):
+            self._place(preview, arrived)
+        return preview
+
+    def _running(self, group: Group) -> list[Window]:
+        """The windows of a group that will be emitted."""
+        return [window for window in group.windows.values() if window.held and not window.timed_out]
 
     def _result(self, group: Group, window: Window) -> Result:
         return Result(window.extent.start, group.place, self._tuples(group, window))

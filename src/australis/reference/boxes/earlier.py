@@ -7,7 +7,7 @@ from australis.algebra.expr import Value
 from australis.algebra.schema import Schema
 from australis.reference.expressions import evaluate
 from australis.reference.machine import Machine
-from australis.reference.order import Key, group_key
+from australis.reference.order import Arrivals, Key, group_key
 from australis.reference.row import Item, Row, Tuple
 
 
@@ -15,17 +15,21 @@ class ChangesMachine(Machine):
     """Remembers the last values of each group, and the tuple with which they began."""
 
     def __init__(self, box: Changes, schemas: tuple[Schema, ...], timezone: str) -> None:
-        super().__init__()
         self._box = box
         self._bound = box.bind(schemas[0])
         self._timezone = timezone
+        super().__init__()
 
     def start(self) -> None:
+        self._arrivals = Arrivals(self._box.forget_us)
         self._last: dict[Key, Key] = {}
         self._began: dict[Key, Row] = {}
 
     def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:
         group, values = (group_key(tuple.values, names) for names in (self._box.group_by, self._box.of))
+        if self._arrivals.is_new(group, now):
+            self._last.pop(group, None)
+            self._began.pop(group, None)
         if self._last.get(group) == values:
             return []
         began = self._began.get(group)
@@ -43,16 +47,20 @@ class LagMachine(Machine):
     """Remembers the last tuples of each group."""
 
     def __init__(self, box: Lag, schemas: tuple[Schema, ...], timezone: str) -> None:
-        super().__init__()
         self._box = box
         self._bound = box.bind(schemas[0])
         self._timezone = timezone
+        super().__init__()
 
     def start(self) -> None:
+        self._arrivals = Arrivals(self._box.forget_us)
         self._groups: dict[Key, list[Row]] = {}
 
     def take(self, port: int, tuple: Tuple, now: int) -> list[Item]:
-        earlier = self._groups.setdefault(group_key(tuple.values, self._box.group_by), [])
+        group = group_key(tuple.values, self._box.group_by)
+        if self._arrivals.is_new(group, now):
+            self._groups[group] = []
+        earlier = self._groups[group]
         row = earlier[-self._box.back] if len(earlier) >= self._box.back else None
         earlier.append(tuple.values)
         added: dict[str, Value] = {

@@ -61,11 +61,13 @@ def is_open_sort(network: Network, statistics: Statistics, box_id: str) -> bool:
 def takes_slack(network: Network, statistics: Statistics, box_id: str) -> bool:
     """Whether a box is an Aggregate whose slack can be exchanged for a BSort before it.
 
-    A timeout starts when a tuple arrives, so it matters whether the tuple waits in the Aggregate or before
-    it.
+    A timeout starts when a tuple arrives, and so does the time after which a group is forgotten: it matters
+    whether the tuple waits in the Aggregate or before it.
     """
     core = network.boxes[box_id].box.core
-    if not isinstance(core, Aggregate) or core.timeout is not None or box_id in statistics.running:
+    if not isinstance(core, Aggregate) or box_id in statistics.running:
+        return False
+    if core.timeout is not None or core.forget is not None:
         return False
     return is_pure(network, box_id) and not rejects(network, box_id)
 
