@@ -76,6 +76,7 @@ LONG = (
     "engine/history/test_others.py",
     "engine/sinks/test_crashes.py",
     "engine/sinks/test_node.py",
+    "engine/sinks/test_readers.py",
     "engine/tables/test_changes.py",
     "engine/tables/test_lookup.py",
     "engine/tables/test_nodes.py",

@@ -9,6 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, australis, listing, write
 from tests.app.running import COMMAND
@@ -115,3 +116,44 @@ def test_what_is_refused_before_anything_begins(options: list[str], message: str
     assert answer.exit_code == 2, answer.output
     assert message in answer.stderr
     assert (answer.stdout, listing()) == ("", before)
+
+
+def test_a_parquet_output_is_gathered_into_parts(folder: Path) -> None:
+    outputs = (
+        "--root=root",
+        "--output=near=near.parquet",
+        "--output=counts=counts.parquet",
+        "--runner=light[1]",
+    )
+    batches = ("--batch=1", "--part-size=1GB", "--part-every=1 h", "--flush")
+    answer = australis("run", "net.yaml", *INPUTS, *outputs, *batches)
+    assert answer.exit_code == 0, answer.output
+    assert pq.read_table(folder / "near.parquet")["name"].to_pylist() == ["Bea", "Bea"]
+    assert pq.read_table(folder / "counts.parquet").num_rows == len(COUNTS.splitlines()) - 1
+    assert len(os.listdir(folder / "near.parquet")) <= 2, "the first, and the rest"
+
+
+def test_limits_of_parts_that_nobody_writes_are_refused() -> None:
+    for options, option in (
+        (("--output=near=near.parquet", "--part-size=1MB"), "--part-size"),
+        (("--output=near=near.csv", "--root=root", "--part-every=1 s"), "--part-every"),
+    ):
+        answer = australis("run", "net.yaml", *INPUTS, "--runner=light", *options)
+        assert answer.exit_code == 2
+        assert f"{option} is for --output NAME=FOLDER.parquet with --root DIR" in answer.stderr
+    answer = australis("run", "net.yaml", *INPUTS, "--part-every=soon")
+    assert "'soon' is not a length of time" in answer.stderr
+
+
+def test_what_waits_for_a_part_makes_room_for_inputs(folder: Path) -> None:
+    """Else the run would wait for an hour."""
+    write(
+        folder / "all.yaml",
+        "australis: 1\nname: all\ninputs: {s: {schema: {n: long}}}\n"
+        "boxes: {every: {box: filter, from: s, predicates: [n >= 0]}}\noutputs: {out: {from: every}}\n",
+    )
+    made = "--input=s=generator:seed=3,n=serial(),tuples=60k"
+    options = ("--rate=40k/s", "--root=root", "--output=out=out.parquet", "--runner=light[1]")
+    answer = australis("run", "all.yaml", made, *options, "--disk=100KB", "--part-every=1 h")
+    assert answer.exit_code == 0, answer.output
+    assert pq.read_table(folder / "out.parquet")["n"].to_pylist() == [*range(60_000)]

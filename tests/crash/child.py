@@ -163,7 +163,7 @@ class Consumers:
         for output, file in SINKS.items():
             sink = TextFileSink(output, str(folder / file), given.network.output_schema(output))
             node.consumer(sink.consumer, output)
-            self._takers[file] = partial(write_out, node, sink, follow=False)
+            self._takers[file] = partial(write_out, node, sink)
         for output in READ:
             node.consumer(READER, output)
             self._takers[output] = partial(read_on, node, output, folder / f"{output}.read")

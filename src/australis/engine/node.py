@@ -6,6 +6,7 @@ import logging
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -44,6 +45,7 @@ from australis.engine.observe import (
 from australis.engine.runner import SPARK, Runner, SessionRunner, choose_runner
 from australis.engine.running import Running, assemble
 from australis.engine.settings import LAYERED_FROM, NodeSettings, Way
+from australis.engine.sinks import Kept
 from australis.engine.store import Home, Root, catalog_folder
 from australis.engine.tables import Keeper, Tables
 from australis.engine.threads import SYSTEM, Threads
@@ -428,9 +430,18 @@ class Node:
 
     # --- out
 
-    def read(self, output: str) -> pa.Table:
-        """All that an output keeps: its attributes, `#ts` and `#seq`."""
-        return self._deployed.subscriptions.read(output)
+    def read(self, output: str, begin: int = 0, end: int | None = None) -> pa.Table:
+        """All that an output keeps, or what has sequence numbers from `begin` up to the `end` of `kept`.
+
+        The columns are its attributes, `#ts` and `#seq`.
+        """
+        return self._deployed.subscriptions.read(output, begin, end)
+
+    def kept(self, output: str, begin: int = 0, rows: int | None = None) -> Kept:
+        """How much an output keeps from a sequence number on; with `rows`, at most about so many tuples."""
+        running = self._deployed
+        is_in_the_way = running.back_pressure.waiting > 0
+        return replace(running.subscriptions.kept(output, begin, rows), is_in_the_way=is_in_the_way)
 
     def history(
         self,

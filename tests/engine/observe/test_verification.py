@@ -34,7 +34,7 @@ def fill(root: Path, sink: Path | None = None, **options: object) -> None:
             node.drain()
         if sink is not None:
             file = TextFileSink("named", str(sink), network().output_schema("named"))
-            write_out(node, file, follow=False)
+            write_out(node, file)
 
 
 @pytest.fixture(autouse=True)

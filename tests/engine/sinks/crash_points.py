@@ -17,41 +17,44 @@ import pyarrow.parquet as pq
 from tests.engine.sinks.shelf import SCHEMA, Shelf, tuples
 
 from australis.engine.files import open_reader
-from australis.engine.sinks import parse_sink, write_out
+from australis.engine.sinks import PartLimits, parse_sink, write_out
 
 CALLS = ("open", "pwrite", "fsync", "ftruncate", "replace", "mkdir", "unlink")
 KILLED = 9
 TUPLES = 18
 
 
-def main(folder: Path, name: str, step_again: int) -> None:
+def main(folder: Path, name: str, step_again: int, part_bytes: int) -> None:
     for point in count():
         place = folder / str(point)
         place.mkdir()
-        if run(place, name, 20, kill_at=point) == 0:
+        if run(place, name, 20, part_bytes, kill_at=point) == 0:
             print(f"{point} points")  # noqa: T201
             return
         seen = take_parts(place / name)
         # The second run may be killed, too; its tables are cut elsewhere.
-        run(place, name, step_again, kill_at=point % 7 + 3)
+        run(place, name, step_again, part_bytes, kill_at=point % 7 + 3)
         seen += take_parts(place / name)
-        assert run(place, name, step_again) == 0, f"point {point}: the last run failed"
+        assert run(place, name, step_again, part_bytes) == 0, f"point {point}: the last run failed"
         seen += found(place / name)
         assert seen == expected(), f"point {point}: {seen}"
         assert not list(place.rglob("*.part")), f"point {point}: something unfinished is left"
         shutil.rmtree(place)
 
 
-def run(place: Path, name: str, step: int, kill_at: int | None = None) -> int:
+def run(
+    place: Path, name: str, step: int, part_bytes: int, kill_at: int | None = None, count: int = TUPLES
+) -> int:
     """A run of the sink in a process of its own; gives how that ended."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     try:
-        shelf = Shelf(place, tuples(TUPLES), step)
+        shelf = Shelf(place, tuples(count), step)
         if kill_at is not None:
             arm(kill_at, shelf)
-        write_out(shelf, parse_sink("out", str(place / name), SCHEMA), follow=False)
+        limits = PartLimits(part_bytes)
+        write_out(shelf, parse_sink("out", str(place / name), SCHEMA, limits=limits))
     except BaseException as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
         os._exit(1)
@@ -104,4 +107,4 @@ def expected() -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from australis.algebra.schema import TS, parse_schema
+from australis.engine.sinks import Kept
 from australis.engine.store.segments import SEQ
 
 SCHEMA = parse_schema("n long, word string, half double")
@@ -49,6 +50,18 @@ class Shelf:
             self._db.execute(
                 "update consumer set seq = ? where name = ? and arc = ?", (seq, consumer, output)
             )
+
+    def kept(self, output: str, begin: int, rows: int | None = None) -> Kept:
+        """What is there from a number on; with `rows` one step of it. A tuple counts 10 bytes."""
+        numbers = self._table[SEQ].to_numpy()
+        last = int(numbers[-1]) + 1
+        end = last if rows is None else min(begin + self._step, last)
+        count = int(numbers.searchsorted(end) - numbers.searchsorted(begin))
+        return Kept(max(begin, end), count, 10 * count)
+
+    def read(self, output: str, begin: int, end: int) -> pa.Table:
+        lo, hi = self._table[SEQ].to_numpy().searchsorted([begin, end])
+        return self._table.slice(lo, hi - lo)
 
     def consumer(self, consumer: str, output: str) -> tuple[int, str | None]:
         query = "select seq, position from consumer where name = ? and arc = ?"

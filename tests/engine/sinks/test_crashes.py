@@ -13,11 +13,20 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
-    ("name", "step_again"),
-    [("out.csv", 70), ("out.csv.gz", 20), ("out.parquet", 20), ("out.parquet", 70)],
+    ("name", "step_again", "part_bytes"),
+    [
+        ("out.csv", 70, 1),
+        ("out.csv.gz", 20, 1),
+        ("out.parquet", 20, 1),
+        ("out.parquet", 70, 1),
+        ("out.parquet", 20, 128_000_000),
+    ],
 )
-def test_a_kill_at_any_call_changes_nothing(tmp_path: Path, name: str, step_again: int) -> None:
-    command = [sys.executable, "-m", "tests.engine.sinks.crash_points", str(tmp_path), name, str(step_again)]
+def test_a_kill_at_any_call_changes_nothing(
+    tmp_path: Path, name: str, step_again: int, part_bytes: int
+) -> None:
+    program = [sys.executable, "-m", "tests.engine.sinks.crash_points"]
+    command = [*program, str(tmp_path), name, str(step_again), str(part_bytes)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     points = re.fullmatch(r"(\d+) points\n", done.stdout)
     assert points, done.stdout + done.stderr

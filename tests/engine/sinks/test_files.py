@@ -20,7 +20,7 @@ from tests.engine.sources.virtual import Ledger, run
 
 from australis.algebra.schema import parse_schema
 from australis.engine.files import open_reader, open_writer
-from australis.engine.sinks import ParquetSink, TextFileSink, parse_sink, write_out
+from australis.engine.sinks import ParquetSink, PartLimits, TextFileSink, parse_sink, write_out
 from australis.engine.sources import FolderSource
 from australis.errors import EngineError
 
@@ -28,8 +28,10 @@ ROOT = Path(__file__).parents[3]
 TEXTS = ("out.csv", "out.tsv", "out.jsonl", "out.csv.gz", "out.jsonl.gz")
 
 
-def written(shelf: Shelf, path: Path, *, replace: bool = False) -> None:
-    write_out(shelf, parse_sink("out", str(path), SCHEMA, replace=replace), follow=False)
+def written(shelf: Shelf, path: Path, *, replace: bool = False, part_bytes: int = 1) -> None:
+    """Write what an output holds; each table is a part, unless parts are to be larger."""
+    limits = PartLimits(part_bytes)
+    write_out(shelf, parse_sink("out", str(path), SCHEMA, replace=replace, limits=limits))
 
 
 def read(path: Path) -> list[dict[str, object]]:
@@ -187,9 +189,7 @@ def test_a_time_without_a_text_is_refused_and_nothing_is_left_of_it(tmp_path: Pa
     schema = parse_schema("t timestamp")
     table = pa.table({"t": pa.array([2**62], schema["t"].type.arrow), "#seq": pa.array([0], pa.int64())})
     with pytest.raises(EngineError, match=r"out\.csv: a timestamp lies outside the years 1 to 9999"):
-        write_out(
-            Shelf(tmp_path, table), TextFileSink("out", str(tmp_path / "out.csv"), schema), follow=False
-        )
+        write_out(Shelf(tmp_path, table), TextFileSink("out", str(tmp_path / "out.csv"), schema))
     assert (tmp_path / "out.csv").read_text() == "t\n"
 
 
@@ -250,7 +250,7 @@ def test_standard_output_is_json_lines(tmp_path: Path) -> None:
         from tests.engine.sinks.shelf import SCHEMA, Shelf, tuples
         from australis.engine.sinks import parse_sink, write_out
         shelf = Shelf(Path(sys.argv[1]), tuples(4))
-        write_out(shelf, parse_sink("out", "-", SCHEMA), follow=False)
+        write_out(shelf, parse_sink("out", "-", SCHEMA))
         """
     )
     command = [sys.executable, "-c", program, str(tmp_path)]

@@ -58,7 +58,7 @@ def run(folder: Path, place: Path, most: int | None = None) -> int:
         feed(node, sources, waiter, count)
         node.drain()
         for output, name in OUTPUTS.items():
-            write_out(node, parse_sink(output, str(place / name), net.output_schema(output)), follow=False)
+            write_out(node, parse_sink(output, str(place / name), net.output_schema(output)))
     return len(heard)
 
 

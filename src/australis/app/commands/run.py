@@ -42,7 +42,7 @@ from australis.engine.sources import DEFAULT_BATCH
             "speed",
             "by",
         ),
-        Outputs=("outputs", "flush", "as_json"),
+        Outputs=("outputs", "part_size", "part_every", "flush", "as_json"),
         Engine=("engine", "clock", "function_files"),
         Node=(
             "root",
@@ -159,7 +159,7 @@ def command(
     node = NodeOptions.take(options)
     if engine != SPARK:
         refuse_elsewhere(ctx, engine, network, sources)
-    node.check(ctx)
+    node.check(ctx, targets.values())
     check_inputs(network, sources, is_resumable=node.root is not None)
     now = wall_clock if clock == "wall" else running.stopped_clock()
     formats = named_formats(input_formats, network)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from australis.algebra.spans import microseconds
 from australis.app.options.rates import RATE_METAVAR, rate_texts
 from australis.engine import LIGHT, MASTER, SPARK, WORKER_WAIT, WORKER_WAIT_S, light_tasks
 from australis.engine.files import STANDARD_STREAM
+from australis.engine.sinks import PartLimits, Sink, parse_sink
 from australis.engine.sources import (
     AS_IT_IS,
     PREFIX,
@@ -37,6 +38,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 DISCIPLINES = ("superbox", "branch", "train", "box")
 SCHEDULES = ("state", "feedback", "round-robin", "fifo", "longest-queue", "deadline")
 WAYS = ("fused", "spark")
+PART_SIZE, PART_EVERY = "128MB", "30 s"
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)B?", re.IGNORECASE)
 
 
@@ -205,6 +207,22 @@ _OPTIONS = (
         "by itself to the quarantine: '5 min'. Default: no limit.",
     ),
     click.option(
+        "--part-size",
+        type=Size(),
+        metavar="SIZE",
+        default=PART_SIZE,
+        show_default=True,
+        help="With --root: about how large the files of a Parquet output are.",
+    ),
+    click.option(
+        "--part-every",
+        type=Duration(),
+        metavar="TIME",
+        default=PART_EVERY,
+        show_default=True,
+        help="With --root: how long a tuple of a Parquet output may wait until a file is that large.",
+    ),
+    click.option(
         "--follow", is_flag=True, help="Keep reading what is appended to files and added to folders."
     ),
     click.option(
@@ -250,6 +268,8 @@ class NodeOptions:
     partitions: int
     train: int
     train_limit: str | None
+    part_size: int
+    part_every: str
     follow: bool
     rate: tuple[str, ...]
     speed: str | None
@@ -274,8 +294,18 @@ class NodeOptions:
         """The name of the engine in a summary."""
         return SPARK if self.is_on_spark else LIGHT
 
-    def check(self, ctx: click.Context) -> None:
-        """Refuse what only Spark understands, and an unknown runner."""
+    def sink(self, network: Network, name: str, path: str, stream_format: str) -> Sink:
+        """The sink of an output that grows during a run."""
+        limits = PartLimits(self.part_size, microseconds(self.part_every) / 1e6)
+        return parse_sink(name, path, network.output_schema(name), stream_format=stream_format, limits=limits)
+
+    def check(self, ctx: click.Context, targets: Iterable[str]) -> None:
+        """Refuse what only Spark understands, an unknown runner, and limits of parts that nobody writes."""
+        if self.root is None or not any(path.endswith(".parquet") for path in targets):
+            for name in ("part_size", "part_every"):
+                if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                    option = name.replace("_", "-")
+                    raise click.UsageError(f"--{option} is for --output NAME=FOLDER.parquet with --root DIR")
         if self.is_on_spark:
             return
         for name, is_for_spark in (("engine", True), ("master", True), ("way", self.way == SPARK)):

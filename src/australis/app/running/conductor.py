@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
+from typing import Protocol
 
 import pyarrow as pa
 
 from australis.engine import Node
+from australis.engine.sinks import Heard, RunningSink, Tables
 from australis.engine.sources import Adoption, Delivery, SignalWaiter, Source, feed
 from australis.errors import EngineError
 
@@ -22,6 +24,23 @@ _FLUSHED = "end of the streams"
 """The source whose position records at which length of the log the end of the streams was logged."""
 
 
+class Taker(Protocol):
+    """Takes what an output has, step by step, under the name of a consumer."""
+
+    @property
+    def output(self) -> str: ...
+
+    @property
+    def consumer(self) -> str: ...
+
+    @property
+    def rest_s(self) -> float | None:
+        """In how many seconds it wants to be asked again, even if nothing happens."""
+
+    def steps(self, tables: Tables, *, is_last: bool) -> Iterator[Callable[[], None]]:
+        """What is to be done now; with `is_last` nothing may be left."""
+
+
 @dataclass(frozen=True)
 class OutputTaker:
     """An output, the name of its consumer, and what to do with its tables."""
@@ -29,6 +48,28 @@ class OutputTaker:
     output: str
     consumer: str
     take: Callable[[pa.Table], None]
+    rest_s: float | None = None
+
+    def steps(self, tables: Tables, *, is_last: bool) -> Iterator[Callable[[], None]]:
+        del is_last
+        return (partial(self.take, table) for table in tables)
+
+
+@dataclass(frozen=True)
+class SinkTaker:
+    """An output that a sink writes, and who is told of what it has written."""
+
+    output: str
+    consumer: str
+    sink: RunningSink
+    heard: Heard
+
+    @property
+    def rest_s(self) -> float | None:
+        return self.sink.rest_s
+
+    def steps(self, tables: Tables, *, is_last: bool) -> Iterator[Callable[[], None]]:
+        return self.sink.steps(tables, self.heard, is_last=is_last)
 
 
 class Conductor:
@@ -38,7 +79,7 @@ class Conductor:
         self,
         node: Node,
         sources: Sequence[Source],
-        takers: Sequence[OutputTaker],
+        takers: Sequence[Taker],
         *,
         flush: bool,
         heard: Callable[[Delivery], None] = lambda delivery: None,
@@ -177,24 +218,30 @@ class Conductor:
         for wake in self._wakes:
             wake.set()
 
-    def _consume(self, taker: OutputTaker, wake: threading.Event, lock: threading.Lock) -> None:
+    def _consume(self, taker: Taker, wake: threading.Event, lock: threading.Lock) -> None:
         """Take what an output has whenever there is something, and once more at the end."""
         while True:
             is_last = self._over.is_set()
-            for table in self._tables(taker):
-                with lock:
-                    if self._left.is_set():
-                        return
-                    taker.take(table)
+            with self._unless_removed(taker.output), closing(self._tables(taker)) as tables:
+                for step in taker.steps(tables, is_last=is_last):
+                    with lock:
+                        if self._left.is_set():
+                            return
+                        step()
             if is_last:
                 return
-            wake.wait()
+            wake.wait(taker.rest_s)
             wake.clear()
 
-    def _tables(self, taker: OutputTaker) -> Iterator[pa.Table]:
-        """What an output has by now; nothing if a change of the network has removed it."""
+    def _tables(self, taker: Taker) -> Generator[pa.Table, None, None]:
+        """What an output has by now, as far as it is asked for."""
+        yield from self._node.subscribe(taker.output, consumer=taker.consumer, follow=False)
+
+    @contextmanager
+    def _unless_removed(self, output: str) -> Iterator[None]:
+        """Ignore errors about an output that a change of the network has removed."""
         try:
-            yield from self._node.subscribe(taker.output, consumer=taker.consumer, follow=False)
+            yield
         except EngineError:
-            if taker.output in self._node.statistics().outputs:
+            if output in self._node.statistics().outputs:
                 raise

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -18,7 +19,7 @@ from rich.console import Console
 
 from australis.algebra.network import QUARANTINE
 from australis.app.options import NodeOptions, is_endless
-from australis.app.running.conductor import Conductor, OutputTaker
+from australis.app.running.conductor import Conductor, OutputTaker, SinkTaker, Taker
 from australis.app.running.in_process import RunRequest
 from australis.app.running.preflight import check_run
 from australis.app.running.quiet_start import quietly
@@ -44,7 +45,6 @@ from australis.engine.observe import (
     Statistics,
     holds_tables,
 )
-from australis.engine.sinks import parse_sink
 from australis.engine.sources import Adoption, Delivery, Options, Source
 from australis.engine.store import SEQ
 
@@ -269,7 +269,7 @@ class _NodeRun:
         )
         self._tally.rejected[delivery.input] += len(delivery.rejected)
 
-    def _take_into_files(self, node: Node, writers: Mapping[str, Writer]) -> Iterator[OutputTaker]:
+    def _take_into_files(self, node: Node, writers: Mapping[str, Writer]) -> Iterator[Taker]:
         """Write outputs to files that appear at the end; other outputs are not kept."""
         for name in self._job.network.outputs:
             if name in writers:
@@ -279,23 +279,25 @@ class _NodeRun:
         write = writers[QUARANTINE].write if QUARANTINE in writers else lambda table: None
         yield self._taker(QUARANTINE, f"run:{QUARANTINE}", write)
 
-    def _take_into_sinks(self, node: Node, stack: ExitStack) -> Iterator[OutputTaker]:
+    def _take_into_sinks(self, node: Node, stack: ExitStack) -> Iterator[Taker]:
         """Write outputs to files that grow; others stay in the root."""
         for name, path in self._job.targets.items():
-            schema = self._job.network.output_schema(name)
-            sink = parse_sink(name, path, schema, stream_format=self._job.stream_format)
+            sink = self._options.sink(self._job.network, name, path, self._job.stream_format)
             running = stack.enter_context(sink.start(node))
-            yield self._taker(name, sink.consumer, running.take)
+            yield SinkTaker(name, sink.consumer, running, partial(self._tally_table, name))
 
-    def _taker(self, name: str, consumer: str, write: Callable[[pa.Table], None]) -> OutputTaker:
+    def _taker(self, name: str, consumer: str, write: Callable[[pa.Table], None]) -> Taker:
         def take(table: pa.Table) -> None:
-            if name == QUARANTINE:
-                self._tally.quarantine(table, strict=self._job.strict and not self._is_kept)
-            else:
-                self._tally.written[name] += table.num_rows
+            self._tally_table(name, table)
             write(table)
 
         return OutputTaker(name, consumer, take)
+
+    def _tally_table(self, name: str, table: pa.Table) -> None:
+        if name == QUARANTINE:
+            self._tally.quarantine(table, strict=self._job.strict and not self._is_kept)
+        else:
+            self._tally.written[name] += table.num_rows
 
     # --- after it
 

@@ -14,7 +14,6 @@ from australis.engine import NodeSettings
 from australis.engine.change import check_deployable
 from australis.engine.files import STANDARD_STREAM, open_reader
 from australis.engine.ledger import Catalog, view_of
-from australis.engine.sinks import parse_sink
 from australis.engine.sources import FileSource, Source
 from australis.engine.store import CATALOG, Root, catalog_folder
 from australis.engine.tables import check_stores
@@ -35,7 +34,7 @@ def check_run(job: RunRequest, options: NodeOptions, sources: Sequence[Source]) 
             discipline = None if options.discipline is None else Discipline(options.discipline)
             check_deployable(catalog, job.network, NodeSettings(discipline=discipline))
         if options.root is not None:
-            _check_sinks(job, catalog)
+            _check_sinks(job, options, catalog)
         check_stores(job.network, catalog)
 
 
@@ -66,9 +65,9 @@ def _catalog(options: NodeOptions) -> Iterator[Catalog | None]:
         yield view
 
 
-def _check_sinks(job: RunRequest, catalog: Catalog | None) -> None:
+def _check_sinks(job: RunRequest, options: NodeOptions, catalog: Catalog | None) -> None:
     """Refuse outputs that cannot be written; without a root they are opened before anything starts."""
     for name, path in job.targets.items():
-        sink = parse_sink(name, path, job.network.output_schema(name), stream_format=job.stream_format)
+        sink = options.sink(job.network, name, path, job.stream_format)
         known = catalog.consumer(sink.consumer, name) if catalog is not None else None
         sink.check(known[1] if known else None)

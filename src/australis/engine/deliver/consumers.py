@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from math import ceil
 
 import pyarrow as pa
 
 from australis.algebra.guards import is_a, shown
 from australis.algebra.schema import Schema
 from australis.engine.ledger import Ledger, Queues, unneeded
+from australis.engine.sinks import Kept
 from australis.engine.store import SEQ, Root, Segment, merged, read_segment
 from australis.errors import EngineError, Problem
 
@@ -102,6 +104,26 @@ def next_cut(queues: Queues, arc: str, seq: int, most: int = ROWS_MOST) -> int:
         if rows >= most:
             return min(segment.end, end)
     return end if ahead else seq
+
+
+def kept(queues: Queues, arc: str, begin: int, most: int | None = None) -> Kept:
+    """How much an arc keeps from a number on, or up to where a consumer may read about `most` tuples."""
+    end = queues.arc_end(arc) if most is None else next_cut(queues, arc, begin, most)
+    parts = [
+        (each, _part_of(each, begin, end))
+        for each in queues.segments[arc]
+        if each.end > begin and each.base < end
+    ]
+    return Kept(
+        end,
+        sum(ceil(each.rows * part) for each, part in parts),
+        sum(ceil(each.bytes * part) for each, part in parts),
+    )
+
+
+def _part_of(segment: Segment, begin: int, end: int) -> float:
+    """The part of a segment's numbers from `begin` up to `end`."""
+    return (min(segment.end, end) - max(segment.base, begin)) / (segment.end - segment.base)
 
 
 def read(root: Root, schema: Schema, segments: Iterable[Segment], lo: int, hi: int) -> pa.Table:

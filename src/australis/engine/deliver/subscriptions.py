@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from australis.engine.crash_points import crash_point
-from australis.engine.deliver.consumers import Consumers, arc_of, next_cut, read
+from australis.engine.deliver.consumers import Consumers, arc_of, kept, next_cut, read
 from australis.engine.deliver.fraction import delivered, labelled
 from australis.engine.deliver.subscription import Ending, Readers, Subscription
 from australis.engine.ledger import ALL, Ledger, Queues
 from australis.engine.run_state import RunState
+from australis.engine.sinks import Kept
 from australis.errors import EngineError
 
 NOBODY = "nobody"
@@ -49,12 +50,17 @@ class Subscriptions:
             self._is_closed = True
             guard.notify()
 
-    def read(self, output: str) -> pa.Table:
-        """All that an output keeps: its attributes, `#ts` and `#seq`."""
+    def read(self, output: str, begin: int = 0, end: int | None = None) -> pa.Table:
+        """What an output keeps from `begin` up to `end`: its attributes, `#ts` and `#seq`."""
         with self._ledger.reading() as queues:
             arc = arc_of(queues, output)
-            schema, end = queues.plan.arcs[arc].schema, queues.arc_end(arc)
-            return read(self._root, schema, queues.segments[arc], 0, end)
+            schema, last = queues.plan.arcs[arc].schema, queues.arc_end(arc) if end is None else end
+            return read(self._root, schema, queues.segments[arc], begin, last)
+
+    def kept(self, output: str, begin: int = 0, rows: int | None = None) -> Kept:
+        """How much an output keeps from a number on; with `rows`, at most about so many tuples."""
+        queues = self._ledger.queues
+        return kept(queues, arc_of(queues, output), begin, rows)
 
     def subscribe(self, output: str, consumer: str, follow: bool, rows: int) -> Subscription:
         """The tuples of an output, table by table, from where the consumer of this name left off.

@@ -41,7 +41,7 @@ class Target:
             return sys.stdout.buffer
         if self._final.exists() and not self._final.is_file():
             return open(self._final, "wb")  # a device or a pipe; a folder is refused here
-        self._temporary = self._final.with_name(f".{self._final.name}.{os.getpid()}.part")
+        self._temporary = _temporary(self._final)
         return open(self._temporary, "wb")
 
     @contextmanager
@@ -67,6 +67,15 @@ class Target:
                 os.fsync(self.stream.fileno())
             self._close()
 
+    def rename(self, path: str) -> None:
+        """Change the name that what was written will get."""
+        with self.trouble():
+            final, written = Path(path).resolve(), self._temporary
+            if written is not None:
+                self._temporary = _temporary(final)
+                os.replace(written, self._temporary)
+            self.path, self._final = path, final
+
     def publish(self) -> None:
         """Give what was written its name."""
         with self.trouble():
@@ -84,6 +93,11 @@ class Target:
     def _close(self) -> None:
         if self.path != STANDARD_STREAM:
             self.stream.close()
+
+
+def _temporary(final: Path) -> Path:
+    """The name under which a file is written: hidden, and without the extension that readers look for."""
+    return final.with_name(f".{final.name}.{os.getpid()}.part")
 
 
 class Writer(ABC):
@@ -106,6 +120,15 @@ class Writer(ABC):
         """Finish the file and give it its name."""
         self.finish()
         self.publish()
+
+    @property
+    def bytes(self) -> int:
+        """How much was written so far."""
+        return self._target.stream.tell()
+
+    def rename(self, path: str) -> None:
+        """Change the name that the file will get."""
+        self._target.rename(path)
 
     def finish(self) -> None:
         """Complete the file, still without its name."""

@@ -6,18 +6,22 @@ the position of a sink together with the acknowledgement of its tuples.
 """
 
 from australis.engine.sinks.checking import check_written
-from australis.engine.sinks.consuming import Outlet, RunningSink, Sink, write_out
+from australis.engine.sinks.consuming import Heard, Kept, Outlet, RunningSink, Sink, Tables, write_out
 from australis.engine.sinks.opening import parse_sink
-from australis.engine.sinks.parts import ParquetSink
+from australis.engine.sinks.parts import ParquetSink, PartLimits
 from australis.engine.sinks.streams import StreamSink
 from australis.engine.sinks.text_file import TextFileSink
 
 __all__ = [
+    "Heard",
+    "Kept",
     "Outlet",
     "ParquetSink",
+    "PartLimits",
     "RunningSink",
     "Sink",
     "StreamSink",
+    "Tables",
     "TextFileSink",
     "check_written",
     "parse_sink",

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -27,6 +28,17 @@ class Tables(Protocol):
     def close(self) -> None: ...
 
 
+@dataclass(frozen=True)
+class Kept:
+    """How much an output keeps up to a number; an estimate where a segment is kept only in part."""
+
+    end: int
+    rows: int
+    bytes: int
+    is_in_the_way: bool = False
+    """Whether inputs wait for the space that it takes."""
+
+
 class Outlet(Protocol):
     """The part of a node that delivers tables, and records under a consumer's name how far it has come.
 
@@ -34,6 +46,10 @@ class Outlet(Protocol):
     """
 
     def subscribe(self, output: str, /, *, consumer: str, follow: bool = True) -> Tables: ...
+
+    def kept(self, output: str, begin: int, rows: int | None = None, /) -> Kept: ...
+
+    def read(self, output: str, begin: int, end: int, /) -> pa.Table: ...
 
     def consumer(self, consumer: str, output: str, /) -> tuple[int, str | None]: ...
 
@@ -54,23 +70,26 @@ class FileSink:
         return f"{FILE}{Path(self.path).resolve()}"
 
 
+Heard = Callable[[pa.Table], None]
+"""Is told of each table that is written."""
+
+
 class RunningSink(ABC):
     """A sink that is being written; a context manager that closes it."""
+
+    rest_s: float | None = None
+    """In how many seconds it has something to write, even if no tuple arrives; None if it has not."""
 
     def __init__(self, outlet: Outlet, output: str, consumer: str) -> None:
         self._outlet, self._output, self._consumer = outlet, output, consumer
 
-    def take(self, table: pa.Table) -> None:
-        """Write a table durably, then acknowledge it together with the sink's position."""
-        if not table.num_rows:
-            return
-        last = int(table[SEQ][-1].as_py())
-        position = self._write(table)
-        self._outlet.acknowledge(self._consumer, self._output, last + 1, position)
-        self._publish()
+    @abstractmethod
+    def steps(self, tables: Tables, heard: Heard, *, is_last: bool) -> Iterator[Callable[[], None]]:
+        """What is to be written now, step by step, of the output's tables; with `is_last` all there is."""
 
-    def _publish(self) -> None:  # noqa: B027, most sinks have nothing to do here
-        """Make visible what was written, once it is acknowledged, if it was hidden before."""
+    @abstractmethod
+    def close(self) -> None:
+        """Close the files."""
 
     def _ensure_position(self, first: Callable[[], str]) -> str:
         """Acknowledge the first position if there is none yet; returns the acknowledged one."""
@@ -80,14 +99,6 @@ class RunningSink(ABC):
             self._outlet.acknowledge(self._consumer, self._output, seq, position)
         return position
 
-    @abstractmethod
-    def _write(self, table: pa.Table) -> str | None:
-        """Write a table to disk; returns the position after it."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Close the files."""
-
     def __enter__(self) -> Self:
         return self
 
@@ -95,6 +106,26 @@ class RunningSink(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class TableSink(RunningSink):
+    """A sink that writes each table as it comes, durably, and then acknowledges it."""
+
+    def steps(self, tables: Tables, heard: Heard, *, is_last: bool) -> Iterator[Callable[[], None]]:
+        del is_last
+        for table in tables:
+            yield partial(self._take, table, heard)
+
+    def _take(self, table: pa.Table, heard: Heard) -> None:
+        """Write a table durably, then acknowledge it together with the sink's position."""
+        last = int(table[SEQ][-1].as_py())
+        position = self._write(table)
+        self._outlet.acknowledge(self._consumer, self._output, last + 1, position)
+        heard(table)
+
+    @abstractmethod
+    def _write(self, table: pa.Table) -> str | None:
+        """Write a table to disk; returns the position after it."""
 
 
 class Sink(Protocol):
@@ -112,15 +143,12 @@ class Sink(Protocol):
     def start(self, outlet: Outlet) -> RunningSink: ...
 
 
-def write_out(
-    outlet: Outlet, sink: Sink, *, follow: bool = True, heard: Callable[[pa.Table], None] = lambda table: None
-) -> None:
-    """Write what an output arc holds, and with `follow` what arrives until the node stops."""
+def write_out(outlet: Outlet, sink: Sink, heard: Heard = lambda table: None) -> None:
+    """Write what an output holds."""
     # Claim the name first: a second sink for the file would cut off what the first has not acknowledged yet.
     with (
-        closing(outlet.subscribe(sink.output, consumer=sink.consumer, follow=follow)) as tables,
+        closing(outlet.subscribe(sink.output, consumer=sink.consumer, follow=False)) as tables,
         sink.start(outlet) as running,
     ):
-        for table in tables:
-            running.take(table)
-            heard(table)
+        for step in running.steps(tables, heard, is_last=True):
+            step()

@@ -13,7 +13,7 @@ import pyarrow as pa
 from australis.algebra.schema import Schema
 from australis.engine.files import STANDARD_STREAM
 from australis.engine.sinks.appended import trouble
-from australis.engine.sinks.consuming import Outlet, RunningSink
+from australis.engine.sinks.consuming import Outlet, TableSink
 from australis.engine.sinks.text_file import Rendering
 from australis.errors import EngineError, Problem
 
@@ -45,7 +45,7 @@ class StreamSink:
         return RunningStream(self, outlet)
 
 
-class RunningStream(RunningSink):
+class RunningStream(TableSink):
     """A stream that is being written."""
 
     def __init__(self, sink: StreamSink, outlet: Outlet) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from australis.algebra.schema import Schema
 from australis.engine.files import csv_header, csv_rows, format_of, json_rows
 from australis.engine.sinks.appended import AppendedFile, FileEnd, check_appendable, read_file_end
-from australis.engine.sinks.consuming import FileSink, Outlet, RunningSink
+from australis.engine.sinks.consuming import FileSink, Outlet, TableSink
 from australis.errors import EngineError, Problem
 
 _ROWS_AT_ONCE = 200_000
@@ -74,7 +74,7 @@ class TextFileSink(FileSink):
         return RunningTextFile(self, outlet)
 
 
-class RunningTextFile(RunningSink):
+class RunningTextFile(TableSink):
     """A text file that is being written."""
 
     def __init__(self, sink: TextFileSink, outlet: Outlet) -> None:
