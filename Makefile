@@ -13,6 +13,9 @@ VENV := .venv
 READY := $(VENV)/.complete
 PY := $(VENV)/bin/python
 
+# The S3 server of the tests of object stores.
+S3_SERVER := build/bin/versitygw
+
 # How many processes share the tests among them: make JOBS=1 test
 JOBS ?= 2
 
@@ -51,6 +54,18 @@ test-crash: $(READY) ## kill nodes, executors and disks, and compare what comes 
 .PHONY: test-crash-short
 test-crash-short: $(READY) ## kill nodes for two minutes, and compare what comes out (ARGS='--seed 3')
 	$(PY) -m tests.crash.campaign --kills 12 --seconds 90 --events 80 $(ARGS)
+
+.PHONY: test-objects
+test-objects: $(READY) $(S3_SERVER) ## kill drivers and lose their disks on an S3 server, which Go builds (ARGS='--kills 50 --losses 20'); long
+	$(PY) -m pytest tests/objects --timeout=600
+	$(PY) -m tests.crash.campaign --root s3 --runner light --kills 12 --losses 5 --events 80 $(ARGS)
+
+$(S3_SERVER):
+	GOBIN=$(CURDIR)/build/bin go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
+
+.PHONY: bench-objects
+bench-objects: $(READY) $(S3_SERVER) ## measure commits that are copied to an S3 server of this machine, and its requests
+	$(PY) -m benchmarks.objects $(ARGS)
 
 .PHONY: test-sim
 test-sim: $(READY) ## play the engine on a virtual machine, seed by seed (ARGS='--seeds 500', ARGS=--mutations)
@@ -138,7 +153,7 @@ docs: $(READY) ## regenerate pages and pictures, and check the rest
 .PHONY: lock
 lock: ## pin what pyproject.toml asks for in requirements.lock (ARGS=--upgrade for newer versions)
 	@[ -x $(VENV)/bin/uv ] || scripts/setup
-	$(VENV)/bin/uv pip compile pyproject.toml --extra dev --extra jre --extra postgresql --extra simulation --output-file requirements.lock \
+	$(VENV)/bin/uv pip compile pyproject.toml --extra dev --extra jre --extra postgresql --extra s3 --extra simulation --output-file requirements.lock \
 		--universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet $(ARGS)
 

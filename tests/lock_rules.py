@@ -23,6 +23,7 @@ from australis.engine.ledger.guard import is_held_here
 from australis.engine.ledger.record import Record
 from australis.engine.store import segments, states
 from australis.engine.store.disk import ArrowDisk, LocalDisk
+from australis.engine.store.objects import ObjectDisk
 from australis.engine.store.root import Root
 from australis.engine.tables import opening
 from australis.engine.tables.opening import FileStored
@@ -61,6 +62,8 @@ WAYS = (
     ),
     *_all(FILES, ArrowDisk, "create sync open delete delete_folder move claim exists size names make_folder"),
     *_all(FILES, LocalDisk, "create sync open claim"),
+    # A commit is copied with the lock held (`create_once`); `open` shows whose commit is in its way.
+    *_all(FILES, ObjectDisk, "create delete delete_all delete_folder move claim exists size sizes names"),
     *_all(FILES, segments, "read_segment read_metadata check_segment encode adopt"),
     *_all(FILES, states, "encode_state read_state"),
     *_all(FILES, pq, "write_table"),

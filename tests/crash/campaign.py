@@ -21,19 +21,21 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from itertools import cycle
 from pathlib import Path
 
-from tests.crash.child import CHANGES, counted
+from tests.crash.child import CATALOG_FOLDER, CHANGES, counted
 from tests.crash.comparing import Difference, compare
 from tests.crash.handling import Child, Ended
-from tests.crash.kills import Kill, first_kills, kills
+from tests.crash.kills import Kill, driver_kills, first_kills, kills
 from tests.crash.processes import kill_all, left_of
 from tests.crash.reference import compare_with_reference
 from tests.crash.scenarios import ON_SPARK, SCENARIOS, UNORDERED, scenario
+from tests.objects.server import S3Server
 
-from australis.engine.crash_points import POINTS
+from australis.engine.crash_points import COPY_POINTS, POINTS
 from australis.engine.observe import verify
 from australis.engine.runner import LIGHT, SPARK
 from australis.engine.store import CATALOG
@@ -50,6 +52,11 @@ class Campaign:
     seconds: float = math.inf
     """After so long nothing more is killed, if anything was."""
     runner: str = SPARK
+    server: S3Server | None = None
+    """Where the roots are, if not in the folder."""
+    losses: int = 0
+    """How many times the driver's disk is to be lost."""
+    lost_disks: int = 0
     kills: Counter[str] = field(default_factory=Counter)
     counted: int = 0
     """Kills towards those that are wanted: of one child only some, lest those of workers be most of them."""
@@ -66,7 +73,7 @@ class Campaign:
 
     def run(self, names: list[str]) -> None:
         """Kill children on one root after another until there are enough kills."""
-        planned = kills(self.seed, self.runner)
+        planned = driver_kills(self.seed) if self.server else kills(self.seed, self.runner)
         expected: dict[str, Path] = {}
         for name in cycle(names):
             if self._is_enough:
@@ -78,11 +85,16 @@ class Campaign:
     @property
     def _is_enough(self) -> bool:
         is_late = time.monotonic() - self.began > self.seconds
-        return self.counted >= self.wanted or (is_late and self.counted > 0)
+        is_done = self.counted >= self.wanted and self.lost_disks >= self.losses
+        return is_done or (is_late and self.counted > 0)
+
+    def _child(self, name: str, folder: Path) -> Child:
+        root = self.server.uri(folder.name) if self.server else ""
+        return Child(name, self.seed, self.events, folder, self.runner, root)
 
     def _undisturbed(self, name: str) -> Path:
         folder = self._new(f"{name}-undisturbed")
-        ended = Child(name, self.seed, self.events, folder, self.runner).run(None)
+        ended = self._child(name, folder).run(None)
         self._say(f"{name}: undisturbed, {ended.seconds:.1f} s")
         if not ended.is_done:
             raise SystemExit(f"an undisturbed run failed:\n{ended.last_words}")
@@ -97,9 +109,10 @@ class Campaign:
         self.roots += 1
         while True:
             kill = None if self._is_enough else pending.pop() if pending else next(planned)
-            ended = Child(name, self.seed, self.events, folder, self.runner).run(kill)
+            ended = self._child(name, folder).run(kill)
             self._count(name, kill, ended)
             self._verify(name, kill, folder)
+            self._lose_disk(name, folder)
             if ended.is_done:
                 break
             if len(self.failures) > FAILURES_MOST:
@@ -116,11 +129,20 @@ class Campaign:
             self.failures.append(f"{name}, {kill}: {'hung' if ended.hung else 'failed'}")
             self._say(f"{self.failures[-1]}\n{ended.last_words}")
 
+    def _lose_disk(self, name: str, folder: Path) -> None:
+        """Delete all that the driver had on its disk: after every other child, as long as it is wanted."""
+        place = folder / CATALOG_FOLDER
+        if self.lost_disks < self.losses and self.children % 2 and (place / CATALOG).exists():
+            shutil.rmtree(place)
+            self.lost_disks += 1
+            self._say(f"{name}: disk {self.lost_disks}/{self.losses} is lost")
+
     def _verify(self, name: str, kill: Kill | None, folder: Path) -> None:
         """Look through the root before the next child opens it, if a child lived long enough to make one."""
-        if not (folder / "root" / CATALOG).exists():
+        catalog = folder / (CATALOG_FOLDER if self.server else "root")
+        if not (catalog / CATALOG).exists():
             return
-        found = verify(folder / "root")
+        found = verify(self.server.uri(folder.name), catalog=catalog) if self.server else verify(catalog)
         self.orphans += len(found.orphans)
         self.findings += len(found.findings)
         for each in found.findings:
@@ -157,7 +179,8 @@ class Campaign:
         return {
             "kills": self.kills.total(),
             "points": dict(sorted(self.kills.items())),
-            "missed": [point for point in POINTS if not self.kills[point]],
+            "missed": [point for point in self._points() if not self.kills[point]],
+            "disks lost": self.lost_disks,
             **asdict(self.difference),
             "findings": self.findings,
             "orphans": self.orphans,
@@ -169,6 +192,10 @@ class Campaign:
             "runner": self.runner,
             "seconds": round(time.monotonic() - self.began),
         }
+
+    def _points(self) -> tuple[str, ...]:
+        """The points at which processes are killed, of which there may be none where drivers are."""
+        return COPY_POINTS if self.server else POINTS
 
 
 FAILURES_MOST = 3
@@ -200,14 +227,20 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=math.inf, help="kill no more after so long")
     parser.add_argument("--scenario", choices=SCENARIOS, action="append", help="default: all")
     parser.add_argument("--runner", choices=(SPARK, LIGHT), default=SPARK)
+    parser.add_argument("--root", choices=("disk", "s3"), default="disk", help="s3: kill drivers only")
+    parser.add_argument("--losses", type=int, default=0, help="lose the driver's disk so often; with s3")
     parser.add_argument("--folder", type=Path, help="where roots are kept that went wrong")
     given = parser.parse_args()
     folder = given.folder or Path(tempfile.mkdtemp(prefix="australis-crash-"))
-    campaign = Campaign(given.kills, given.seed, given.events, folder, given.seconds, given.runner)
+    server = S3Server(folder / "s3") if given.root == "s3" else None
+    campaign = Campaign(
+        given.kills, given.seed, given.events, folder, given.seconds, given.runner, server, given.losses
+    )
     print(again(given))  # noqa: T201
     names = [name for name in in_turn(given.seed) if given.runner == SPARK or name not in ON_SPARK]
     try:
-        campaign.run(given.scenario or names)
+        with server or nullcontext():
+            campaign.run(given.scenario or names)
     finally:
         campaign.clean()
     good = not (campaign.difference or campaign.failures or campaign.findings)

@@ -1,7 +1,7 @@
 """The process that is killed: opens a node on a root, goes on where the last one was, ends with all outputs.
 
-`python -m tests.crash.child SCENARIO SEED EVENTS FOLDER RUNNER` says `ready` when it begins, and `working`
-when it has seen the first trains through.
+`python -m tests.crash.child SCENARIO SEED EVENTS FOLDER RUNNER [ROOT]` says `ready` when it begins, and
+`working` when it has seen the first trains through.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tests.crash.scenarios import CAME, FLUSH, TICK, Scenario, scenario
 
 from australis import Node
 from australis.engine.history import organisation as keeping
+from australis.engine.ledger.copies import copied_catalog
 from australis.engine.maintain import compaction, upkeep
 from australis.engine.runner import SPARK
 from australis.engine.sinks import TextFileSink, write_out
@@ -43,17 +44,21 @@ TUPLES_OF_A_RUN = 60
 """So few tuples are a run of history."""
 SECONDS_BETWEEN_LOOKS = 0.2
 """So often the files of the root are looked through for orphans."""
+COMMITS_OF_A_SNAPSHOT = 25
+"""So few commits are replaced by a snapshot, where they are copied to the root."""
+CATALOG_FOLDER = "catalog"
+"""Where the catalogue of a root elsewhere is."""
 # Most of these JVMs live for seconds, so compiling well does not pay.
 JAVA = {"spark.driver.extraJavaOptions": "-Xss8m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 HISTORY = "history.kept"
 CHANGES = "changes"
 
 
-def main(name: str, seed: int, events: int, folder: Path, runner: str) -> None:
+def main(name: str, seed: int, events: int, folder: Path, runner: str, root: str = "") -> None:
     given = scenario(name, seed, events)
     compaction.RUN_LEAST, keeping.RUN_ROWS_MOST = SEGMENTS_OF_A_RUN, TUPLES_OF_A_RUN
-    upkeep.TIDY_EVERY_S = SECONDS_BETWEEN_LOOKS
-    with _node(folder, given, runner) as node:
+    upkeep.TIDY_EVERY_S, copied_catalog.SNAPSHOT_EVERY = SECONDS_BETWEEN_LOOKS, COMMITS_OF_A_SNAPSHOT
+    with _node(folder, given, runner, root) as node:
         node.deploy(node.recorded() or given.network, tables=given.tables)
         with Consumers(node, given, folder) as consumers:
             _say(READY)
@@ -68,8 +73,8 @@ def history(node: Node, given: Scenario) -> Iterator[bytes]:
     for name, point in given.network.connection_points.items():
         whole = pa.concat_tables(node.history(name))
         numbers = Counter(whole["#seq"].to_pylist())
-        files = (Path(node.root.path("history")) / name).glob("*.parquet")
-        found = Counter(n for file in files for n in pq.read_table(file)["#seq"].to_pylist())
+        files = [file for file in node.root.names(f"history/{name}") if file.endswith(".parquet")]
+        found = Counter(n for file in files for n in pq.read_table(node.root.open(file))["#seq"].to_pylist())
         assert all(count <= numbers[number] for number, count in found.items() if number >= min(numbers)), (
             name
         )
@@ -77,14 +82,15 @@ def history(node: Node, given: Scenario) -> Iterator[bytes]:
             yield lines(whole.slice(max(0, whole.num_rows - CAME)) if point.history == CAME else whole)
 
 
-def _node(folder: Path, given: Scenario, runner: str) -> Node:
+def _node(folder: Path, given: Scenario, runner: str, root: str) -> Node:
     """A node whose clock stands still, so that timeouts are due by the events' local times alone.
 
     In two of three lives it keeps all states in layers.
     """
     starts = _one_more(folder / "starts")
     return Node(
-        folder / "root",
+        root or folder / "root",
+        catalog=folder / CATALOG_FOLDER if root else None,
         runner=runner,
         clock=lambda: 0,
         discipline=given.discipline,
@@ -231,4 +237,4 @@ def _say(word: str) -> None:
 
 if __name__ == "__main__":
     faulthandler.register(signal.SIGUSR1, all_threads=True)
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]), sys.argv[5])
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]), *sys.argv[5:])

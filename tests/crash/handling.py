@@ -41,7 +41,9 @@ class Ended:
 class Child:
     """One process on a root, in a session of its own with its JVM, if it has one, and workers."""
 
-    def __init__(self, scenario: str, seed: int, events: int, folder: Path, runner: str = SPARK) -> None:
+    def __init__(
+        self, scenario: str, seed: int, events: int, folder: Path, runner: str = SPARK, root: str = ""
+    ) -> None:
         self._command = [
             sys.executable,
             "-m",
@@ -51,6 +53,7 @@ class Child:
             str(events),
             str(folder),
             runner,
+            *([root] if root else []),
         ]
         self._folder = folder
         self._errors, self._log = folder / "child.stderr", folder / "crashes"

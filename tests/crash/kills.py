@@ -9,7 +9,7 @@ from itertools import count
 
 from tests.crash.child import READY, WORKING
 
-from australis.engine.crash_points import POINTS
+from australis.engine.crash_points import COPY_POINTS, POINTS
 from australis.engine.runner import SPARK
 
 DRIVER, JVM, DAEMON, WORKER, START = "driver", "jvm", "daemon", "worker", "start"
@@ -37,7 +37,7 @@ class Kill:
 
     @property
     def is_point(self) -> bool:
-        return self.what in POINTS
+        return self.what in (*POINTS, *COPY_POINTS)
 
     @property
     def environment(self) -> str:
@@ -58,6 +58,17 @@ def kills(seed: int, runner: str = SPARK) -> Iterator[Kill]:
         yield _at_point(points[(seed + number) % len(points)], chance)
         for what in chance.choices(MOMENTS, list(weights.values()), k=2):
             yield _at_moment(what, chance)
+
+
+def driver_kills(seed: int) -> Iterator[Kill]:
+    """Kills of the driver alone, where commits are copied to the root: at points, and at random moments."""
+    chance = random.Random(seed)
+    left_out = (FIRST, *REWRITTEN, *CHANGED)
+    points = [each for each in POINTS if each not in left_out and not each.startswith("task.")]
+    for number in count():
+        yield Kill(COPY_POINTS[number % len(COPY_POINTS)], chance.randint(1, 3))
+        yield _at_point(points[(seed + number) % len(points)], chance)
+        yield _at_moment(chance.choices((DRIVER, START), (5, 1))[0], chance)
 
 
 def first_kills(scenario: str, root: int) -> list[Kill]:

@@ -16,6 +16,9 @@ from australis.engine.change.switch import Switch
 from australis.engine.deliver.subscriptions import Subscriptions
 from australis.engine.ingest.log import Ingest, Placed
 from australis.engine.ledger.catalog import Catalog
+from australis.engine.ledger.copies import CopiedCatalog, Recorder
+from australis.engine.ledger.copies.records import CommitRecord
+from australis.engine.ledger.copies.replay import TOKEN
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.ledger import Ledger, UnitOfWork
 from australis.engine.ledger.log import MarkLog
@@ -46,6 +49,39 @@ def no_full_synchronous() -> AbstractContextManager[Any]:
         opened(self)
 
     return patch.object(Catalog, "_open", open_lazily)
+
+
+def copy_after_commit() -> AbstractContextManager[Any]:
+    """A commit is copied to the root only when it is on the disk."""
+
+    @contextmanager
+    def transaction(self: CopiedCatalog) -> Iterator[Recorder]:
+        with self._lock, self._explained():
+            self._db.execute("begin immediate")
+            try:
+                recorder = Recorder(self._db)
+                yield recorder
+                number, token = int(self.meta("commits") or 0), self._copies.root.disk.token()
+                record = CommitRecord(number, token, self.meta(TOKEN) or "", "", "", recorder.statements)
+                recorder.execute("insert or replace into meta values (?, ?)", (TOKEN, token))
+                self._db.execute("commit")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("rollback")
+                raise
+            self._put(record)
+            self._note_commit(record)
+
+    return patch.object(CopiedCatalog, "transaction", transaction)
+
+
+def copies_in_doubt_are_dropped() -> AbstractContextManager[Any]:
+    """A commit whose copy failed counts as undone, though the root may have it."""
+
+    def settle(self: CopiedCatalog) -> None:
+        self._pending = None
+
+    return patch.object(CopiedCatalog, "settle", settle)
 
 
 def mirror_before_commit() -> AbstractContextManager[Any]:
@@ -302,5 +338,7 @@ MUTATIONS: dict[str, Mutation] = {
         mark_comes_before_its_tuple,
         marks_in_another_change,
         marks_do_not_stir,
+        copy_after_commit,
+        copies_in_doubt_are_dropped,
     )
 }

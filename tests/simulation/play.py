@@ -22,6 +22,7 @@ from tests.simulation.story import CLOCK, draw_story
 from australis import Node
 from australis.algebra.network import QUARANTINE
 from australis.engine.history import organisation
+from australis.engine.ledger.copies import copied_catalog
 from australis.engine.ledger.log import FLUSH
 from australis.engine.ledger.log import LogEvent as LoggedEvent
 from australis.engine.maintain import compaction, upkeep
@@ -41,6 +42,8 @@ READER = "reader"
 TROUBLES_MOST = 200
 """After so many errors nothing fails any more, so that every run comes to an end."""
 LIVES_MOST = 60
+DISK_LOST = 0.3
+"""The chance that the catalogue is lost between two lives, where the root keeps copies of it."""
 
 
 @dataclass
@@ -92,6 +95,7 @@ def _small_files(rows_per_task: int) -> Iterator[None]:
         patch.object(compaction, "RUN_LEAST", 3),
         patch.object(organisation, "RUN_ROWS_MOST", 6),
         patch.object(upkeep, "TIDY_EVERY_S", 0.1),
+        patch.object(copied_catalog, "SNAPSHOT_EVERY", 9),
     ):
         yield
 
@@ -128,6 +132,11 @@ class LoggingHome(VirtualHome):
             f" begin insert into whole_log values ({values}); end"
         )
 
+    def replace(self, image: bytes) -> None:
+        """Take a copy; what is replayed after it is logged, too."""
+        super().replace(image)
+        self.keep_log()
+
     def names(self) -> list[str]:
         """All files that something refers to."""
         found = self._db.execute("select name from segment union select name from state")
@@ -145,6 +154,7 @@ class Play:
         self.seed, self.story = seed, draw_story(seed)
         self.machine = Machine(seed, draw_chances(seed, crash_within=3_000))
         self.disk = WatchedDisk(self.machine)
+        self.disk.keeps_catalog = seed % 3 == 2
         self.home = LoggingHome(self.machine, self.disk)
         self.random = Random(f"play {seed}")
         self.task_failures = 0
@@ -181,6 +191,8 @@ class Play:
             if self.is_over:
                 return
             self.machine.kill(life)
+            if self.disk.keeps_catalog and self.random.random() < DISK_LOST:
+                self.home.lose()
         raise AssertionError(f"the story has not ended in {LIVES_MOST} lives") from self.last_trouble
 
     def _guarded(self, target: Callable[[], None]) -> Callable[[], None]:

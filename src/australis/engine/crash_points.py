@@ -42,6 +42,9 @@ POINTS = (
 )
 """All names, in the order in which a tuple passes them."""
 
+COPY_POINTS = ("copy.putting", "copy.put", "copy.snapshot", "copy.pruned")
+"""The names of those that are only passed where commits are copied to the root."""
+
 _reached: dict[str, int] = {}
 
 

@@ -6,14 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from obstore.store import LocalStore
 from pyarrow import fs
 
 from australis.engine.store import disk
 from australis.engine.store.disk import ArrowDisk, Disk, LocalDisk, disk_at, register_disk
+from australis.engine.store.objects import ObjectDisk
 from australis.errors import EngineError
 
 KINDS: dict[str, Callable[[Path], Disk]] = {
     "local": lambda folder: LocalDisk(fs.LocalFileSystem(), str(folder)),
+    "objects": lambda folder: ObjectDisk(LocalStore(folder)),
     "arrow": lambda folder: ArrowDisk(fs.LocalFileSystem(), str(folder)),
 }
 
@@ -58,6 +61,41 @@ def test_a_file_is_deleted_once(files: Disk) -> None:
     assert not files.exists("a/x")
     with pytest.raises(FileNotFoundError):
         files.delete("a/x")
+
+
+def test_many_files_are_deleted_together_also_if_some_are_gone(files: Disk) -> None:
+    for name in ("a/x", "a/y", "a/b/z"):
+        files.create(name, b"")
+    assert files.delete_all(["a/x", "a/b/z"]) == {}
+    assert list(files.names("a")) == ["a/y"]
+
+
+def test_a_file_is_created_once(files: Disk) -> None:
+    files.create_once("a/x", b"one")
+    with pytest.raises(FileExistsError):
+        files.create_once("a/x", b"two")
+    assert content(files, "a/x") == b"one"
+
+
+def test_a_name_is_claimed_once(files: Disk) -> None:
+    for name, target in (("a/x", "a/z"), ("a/y", "a/z")):
+        files.create(name, name.encode())
+        if files.exists(target):
+            with pytest.raises(FileExistsError):
+                files.claim(name, target)
+        else:
+            files.claim(name, target)
+    assert content(files, "a/z") == b"a/x"
+    assert not files.exists("a/x")
+
+
+def test_sizes_are_those_of_all_files_below(files: Disk) -> None:
+    files.create("a/x", b"content")
+    files.create("a/b/y", b"")
+    assert files.sizes("a") == {"a/x": 7, "a/b/y": 0}
+    assert files.size("a/x") == 7
+    with pytest.raises(FileNotFoundError):
+        files.size("a/z")
 
 
 def test_tokens_are_never_the_same(files: Disk) -> None:

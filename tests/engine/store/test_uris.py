@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from pyarrow import fs
+from obstore.store import S3Store
 
-from australis.engine.store.disk import ArrowDisk, disk_at
+from australis.engine.store.disk import disk_at
+from australis.engine.store.objects import ObjectDisk
 from australis.engine.store.root import Root
 from australis.engine.store.uris import arrow_uri, join_uri, spark_uri
+from australis.errors import EngineError
 
 OPTIONS = "region=eu-west-1&endpoint_override=localhost%3A9000&scheme=http"
 
@@ -23,12 +25,20 @@ def test_a_root_on_s3_has_a_name_for_each_side(scheme: str, options: str, slash:
 
 
 @pytest.mark.parametrize("scheme", ["s3", "s3a"])
-def test_pyarrow_gets_the_options(scheme: str) -> None:
-    disk = disk_at(f"{scheme}://key:secret@bucket/root?{OPTIONS}")
-    assert isinstance(disk, ArrowDisk)
-    assert isinstance(disk._files, fs.S3FileSystem)
-    assert disk._files.region == "eu-west-1"
-    assert disk.path("segments/x.parquet") == "bucket/root/segments/x.parquet"
+def test_the_store_gets_the_options(scheme: str) -> None:
+    disk = disk_at(f"{scheme}://key:secret@bucket/my%20root?{OPTIONS}")
+    assert isinstance(disk, ObjectDisk)
+    store = disk._store
+    assert isinstance(store, S3Store)
+    assert (store.config["bucket"], str(store.prefix)) == ("bucket", "my root")
+    assert (store.config["endpoint"], store.config["region"]) == ("http://localhost:9000", "eu-west-1")
+    assert (store.config["access_key_id"], store.config["secret_access_key"]) == ("key", "secret")
+    assert disk_at(f"{scheme}://key:secret@bucket/my%20root?{OPTIONS}") is disk
+
+
+def test_an_unknown_option_is_refused() -> None:
+    with pytest.raises(EngineError, match="has the unknown option 'zone'; expected some of endpoint"):
+        disk_at("s3://bucket/root?zone=1")
 
 
 @pytest.mark.parametrize("name", ["s3://other/x.parquet?region=us-east-1", "s3a://other/x.parquet"])

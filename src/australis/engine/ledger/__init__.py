@@ -4,6 +4,7 @@ In: segments, states, heads and statistics, which become visible atomically.
 """
 
 from australis.engine.ledger.catalog import DISK, NETWORK, OPTIMISER, Catalog
+from australis.engine.ledger.copies import COPIES, RootTaken, has_copies, restored_catalog
 from australis.engine.ledger.counts import (
     BUCKETS_PER_OCTAVE,
     DiscardCount,
@@ -33,7 +34,6 @@ from australis.engine.ledger.counts import (
 )
 from australis.engine.ledger.custody import (
     TRASH_BYTES,
-    RootTaken,
     disagreement,
     missing_catalog,
     missing_identity,
@@ -69,6 +69,7 @@ from australis.engine.ledger.view import known_catalog, known_record, plan_in, v
 __all__ = [
     "ALL",
     "BUCKETS_PER_OCTAVE",
+    "COPIES",
     "DISK",
     "FLUSH",
     "LOAD",
@@ -104,6 +105,7 @@ __all__ = [
     "count_shed",
     "disagreement",
     "drop_log",
+    "has_copies",
     "histogram",
     "history_from",
     "known_catalog",
@@ -130,6 +132,7 @@ __all__ = [
     "quantile_us",
     "query_begins_at",
     "recent",
+    "restored_catalog",
     "rows_between",
     "survey",
     "taken_and_shed",

@@ -11,12 +11,14 @@ from typing import Any
 
 from australis.engine.ledger.log import Head, LogEvent, LoggedMarks, MarkLog, StateFile, mark_log
 from australis.engine.ledger.schema import OLDEST, TABLES, VERSION, migrations
-from australis.engine.ledger.transaction import SEGMENT_COLUMNS
+from australis.engine.ledger.transaction import SEGMENT_COLUMNS, Database
 from australis.engine.store import FolderHome, Home, Segment, unwritable
 from australis.engine.threads import SYSTEM, Threads
 from australis.errors import EngineError, Problem
 from australis.kernels.marks import InputMark
 
+COMMITS = "commits"
+"""The key of the number of commits in the catalogue."""
 NETWORK = "network"
 """The key of the network that the root holds."""
 DISK = "disk"
@@ -30,13 +32,16 @@ _UNWRITABLE = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPE
 class Catalog:
     """The catalogue of a root, read-only."""
 
+    _synchronous = "full"
+    """Whether a commit waits for the disk."""
+
     def __init__(self, home: Home | Path, threads: Threads = SYSTEM) -> None:
         self._home = FolderHome(home) if isinstance(home, Path) else home
         self._threads, self._lock = threads, threads.lock()
         with self._explained():
             self._db = self._home.connect()
             self._db.execute("pragma journal_mode = wal")
-            self._db.execute("pragma synchronous = full")
+            self._db.execute(f"pragma synchronous = {self._synchronous}")
         try:
             self._open()
         except BaseException:
@@ -224,6 +229,11 @@ class CatalogReader(Catalog):
         self.rows("begin")
         self.meta("")
 
+    def image(self) -> bytes:
+        """The whole database as it is now, as the contents of its file."""
+        with self._lock, self._explained():
+            return self._db.serialize()
+
 
 class CatalogFile(Catalog):
     """The catalogue as its ledger has it: it can be changed."""
@@ -237,8 +247,23 @@ class CatalogFile(Catalog):
         finally:
             reader.close()
 
+    @property
+    def is_copy_due(self) -> bool:
+        """Whether the whole catalogue is to be copied to the root."""
+        return False
+
+    def write_copy(self) -> None:
+        """Copy the whole catalogue to the root."""
+
+    def settle(self) -> None:
+        """Complete a commit that failed half-way, if there can be one."""
+
+    def catch_up(self) -> int:
+        """Read what another node has committed meanwhile; returns the number of the last commit."""
+        return int(self.meta(COMMITS) or 0)
+
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Iterator[Database]:
         """Changes that become visible atomically at the end."""
         with self._lock, self._explained():
             self._db.execute("begin immediate")

@@ -108,13 +108,7 @@ class Garbage:
         for kind in (SEGMENTS, STATES, HISTORY):
             yield from self._root.names(kind)
 
-    def _delete(self, names: Iterable[str]) -> int:
+    def _delete(self, names: Iterable[str]) -> None:
         """Delete files; one that cannot be deleted now is swept when the root is opened again."""
-        deleted = 0
-        for name in names:
-            try:
-                self._root.delete(name)
-                deleted += 1
-            except OSError as error:
-                _log.warning("%s cannot be deleted, and stays until the next start: %s", name, error)
-        return deleted
+        for name, error in self._root.delete_all(names).items():
+            _log.warning("%s cannot be deleted, and stays until the next start: %s", name, error)

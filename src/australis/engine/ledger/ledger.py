@@ -8,27 +8,24 @@ deleted only after both. Committed state cannot be changed outside of a unit of 
 from __future__ import annotations
 
 import logging
-import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from australis.engine.crash_points import crash_point
-from australis.engine.ledger.catalog import Catalog, CatalogFile
+from australis.engine.ledger.catalog import COMMITS, Catalog, CatalogFile
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.guard import Guard
 from australis.engine.ledger.log import FLUSH, Head, LogEvent, Rises, StateFile, maker_of
 from australis.engine.ledger.places import Memory
 from australis.engine.ledger.queues import Queues, load_queues, own_bytes
-from australis.engine.ledger.transaction import Transaction
+from australis.engine.ledger.transaction import Database, Transaction
 from australis.engine.store import Root, Segment
 from australis.engine.threads import Threads
 from australis.errors import EngineError, Problem
 from australis.kernels.marks import InputMark, raised
 from australis.plan.superboxes import Plan
 
-COMMITS = "commits"
-"""The key of the number of commits in the catalogue."""
 _log = logging.getLogger(__name__)
 Arrivals = list[tuple[str, int, int]]
 """Arcs that got tuples, how many, and when."""
@@ -37,7 +34,7 @@ Arrivals = list[tuple[str, int, int]]
 class UnitOfWork(Transaction):
     """A unit of work: statements for the catalogue, and a draft of the next mirror."""
 
-    def __init__(self, db: sqlite3.Connection, queues: Queues | None) -> None:
+    def __init__(self, db: Database, queues: Queues | None) -> None:
         super().__init__(db)
         self._queues = None if queues is None else replace(queues, memory=None)
         self._plan: Plan | None = None
@@ -289,6 +286,20 @@ class Ledger:
             adopted, self._adopted = self._adopted, []
         self._clean_up(adopted)
 
+    def catch_up(self) -> None:
+        """Read what another node has committed meanwhile, before any plan runs."""
+        assert self._queues is None, "a plan runs"
+        self._commits = self._catalog.catch_up()
+
+    @property
+    def is_copy_due(self) -> bool:
+        """Whether the whole catalogue is to be copied to the root."""
+        return self._catalog.is_copy_due
+
+    def write_copy(self) -> None:
+        """Copy the whole catalogue to the root, while others commit."""
+        self._catalog.write_copy()
+
     def confirm(self) -> None:
         """Make sure that a later start finds what the catalogue shows now.
 
@@ -320,6 +331,7 @@ class Ledger:
         doubtful = self._doubtful
         if doubtful is None:
             return False
+        self._catalog.settle()
         happened = int(self._catalog.meta(COMMITS) or 0) > self._commits
         self._doubtful = None
         if happened:

@@ -6,10 +6,11 @@ import logging
 from pathlib import Path
 
 from australis.engine.ledger.catalog import CatalogFile
-from australis.engine.ledger.custody import Housekeeping, Ownership, check_unopened
+from australis.engine.ledger.copies import CopiedCatalog, Copies, has_copies, restore
+from australis.engine.ledger.custody import Housekeeping, Ownership, check_unopened, place_of
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.ledger import Ledger
-from australis.engine.store import Home, Root, hold, home_of, publish_rest
+from australis.engine.store import Home, Owner, Root, hold, home_of, publish_rest, read_owner
 from australis.engine.threads import SYSTEM, Threads
 from australis.errors import EngineError, Problem
 
@@ -35,9 +36,8 @@ class OpenRoot:
 
     def _open(self, home: Home, threads: Threads) -> Ledger:
         root, garbage = self.root, Garbage(self.root, threads)
-        owner = check_unopened(root, home)
-        _check_catalog(home, garbage)
-        catalog = self._catalog = CatalogFile(home, threads)
+        owner = _make_ready(root, home, garbage)
+        catalog = self._catalog = _open_catalog(root, home, threads)
         ledger = Ledger(root, catalog, garbage, threads)
         ownership = self._ownership = Ownership(ledger, home, owner)
         housekeeping = Housekeeping(ledger, garbage, ownership)
@@ -55,6 +55,29 @@ class OpenRoot:
         if self._catalog is not None:
             self._catalog.close()
         self._held.close()
+
+
+def _make_ready(root: Root, home: Home, garbage: Garbage) -> Owner | None:
+    """Bring the catalogue up to date if the root has copies of it, else refuse one that lacks anything."""
+    if has_copies(root):
+        owner = read_owner(root)
+        restore(home, Copies(root), 0 if owner is None else owner.epoch)
+        return owner
+    owner = check_unopened(root, home)
+    _check_catalog(home, garbage)
+    return owner
+
+
+def _open_catalog(root: Root, home: Home, threads: Threads) -> CatalogFile:
+    if not root.disk.keeps_catalog:
+        return CatalogFile(home, threads)
+    catalog = CopiedCatalog(home, Copies(root), place_of(home), threads)
+    try:
+        catalog.begin_copies()
+    except BaseException:
+        catalog.close()
+        raise
+    return catalog
 
 
 def _check_catalog(home: Home, garbage: Garbage) -> None:

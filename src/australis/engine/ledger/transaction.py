@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from australis.engine.ledger.log import Head, LogEvent, StateFile, packed_numbers
 from australis.engine.store import Segment
@@ -17,11 +17,19 @@ SEGMENT_COLUMNS = ", ".join(each.name for each in fields(Segment))
 _SEGMENT_MARKS = ", ".join("?" for _ in fields(Segment))
 
 
+class Database(Protocol):
+    """What runs statements: a connection, or something that also remembers them."""
+
+    def execute(self, query: str, values: Sequence[Any] = ..., /) -> sqlite3.Cursor: ...
+
+    def executemany(self, query: str, rows: Iterable[Sequence[Any]], /) -> sqlite3.Cursor: ...
+
+
 class Transaction:
     """Statements that change the catalogue."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._connection: sqlite3.Connection | None = db
+    def __init__(self, db: Database) -> None:
+        self._connection: Database | None = db
 
     def __enter__(self) -> Self:
         return self
@@ -30,7 +38,7 @@ class Transaction:
         self._connection = None
 
     @property
-    def _db(self) -> sqlite3.Connection:
+    def _db(self) -> Database:
         if self._connection is None:
             raise EngineError(Problem("ledger", "the change is over", "another change()"))
         return self._connection

@@ -27,7 +27,7 @@ class Upkeep:
         self.kept: Callable[[], AbstractContextManager[None]] = nullcontext
         """The context in which errors that must stop the node are caught."""
         self._waiting: dict[str, None] = {}
-        self._tidy = ledger.tidy
+        self._ledger, self._tidy = ledger, ledger.tidy
         self._threads, self._changed = threads, threads.condition()
         self._is_untidy, self._tidied_ns = False, threads.ticks_ns()
         self._stopping = self._ending = False
@@ -75,10 +75,14 @@ class Upkeep:
     def _next(self) -> tuple[str, Callable[[], None]] | None:
         """What to do next, and to what; None at the end."""
         with self._changed:
-            while not self._waiting and not self._stopping and self._until_tidying_s() > 0:
+            while not (self._waiting or self._stopping or self._ledger.is_copy_due) and (
+                self._until_tidying_s() > 0
+            ):
                 self._changed.wait(self._until_tidying_s() if self._is_untidy else None)
             if self._ending or (self._stopping and not self._waiting):
                 return None
+            if self._ledger.is_copy_due:
+                return "the copy of the catalogue", self._ledger.write_copy
             if self._until_tidying_s() <= 0:
                 self._is_untidy, self._tidied_ns = False, self._threads.ticks_ns()
                 return "the root", self._tidy_up

@@ -15,13 +15,16 @@ from typing import Any
 from australis.engine.clock import wall_clock
 from australis.engine.ledger import (
     ALL,
+    COPIES,
     StateFile,
     Survey,
     disagreement,
+    has_copies,
     known_catalog,
     missing_catalog,
     missing_identity,
     missing_journal,
+    restored_catalog,
     survey,
 )
 from australis.engine.sinks import check_written
@@ -88,6 +91,8 @@ def verify(
 ) -> Verification:
     """Check a root that no node has open; `quick` reads only sizes and footers."""
     place = Root.of(root)
+    if has_copies(place):
+        return _verify_copied(place, catalog, quick=quick, heard=heard)
     folder = catalog_folder(place, catalog)
     if not place.exists(OWNER):
         # Messages name the folder as the user does.
@@ -96,18 +101,37 @@ def verify(
         return _Verifier(place, folder, quick=quick, heard=heard).run()
 
 
+def _verify_copied(root: Root, catalog: str | Path | None, *, quick: bool, heard: Progress) -> Verification:
+    """Check a root by the copies of its catalogue that it has: they are all that counts."""
+    place = root.uri_of(COPIES)
+    folder = () if catalog is None else (Path(catalog),)
+    with _held(root, *folder), ExitStack() as stack:
+        try:
+            restored = stack.enter_context(restored_catalog(root))
+        except EngineError as error:
+            return Verification(root.uri, place, is_closed=_is_closed(root), findings=(error.problem,))
+        return _Verifier(root, restored, place=place, quick=quick, heard=heard).run()
+
+
+def _is_closed(root: Root) -> bool:
+    owner = read_owner(root)
+    return owner is None or not owner.is_open
+
+
 def empty_trash(root: str | Path, *, catalog: str | Path | None = None) -> int:
     """Delete the trash of a root that no node has open; returns how many files."""
     place = Root.of(root)
-    with _held(place, catalog_folder(place, catalog)):
+    folder = () if catalog is None and has_copies(place) else (catalog_folder(place, catalog),)
+    with _held(place, *folder):
         return Trash(place, wall_clock).empty()
 
 
 @contextmanager
-def _held(root: Root, folder: Path) -> Iterator[None]:
+def _held(root: Root, *folders: Path) -> Iterator[None]:
     """Keep nodes out of a root and its catalogue."""
+    every = (*folders, *([root.local] if root.local else []))
     with ExitStack() as stack:
-        for each in dict.fromkeys((folder.resolve(), *([root.local.resolve()] if root.local else []))):
+        for each in dict.fromkeys(folder.resolve() for folder in every):
             stack.enter_context(closing(SharedLock(each)))
         yield
 
@@ -115,9 +139,12 @@ def _held(root: Root, folder: Path) -> Iterator[None]:
 class _Verifier:
     """One check of a root."""
 
-    def __init__(self, root: Root, folder: Path, *, quick: bool, heard: Progress) -> None:
+    def __init__(
+        self, root: Root, folder: Path, *, place: str | None = None, quick: bool, heard: Progress
+    ) -> None:
+        """With a `place`, the folder has what was restored from there."""
         self._root, self._folder, self._quick, self._heard = root, folder, quick, heard
-        self._place = str(folder / CATALOG)
+        self._place, self._is_restored = place or str(folder / CATALOG), place is not None
         self._findings: list[Problem] = []
 
     def run(self) -> Verification:
@@ -129,7 +156,8 @@ class _Verifier:
             return self._broken(owner, missing_catalog(self._root.uri, self._place, owner))
         if not home.has_catalog():
             return self._broken(owner, Problem(self._place, "is empty", _RESTORE))
-        if owner is not None and owner.is_open and home.lacks_journal(owner.epoch):
+        lacks_journal = not self._is_restored and owner is not None and owner.is_open
+        if owner is not None and lacks_journal and home.lacks_journal(owner.epoch):
             self._findings.append(missing_journal(self._place, owner))
         try:
             known = survey(self._folder)

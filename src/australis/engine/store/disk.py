@@ -1,7 +1,8 @@
 """Disks: where the files of a root are, and when they are durable.
 
 A disk knows nothing of tuples: it creates, syncs, opens, moves and deletes files by name. A directory of this
-machine is one kind; anything else that pyarrow reaches by a URI is another. A simulator registers its own.
+machine is one kind, an object store another; anything else that pyarrow reaches by a URI is a third. A
+simulator registers its own.
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ import errno
 import os
 import posixpath
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import pyarrow as pa
 from pyarrow import fs
 
-from australis.engine.store.uris import arrow_uri
+from australis.engine.store.objects import object_disk
+from australis.engine.store.uris import arrow_uri, is_s3
 from australis.errors import EngineError, Problem
 
 Data: TypeAlias = "bytes | pa.Buffer"
@@ -30,11 +32,21 @@ class Disk(Protocol):
     def parallel(self) -> int:
         """How many files are best written at a time."""
 
+    @property
+    def keeps_catalog(self) -> bool:
+        """Whether every commit of the catalogue is copied here, by `create_once`."""
+
     def token(self) -> str:
         """A part of a name that no file has ever had."""
 
     def create(self, name: str, data: Data) -> None:
         """Write a new file, which a power failure may still remove or tear."""
+
+    def create_once(self, name: str, data: Data) -> None:
+        """Write a whole and durable file; raises FileExistsError if there is one of this name.
+
+        After any other error it may exist, or come to exist later.
+        """
 
     def sync(self, name: str) -> None:
         """Make a created file durable, including its name."""
@@ -44,6 +56,9 @@ class Disk(Protocol):
 
     def delete(self, name: str) -> None:
         """Delete a file; raises FileNotFoundError if there is none."""
+
+    def delete_all(self, names: Iterable[str]) -> dict[str, OSError]:
+        """Delete files, some of which may be gone; returns those that may still be there, and why."""
 
     def move(self, name: str, target: str) -> None:
         """Rename a file atomically."""
@@ -60,6 +75,9 @@ class Disk(Protocol):
     def names(self, kind: str) -> Iterator[str]:
         """All files below a folder."""
 
+    def sizes(self, kind: str) -> Mapping[str, int]:
+        """All files below a folder, and how many bytes they have."""
+
     def delete_folder(self, name: str) -> None:
         """Delete a folder and its contents; raises FileNotFoundError if there is none."""
 
@@ -71,6 +89,7 @@ class ArrowDisk:
     """A file system that pyarrow reaches. Files are durable when the call returns."""
 
     parallel = 16
+    keeps_catalog = False
 
     def __init__(self, filesystem: fs.FileSystem, base: str) -> None:
         self._files, self._base = filesystem, base
@@ -86,6 +105,12 @@ class ArrowDisk:
         with self._files.open_output_stream(self.path(name)) as stream:
             stream.write(data)
 
+    def create_once(self, name: str, data: Data) -> None:
+        """Not exclusive: between the check and the write another process may take the name."""
+        if self.exists(name):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
+        self.create(name, data)
+
     def sync(self, name: str) -> None:
         """Do nothing: a remote store has a file completely or not at all."""
 
@@ -94,6 +119,18 @@ class ArrowDisk:
 
     def delete(self, name: str) -> None:
         self._files.delete_file(self.path(name))
+
+    def delete_all(self, names: Iterable[str]) -> dict[str, OSError]:
+        failures: dict[str, OSError] = {}
+        for name in names:
+            try:
+                self.delete(name)
+            except FileNotFoundError:
+                # It is gone, as it should be.
+                continue
+            except OSError as error:
+                failures[name] = error
+        return failures
 
     def move(self, name: str, target: str) -> None:
         self.make_folder(posixpath.dirname(target))
@@ -115,11 +152,16 @@ class ArrowDisk:
         return bool(self._files.get_file_info(self.path(name)).type == fs.FileType.File)
 
     def names(self, kind: str) -> Iterator[str]:
+        yield from self.sizes(kind)
+
+    def sizes(self, kind: str) -> Mapping[str, int]:
         place = self.path(kind)
         selector = fs.FileSelector(place, recursive=True, allow_not_found=True)
-        for found in self._files.get_file_info(selector):
-            if found.type == fs.FileType.File:
-                yield posixpath.join(kind, posixpath.relpath(found.path, place))
+        return {
+            posixpath.join(kind, posixpath.relpath(found.path, place)): int(found.size)
+            for found in self._files.get_file_info(selector)
+            if found.type == fs.FileType.File
+        }
 
     def delete_folder(self, name: str) -> None:
         self._files.delete_dir(self.path(name))
@@ -174,8 +216,17 @@ def disk_at(uri: str) -> Disk:
     scheme = uri.partition("://")[0]
     if scheme in _SCHEMES:
         return _SCHEMES[scheme](uri)
+    if is_s3(uri):
+        return _object_disk(uri)
     try:
         found, base = fs.FileSystem.from_uri(arrow_uri(uri))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise EngineError(Problem(uri, f"cannot be reached: {error}", "a directory or URI")) from error
     return LocalDisk(found, base) if isinstance(found, fs.LocalFileSystem) else ArrowDisk(found, base)
+
+
+def _object_disk(uri: str) -> Disk:
+    try:
+        return object_disk(arrow_uri(uri))
+    except ImportError as error:
+        raise EngineError(Problem(uri, "needs the package obstore", "pip install 'australis[s3]'")) from error

@@ -42,6 +42,9 @@ class Home(Protocol):
         Call it before the first connection.
         """
 
+    def replace(self, image: bytes) -> None:
+        """Put another database in the place of the catalogue, or make it; nobody may have it open."""
+
 
 class FolderHome:
     """A folder of this machine: SQLite needs a local disk."""
@@ -84,6 +87,18 @@ class FolderHome:
             # It is damaged, which is reported when it is opened.
             return False
         return found is None or found[0] != str(epoch)
+
+    def replace(self, image: bytes) -> None:
+        path, fresh = self.folder / CATALOG, self.folder / f"{CATALOG}.new"
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+        with open(descriptor, "wb") as file:
+            file.write(image)
+            file.flush()
+            os.fsync(descriptor)
+        # The old one goes before its journal: without it, it might be neither old nor new.
+        for old in (path, *(path.with_name(f"{CATALOG}-{end}") for end in ("wal", "shm"))):
+            old.unlink(missing_ok=True)
+        fresh.rename(path)
 
 
 def hold(root: Root, home: Home) -> Held:

@@ -7,17 +7,20 @@ import hashlib
 import os
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 from pyarrow import fs
 
 from australis.engine.store.disk import Data, Disk, LocalDisk, disk_at
-from australis.engine.store.uris import arrow_uri, join_uri, spark_uri
+from australis.engine.store.objects import StoreError, open_object
+from australis.engine.store.uris import arrow_uri, is_s3, join_uri, spark_uri
 from australis.errors import EngineError, Problem
 
 SEGMENTS, STATES, PLANS, HISTORY = "segments", "states", "plans", "history"
@@ -26,6 +29,8 @@ _NAME_BYTES_MOST, _HASH_DIGITS = 136, 16
 """Most systems allow 255 bytes in a file name; a token and a suffix follow the name of an arc."""
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 """The modes of files and folders that only their user can access."""
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 _PATTERNS = re.compile(r"[\\*?\[\]{}]")
 
 
@@ -86,10 +91,24 @@ class Root:
             for name in (SEGMENTS, STATES, PLANS, HISTORY):
                 self.disk.make_folder(name)
             probe = self.new_name(PLANS, "probe", ".tmp")
-            self.write(probe, b"")
+            if self.disk.keeps_catalog:
+                self._check_exclusive(probe)
+            else:
+                self.write(probe, b"")
             self.delete(probe)
         except OSError as error:
             raise unwritable(self.uri, error) from error
+
+    def _check_exclusive(self, name: str) -> None:
+        """Refuse a store that writes an object again though it must not: nothing would fence off others."""
+        self.disk.create_once(name, b"")
+        try:
+            self.disk.create_once(name, b"")
+        except FileExistsError:
+            # So it should be.
+            return
+        what = "the store does not support conditional put (If-None-Match), which keeps two nodes apart"
+        raise EngineError(Problem(self.uri, what, "a store that does, such as Amazon S3"))
 
     def identity(self) -> str:
         """The unique identity of this root; created when it is first asked for."""
@@ -97,7 +116,9 @@ class Root:
             # Under another name first: a partly written one would be taken for complete.
             name = self.new_name(PLANS, IDENTITY, ".tmp")
             self.write(name, self.disk.token().encode())
-            self.move(name, IDENTITY)
+            with suppress(FileExistsError):
+                # Another node may have made it meanwhile.
+                self.claim(name, IDENTITY)
         with self.open(IDENTITY) as file:
             return str(file.read().decode())
 
@@ -123,13 +144,20 @@ class Root:
 
     def write_all(self, files: Mapping[str, Data]) -> None:
         """Write new files together: one after the other, each would wait for the disk separately."""
-        if min(len(files), self.disk.parallel) < 2:
-            for name, data in files.items():
-                self.write(name, data)
-            return
-        with ThreadPoolExecutor(min(len(files), self.disk.parallel)) as writers:
-            for written in [writers.submit(self.write, *file) for file in files.items()]:
-                written.result()
+        self.each(lambda file: self.write(*file), files.items())
+
+    def each(self, work: Callable[[Given], Made], given: Iterable[Given]) -> list[Made]:
+        """Do something with each of some files, as many at a time as is best here; gives what came of it."""
+        every = list(given)
+        if min(len(every), self.disk.parallel) < 2:
+            return [work(each) for each in every]
+        with ThreadPoolExecutor(min(len(every), self.disk.parallel)) as workers:
+            return [done.result() for done in [workers.submit(work, each) for each in every]]
+
+    def fetch(self, name: str) -> bytes:
+        """The whole contents of a file; raises OSError, and FileNotFoundError if there is none."""
+        with self.disk.open(name) as file:
+            return bytes(file.read())
 
     def open(self, name: str) -> pa.NativeFile:
         """Open a file for reading; names with a scheme are those of adopted files."""
@@ -147,6 +175,10 @@ class Root:
         except FileNotFoundError:
             # It is gone, as it should be.
             return
+
+    def delete_all(self, names: Iterable[str]) -> dict[str, OSError]:
+        """Delete files, some of which may be gone; returns those that may still be there, and why."""
+        return self.disk.delete_all(names)
 
     def move(self, name: str, target: str) -> None:
         """Rename a file atomically."""
@@ -195,6 +227,10 @@ class Root:
         """All files of a kind."""
         return self.disk.names(kind)
 
+    def sizes(self, kind: str) -> Mapping[str, int]:
+        """All files of a kind, and how many bytes they have."""
+        return self.disk.sizes(kind)
+
 
 def short_name(name: str) -> str:
     """A name in a network as a part of a file name: if it is too long, a hash replaces its end.
@@ -210,12 +246,16 @@ def short_name(name: str) -> str:
 
 
 def _open_elsewhere(uri: str) -> pa.NativeFile:
+    if is_s3(uri):
+        return open_object(arrow_uri(uri))
     filesystem, path = fs.FileSystem.from_uri(arrow_uri(uri))
     return filesystem.open_input_file(path)
 
 
 def unwritable(what: str, error: OSError) -> EngineError:
     """The error for a file that cannot be written, with what to do about it."""
+    if isinstance(error, StoreError):
+        return EngineError(Problem(what, f"cannot be written: {error}"))
     advice = {
         errno.ENOSPC: "free space on the disk; all that was committed is safe",
         errno.EROFS: "a root that can be written",

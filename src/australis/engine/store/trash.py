@@ -28,15 +28,17 @@ class Trash:
 
     def take(self, names: Iterable[str]) -> int:
         """Move files to the trash; returns how many. One that cannot be moved stays where it is for now."""
-        folder, moved = f"{TRASH}/{_stamp(self._now_us())}", 0
-        for name in names:
-            try:
-                self._root.move(name, f"{folder}/{name}")
-                moved += 1
-            except EngineError as error:
-                if not isinstance(error.__cause__, FileNotFoundError):
-                    _log.warning("%s cannot be moved to the trash, and is tried again: %s", name, error)
-        return moved
+        folder = f"{TRASH}/{_stamp(self._now_us())}"
+        return sum(self._root.each(lambda name: self._move(name, folder), names))
+
+    def _move(self, name: str, folder: str) -> bool:
+        try:
+            self._root.move(name, f"{folder}/{name}")
+        except EngineError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                _log.warning("%s cannot be moved to the trash, and is tried again: %s", name, error)
+            return False
+        return True
 
     def names(self) -> list[str]:
         """All files in the trash."""
@@ -44,7 +46,7 @@ class Trash:
 
     def bytes(self) -> int:
         """The size of the trash."""
-        return sum(self._root.size(name) for name in self.names())
+        return sum(self._root.sizes(TRASH).values())
 
     def expire(self) -> int:
         """Delete what was in the trash long enough; returns how many files."""

@@ -8,6 +8,15 @@ from urllib.parse import unquote
 _S3 = ("s3", "s3a", "s3n")
 
 
+def is_s3(uri: str) -> bool:
+    """Whether a URI is that of an S3 object store.
+
+    >>> is_s3("s3a://bucket/root"), is_s3("file:///root")
+    (True, False)
+    """
+    return uri.partition("://")[0] in _S3
+
+
 def arrow_uri(uri: str) -> str:
     """A URI as pyarrow takes it, including options.
 

@@ -92,6 +92,17 @@ class VirtualHome:
         """Nothing is missing: what is committed is in one piece."""
         return False
 
+    def replace(self, image: bytes) -> None:
+        """Put another database in the place of this one, at once and durably."""
+        self.machine.pause("replace catalogue")
+        self._restore(image)
+        self._is_made, self._older, self._in_doubt = True, None, None
+
+    def lose(self) -> None:
+        """Lose everything, between two lives: the disk of the machine is gone."""
+        self._restore(b"")
+        self._is_made, self._older, self._in_doubt = False, None, None
+
     # --- for connections
 
     def wait_turn(self, connection: VirtualConnection) -> None:
@@ -103,7 +114,7 @@ class VirtualHome:
         """Run a statement for a connection; outside of a transaction, its changes are committed."""
         self._is_made = True
         if connection.synchronous < FULL and self._older is None and self.writer is None:
-            self._older = self._image()
+            self._older = self.image()
         changes = self._db.total_changes
         try:
             return Rows(statement(self._db))
@@ -185,7 +196,7 @@ class VirtualHome:
         if connection is None:
             self.machine.scheduler.wake_all(self._turn)
 
-    def _image(self) -> bytes:
+    def image(self) -> bytes:
         """The whole database; empty while it has no page."""
         return self._db.serialize() if self._page_count() else b""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -43,9 +44,13 @@ class VirtualDisk:
     delete or move since the last sync may be undone on its own. After a failed create, part of the file may
     exist; after a failed sync, a second one may succeed and still save nothing. A failed delete or move has
     no effect. A killed process loses nothing, but what it did not sync is still at risk.
+
+    With `keeps_catalog`, it also has the conditional put of an object store: durable at once, but after a
+    failure the file exists, does not, or comes to exist later, unless its name was taken meanwhile.
     """
 
     parallel = 1
+    keeps_catalog = False
 
     def __init__(self, machine: Machine) -> None:
         self.bytes_written = 0
@@ -55,6 +60,8 @@ class VirtualDisk:
         self._folders: dict[str, None] = {"": None}
         self._changes: list[_Change] = []
         self._tokens = 0
+        self._late: dict[str, _File] = {}
+        """Conditional puts that nobody waits for any more, and that may still arrive."""
         machine.scheduler.on_life_end.append(self._hear)
 
     # --- what code in a life does
@@ -77,6 +84,36 @@ class VirtualDisk:
             self._fail_create(name, whole)
         self._files[name] = _File(whole)
         self.bytes_written += len(whole)
+
+    def create_once(self, name: str, data: bytes | pa.Buffer) -> None:
+        """Write a durable file, unless there is one of this name."""
+        self._machine.pause(f"create_once {name}")
+        file = _File(data if isinstance(data, bytes) else data.to_pybytes(), is_durable=True)
+        self._arrive()
+        if self._machine.fails("create"):
+            self._fail_create_once(name, file)
+        if name in self._files:
+            raise _error(errno.EEXIST, name)
+        self._files[name] = file
+        self._machine.pause(f"created_once {name}")
+
+    def _fail_create_once(self, name: str, file: _File) -> NoReturn:
+        """Fail without effect, with an effect later, or although the file is there."""
+        outcome = self._random.random()
+        if outcome < 0.3:
+            self._late[name] = file
+        elif outcome < 0.7:
+            self._files.setdefault(name, file)
+        raise _error(errno.EIO, name)
+
+    def _arrive(self) -> None:
+        """Let late files arrive, perhaps: one whose name was taken has no effect."""
+        late, self._late = self._late, {}
+        for name, file in late.items():
+            if self._random.random() < 0.5:
+                self._files.setdefault(name, file)
+            else:
+                self._late[name] = file
 
     def sync(self, name: str) -> None:
         """Make a file and its name durable, and all earlier deletes and moves."""
@@ -104,6 +141,19 @@ class VirtualDisk:
             raise _error(errno.EIO, name)
         self._changes.append(_Change(file, name))
         del self._files[name]
+
+    def delete_all(self, names: Iterable[str]) -> dict[str, OSError]:
+        """Delete files one after the other; returns those that are still there, and why."""
+        failures: dict[str, OSError] = {}
+        for name in names:
+            try:
+                self.delete(name)
+            except FileNotFoundError:
+                # It is gone, as it should be.
+                continue
+            except OSError as error:
+                failures[name] = error
+        return failures
 
     def move(self, name: str, target: str) -> None:
         """Rename a file, replacing the file that has the new name."""
@@ -139,6 +189,10 @@ class VirtualDisk:
         below = f"{kind}/" if kind else ""
         return sorted(name for name in self._files if name.startswith(below))
 
+    def sizes(self, kind: str) -> dict[str, int]:
+        """All files below a folder, and how many bytes they have."""
+        return {name: len(self._files[name].data) for name in self.names(kind)}
+
     def delete_folder(self, name: str) -> None:
         """Delete all files below a folder, one after the other."""
         for each in self.names(name):
@@ -167,6 +221,8 @@ class VirtualDisk:
         raise _error(self._random.choice((errno.EIO, errno.ENOSPC)), name)
 
     def _hear(self, life: Life, power: bool) -> None:
+        if self._late:
+            self._arrive()
         if power:
             self._lose_power()
 

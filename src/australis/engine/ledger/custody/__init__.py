@@ -13,14 +13,13 @@ from australis.engine.ledger.custody.agreement import (
     place_of,
 )
 from australis.engine.ledger.custody.housekeeping import TRASH_BYTES, Housekeeping
-from australis.engine.ledger.custody.ownership import Ownership, RootTaken, check_unopened
+from australis.engine.ledger.custody.ownership import Ownership, check_unopened
 
 __all__ = [
     "TRASH_BYTES",
     "Housekeeping",
     "Known",
     "Ownership",
-    "RootTaken",
     "check_unopened",
     "disagreement",
     "missing_catalog",

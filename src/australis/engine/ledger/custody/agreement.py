@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from australis.engine.ledger.catalog import Catalog
-from australis.engine.ledger.ledger import COMMITS
+from australis.engine.ledger.catalog import COMMITS, Catalog
 from australis.engine.store import OWNER, WITHOUT_OWNER, FolderHome, Home, Owner
 from australis.errors import Problem
 

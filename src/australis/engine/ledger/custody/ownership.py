@@ -6,6 +6,7 @@ import logging
 from dataclasses import replace
 
 from australis.engine.crash_points import crash_point
+from australis.engine.ledger.copies import NotNewest, RootTaken
 from australis.engine.ledger.custody.agreement import (
     CATALOG_ID,
     EPOCH,
@@ -21,11 +22,9 @@ from australis.engine.ledger.ledger import Ledger
 from australis.engine.store import CLOSED, IDENTITY, Home, Owner, Root, read_owner, this_process, write_owner
 from australis.errors import EngineError, Problem
 
+_TRIES = 100
+"""How often a node tries to take a root whose last node commits again and again."""
 _log = logging.getLogger(__name__)
-
-
-class RootTaken(EngineError):
-    """Another node has opened the root with another copy of the catalogue: this one must stop."""
 
 
 def check_unopened(root: Root, home: Home) -> Owner | None:
@@ -62,13 +61,24 @@ class Ownership:
 
     def _take(self, *, is_first: bool) -> None:
         """Begin an epoch: in the catalogue first, then in the root."""
+        for last in (*[False] * _TRIES, True):
+            try:
+                self._begin_epoch()
+                break
+            except NotNewest:
+                # The node that has the root is still at work: from the next commit on, it is not.
+                if last:
+                    raise
+                self._ledger.catch_up()
+        crash_point("root.epoch")
+        self._write(is_first=is_first)
+        crash_point("root.owned")
+
+    def _begin_epoch(self) -> None:
         with self._ledger.change() as change:
             for key, value in ((ROOT, self._owner.root), (CATALOG_ID, self._owner.catalog)):
                 change.set_meta(key, value)
             change.set_meta(EPOCH, str(self._owner.epoch))
-        crash_point("root.epoch")
-        self._write(is_first=is_first)
-        crash_point("root.owned")
 
     def mark(self) -> None:
         """Record in the root how far its catalogue has come; raises RootTaken if another node has it."""
@@ -100,4 +110,5 @@ class Ownership:
 
     def _write(self, *, is_first: bool = False) -> None:
         self._owner = replace(self._owner, commits=self._ledger.commits)
-        write_owner(self._root, self._owner, is_first=is_first)
+        # Where commits are copied, whoever has made the last one has the root.
+        write_owner(self._root, self._owner, is_first=is_first and not self._root.disk.keeps_catalog)
