@@ -52,10 +52,17 @@ def run(tuples: int, forget: str | None) -> tuple[list[float], list[float]]:
         for number in range(tuples // PUSH):
             node.push("s", push(number))
             node.drain()
-            found = [path.stat().st_size for path in (Path(folder) / "states").iterdir()]
-            states.append(sum(found) / MEGABYTE)
+            states.append(sum(map(_size, (Path(folder) / "states").iterdir())) / MEGABYTE)
             resident.append(resident_bytes() / MEGABYTE)
     return states, resident
+
+
+def _size(path: Path) -> int:
+    """The bytes of a file; none if the node has just deleted it."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def measure(tuples: int = TUPLES) -> dict[str, float]:

@@ -391,9 +391,11 @@ class AggregateKernel(Kernel):
 
     def _awake(self, state: State, batch: pa.Table, times: Indexes) -> State:
         """A state without the groups that are forgotten before the first of their tuples in a batch."""
+        groups = state["groups"]
         if self._layout.forget_us is None or not len(times):
             return state
-        groups = state["groups"]
+        if not (numbers(column(groups, LAST_ARRIVED)) < times[-1] - self._layout.forget_us).any():
+            return state
         codes = encode(groups.select(list(self._order.group_by)), groups.num_rows, batch).codes
         began = first_times(codes, times, groups.num_rows)
         return without_keys(state, self._numbered, quiet_groups(self._layout, state, began))

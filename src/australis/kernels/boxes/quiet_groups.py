@@ -49,9 +49,10 @@ class QuietGroups:
         """A state without the groups that are forgotten before the tuples of a batch come."""
         if self.forget_us is None:
             return state
-        groups = state["groups"]
-        codes = encode(groups.select(list(self.names)), groups.num_rows, batch).codes
-        began = np.maximum(first_times(codes, times, groups.num_rows), times[0])
+        groups, began = state["groups"], times[:1]
+        if times[-1] > times[0]:
+            codes = encode(groups.select(list(self.names)), groups.num_rows, batch).codes
+            began = np.maximum(first_times(codes, times, groups.num_rows), began)
         gone = numbers(column(groups, LAST_ARRIVED)) < began - self.forget_us
         return without_keys(state, Numbered("groups", self.names, self.names, self.followers), gone)
 
