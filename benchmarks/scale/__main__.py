@@ -7,13 +7,14 @@ import json
 from collections.abc import Callable, Mapping
 
 from benchmarks.saying import run
-from benchmarks.scale import attaching, choosing, forgetting, planning, pushing, state
+from benchmarks.scale import attaching, choosing, forgetting, giga, planning, pushing, state
 
 Figures = dict[str, float]
 PARTS: Mapping[str, Callable[..., Figures]] = {
     "attaching": attaching.measure,
     "choosing": choosing.measure,
     "forgetting": forgetting.measure,
+    "giga": giga.measure,
     "planning": planning.measure,
     "pushing": pushing.measure,
     "state": state.measure,

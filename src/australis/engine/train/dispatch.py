@@ -23,6 +23,8 @@ from australis.plan.superboxes import Plan, Superbox
 
 MOMENTS_MOST = 5_000
 """How many local times a train may span, where time matters."""
+JOINED_MOST = 256
+"""How many joined superboxes have a plan file; then the half that was not used for longest is forgotten."""
 GateDropBoxes = Mapping[str, GateDropBox]
 """The drop boxes at the streams of a superbox."""
 
@@ -107,7 +109,10 @@ class Dispatch:
         return self._plan.files - plan.files
 
     def switch(self, plan: DispatchPlan) -> None:
-        """Switch to another plan."""
+        """Switch to another plan; joined superboxes that were forgotten meanwhile have no file."""
+        known = self._plan.superboxes
+        for members in [each for each in plan.superboxes if len(each) > 1 and each not in known]:
+            del plan.superboxes[members]
         self._plan = plan
 
     def waiting(self, queues: Queues, ends: Mapping[str, int]) -> dict[str, int]:
@@ -198,9 +203,21 @@ class Dispatch:
         """Join superboxes, and write the plan file of the result, unless that was done before."""
         known = self._plan.superboxes
         if members not in known:
+            self._forget_joined()
             superbox = plan.joined(members)
             known[members] = superbox, write_plan(self._root, {superbox.id: superbox})
+        elif len(members) > 1:
+            known[members] = known.pop(members)
         return known[members]
+
+    def _forget_joined(self) -> None:
+        """Forget joined superboxes that were not used for long; files stay until trains have read them."""
+        known = self._plan.superboxes
+        joined = [members for members in known if len(members) > 1]
+        if len(joined) >= JOINED_MOST:
+            files = [known.pop(members)[1] for members in joined[: JOINED_MOST // 2]]
+            with self._ledger.change() as change:
+                change.bury(files)
 
 
 def _segments(queues: Queues, arc: str, lo: int, hi: int) -> tuple[Segment, ...]:

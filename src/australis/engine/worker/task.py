@@ -35,11 +35,10 @@ from australis.engine.worker.latest import Latest
 from australis.engine.worker.plan_files import PlanFile
 from australis.engine.worker.shedding import let_in
 from australis.engine.worker.sifting import Piece, Sieve
+from australis.engine.worker.time_counts import time_counts
 from australis.engine.worker.value_counts import binned
 from australis.engine.worker.waybill import (
-    ARRIVAL_STEP_US,
     Manifest,
-    Numbers,
     Share,
     TimeSlice,
     Waybill,
@@ -381,7 +380,7 @@ class Task:
         """When the causes of the outputs' tuples were logged, if somebody asks."""
         moments = self._waybill.moments
         numbers = {self._arc(name): table[SEQ].to_numpy() for name, table in outputs.items() if moments}
-        return {arc: _counted(logged_at(moments, found)) for arc, found in numbers.items()}
+        return {arc: time_counts(logged_at(moments, found)) for arc, found in numbers.items()}
 
     def _encoded(self, name: str, table: pa.Table) -> tuple[Segment, pa.Buffer]:
         arc = self._arc(name)
@@ -449,10 +448,4 @@ def _numbered(table: pa.Table, time_slice: TimeSlice) -> pa.Table:
 
 
 def _arrivals(table: pa.Table) -> list[tuple[int, int]]:
-    return _counted(table[TS].cast(pa.int64()).to_numpy())
-
-
-def _counted(times: Numbers) -> list[tuple[int, int]]:
-    """How many tuples have each time, in steps."""
-    steps, counts = np.unique(times // ARRIVAL_STEP_US, return_counts=True)
-    return list(zip((steps * ARRIVAL_STEP_US).tolist(), counts.tolist(), strict=True))
+    return time_counts(table[TS].cast(pa.int64()).to_numpy())

@@ -224,7 +224,8 @@ class Manifest:
     boxes: Mapping[str, Mapping[str, int]]
     """Counters and nanoseconds of each box."""
     arrivals: Mapping[str, Sequence[tuple[int, int]]]
-    """For each arc written, arrival times (microseconds, in steps) and how many tuples have them."""
+    """For each arc written, a histogram of arrival times: microseconds, and how many tuples have about these.
+    """
     deadline: int | None
     gates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """For each input, the tuples received, and those of them that were shed."""

@@ -1,4 +1,7 @@
-"""The log of drop boxes: where and when each was in place, and what it has shed; never deleted."""
+"""The log of drop boxes: where and when each was in place, and what it has shed.
+
+The newest are kept. What was shed at each gate altogether is counted apart from them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ from typing import Any
 
 from australis.engine.ledger.catalog import Catalog
 from australis.engine.ledger.transaction import Transaction
+
+KEPT = 10_000
+"""How many of the newest drop boxes are kept, beside those that are in place."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,7 @@ class Entry:
 
 
 def drop_log(catalog: Catalog, *, withdrawn: int | None = None) -> list[Entry]:
-    """All drop boxes so far, the oldest first; or those in place and the last ones withdrawn."""
+    """All drop boxes that are kept, the oldest first; or those in place and the last ones withdrawn."""
     gone = "select * from dropbox where until is not null order by number desc limit ?"
     # Each half has its own index, since the log grows long. SQLite takes -1 for no limit.
     query = f"select * from dropbox where until is null union all select * from ({gone}) order by 1"
@@ -49,6 +55,8 @@ def note_withdrawals(change: Transaction, numbers: Iterable[int], now: int) -> N
     """Record that drop boxes were withdrawn."""
     rows = [(now, number) for number in numbers]
     change.execute("update dropbox set until = ? where number = ?", rows)
+    old = "number <= (select max(number) from dropbox) - ? and until is not null"
+    change.execute(f"delete from dropbox where {old}", [(KEPT,)])
 
 
 def note_all_withdrawn(change: Transaction, now: int) -> None:
