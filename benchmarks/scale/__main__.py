@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from benchmarks.saying import run
-from benchmarks.scale import attaching, choosing, forgetting, giga, planning, pushing, state
+from benchmarks.scale import attaching, choosing, forgetting, giga, planning, pushing, state, tasks
 
 Figures = dict[str, float]
 PARTS: Mapping[str, Callable[..., Figures]] = {
@@ -18,6 +18,7 @@ PARTS: Mapping[str, Callable[..., Figures]] = {
     "planning": planning.measure,
     "pushing": pushing.measure,
     "state": state.measure,
+    "tasks": tasks.measure,
 }
 """To add a part: a module with a function that measures, perhaps of a size, and a line here."""
 

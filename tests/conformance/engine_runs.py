@@ -59,6 +59,7 @@ class Setting:
     schedule: str = Scheduling.ROUND_ROBIN
     layered_from: int = 0
     train_bytes: int = 256 << 20
+    split_from: int = 1
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,7 @@ def opened(
         in_flight=setting.in_flight,
         way=setting.way,
         layered_from=setting.layered_from,
+        split_from=setting.split_from,
         clock=lambda: LONG_AGO,
     )
     rows = {name: table_of(network, name, [(row, 0) for row in stored]) for name in tables(network)}
@@ -290,6 +292,7 @@ def random_setting(random: Random, ways: tuple[str, ...] = (Way.FUSED,)) -> Sett
         schedule=random.choice([*Scheduling]),
         layered_from=random.choice([0, 0, 1 << 20]),
         train_bytes=random.choice([1, 2_000, 256 << 20, 256 << 20]),
+        split_from=random.choice([1, 1, 4, 1_000]),
     )
 
 

@@ -85,7 +85,7 @@ def history(node: Node, given: Scenario) -> Iterator[bytes]:
 def _node(folder: Path, given: Scenario, runner: str, root: str) -> Node:
     """A node whose clock stands still, so that timeouts are due by the events' local times alone.
 
-    In two of three lives it keeps all states in layers.
+    In two of three lives it keeps all states in layers, and in two of four it splits all segments.
     """
     starts = _one_more(folder / "starts")
     return Node(
@@ -98,6 +98,7 @@ def _node(folder: Path, given: Scenario, runner: str, root: str) -> Node:
         way=given.way,
         partitions=given.partitions[starts % len(given.partitions)],
         layered_from=0 if starts % 3 else 1 << 20,
+        split_from=1 if starts % 4 < 2 else 1 << 20,
         spark_options=JAVA if runner == SPARK else None,
     )
 

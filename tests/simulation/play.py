@@ -270,6 +270,7 @@ class Play:
             in_flight=setting.in_flight,
             cache=self.random.choice([0, 1 << 20]),
             layered_from=self.random.choice([0, 0, 1 << 20]),
+            split_from=self.random.choice([1, 1, 4, 1 << 20]),
         )
         self.home.keep_log()
         node.deploy(node.recorded() or self.story.some_part(self.random))

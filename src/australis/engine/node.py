@@ -43,8 +43,8 @@ from australis.engine.observe import (
     statistics_of,
 )
 from australis.engine.runner import SPARK, Runner, SessionRunner, choose_runner
-from australis.engine.running import Running, assemble
-from australis.engine.settings import LAYERED_FROM, NodeSettings, Way
+from australis.engine.running import Running, assemble, splits_of
+from australis.engine.settings import LAYERED_FROM, SPLIT_FROM, NodeSettings, Way
 from australis.engine.sinks import Kept
 from australis.engine.store import Home, Root, catalog_folder
 from australis.engine.tables import Keeper, Tables
@@ -84,6 +84,7 @@ class Node:
         in_flight: int = 2,
         cache: int = 256 << 20,
         layered_from: int = LAYERED_FROM,
+        split_from: int = SPLIT_FROM,
         schedule: str | None = None,
         shed: bool = True,
         headroom: float = 1.0,
@@ -106,6 +107,7 @@ class Node:
             in_flight=in_flight,
             cache=cache,
             layered_from=layered_from,
+            split_from=split_from,
             schedule=None if schedule is None else Scheduling(schedule),
             shed=shed,
             headroom=headroom,
@@ -173,7 +175,7 @@ class Node:
         self.settings = self.settings.for_network(network)
         ledger, clock, threads = self._ledger, self._clock, self._threads
         record = deploy(ledger, network, self.settings)
-        ingest, known = Ingest(ledger, threads), Tables()
+        ingest, known = Ingest(ledger, threads, splits_of(self.settings)), Tables()
         keeper = Keeper(ledger, ingest, known, clock, threads)
         keeper.begin(tables or {})
         load(network, ledger.catalog, ingest, tables or {}, clock(), rejected or {})

@@ -12,6 +12,7 @@ from australis.engine.maintain import Upkeep
 from australis.engine.run_state import RunState
 from australis.engine.settings import NodeSettings
 from australis.engine.steer import Steering
+from australis.engine.store import SplitSettings
 from australis.engine.tables import Keeper, Tables
 from australis.engine.threads import Threads
 from australis.engine.train import Dispatch, Loop, TrainSettings
@@ -35,6 +36,11 @@ class Running:
     clock: Callable[[], int]
 
 
+def splits_of(settings: NodeSettings) -> SplitSettings:
+    """When a node splits segments."""
+    return SplitSettings(settings.partitions, settings.split_from)
+
+
 def assemble(
     ledger: Ledger,
     ingest: Ingest,
@@ -50,11 +56,13 @@ def assemble(
     """Put the parts of a network together; `tasks` can run at a time."""
     state = RunState(ledger)
     steering = Steering(ledger, settings, threads, clock())
+    splits = splits_of(settings)
     trains = TrainSettings(
         settings.partitions,
         tasks,
         settings.cache,
         settings.layered_from,
+        splits,
         limit_s=settings.train_limit_s,
         bytes_most=settings.train_bytes,
     )
@@ -65,7 +73,7 @@ def assemble(
         dispatch,
         steering,
         tables,
-        Upkeep(ledger, clock, threads),
+        Upkeep(ledger, clock, threads, splits),
         run,
         ingest.tick,
         clock=clock,

@@ -17,6 +17,8 @@ WORKER_WAIT = "spark.australis.workerWait"
 WORKER_WAIT_S = 30.0
 LAYERED_FROM = 2 << 20
 """Smaller states are written faster whole."""
+SPLIT_FROM = 10_000
+"""Smaller segments are read faster whole."""
 BOX_TRAIN = 1_000
 """The number of tuples in a train under the discipline `box`."""
 
@@ -50,6 +52,9 @@ class NodeSettings:
     layered_from: int = LAYERED_FROM
     """The bytes from which on a state that falls into groups is kept in layers, so that a train writes only
     the groups that it has changed."""
+    split_from: int = SPLIT_FROM
+    """The tuples from which on a segment is split by the key of its readers, so that a task of a train reads
+    only its own part."""
     schedule: Scheduling | None = None
     """None: by state where outputs have delay graphs, else round robin."""
     shed: bool = True
@@ -66,6 +71,8 @@ class NodeSettings:
     def __post_init__(self) -> None:
         if self.layered_from < 0:
             raise EngineError(Problem("layered_from", f"is {self.layered_from}", "a number of bytes"))
+        if self.split_from < 0:
+            raise EngineError(Problem("split_from", f"is {self.split_from}", "a number of tuples"))
         for name in ("partitions", "train", "train_bytes", "in_flight"):
             if getattr(self, name) < 1:
                 raise EngineError(Problem(name, f"is {getattr(self, name)}", "1 or more"))

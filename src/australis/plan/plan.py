@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,7 +12,7 @@ from typing import Protocol
 from australis.algebra.network import QUARANTINE, Network, Ref
 from australis.algebra.progress import BoundProgress
 from australis.algebra.schema import Schema
-from australis.plan.spread import Spread
+from australis.plan.spread import Spread, SpreadKind
 
 QUARANTINE_ARC = f"={QUARANTINE}"
 """The arc for tuples that a superbox cannot process."""
@@ -166,6 +167,24 @@ class Plan:
             for name, superbox in self.superboxes.items()
             if not superbox.arcs or any(self.arcs[arc].writer is None for arc in superbox.arcs)
         )
+
+    @cached_property
+    def split_keys(self) -> Mapping[str, tuple[str, ...]]:
+        """The key by which most readers of an arc are spread, unless as many of them are spread by rows.
+
+        Tuples that are grouped by partition of it serve these readers; the others have to read all of them.
+        Ad hoc queries come and go, and do not count.
+        """
+        keyed: dict[str, Counter[tuple[str, ...]]] = {}
+        by_rows: Counter[str] = Counter()
+        for each in (each for name, each in self.superboxes.items() if self.query_of(name) is None):
+            if each.spread.kind is SpreadKind.ROWS:
+                by_rows.update(each.arcs)
+            elif each.spread.kind is SpreadKind.KEYS:
+                for name, arc in each.streams.items():
+                    keyed.setdefault(arc, Counter())[each.spread.keys[Ref(name)]] += 1
+        best = {arc: found.most_common(1)[0] for arc, found in keyed.items()}
+        return {arc: keys for arc, (keys, readers) in best.items() if readers > by_rows[arc]}
 
     @cached_property
     def outputs(self) -> Mapping[str, str]:

@@ -33,7 +33,16 @@ from australis.engine.ledger import (
     bucket,
     note_discards,
 )
-from australis.engine.store import SEQ, Segment, adopt, write_arrivals, write_segment
+from australis.engine.store import (
+    SEQ,
+    WHOLE,
+    Division,
+    Segment,
+    SplitSettings,
+    adopt,
+    write_arrivals,
+    write_segment,
+)
 from australis.engine.threads import Threads
 from australis.errors import EngineError, Problem
 from australis.kernels.progress import mark_of, risen_of
@@ -90,8 +99,8 @@ def loaded(table: str) -> str:
 class Ingest:
     """Writes the log of a network."""
 
-    def __init__(self, ledger: Ledger, threads: Threads) -> None:
-        self._ledger, self._root = ledger, ledger.root
+    def __init__(self, ledger: Ledger, threads: Threads, splits: SplitSettings = WHOLE) -> None:
+        self._ledger, self._root, self._splits = ledger, ledger.root, splits
         self.turn = threads.lock()
         """Its holder decides on the next numbers of the log."""
 
@@ -111,7 +120,12 @@ class Ingest:
         if not table.num_rows:
             return StoredTuples(Segment(name, "", 0, 0, 0, 0, 0, first=0, ts=ts), unsound)
         rises = self._rises(name, table, network or self._network)
-        return StoredTuples(write_arrivals(self._root, name, table, 0, ts), unsound, rises)
+        division = self._division(name, table) if network is None else None
+        return StoredTuples(write_arrivals(self._root, name, table, 0, ts, division), unsound, rises)
+
+    def _division(self, name: str, table: pa.Table) -> Division | None:
+        """How tuples of an input are divided for those that read it by key."""
+        return self._splits.by(self._ledger.plan.split_keys.get(name, ())).division(table)
 
     def adopt(self, name: str, uri: str, now: int) -> StoredTuples:
         """Describe a Parquet file as a segment of an input, if every value in it can be read."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from australis.engine.ledger.log import Head, LogEvent, LoggedMarks, MarkLog, StateFile, mark_log
 from australis.engine.ledger.schema import OLDEST, TABLES, VERSION, migrations
-from australis.engine.ledger.transaction import SEGMENT_COLUMNS, Database
+from australis.engine.ledger.transaction import Database
 from australis.engine.store import FolderHome, Home, Segment, unwritable
 from australis.engine.threads import SYSTEM, Threads
 from australis.errors import EngineError, Problem
@@ -192,8 +192,8 @@ class Catalog:
     def segments(self, arc: str, lo: int = 0, hi: int = 1 << 62) -> list[Segment]:
         """The segments of an arc that may have a number from `lo` up to `hi`, by writer, part and number."""
         where = "where arc = ? and base < ? and end > ? order by writer, part, base"
-        query = f"select {SEGMENT_COLUMNS} from segment {where}"
-        return [Segment(*row) for row in self.rows(query, arc, hi, lo)]
+        # A look at a root of an older version, which split no segments, finds a column less.
+        return [Segment(*row) for row in self.rows(f"select * from segment {where}", arc, hi, lo)]
 
     def consumer(self, name: str, output: str) -> tuple[int, str | None] | None:
         """How far a consumer of an output has come, and its own note of it; None if it is unknown."""

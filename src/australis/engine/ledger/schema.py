@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-VERSION = 6
+VERSION = 7
 """The version of the catalogue. A newer one is refused, an older one is migrated when its root is opened."""
 OLDEST = 3
 """The oldest version that can be migrated."""
@@ -39,7 +39,9 @@ drop table state_whole;
 {_STATE_INDEX}
 """
 
-MIGRATIONS: Mapping[int, str] = {3: _INDEXES, 4: _MARKS + _AWAITS_MARKS, 5: _LAYERS}
+_SPLIT = "alter table segment add column split text not null default '';"
+
+MIGRATIONS: Mapping[int, str] = {3: _INDEXES, 4: _MARKS + _AWAITS_MARKS, 5: _LAYERS, 6: _SPLIT}
 """The script that migrates a catalogue of each version to the next."""
 
 # What reached gates is in `mouth` and `recent_mouth`, names from version 4 of the catalogue. A row of
@@ -52,7 +54,7 @@ create table event (base integer primary key, end integer not null, kind text no
 create table segment (arc text not null, name text not null, base integer not null, end integer not null,
                       rows integer not null, bytes integer not null, footer integer not null, first integer,
                       ts integer, writer text not null, part integer not null,
-                      newest integer not null, key text not null,
+                      newest integer not null, key text not null, split text not null default '',
                       primary key (arc, base, name)) without rowid;
 create index segment_file on segment (name);
 create table superbox (id text primary key, head integer not null, version integer not null,

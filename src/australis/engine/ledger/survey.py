@@ -13,7 +13,6 @@ from australis.engine.ledger.catalog import NETWORK
 from australis.engine.ledger.custody import Known
 from australis.engine.ledger.log import StateFile
 from australis.engine.ledger.record import Record
-from australis.engine.ledger.transaction import SEGMENT_COLUMNS
 from australis.engine.ledger.view import CatalogView
 from australis.engine.store import CATALOG, HISTORY, FolderHome, Segment, staged
 
@@ -56,7 +55,7 @@ class Survey:
 def survey(folder: Path) -> Survey:
     """The contents of the catalogue in a folder, which nobody may have open."""
     with _copied(folder) as view:
-        segments = view.rows(f"select {SEGMENT_COLUMNS} from segment order by arc, base, name")
+        segments = view.rows("select * from segment order by arc, base, name")
         states = view.rows("select box, partition, name, bytes from state order by name")
         consumers = view.rows("select name, output, seq, position from consumer order by name, output")
         damages = [str(text) for (text,) in view.rows("pragma integrity_check")]

@@ -13,7 +13,7 @@ from australis.errors import EngineError, Problem
 from australis.kernels.marks import InputMark, Marks
 
 TRAINS_KEPT = 1000
-SEGMENT_COLUMNS = ", ".join(each.name for each in fields(Segment))
+_SEGMENT_COLUMNS = ", ".join(each.name for each in fields(Segment))
 _SEGMENT_MARKS = ", ".join("?" for _ in fields(Segment))
 
 
@@ -84,7 +84,7 @@ class Transaction:
 
     def add_segments(self, segments: Iterable[Segment]) -> None:
         rows = [tuple(segment.as_dict().values()) for segment in segments]
-        self._db.executemany(f"insert into segment ({SEGMENT_COLUMNS}) values ({_SEGMENT_MARKS})", rows)
+        self._db.executemany(f"insert into segment ({_SEGMENT_COLUMNS}) values ({_SEGMENT_MARKS})", rows)
 
     def drop_segments(self, segments: Iterable[Segment]) -> None:
         """Forget segments."""

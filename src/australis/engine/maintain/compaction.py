@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import accumulate
 
 from australis.engine.crash_points import crash_point
 from australis.engine.ledger import Ledger
-from australis.engine.store import Segment, merged, read_segment, write_segment
+from australis.engine.store import WHOLE, Segment, SplitSettings, merged, read_segment, write_segment
+from australis.plan.superboxes import Plan
 
 SMALL_ROWS = 20_000
 """A segment with fewer tuples is small."""
@@ -25,8 +26,8 @@ RUN_BYTES_MOST = 64 << 20
 class Compaction:
     """Compacts arcs. Replaced files stay until their readers have finished."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger, self._root = ledger, ledger.root
+    def __init__(self, ledger: Ledger, splits: SplitSettings = WHOLE) -> None:
+        self._ledger, self._root, self._splits = ledger, ledger.root, splits
 
     def compact(self, arcs: Iterable[str]) -> int:
         """Compact some arcs where it is worth it; returns how many files were replaced."""
@@ -37,14 +38,17 @@ class Compaction:
             run = small_run(queues.segments.get(arc, ()))
             if not run:
                 return 0
-            made = self._join(arc, run, queues.plan.arcs[arc].schema.names)
+            made = self._join(queues.plan, arc, run)
             crash_point("compaction.swapping")
             return self._swap(arc, run, made)
 
-    def _join(self, arc: str, run: list[Segment], columns: Sequence[str]) -> Segment:
+    def _join(self, plan: Plan, arc: str, run: list[Segment]) -> Segment:
         """Write several segments, which tasks wrote one after another, as one."""
+        columns, splitting = plan.arcs[arc].schema.names, self._splits.by(plan.split_keys.get(arc, ()))
         tables = [read_segment(self._root, each, columns, each.base, each.end, threads=False) for each in run]
-        return write_segment(self._root, arc, merged(tables), writer=run[0].writer, part=run[0].part)
+        whole, writer, part = merged(tables), run[0].writer, run[0].part
+        division = splitting.division(whole)
+        return write_segment(self._root, arc, whole, writer=writer, part=part, division=division)
 
     def _swap(self, arc: str, run: list[Segment], made: Segment) -> int:
         """Replace the old segments by the new one, unless they are gone by now."""

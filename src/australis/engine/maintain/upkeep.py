@@ -11,6 +11,7 @@ from functools import partial
 from australis.engine.history import Gathering
 from australis.engine.ledger import Ledger, RootTaken
 from australis.engine.maintain.compaction import Compaction
+from australis.engine.store import WHOLE, SplitSettings
 from australis.engine.threads import Thread, Threads
 from australis.errors import EngineError
 
@@ -22,8 +23,10 @@ _log = logging.getLogger(__name__)
 class Upkeep:
     """Maintains arcs in a separate thread: no train waits for it, and nothing undoes its work."""
 
-    def __init__(self, ledger: Ledger, clock: Callable[[], int], threads: Threads) -> None:
-        self._gathering, self._compaction = Gathering(ledger, clock), Compaction(ledger)
+    def __init__(
+        self, ledger: Ledger, clock: Callable[[], int], threads: Threads, splits: SplitSettings = WHOLE
+    ) -> None:
+        self._gathering, self._compaction = Gathering(ledger, clock), Compaction(ledger, splits)
         self.kept: Callable[[], AbstractContextManager[None]] = nullcontext
         """The context in which errors that must stop the node are caught."""
         self._waiting: dict[str, None] = {}

@@ -23,7 +23,7 @@ from australis.engine.spark.fused import FusedRunner, waybill_of_job
 from australis.engine.spark.leading import Led, applied, led
 from australis.engine.spark.train_jobs import train_job
 from australis.engine.spark.types import spark_type
-from australis.engine.store import SEQ, Root, Segment, check_segment
+from australis.engine.store import ROW, SEQ, Root, Segment, check_segment
 from australis.engine.store import TIE as SORTED_TIE
 from australis.engine.worker import (
     Manifest,
@@ -122,7 +122,7 @@ class SqlRunner:
     def _scan(self, segment: Segment, place: int, schema: Schema) -> DataFrame:
         """A segment with its hidden columns; ties are ordered by the segment's place, then by row."""
         fields = [spark.StructField(field.name, spark_type(field.type)) for field in schema]
-        row = F.col("_metadata.row_index")
+        row = F.col(f"`{ROW}`") if segment.split else F.col("_metadata.row_index")
         ts, seq = F.col(f"`{TS}`"), F.col(f"`{SEQ}`")
         tie = F.lit(place << _ROWS_BITS) + (F.col(f"`{SORTED_TIE}`") if segment.has_ties else row)
         if segment.ts is None:
@@ -135,6 +135,8 @@ class SqlRunner:
             seq = F.lit(segment.first) + row
         if segment.has_ties:
             fields.append(spark.StructField(SORTED_TIE, spark.IntegerType()))
+        if segment.split:
+            fields.append(spark.StructField(ROW, spark.IntegerType()))
         reader = self._session.read.option("parquet.page.verify-checksum.enabled", not segment.adopted)
         read = reader.schema(spark.StructType(fields)).parquet(self._root.spark_path(segment.name))
         hidden = (ts.alias(TS), seq.cast("bigint").alias(SEQ), tie.cast("bigint").alias(TIE))

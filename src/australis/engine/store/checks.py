@@ -6,11 +6,14 @@ import struct
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from australis.engine.store.root import Root
 from australis.engine.store.segments import SEQ, Segment, damaged, open_parquet, open_segment
+from australis.engine.store.splits import ROW, Split, in_order, partition_ends
 from australis.engine.store.states import check_state_file
 from australis.errors import EngineError, Problem
+from australis.kernels.arrays import partitions
 
 
 def check_tuples(root: Root, segment: Segment) -> None:
@@ -22,13 +25,36 @@ def check_tuples(root: Root, segment: Segment) -> None:
         raise damaged(segment, f"{segment.rows} rows from {segment.first} on do not end at {segment.end}")
     with open_segment(root, segment) as source:
         try:
-            file, last = open_parquet(source, segment), segment.base
-            for group in range(file.metadata.num_row_groups):
-                table = file.read_row_group(group)
-                if SEQ in table.column_names:
-                    last = _check_numbers(table[SEQ], segment, last)
+            file = open_parquet(source, segment)
+            if segment.split:
+                _check_split(file, segment)
+            else:
+                _check_groups(file, segment)
         except (pa.ArrowException, OSError, struct.error, ValueError) as error:
             raise damaged(segment, str(error)) from error
+
+
+def _check_groups(file: pq.ParquetFile, segment: Segment) -> None:
+    last = segment.base
+    for group in range(file.metadata.num_row_groups):
+        table = file.read_row_group(group)
+        if SEQ in table.column_names:
+            last = _check_numbers(table[SEQ], segment, last)
+
+
+def _check_split(file: pq.ParquetFile, segment: Segment) -> None:
+    """Refuse rows that are in another partition than their keys say, or whose order cannot be restored."""
+    split, table = Split.parse(segment.split), file.read()
+    ends = partition_ends(file.metadata, split)
+    owners = np.searchsorted(ends, np.arange(segment.rows), side="right")
+    if np.any(partitions(table, split.keys, split.partitions) != owners):
+        raise ValueError("it has tuples in the wrong partition")
+    begins = np.diff(table[ROW].to_numpy()) < 0
+    if np.any(begins & (owners[1:] == owners[:-1])):
+        raise ValueError("its rows do not ascend within a partition")
+    whole = in_order(table, 0, segment.rows)
+    if SEQ in whole.column_names:
+        _check_numbers(whole[SEQ], segment, segment.base)
 
 
 def _check_numbers(column: pa.ChunkedArray, segment: Segment, last: int) -> int:

@@ -22,6 +22,16 @@ import pyarrow.parquet as pq
 from australis.algebra.schema import TS
 from australis.algebra.types import TIMESTAMP
 from australis.engine.store.root import HISTORY, SEGMENTS, Root
+from australis.engine.store.splits import (
+    ROW,
+    Division,
+    Split,
+    in_order,
+    partition_ends,
+    read_parts,
+    read_rows,
+    write_split,
+)
 from australis.engine.store.zones import Lookup, zones_of
 from australis.errors import EngineError, Problem
 
@@ -61,6 +71,8 @@ class Segment:
     """The latest arrival time."""
     key: str = ""
     """The attribute by which the tuples are sorted, then by number; empty if sorted by number alone."""
+    split: str = ""
+    """How the file is split by partition of its readers' key; empty if it is not."""
 
     @property
     def adopted(self) -> bool:
@@ -80,8 +92,8 @@ class Segment:
         return asdict(self)
 
 
-def encode(table: pa.Table) -> pa.Buffer:
-    """A table as the bytes of a segment.
+def encode(table: pa.Table, division: Division | None = None) -> pa.Buffer:
+    """A table as the bytes of a segment, split if it is divided.
 
     Texts repeat, so they have dictionaries; for numbers these cost more time than they save space. Sequence
     numbers and arrival times ascend, so they are delta-encoded.
@@ -89,17 +101,19 @@ def encode(table: pa.Table) -> pa.Buffer:
     sink = pa.BufferOutputStream()
     texts = [field.name for field in table.schema if pa.types.is_string(field.type)]
     ascending = [name for name in (TS, SEQ) if name in table.column_names]
-    pq.write_table(
-        table,
-        sink,
-        compression="snappy",
-        use_dictionary=texts,
-        column_encoding=dict.fromkeys(ascending, "DELTA_BINARY_PACKED"),
-        write_page_checksum=True,
+    ascending += [ROW] if division is not None else []
+    options: dict[str, Any] = {
+        "compression": "snappy",
+        "use_dictionary": texts,
+        "column_encoding": dict.fromkeys(ascending, "DELTA_BINARY_PACKED"),
+        "write_page_checksum": True,
         # By the numbers, a part of a file can be read.
-        write_statistics=[SEQ] if SEQ in table.column_names else False,
-        row_group_size=group_rows(table),
-    )
+        "write_statistics": [name for name in (SEQ, ROW) if name in ascending] or False,
+    }
+    if division is None:
+        pq.write_table(table, sink, row_group_size=group_rows(table), **options)
+    else:
+        write_split(table, division, group_rows(table), sink, **options)
     return sink.getvalue()
 
 
@@ -109,8 +123,19 @@ def group_rows(table: pa.Table, rows_most: int = _GROUP_ROWS_MOST) -> int:
     return max(1, min(rows_most, GROUP_BYTES // row_bytes))
 
 
+def _split_text(division: Division | None) -> str:
+    return "" if division is None else str(division.split())
+
+
 def encode_segment(
-    root: Root, arc: str, table: pa.Table, *, ts: int | None = None, writer: str = "", part: int = 0
+    root: Root,
+    arc: str,
+    table: pa.Table,
+    *,
+    ts: int | None = None,
+    writer: str = "",
+    part: int = 0,
+    division: Division | None = None,
 ) -> tuple[Segment, pa.Buffer]:
     """A new segment of derived tuples, whose column SEQ ascends, and the contents of its file."""
     numbers = table[SEQ]
@@ -119,29 +144,40 @@ def encode_segment(
         table, ts = (table.drop_columns([TS]), newest) if oldest == newest else (table, None)
     else:
         newest = ts or 0
-    data = encode(table)
+    data = encode(table, division)
     name = root.new_name(SEGMENTS, arc, ".parquet")
     base, end = numbers[0].as_py(), numbers[-1].as_py() + 1
-    size, footer, rows = data.size, checksum(data), table.num_rows
-    return Segment(arc, name, base, end, rows, size, footer, None, ts, writer, part, newest), data
+    size, footer, rows, split = data.size, checksum(data), table.num_rows, _split_text(division)
+    found = Segment(arc, name, base, end, rows, size, footer, None, ts, writer, part, newest, split=split)
+    return found, data
 
 
 def write_segment(
-    root: Root, arc: str, table: pa.Table, *, ts: int | None = None, writer: str = "", part: int = 0
+    root: Root,
+    arc: str,
+    table: pa.Table,
+    *,
+    ts: int | None = None,
+    writer: str = "",
+    part: int = 0,
+    division: Division | None = None,
 ) -> Segment:
     """Write a segment of derived tuples."""
-    segment, data = encode_segment(root, arc, table, ts=ts, writer=writer, part=part)
+    segment, data = encode_segment(root, arc, table, ts=ts, writer=writer, part=part, division=division)
     root.write(segment.name, data)
     return segment
 
 
-def write_arrivals(root: Root, arc: str, table: pa.Table, first: int, ts: int | None) -> Segment:
+def write_arrivals(
+    root: Root, arc: str, table: pa.Table, first: int, ts: int | None, division: Division | None = None
+) -> Segment:
     """Write tuples as they arrived, the first with the number `first`."""
-    data = encode(table)
+    data = encode(table, division)
     name = root.new_name(SEGMENTS, arc, ".parquet")
     root.write(name, data)
     rows, newest = table.num_rows, _times(table)[1] if ts is None else ts
-    return Segment(arc, name, first, first + rows, rows, data.size, checksum(data), first, ts, newest=newest)
+    size, footer, split = data.size, checksum(data), _split_text(division)
+    return Segment(arc, name, first, first + rows, rows, size, footer, first, ts, newest=newest, split=split)
 
 
 def _times(table: pa.Table) -> tuple[int, int]:
@@ -183,6 +219,46 @@ def read_segment(
             raise damaged(segment, str(error)) from error
 
 
+def read_partitions(
+    root: Root, segment: Segment, columns: Sequence[str], lo: int, hi: int, wanted: Sequence[int]
+) -> tuple[pa.Table, ...]:
+    """The tuples of some partitions of a split segment, each as `read_segment` returns them."""
+    with open_segment(root, segment) as source:
+        try:
+            return tuple(_partitions(open_parquet(source, segment), segment, columns, lo, hi, wanted))
+        except (pa.ArrowException, OSError, struct.error, ValueError) as error:
+            raise damaged(segment, str(error)) from error
+
+
+def _partitions(
+    file: pq.ParquetFile, segment: Segment, columns: Sequence[str], lo: int, hi: int, wanted: Sequence[int]
+) -> list[pa.Table]:
+    ends = partition_ends(file.metadata, Split.parse(segment.split))
+    begins = ends - np.diff(ends, prepend=0)
+    names = [*columns, *_hidden(segment), *([ROW] if segment.first is not None else [])]
+    groups = _split_groups(file.metadata, segment, lo, hi)
+    parts = read_parts(file, names, [(int(begins[each]), int(ends[each])) for each in wanted], groups)
+    return [_between(_numbered(each, segment), lo, hi) for each in parts]
+
+
+def _numbered(table: pa.Table, segment: Segment) -> pa.Table:
+    """The tuples of a partition with their numbers."""
+    if segment.first is not None:
+        numbers = table[ROW].to_numpy().astype(np.int64) + segment.first
+        table = table.drop_columns([ROW]).append_column(SEQ, pa.array(numbers))
+    return _completed(table, segment, 0)
+
+
+def _split_groups(metadata: pq.FileMetaData, segment: Segment, lo: int, hi: int) -> list[int]:
+    """The row groups of a split file that may have numbers from `lo` up to `hi`."""
+    if lo <= segment.base and segment.end <= hi:
+        return list(range(metadata.num_row_groups))
+    if segment.first is None:
+        return _groups(metadata, lo, hi, None)
+    begin, end = _places(segment, lo, hi)
+    return Lookup(ROW, "int", ((begin, end - 1),)).groups(zones_of(metadata, ROW, "int"))
+
+
 def staged(run: str) -> str:
     """Where a run of history is before it is published."""
     return f"{SEGMENTS}/{posixpath.basename(run)}"
@@ -218,10 +294,13 @@ def _read(
     threads: bool,
 ) -> pa.Table:
     file = open_parquet(source, segment)
-    hidden = [name for name, known in ((TS, segment.ts), (SEQ, segment.first)) if known is None]
+    hidden = _hidden(segment)
+    if segment.split:
+        return _whole(file, segment, [*columns, *hidden, ROW], lo, hi, threads)
     if segment.first is not None:
-        start, stop = max(lo - segment.first, 0), min(hi - segment.first, segment.rows)
-        return _rows(file, segment, [*columns, *hidden], start, stop, threads)
+        start, stop = _places(segment, lo, hi)
+        rows = read_rows(file, [*columns, *hidden], start, stop, threads=threads)
+        return _completed(rows, segment, start)
     if segment.has_ties:
         hidden.append(TIE)
     groups = _groups(file.metadata, lo, hi, lookup)
@@ -229,6 +308,35 @@ def _read(
     if segment.key:
         return _completed(_by_number(found, lo, hi), segment, 0)
     return _between(_completed(found, segment, 0), lo, hi)
+
+
+def _hidden(segment: Segment) -> list[str]:
+    """The hidden columns of a file that are not in its description."""
+    return [name for name, known in ((TS, segment.ts), (SEQ, segment.first)) if known is None]
+
+
+def _places(segment: Segment, lo: int, hi: int) -> tuple[int, int]:
+    """The places of the rows with numbers from `lo` up to `hi`, if there are no gaps."""
+    assert segment.first is not None
+    begin = min(max(lo - segment.first, 0), segment.rows)
+    return begin, max(begin, min(hi - segment.first, segment.rows))
+
+
+def _whole(
+    file: pq.ParquetFile, segment: Segment, columns: list[str], lo: int, hi: int, threads: bool
+) -> pa.Table:
+    """The tuples of all partitions of a split file, in the order in which they were written."""
+    partition_ends(file.metadata, Split.parse(segment.split))
+    groups = _split_groups(file.metadata, segment, lo, hi)
+    table = file.read_row_groups(groups, columns=columns, use_threads=threads)
+    if segment.first is not None:
+        begin, end = _places(segment, lo, hi)
+        return _completed(in_order(table, begin, end), segment, begin)
+    numbers = table[SEQ].to_numpy()
+    table = table.filter(pa.array((numbers >= lo) & (numbers < hi)))
+    places = table[ROW].to_numpy()
+    begin, end = (int(places.min()), int(places.max()) + 1) if len(places) else (0, 0)
+    return _completed(in_order(table, begin, end), segment, begin)
 
 
 def open_parquet(source: pa.NativeFile, segment: Segment) -> pq.ParquetFile:
@@ -276,18 +384,6 @@ def _check_footer(source: pa.NativeFile, segment: Segment) -> None:
         raise ValueError("the checksum of its footer differs")
 
 
-def _rows(
-    file: pq.ParquetFile, segment: Segment, columns: list[str], start: int, stop: int, threads: bool
-) -> pa.Table:
-    """Some rows of a file, from the row groups that have them."""
-    ends = np.cumsum([file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)])
-    begins = ends - np.diff(ends, prepend=0)
-    groups = np.flatnonzero((ends > start) & (begins < stop)).tolist()
-    skipped = int(begins[groups[0]]) if groups else 0
-    table = file.read_row_groups(groups, columns=columns, use_threads=threads)
-    return _completed(table.slice(start - skipped, stop - start), segment, start)
-
-
 def _completed(table: pa.Table, segment: Segment, start: int) -> pa.Table:
     """A table with the hidden columns that the file does not have."""
     if segment.ts is not None:
@@ -298,7 +394,7 @@ def _completed(table: pa.Table, segment: Segment, start: int) -> pa.Table:
         table = table.set_column(
             table.column_names.index(TS), TS, pc.fill_null(table[TS].cast(TIMESTAMP.arrow), newest)
         )
-    if segment.first is not None:
+    if segment.first is not None and SEQ not in table.column_names:
         first = segment.first + start
         table = table.append_column(SEQ, pa.array(np.arange(first, first + table.num_rows)))
     return _alike(table)
@@ -312,6 +408,7 @@ def _alike(table: pa.Table) -> pa.Table:
 
 
 def _between(table: pa.Table, lo: int, hi: int) -> pa.Table:
+    """The tuples of a table, sorted by number, from `lo` up to `hi`."""
     numbers = table[SEQ].to_numpy()
     start, stop = np.searchsorted(numbers, [lo, hi])
     return table.slice(start, stop - start)

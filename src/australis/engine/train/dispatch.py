@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from australis.algebra.quality import ValueGraph
 from australis.engine.history import Lookups
 from australis.engine.ledger import ALL, Ledger, LogEvent, Queues, loads_of
-from australis.engine.store import Segment
+from australis.engine.store import WHOLE, Segment, SplitSettings, Splitting
 from australis.engine.tables import Tables
 from australis.engine.train.marks import train_marks
 from australis.engine.train.sizing import shares
@@ -40,6 +40,8 @@ class TrainSettings:
     """The bytes of decoded tuples that a worker caches."""
     layered_from: int
     """The bytes from which on a state is kept in layers."""
+    splits: SplitSettings = WHOLE
+    """When segments are split."""
     limit_s: float | None = None
     """How long a train may take."""
     bytes_most: int = ALL
@@ -164,6 +166,7 @@ class Dispatch:
             priorities={name: float(self._plan.outputs_downstream[members[0]]) for name in streams},
             cache=self._settings.cache,
             layered_from=self._settings.layered_from,
+            splits=self._splits(queues.plan, superbox),
             drop_boxes=_drop_boxes(queues.plan, superbox, drop_boxes),
             watched=_watched(queues.plan, superbox),
             members=members,
@@ -182,6 +185,11 @@ class Dispatch:
             key = f"{state.box}/{state.partition}"
             found[key] = (*found.get(key, ()), state.name)
         return found
+
+    def _splits(self, plan: Plan, superbox: Superbox) -> dict[str, Splitting]:
+        """How the segments of the arcs that a superbox writes are split."""
+        found = {arc: plan.split_keys.get(arc, ()) for arc in superbox.writes.values()}
+        return {arc: self._settings.splits.by(keys) for arc, keys in found.items() if keys}
 
     def _events(self, superbox: Superbox, lo: int, hi: int) -> tuple[list[LogEvent], int]:
         """The events from `lo` up to `hi` that matter to a superbox, or as many as a train may have."""

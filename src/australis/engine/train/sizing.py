@@ -34,7 +34,7 @@ def shares(
 
 def _ranges(numbers: tuple[int, int], tasks: int, weights: Mapping[Segment, int]) -> Iterator[Share]:
     lo, hi = numbers
-    runs = [each for each in weights if each.key]
+    runs = [each for each in weights if each.key or each.split]
     inner = [_beside(number, runs) for number in _cuts(weights, lo, hi, tasks)]
     bounds = sorted({lo, hi, *(number for number in inner if lo < number < hi)})
     return (Share((0,), a, b) for a, b in pairwise(bounds))
@@ -52,7 +52,7 @@ def _cuts(weights: Mapping[Segment, int], lo: int, hi: int, tasks: int) -> Itera
 
 
 def _beside(number: int, runs: Sequence[Segment]) -> int:
-    """A nearby number that no run spans: a run sorted by key can only be read whole."""
+    """A nearby number that no run spans: a file sorted or split by key can only be read whole."""
     spanning = next((run for run in runs if run.base < number < run.end), None)
     if spanning is None:
         return number

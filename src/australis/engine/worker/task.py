@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.counters import BEFORE, BEHIND, Counters
-from australis.algebra.network import QUARANTINE, Ref
+from australis.algebra.network import QUARANTINE
 from australis.algebra.schema import TS, Schema
 from australis.algebra.user_functions import limit_calls
 from australis.engine.crash_points import crash_point
@@ -29,7 +29,15 @@ from australis.engine.store import (
 )
 from australis.engine.tables import lookups, renew
 from australis.engine.worker.call_limits import interrupt_after
-from australis.engine.worker.intake import Intake, are_tuples, narrowed, parts
+from australis.engine.worker.intake import (
+    Intake,
+    Keys,
+    Partitions,
+    are_tuples,
+    by_partition,
+    narrowed,
+    parts,
+)
 from australis.engine.worker.keeping import Place, forget_states, kept_state, limit_states, written_state
 from australis.engine.worker.latest import Latest
 from australis.engine.worker.plan_files import PlanFile
@@ -46,7 +54,6 @@ from australis.engine.worker.waybill import (
     logged_at,
 )
 from australis.errors import KernelError
-from australis.kernels.arrays import partitions
 from australis.kernels.boxes import Ask
 from australis.kernels.kernel import CAUSE, State
 from australis.kernels.marks import Marks
@@ -214,9 +221,9 @@ class Task:
     def _compute(self, given: Mapping[str, pa.Table] | None) -> tuple[_Done, _States]:
         """Run the tuples through the boxes, partition by partition."""
         done, states = _Done(), {}
-        streams = self._let_in(self._read(), done) if given is None else given
+        found = self._partitions(done) if given is None else {self._share.partitions[0]: given}
         crash_point("task.read")
-        for partition, tuples in self._partitioned(streams, divided=given is not None):
+        for partition, tuples in found.items():
             done.take(tuples)
             before = self._state(partition, done)
             states[partition] = (before, self._advance(before, tuples, done))
@@ -224,40 +231,50 @@ class Task:
 
     # --- input
 
-    def _read(self) -> dict[str, pa.Table]:
+    def _partitions(self, done: _Done) -> Partitions:
+        """The tuples that are let in, by partition of the share."""
+        keys = self._keys
+        if keys is None or self._numbers_are_unique:
+            found = self._read(keys)
+            return {each: self._let_in(streams, done, counts=True) for each, streams in found.items()}
+        # The rank of a tuple among those of its number decides whether it is shed. So each task looks at all
+        # tuples, and only the first one reports what was shed.
+        (whole,) = self._read(None).values()
+        let_in = self._let_in(whole, done, counts=self._part == 0)
+        return by_partition(let_in, keys, self._waybill.partitions, self._share.partitions)
+
+    @property
+    def _keys(self) -> Keys | None:
+        """The keys by which tasks have partitions, if they have."""
+        is_keyed = self._superbox.spread.kind is SpreadKind.KEYS and self._waybill.partitions > 1
+        return self._superbox.spread.keys if is_keyed else None
+
+    @property
+    def _numbers_are_unique(self) -> bool:
+        """Whether no two tuples of a stream with a drop box have one number."""
+        gates = [self._waybill.streams.get(name, ()) for name in self._waybill.drop_boxes]
+        return all(segment.first is not None for segments in gates for segment in segments)
+
+    def _read(self, keys: Keys | None) -> Partitions:
         """The tuples of the streams, whole if a drop box looks at them or one has to be quarantined."""
-        intake, pipeline = Intake(self._root, self._waybill, self._share), self._pipeline
-        streams = intake.read(pipeline.network)
-        if pipeline is self._ready.whole or are_tuples(streams, pipeline.network):
-            return streams
-        self._pipeline = self._ready.whole
-        return intake.read(self._superbox.network)
+        intake, network = Intake(self._root, self._waybill, self._share), self._pipeline.network
+        found = intake.read(network, keys)
+        is_narrow = self._pipeline is not self._ready.whole
+        if is_narrow and not all(are_tuples(streams, network) for streams in found.values()):
+            self._pipeline = self._ready.whole
+            return intake.read(self._superbox.network, keys)
+        return found
 
-    def _let_in(self, streams: dict[str, pa.Table], done: _Done) -> dict[str, pa.Table]:
+    def _let_in(self, streams: Mapping[str, pa.Table], done: _Done, *, counts: bool) -> dict[str, pa.Table]:
         """What the drop boxes at the superbox's gates let in."""
-        # Tasks with different partitions all read the whole train: only the first reports what was shed.
-        counts = self._superbox.spread.kind is SpreadKind.ROWS or self._part == 0
-        network = self._superbox.network
+        network, found = self._superbox.network, dict(streams)
         for name, drop_box in self._waybill.drop_boxes.items():
-            if name in streams:
-                schema, came = network.inputs[name].schema, streams[name].num_rows
-                streams[name] = let_in(drop_box, self._superbox.id, streams[name], schema, network.timezone)
-                done.shed[name] = came - streams[name].num_rows if counts else 0
-        return streams
-
-    def _partitioned(
-        self, streams: Mapping[str, pa.Table], divided: bool
-    ) -> Iterator[tuple[int, Mapping[str, pa.Table]]]:
-        """The tuples of each partition of the share, unless they are already divided."""
-        spread = self._superbox.spread
-        if divided or spread.kind is not SpreadKind.KEYS or self._waybill.partitions == 1:
-            yield self._share.partitions[0], streams
-            return
-        count = self._waybill.partitions
-        owners = {name: partitions(t, spread.keys[Ref(name)], count) for name, t in streams.items()}
-        for partition in self._share.partitions:
-            mine = {name: streams[name].filter(pa.array(owners[name] == partition)) for name in streams}
-            yield partition, mine
+            if name in found:
+                schema, came = network.inputs[name].schema, found[name].num_rows
+                found[name] = let_in(drop_box, self._superbox.id, found[name], schema, network.timezone)
+                shed = came - found[name].num_rows if counts else 0
+                done.shed[name] = done.shed.get(name, 0) + shed
+        return found
 
     # --- processing
 
@@ -385,7 +402,9 @@ class Task:
     def _encoded(self, name: str, table: pa.Table) -> tuple[Segment, pa.Buffer]:
         arc = self._arc(name)
         writer = self._superbox.writers.get(arc, self._superbox.id)
-        return encode_segment(self._root, arc, table, writer=writer, part=self._part)
+        splitting = self._waybill.splits.get(arc)
+        division = None if splitting is None else splitting.division(table)
+        return encode_segment(self._root, arc, table, writer=writer, part=self._part, division=division)
 
     def _arc(self, name: str) -> str:
         return QUARANTINE_ARC if name == QUARANTINE else self._superbox.writes[name]

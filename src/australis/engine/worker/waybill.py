@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from australis.algebra.quality import ValueGraph
-from australis.engine.store import Lookup, Segment
+from australis.engine.store import Lookup, Segment, Splitting
 from australis.errors import AustralisError, EngineError, Problem
 from australis.kernels.kernel import LocalTimes
 from australis.kernels.marks import Marks
@@ -154,6 +154,8 @@ class Waybill:
     cache: int = 0
     layered_from: int = 0
     """The bytes from which on a state is kept in layers."""
+    splits: Mapping[str, Splitting] = field(default_factory=dict)
+    """How the segments of the arcs that it writes are split by the keys of their readers."""
     drop_boxes: Mapping[str, GateDropBox] = field(default_factory=dict)
     """The drop boxes that the tuples go through first, by input."""
     watched: Mapping[str, Mapping[str, ValueGraph]] = field(default_factory=dict)
@@ -199,6 +201,9 @@ class Waybill:
         given["marks"] = {
             name: {on: tuple(MarkRun(**run) for run in runs) for on, runs in marks.items()}
             for name, marks in given["marks"].items()
+        }
+        given["splits"] = {
+            arc: Splitting(**{**each, "keys": tuple(each["keys"])}) for arc, each in given["splits"].items()
         }
         given["lookups"] = {name: Lookup.from_dict(each) for name, each in given["lookups"].items()}
         return cls(**given)
