@@ -147,8 +147,23 @@ def with_box(**fields: object) -> dict[str, object]:
         (with_box(predicate="x"), "n.f.predicate: unknown field; expected one of predicates"),
         (with_box(predicates="pos > 1"), "n.f.predicates: is 'pos > 1'; expected a list of texts"),
         (with_box(predicates=["pos > 1", 3]), r"n.f.predicates\[1\]: is 3; expected a text"),
-        (with_box(box="filtre"), "n.f.box: unknown box 'filtre'; expected one of filter, map"),
+        (
+            with_box(box="filtre"),
+            r"n.f.box: unknown box 'filtre' \(perhaps 'filter'\); expected one of filter, map",
+        ),
         (with_box(box="drop"), "n.f.box: 'drop' is a system box"),
+        (
+            changed(boxes={"f": {"box": "wsort", "from": "pos", "by": ["pos"], "timeout": 5}}),
+            "n.f.timeout: is 5; expected a length of time such as '30 s'",
+        ),
+        (
+            changed(inputs={"pos": {"schema": {"t": "timestamp"}, "progress": {"on": "t", "idle": 5}}}),
+            r"n.inputs.pos.progress.idle: is 5; expected a length of time such as '30 s'",
+        ),
+        (
+            changed(outputs={"out": {"from": "f.late"}}),
+            r"n.outputs.out.from: 'f' has no output port 'late'; expected a port from 0 to 1",
+        ),
         (with_box(box=[]), r"n.f.box: unknown box \[\]; expected one of filter, map"),
         (with_box(predicates=10**400), r"n.f.predicates: is 1000000000\d*\.\.\.\d*; expected a list"),
         (changed(australis="1" * 1000), r"australis: version '1*\.\.\.1*' of the form"),

@@ -68,6 +68,12 @@ def test_files_to_files(engine: str, folder: Path) -> None:
     assert answer.stdout == ""
 
 
+def test_one_tuple_is_no_plural(folder: Path) -> None:
+    write(folder / "reports.csv", "".join(REPORTS.splitlines(keepends=True)[:2]))
+    write(folder / "names.csv", NAMES.splitlines(keepends=True)[0])
+    assert run("--engine=kernels").stderr.startswith("soldiers: 1 tuple in ")
+
+
 def test_without_flush_only_what_is_decided(folder: Path) -> None:
     answer = run("--output=counts=counts.csv")
     assert (folder / "counts.csv").read_text() == "".join(COUNTS.splitlines(keepends=True)[:3])

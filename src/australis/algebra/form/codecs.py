@@ -111,6 +111,7 @@ _UTILITY = {"type": "number", "minimum": 0, "maximum": 1}
 _PAIR = {"type": "array", "prefixItems": [{"type": "number"}, _UTILITY], "minItems": 2, "maxItems": 2}
 
 TEXT = Codec({"type": "string"}, lambda v: expect(v, str, "a text"))
+LENGTH = Codec(TEXT.schema, lambda v: expect(v, str, "a length of time such as '30 s'"))
 TEXTS = Codec({"type": "array", "items": {"type": "string"}}, _texts, list)
 SOME_TEXTS = Codec({**TEXTS.schema, "minItems": 1}, _texts, list)
 NAMED = Codec(_OF_TEXTS, _named, dict)
@@ -217,7 +218,7 @@ ORDER = record(
     "Order(On, Slack, GroupBy)",
 )
 PROGRESS = record(
-    Progress, {"on": TEXT, "slack": SPAN, "promise": TEXT, "idle": TEXT}, "how an input makes marks"
+    Progress, {"on": TEXT, "slack": SPAN, "promise": TEXT, "idle": LENGTH}, "how an input makes marks"
 )
 VALUE_GRAPH = record(
     ValueGraph,
@@ -304,7 +305,7 @@ _STORE = record(
         "refresh": TEXT,
         "ascending": TEXT,
         "overlap": SPAN,
-        "timeout": TEXT,
+        "timeout": LENGTH,
     },
     "a stored data set: a file, or a table of a database",
 )
@@ -350,7 +351,8 @@ FIELDS: dict[str, Codec] = {
     "functions": NAMED,
     **dict.fromkeys(("order", "left", "right"), ORDER),
     **dict.fromkeys(("size", "advance", "offset", "session", "within", "forget"), SPAN),
-    **dict.fromkeys(("advance_when", "timeout", "predicate", "on", "attribute", "array", "position"), TEXT),
+    **dict.fromkeys(("advance_when", "predicate", "on", "attribute", "array", "position"), TEXT),
+    "timeout": LENGTH,
     "how": HOW,
     "table": SIDE,
     "slack": SLACK,

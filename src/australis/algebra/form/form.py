@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from australis.algebra.boxes import BOXES
+from australis.algebra.expr import nearest
 from australis.algebra.form.codecs import (
     ATTRIBUTES,
     FILE_FORMAT,
@@ -292,9 +293,11 @@ def _read_node(value: Json, system: bool) -> Node:
     known = isinstance(kind, str) and kind in BOXES
     if not known or (BOXES[kind].system and not system):
         reason = "is a system box, which only load shedding adds"
-        what = f"{kind!r} {reason}" if known else f"unknown box {shown(kind)}"
-        kinds = ", ".join(k for k, box in BOXES.items() if not box.system)
-        raise FormError(Problem("box", what, f"one of {kinds}"))
+        kinds = [name for name, box in BOXES.items() if not box.system]
+        meant = None if known else nearest(str(kind), kinds)
+        perhaps = f" (perhaps {meant!r})" if meant else ""
+        what = f"{kind!r} {reason}" if known else f"unknown box {shown(kind)}{perhaps}"
+        raise FormError(Problem("box", what, f"one of {', '.join(kinds)}"))
     with Gathering() as gathering:
         with gathering.at():
             place = read_fields({k: v for k, v in value.items() if k in _PLACE}, _PLACE, ["box"])

@@ -304,7 +304,11 @@ def _ref_problems(network: Draft, ref: Ref, path: str) -> Iterator[Problem]:
     ports = (
         1 if ref.id in network.inputs else network.boxes[ref.id].box.outputs if ref.id in network.boxes else 0
     )
-    if not ports:
+    box_id, _, port = ref.id.rpartition(".")
+    if not ports and box_id in network.boxes:
+        most = network.boxes[box_id].box.outputs - 1
+        yield Problem(path, f"{box_id!r} has no output port {port!r}", f"a port from 0 to {most}")
+    elif not ports:
         known = [*network.inputs, *network.boxes, *sorted(filter(_is_stream, network.unread))]
         meant = nearest(ref.id, known)
         perhaps = f" (perhaps {meant!r})" if meant else ""

@@ -113,7 +113,7 @@ class Summary:
         """The summary for people."""
         total = sum(self.tally.read.values())
         started = f", which started in {self.node.start_seconds:.1f} s" if self.node else ""
-        how = f"{total:,} tuples in {self.seconds:.2f} s on the {self.engine} engine"
+        how = f"{total:,} {_tuples(total)} in {self.seconds:.2f} s on the {self.engine} engine"
         yield f"{self.network.name}: {how}{started}"
         yield from _columns(list(self._rows()))
         if self.service is not None or self.losses:
@@ -122,7 +122,8 @@ class Summary:
         for note in self.notes:
             yield f"  note: {note}"
         if self.node is not None and self.node.waiting:
-            yield f"  {self.node.waiting:,} tuples wait in {self.node.root} for the next run."
+            count, verb = self.node.waiting, "waits" if self.node.waiting == 1 else "wait"
+            yield f"  {count:,} {_tuples(count)} {verb} in {self.node.root} for the next run."
         elif not self.flushed and any(node.box.ordered for node in self.network.boxes.values()):
             yield "  What windows and buffers still hold was not emitted; --flush closes them at the end."
 
@@ -157,3 +158,7 @@ def _columns(rows: list[tuple[str, str, int, str]]) -> Iterator[str]:
     numbers = max((len(f"{row[2]:,}") for row in rows), default=0)
     for kind, name, number, remark in rows:
         yield f"  {kind:{kinds}}  {name:{names}}  {number:>{numbers},}  {remark}".rstrip()
+
+
+def _tuples(count: int) -> str:
+    return "tuple" if count == 1 else "tuples"
