@@ -9,7 +9,7 @@ from australis import Order
 from australis.algebra.boxes import Aggregate
 from australis.algebra.schema import TS, parse_schema
 from australis.errors import KernelError
-from australis.kernels.layers import Layer, LayeredState, merged, pack_layer, shape_of, unpack_layer
+from australis.kernels.layers import Layer, LayeredState, merged, pack_layer, packing, shape_of, unpack_layer
 from australis.kernels.make import kernel_for
 
 SCHEMA = parse_schema("k string, at long not null")
@@ -103,3 +103,20 @@ def test_damaged_bytes_are_refused() -> None:
     for data in (b"", whole[:-1], whole[1:], whole[:100] + b"x" + whole[101:]):
         with pytest.raises(KernelError, match="is damaged"):
             unpack_layer(pa.py_buffer(data))
+
+
+def test_layers_of_older_versions_do_not_say_what_is_only_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = kernel_for(Aggregate({"n": "count(*)"}, Order("at", 0, ("k",)), 1_000, timeout="1 s"), (SCHEMA,))
+    shape, tables = shape_of(kernel), packing._tables
+    assert shape is not None
+    state = LayeredState.of(shape, kernel.step(kernel.start(), 0, batch(["a"], 0), 7).state)
+    monkeypatch.setattr(
+        packing,
+        "_tables",
+        lambda layer: [
+            (kind, name, table.drop_columns(["quiet"]) if kind == "index" else table)
+            for kind, name, table in tables(layer)
+        ],
+    )
+    read = unpack_layer(pa.py_buffer(pack_layer(state.layers[0])))
+    assert LayeredState(shape, (read,)).deadline == state.deadline == 1_000_008
