@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -173,3 +176,34 @@ def test_a_server_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest
 def test_a_catalogue_needs_a_folder(uri: str) -> None:
     with pytest.raises(EngineError, match="catalog=DIRECTORY on a local disk"):
         Node(uri, runner="light")
+
+
+# --- the command line
+
+
+def run(uri: str, folder: Path) -> str:
+    """Run a network from a file to a file, as a user does; gives what is in the output then."""
+    network = "{australis: 1, name: n, inputs: {s: {schema: {k: long}}}, outputs: {out: {from: f}}, boxes: "
+    (folder / "net.yaml").write_text(network + "{f: {box: filter, from: s, predicates: [k >= 0]}}}")
+    command = [
+        "-m",
+        "australis",
+        "run",
+        "net.yaml",
+        "--runner",
+        "light",
+        "--root",
+        uri,
+        "--catalog",
+        "catalog",
+    ]
+    files = ["-i", "s=in.csv", "-o", "out=out.csv"]
+    subprocess.run([sys.executable, *command, *files], cwd=folder, check=True)
+    return (folder / "out.csv").read_text()
+
+
+def test_a_run_continues_its_output_after_the_loss_of_the_catalogue(uri: str, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("k\n1\n2\n")
+    assert run(uri, tmp_path) == "k\n1\n2\n"
+    shutil.rmtree(tmp_path / "catalog")
+    assert run(uri, tmp_path) == "k\n1\n2\n"

@@ -16,7 +16,8 @@ from australis.engine.change.switch import Switch
 from australis.engine.deliver.subscriptions import Subscriptions
 from australis.engine.ingest.log import Ingest, Placed
 from australis.engine.ledger.catalog import Catalog
-from australis.engine.ledger.copies import CopiedCatalog, Recorder
+from australis.engine.ledger.copies import CopiedCatalog, Copies, Recorder
+from australis.engine.ledger.copies.copies import Snapshot
 from australis.engine.ledger.copies.records import CommitRecord
 from australis.engine.ledger.copies.replay import TOKEN
 from australis.engine.ledger.garbage import Garbage
@@ -75,13 +76,15 @@ def copy_after_commit() -> AbstractContextManager[Any]:
     return patch.object(CopiedCatalog, "transaction", transaction)
 
 
-def copies_in_doubt_are_dropped() -> AbstractContextManager[Any]:
-    """A commit whose copy failed counts as undone, though the root may have it."""
+def pruned_before_the_snapshot() -> AbstractContextManager[Any]:
+    """Copies of commits are deleted before there is the snapshot that replaces them."""
+    write = Copies.write_snapshot
 
-    def settle(self: CopiedCatalog) -> None:
-        self._pending = None
+    def write_late(self: Copies, snapshot: Snapshot, image: bytes) -> None:
+        self.prune(snapshot, ())
+        write(self, snapshot, image)
 
-    return patch.object(CopiedCatalog, "settle", settle)
+    return patch.object(Copies, "write_snapshot", write_late)
 
 
 def mirror_before_commit() -> AbstractContextManager[Any]:
@@ -339,6 +342,6 @@ MUTATIONS: dict[str, Mutation] = {
         marks_in_another_change,
         marks_do_not_stir,
         copy_after_commit,
-        copies_in_doubt_are_dropped,
+        pruned_before_the_snapshot,
     )
 }

@@ -13,7 +13,7 @@ from australis.app.running.in_process import RunRequest
 from australis.engine import NodeSettings
 from australis.engine.change import check_deployable
 from australis.engine.files import STANDARD_STREAM, open_reader
-from australis.engine.ledger import Catalog, view_of
+from australis.engine.ledger import Catalog, has_copies, restored_catalog, view_of
 from australis.engine.sources import FileSource, Source
 from australis.engine.store import CATALOG, Root, catalog_folder
 from australis.engine.tables import check_stores
@@ -56,13 +56,20 @@ def _check_folders(job: RunRequest) -> None:
 
 @contextmanager
 def _catalog(options: NodeOptions) -> Iterator[Catalog | None]:
-    """The catalogue of the root as it is now, if there is one."""
-    folder = None if options.root is None else catalog_folder(Root.of(options.root), options.catalog)
-    if folder is None or not (folder / CATALOG).is_file():
+    """The catalogue of the root as it is now, if there is one; copies in the root are the newest."""
+    if options.root is None:
         yield None
         return
-    with view_of(folder) as view:
-        yield view
+    root = Root.of(options.root)
+    folder = catalog_folder(root, options.catalog)
+    if has_copies(root):
+        with restored_catalog(root) as restored, view_of(restored) as view:
+            yield view
+    elif not (folder / CATALOG).is_file():
+        yield None
+    else:
+        with view_of(folder) as view:
+            yield view
 
 
 def _check_sinks(job: RunRequest, options: NodeOptions, catalog: Catalog | None) -> None:

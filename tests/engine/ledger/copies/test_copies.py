@@ -16,6 +16,7 @@ from australis import Node
 from australis.engine.ledger import RootTaken
 from australis.engine.ledger.copies import copied_catalog
 from australis.engine.ledger.copies.replay import TAKINGS
+from australis.engine.observe import verify
 from australis.engine.store.disk import Data
 from australis.engine.store.objects import StoreError
 from australis.errors import EngineError
@@ -312,3 +313,21 @@ def test_a_root_that_was_never_copied_is_from_now_on(place: Place, monkeypatch: 
     place.lose()
     with place.opened() as node:
         assert counted(node) == [0]
+
+
+# --- verification
+
+
+def test_a_root_is_verified_by_its_copies(place: Place) -> None:
+    with place.opened() as node:
+        push(node, 0)
+        push(node, 1)
+        node.drain()
+    place.lose()
+    found = verify(URI)
+    assert (found.findings, found.is_closed, found.catalog) == ((), True, f"{URI}/catalog")
+    assert found.tuples > 0
+    last = place.copies()[-2]
+    place.disk.delete(f"catalog/{last}")
+    (finding,) = verify(URI).findings
+    assert "the copies of 1 commits of its catalogue are gone" in str(finding)
