@@ -116,7 +116,7 @@ bench-live: $(READY) ## measure queries on a running stream and its past, and th
 	$(PY) -m benchmarks.live $(ARGS)
 
 .PHONY: bench-scale
-bench-scale: $(READY) ## measure how cost grows with outputs, boxes and superboxes (ARGS='choosing planning' for some)
+bench-scale: $(READY) ## measure how cost grows with outputs, boxes, superboxes, windows and tuples (ARGS='choosing planning' for some)
 	$(PY) -m benchmarks.scale $(ARGS)
 
 .PHONY: bench-runners

@@ -21,17 +21,24 @@ from australis.algebra.network import Network
 WINDOWS = 100_000
 PUSHES = 500
 """How many pushes of one tuple wait for each train."""
-PASSES = 3
+PASSES = 5
 
 
 def measure() -> dict[str, float]:
     """The CPU milliseconds of a push of one tuple in a backlog; of one that comes alone, by the clock."""
-    figures = {}
-    for name, timeout in (("", "1 hour"), ("_untimed", None)):
-        with filled(timeout) as node:
-            figures[f"push{name}_ms"] = median(_backlog_ms(node) for _ in range(PASSES))
-            figures[f"push{name}_alone_ms"] = median(_alone_ms(node) for _ in range(10 * PASSES))
-    return figures
+    with filled("1 hour") as timed, filled(None) as untimed:
+        # In turn, since the speed of the machine changes.
+        backlogs = [(_backlog_ms(timed), _backlog_ms(untimed)) for _ in range(PASSES)]
+        alone = [(_alone_ms(timed), _alone_ms(untimed)) for _ in range(10 * PASSES)]
+    (push_ms, untimed_ms), (alone_ms, untimed_alone_ms) = (
+        map(median, zip(*each, strict=True)) for each in (backlogs, alone)
+    )
+    return {
+        "push_ms": push_ms,
+        "push_untimed_ms": untimed_ms,
+        "push_alone_ms": alone_ms,
+        "push_untimed_alone_ms": untimed_alone_ms,
+    }
 
 
 def network(timeout: str | None) -> Network:
