@@ -41,6 +41,8 @@ DISORDER_US = 1_000_000
 """Up to a second too early or too late; a group has a tuple every second."""
 SECOND_US = 1_000_000
 TRADES = parse_schema("sid int, time timestamp, price double")
+LONG_TRADES = parse_schema("sid long, time timestamp, note long")
+TEXT_TRADES = parse_schema("sid string, time timestamp, note string")
 HEARTBEATS = parse_schema("time timestamp")
 LINES = parse_schema("time timestamp, line string")
 REQUEST = "user=u([0-9]+)"
@@ -226,6 +228,12 @@ def group_by_minute(batch: pa.Table) -> int:
     return grouped.aggregate([("price", "mean"), (TS, "min")]).num_rows  # type: ignore[no-any-return]
 
 
+def group_notes_by_minute(batch: pa.Table) -> int:
+    minutes = pc.divide(batch["time"].combine_chunks().view(pa.int64()), 60 * SECOND_US)
+    grouped = batch.append_column("minute", minutes).group_by(["sid", "minute"], use_threads=False)
+    return grouped.aggregate([("note", "min"), ("note", "count")]).num_rows  # type: ignore[no-any-return]
+
+
 def aggregate_by_progress_box() -> Box:
     order = Order("time", group_by=("sid",), by="progress")
     return Aggregate({"average": "avg(price)"}, order, size="1 min", align=True)
@@ -386,6 +394,38 @@ def median_by_windows(batch: pa.Table) -> int:
     return len(database.execute(query).fetchnumpy()["median"])
 
 
+def sliding_box(overlap: int) -> Box:
+    """An average every second, over windows of which each tuple is in `overlap`."""
+    return Aggregate({"average": "avg(price)"}, BY_TIME, size=f"{overlap} s", advance="1 s")
+
+
+def average_by_range(batch: pa.Table) -> int:
+    """The average of the last ten minutes at each tuple, in SQL."""
+    text = """
+        SELECT sid, time, avg(price) OVER (
+            PARTITION BY sid ORDER BY time RANGE BETWEEN INTERVAL '599 seconds' PRECEDING AND CURRENT ROW
+        ) AS average FROM trades
+    """
+    return in_duckdb(text, trades=batch)
+
+
+def keyed(batch: pa.Table, *, texts: bool) -> pa.Table:
+    """Trades with another key, a long or a text of 16 bytes, and a note of the same kind."""
+    keys = pc.multiply(batch["sid"].cast(pa.int64()), 7_919_000_003)
+    notes = pc.multiply(pc.round(batch["price"]).cast(pa.int64()), 7_919_000_003)
+    columns = [_as_texts(keys), _as_texts(notes)] if texts else [keys, notes]
+    schema = TEXT_TRADES if texts else LONG_TRADES
+    return pa.table([columns[0], batch["time"], columns[1], batch[TS]], schema=schema.arrow_with_ts)
+
+
+def _as_texts(numbers: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.binary_join_element_wise("t-", pc.utf8_lpad(numbers.cast(pa.string()), 14, "0"), "")
+
+
+def keyed_box(function: str) -> Box:
+    return Aggregate({"result": function}, BY_TIME, size="1 min")
+
+
 def all_measured(sizes: Sizes) -> Iterator[Measured]:
     """Every kernel, one by one."""
     numbers = range(sizes.batches)
@@ -396,6 +436,7 @@ def all_measured(sizes: Sizes) -> Iterator[Measured]:
     sort = Baseline("pyarrow sort_by", sort_by_time)
     search = Baseline("numpy sort, searchsorted", search_sorted)
     second = Baseline("pyarrow group_by", group_by_second)
+    second_of_one = Baseline("pyarrow group_by", lambda batch: group_by_second(batch, batch))
     yield measured("aggregate", aggregate_box(), (TRADES,), one, group, sizes)
     yield measured("aggregate_by_progress", aggregate_by_progress_box(), (TRADES,), one, group, sizes)
     lag = Baseline("DuckDB lag, group by", sessions_by_lag)
@@ -413,6 +454,14 @@ def all_measured(sizes: Sizes) -> Iterator[Measured]:
     yield measured("top_n", top_n_box(), (TRADES,), one, rank, sizes)
     windows = Baseline("DuckDB median", median_by_windows)
     yield measured("median_sliding", median_sliding_box(), (TRADES,), one, windows, sizes)
+    yield measured("sliding_1", sliding_box(1), (TRADES,), one, second_of_one, sizes)
+    ranges = Baseline("DuckDB avg over a range", average_by_range)
+    yield measured("sliding_600", sliding_box(600), (TRADES,), one, ranges, sizes)
+    for name, schema, texts in (("long", LONG_TRADES, False), ("text", TEXT_TRADES, True)):
+        trains = [[keyed(train[0], texts=texts)] for train in one]
+        for part, function in (("keys", "count(*)"), ("values", "min(note)")):
+            grouped = Baseline("pyarrow group_by", group_notes_by_minute)
+            yield measured(f"{name}_{part}", keyed_box(function), (schema,), trains, grouped, sizes)
     lines = [[request_lines(number, sizes.batch)] for number in numbers]
     pattern = Baseline("pyarrow extract_regex", extract_users)
     yield measured("regexp", regexp_box(), (LINES,), lines, pattern, sizes)
@@ -488,13 +537,27 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a small run, to check that everything works")
     sizes = QUICK if parser.parse_args().quick else FULL
     print(f"Million tuples per second; batches of {sizes.batch:,}, {GROUPS:,} groups, slack {BY_TIME.slack}")
-    found = {**shown_speeds(sizes), **shown_long_runs(sizes)}
+    speeds = shown_speeds(sizes)
+    found = {**speeds, **ratios(speeds), **shown_long_runs(sizes)}
     print(json.dumps(found))
 
 
-def shown_speeds(sizes: Sizes) -> dict[str, object]:
+def ratios(speeds: dict[str, float]) -> dict[str, float]:
+    """How many times as long an overlap of 600 takes, and a text in place of a whole number."""
+    pairs = {
+        "sliding_600_x": ("sliding_1", "sliding_600"),
+        "text_keys_x": ("long_keys", "text_keys"),
+        "text_values_x": ("long_values", "text_values"),
+    }
+    return {
+        name: round(speeds[f"{quick}_mtps"] / speeds[f"{slow}_mtps"], 2)
+        for name, (quick, slow) in pairs.items()
+    }
+
+
+def shown_speeds(sizes: Sizes) -> dict[str, float]:
     """Print the speeds of all kernels; returns them for the last line."""
-    found: dict[str, object] = {}
+    found: dict[str, float] = {}
     print(f"{'':<22}{'kernel':>9}{'best':>9}{'baseline':>10}  {'which':<26}{'emitted per train':>18}")
     for each in steps("Measuring kernels", all_measured(sizes)):
         beside = f"{each.baseline_mtps:>10.1f}  {each.baseline:<26}"

@@ -100,6 +100,7 @@ register_aggregate(
     init=lambda: [0, ""],
     incr=lambda state, text, number: [state[0] + 1, f"{state[1]}{text}{number}"],
     final=lambda state: f"{state[0]}:{state[1]}",
+    combine=lambda one, other: [one[0] + other[0], one[1] + other[1]],
     takes=("string", "double"),
     returns="string",
 )
@@ -272,7 +273,8 @@ def agree(
 ) -> None:
     """The kernel does what the reference does, and other cuts change neither its output nor its state."""
     end = max((batch.now for batch in history), default=0) + draw.draw(st.sampled_from([0, 5]))
-    with mock.patch.object(open_windows, "PAIRS_MOST", draw.draw(st.sampled_from([1 << 22, 5]))):
+    pairs_most, overlap_least = draw.draw(st.sampled_from([1 << 22, 5])), draw.draw(st.sampled_from([1, 16]))
+    with mock.patch.multiple(open_windows, PAIRS_MOST=pairs_most, OVERLAP_LEAST=overlap_least):
         seen, states = kernels(box, schema, history, end, timezone)
     assert seen == reference(box, schema, history, end, timezone)
     cuts = [draw.draw(st.integers(0, len(batch.rows))) for batch in history]

@@ -49,7 +49,7 @@ class UserAggregate:
         return (each for each in (self.init, self.incr, self.final, self.combine) if each is not None)
 
     def begin(self) -> Any:
-        """The state of a new window; like the next two, it names an aggregate that raises."""
+        """The state of a new window; like the next ones, it names an aggregate that raises."""
         try:
             return self.init()
         except FAILURES as error:
@@ -61,6 +61,14 @@ class UserAggregate:
             return self.incr(state, *values)
         except FAILURES as error:
             raise failed(self.name, error, values) from error
+
+    def joined(self, state: Any, following: Any) -> Any:
+        """The state of two parts of a window, of an aggregate that has `combine`."""
+        assert self.combine is not None, "asked only then"
+        try:
+            return self.combine(state, following)
+        except FAILURES as error:
+            raise failed(self.name, error) from error
 
     def results(self, states: Iterable[Any]) -> pa.Array:
         """The results of windows with these states."""

@@ -31,6 +31,7 @@ from australis.kernels.arrays.ranges import (
     seek_near,
 )
 from australis.kernels.arrays.slots import by_slot, first_times, lower_to_least
+from australis.kernels.arrays.texts import Texts, is_text_before, texts_of
 
 __all__ = [
     "DIGEST_BYTES",
@@ -41,6 +42,7 @@ __all__ = [
     "Numbered",
     "Numbers",
     "PortKeys",
+    "Texts",
     "arrange",
     "array_of",
     "by_group",
@@ -55,6 +57,7 @@ __all__ = [
     "first_times",
     "frozen",
     "grown",
+    "is_text_before",
     "joined",
     "lay_out",
     "lower_to_least",
@@ -68,6 +71,7 @@ __all__ = [
     "seek_near",
     "spark_hash",
     "stacked",
+    "texts_of",
     "with_numbers",
     "without_keys",
 ]

@@ -16,6 +16,7 @@ import pyarrow as pa
 from australis.errors import KernelError, Problem
 from australis.kernels.arrays.columns import Indexes, Numbers, column, frozen, numbers
 from australis.kernels.arrays.groups import normalised
+from australis.kernels.arrays.texts import Bytes, Ints, text_bytes
 from australis.kernels.compiled import njit
 from australis.kernels.expressions import nulls, raw, words
 
@@ -25,8 +26,6 @@ LONG_DIGITS_MOST = 18
 """A decimal with more digits is hashed by the bytes of its unscaled number, otherwise as that number."""
 
 Hashes = npt.NDArray[np.uint32]
-Ints = npt.NDArray[np.int32]
-Bytes = npt.NDArray[np.uint8]
 Digests = npt.NDArray[np.bytes_]
 
 
@@ -71,7 +70,7 @@ def _hashed(array: pa.Array, seeds: Hashes) -> Hashes:
     """The hashes of values, each from the seed of its row; the hash of a NULL is arbitrary."""
     kind = array.type
     if kind == pa.string():
-        return _strings(*_texts(array), seeds)
+        return _strings(*text_bytes(array), seeds)
     if pa.types.is_decimal128(kind) and kind.precision > LONG_DIGITS_MOST:
         return _wide(*map(frozen, words(array)), seeds)
     if kind == pa.bool_():
@@ -87,15 +86,6 @@ def _bits(array: pa.Array) -> Indexes:
         return numbers(array)
     expected = "an attribute's type: int, long, double, decimal, string, boolean or timestamp"
     raise KernelError(Problem("", f"a key of Arrow's type {array.type} cannot be hashed", expected))
-
-
-def _texts(array: pa.Array) -> tuple[Ints, Bytes]:
-    """The offsets at which the texts of an array begin and end, and the bytes of them all."""
-    _, offsets, data = array.buffers()
-    if not len(array):
-        return frozen(np.zeros(1, np.int32)), frozen(np.zeros(0, np.uint8))
-    ends = np.frombuffer(offsets, np.int32, array.offset + len(array) + 1)[array.offset :]
-    return frozen(ends), frozen(np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8))
 
 
 # --- the loops; each product and sum is cut to 32 bits, since numba would widen it

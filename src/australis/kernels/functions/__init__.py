@@ -14,7 +14,7 @@ from australis.algebra.expr import Attribute, WindowCall, WindowFunctions, resul
 from australis.algebra.user_functions import plain
 from australis.kernels.arrays import Indexes
 from australis.kernels.expressions import evaluate, truths
-from australis.kernels.functions.accumulator import Accumulator
+from australis.kernels.functions.accumulator import Accumulator, Ranges
 from australis.kernels.functions.choices import (
     First,
     FirstByKeys,
@@ -30,6 +30,7 @@ from australis.kernels.functions.filtered import Filtered
 from australis.kernels.functions.keys import by_keys, combined_keys
 from australis.kernels.functions.lists import CollectList, CollectSet
 from australis.kernels.functions.sketches import ApproximateDistinct, PercentileSketch
+from australis.kernels.functions.sliding import least_places
 from australis.kernels.functions.sums import (
     Average,
     Correlation,
@@ -131,11 +132,13 @@ __all__ = [
     "ACCUMULATORS",
     "TOP",
     "Accumulator",
+    "Ranges",
     "accumulator_of",
     "apply",
     "by_keys",
     "combined_keys",
     "computed",
+    "least_places",
     "opened",
     "plain",
     "stored_types",

@@ -8,14 +8,36 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
-from australis.kernels.arrays import Indexes, Mask, Numbers, grown, numbers, present
+from australis.kernels.arrays import Indexes, Mask, Numbers, grown, members, numbers, present
 from australis.kernels.expressions import arrow
+
+PAIRS_MOST = 1 << 20
+"""Pairs of a window and a row that are made of ranges at once, which bounds memory."""
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Windows as ranges of rows, by where they begin; both ends ascend."""
+
+    rows: Indexes
+    """The rows, laid out by group, in the order of release."""
+    slots: Indexes
+    lows: Indexes
+    highs: Indexes
+
+    def only(self, counted: Mask) -> Ranges:
+        """The same windows with some of the rows, without those windows that have none of them."""
+        before = np.concatenate([[0], np.cumsum(counted)])
+        lows, highs = before[self.lows], before[self.highs]
+        filled = lows < highs
+        return Ranges(self.rows[counted], self.slots[filled], lows[filled], highs[filled])
 
 
 class Accumulator(ABC):
@@ -48,6 +70,17 @@ class Accumulator(ABC):
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
         """Add rows to windows, pair by pair; afterwards there are `count` slots."""
 
+    def add_ranges(self, ranges: Ranges, count: int) -> None:
+        """Add ranges of rows to windows; afterwards there are `count` slots.
+
+        A function that has no better way takes the pairs of its windows and rows, window by window.
+        """
+        ends = np.cumsum(ranges.highs - ranges.lows)
+        pairs = int(ends[-1]) if len(ends) else 0
+        for begin in range(0, max(pairs, 1), PAIRS_MOST):
+            owners, places = members(ranges.lows, ends, begin, min(begin + PAIRS_MOST, pairs))
+            self.add(ranges.slots[owners], ranges.rows[places], count)
+
     @abstractmethod
     def finish(self, slots: Indexes) -> pa.Array:
         """The results of some windows."""
@@ -66,6 +99,17 @@ class Accumulator(ABC):
             return slots, rows
         kept = self._present[rows]
         return slots[kept], rows[kept]
+
+    def counts_in(self, ranges: Ranges) -> Indexes:
+        """How many rows of each range count: those whose argument is not NULL."""
+        if self._present is None:
+            return ranges.highs - ranges.lows
+        before = np.concatenate([[0], np.cumsum(self._present[ranges.rows])])
+        return before[ranges.highs] - before[ranges.lows]
+
+    def counted_in(self, ranges: Ranges) -> Mask:
+        """Which of the rows of ranges count."""
+        return np.ones(len(ranges.rows), np.bool_) if self._present is None else self._present[ranges.rows]
 
 
 class Totals(Accumulator):

@@ -3,42 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
-from australis.kernels.arrays import Indexes, Mask, grown, joined, present
+from australis.kernels.arrays import Indexes, Mask, Texts, grown, joined, present, texts_of
 from australis.kernels.expressions import arrow, truths
-from australis.kernels.functions.accumulator import Chosen
+from australis.kernels.functions.accumulator import Accumulator, Chosen, Ranges
 from australis.kernels.functions.keys import ascending_keys, directed_keys
-from australis.kernels.functions.loops import choose_by_keys, choose_first, choose_last, choose_least
+from australis.kernels.functions.loops import (
+    choose_by_keys,
+    choose_first,
+    choose_last,
+    choose_least,
+    choose_text,
+)
+from australis.kernels.functions.sliding import least_places, text_places
 
 
 class Least(Chosen):
     """`min`; NaN is greater than all other numbers, texts compare by their bytes; the first of equals."""
 
+    greatest: ClassVar[bool] = False
+    keys: Indexes | Texts
+
     def load(self, stored: Sequence[pa.Array]) -> None:
         super().load(stored)
-        self.keys = self.order(ascending_keys(self.pool))
+        self.keys = self.compared(self.pool)
         if stored[0].null_count:
             self.rows[stored[0].is_null().to_numpy(zero_copy_only=False)] = -1
 
-    def order(self, keys: Indexes) -> Indexes:
-        """Keys of which the least is chosen."""
-        return keys
+    def compared(self, values: pa.Array) -> Indexes | Texts:
+        """What decides: numbers of which the least is chosen, or texts, which need not all be ranked."""
+        if pa.types.is_string(values.type):
+            return texts_of(values)
+        keys = ascending_keys(values)
+        return ~keys if self.greatest else keys
 
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
         self.rows = grown(self.rows, count, -1)
         slots, rows = self.without_nulls(slots, rows)
-        choose_least(self.rows, slots, rows + self.loaded, self.keys)
+        if isinstance(self.keys, Texts):
+            choose_text(self.rows, slots, rows + self.loaded, self.keys, self.greatest)
+        else:
+            choose_least(self.rows, slots, rows + self.loaded, self.keys)
+
+    def add_ranges(self, ranges: Ranges, count: int) -> None:
+        ends, counted, rows = (ranges.lows, ranges.highs), self.counted_in(ranges), ranges.rows + self.loaded
+        if isinstance(self.keys, Texts):
+            places = text_places(*ends, rows, self.keys, self.greatest, counted)
+        else:
+            places = least_places(*ends, self.keys[rows], counted)
+        found = places >= 0
+        # One row for each window, which a row that was chosen before precedes.
+        self.rows = grown(self.rows, count, -1)
+        slots, best = ranges.slots[found], rows[places[found]]
+        if isinstance(self.keys, Texts):
+            choose_text(self.rows, slots, best, self.keys, self.greatest)
+        else:
+            choose_least(self.rows, slots, best, self.keys)
 
 
 class Greatest(Least):
     """`max`, like `min`."""
 
-    def order(self, keys: Indexes) -> Indexes:
-        return ~keys
+    greatest = True
 
 
 class LeastBy(Least):
@@ -54,7 +85,7 @@ class LeastBy(Least):
     def load(self, stored: Sequence[pa.Array]) -> None:
         Chosen.load(self, stored)
         self.by = joined(stored[1], self.args[1])
-        self.keys = self.order(ascending_keys(self.by))
+        self.keys = self.compared(self.by)
         self.rows[np.asarray(stored[1].is_null())] = -1
 
     def stored(self) -> list[pa.Array]:
@@ -64,8 +95,7 @@ class LeastBy(Least):
 class GreatestBy(LeastBy):
     """`max_by`, like `min_by`."""
 
-    def order(self, keys: Indexes) -> Indexes:
-        return ~keys
+    greatest = True
 
 
 class First(Chosen):
@@ -88,6 +118,9 @@ class First(Chosen):
         self.rows = grown(self.rows, count, -1)
         choose_first(self.rows, slots, rows + self.loaded)
 
+    def add_ranges(self, ranges: Ranges, count: int) -> None:
+        self.add(ranges.slots, ranges.rows[ranges.lows], count)
+
 
 class Last(Chosen):
     """`last`, even if NULL."""
@@ -95,6 +128,9 @@ class Last(Chosen):
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
         self.rows = grown(self.rows, count, -1)
         choose_last(self.rows, slots, rows + self.loaded)
+
+    def add_ranges(self, ranges: Ranges, count: int) -> None:
+        self.add(ranges.slots, ranges.rows[ranges.highs - 1], count)
 
 
 class FirstByKeys(First):
@@ -117,6 +153,9 @@ class FirstByKeys(First):
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
         self.rows = grown(self.rows, count, -1)
         choose_by_keys(self.rows, slots, rows + self.loaded, self.keys, self.takes_last)
+
+    def add_ranges(self, ranges: Ranges, count: int) -> None:
+        Accumulator.add_ranges(self, ranges, count)
 
     def stored(self) -> list[pa.Array]:
         value, *has_none = super().stored()

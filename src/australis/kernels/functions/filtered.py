@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
 from australis.kernels.arrays import Indexes, Mask
-from australis.kernels.functions.accumulator import Accumulator
+from australis.kernels.functions.accumulator import Accumulator, Ranges
 
 
 class Filtered(Accumulator):
@@ -28,6 +28,9 @@ class Filtered(Accumulator):
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
         passes = self._passes[rows]
         self._accumulator.add(slots[passes], rows[passes], count)
+
+    def add_ranges(self, ranges: Ranges, count: int) -> None:
+        self._accumulator.add_ranges(ranges.only(self._passes[ranges.rows]), count)
 
     def finish(self, slots: Indexes) -> pa.Array:
         return self._accumulator.finish(slots)

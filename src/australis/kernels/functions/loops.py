@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from australis.kernels.arrays import Indexes, Mask, Numbers
+from australis.kernels.arrays import Indexes, Mask, Numbers, Texts, is_text_before
 from australis.kernels.compiled import njit
 
 
@@ -65,6 +65,16 @@ def choose_least(chosen: Indexes, slots: Indexes, rows: Indexes, keys: Indexes) 
     for pair in range(slots.shape[0]):
         slot, row = slots[pair], rows[pair]
         if chosen[slot] < 0 or keys[row] < keys[chosen[slot]]:
+            chosen[slot] = row
+
+
+@njit(nogil=True)
+def choose_text(chosen: Indexes, slots: Indexes, rows: Indexes, texts: Texts, greatest: bool) -> None:
+    """Choose for each slot the row with the least or the greatest text, of equal ones the first."""
+    for pair in range(slots.shape[0]):
+        slot, row = slots[pair], rows[pair]
+        best = chosen[slot]
+        if best < 0 or (is_text_before(texts, best, row) if greatest else is_text_before(texts, row, best)):
             chosen[slot] = row
 
 

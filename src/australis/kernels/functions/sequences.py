@@ -18,7 +18,7 @@ from australis.algebra.expr import WindowCall
 from australis.kernels.arrays import Indexes, Mask, by_slot, grown, joined, numbers
 from australis.kernels.compiled import njit
 from australis.kernels.expressions import arrow
-from australis.kernels.functions.accumulator import Accumulator
+from australis.kernels.functions.accumulator import Accumulator, Ranges
 
 NO_SEQUENCE = -1
 
@@ -91,6 +91,22 @@ class Sequenced(Accumulator):
         if not self._append(slots, rows, count, shares=True):
             self._separate()
             self._append(slots, rows, count, shares=False)
+
+    def add_ranges(self, ranges: Ranges, count: int) -> None:
+        found = ranges if self._present is None else ranges.only(self._present[ranges.rows])
+        known = len(self.entries.lengths)
+        spans = self.spans.grown(count)
+        lengths = grown(self.entries.lengths.copy(), known + len(found.slots))
+        owners = np.full(len(found.rows), NO_SEQUENCE)
+        parts = (spans.sequence, spans.begin, spans.end, lengths, known)
+        known, fits = _append_ranges(*parts, found.slots, found.lows, found.highs, owners)
+        if not fits:
+            super().add_ranges(ranges, count)
+            return
+        used = owners >= 0
+        sequence = np.concatenate([self.entries.sequence, owners[used]])
+        row = np.concatenate([self.entries.row, found.rows[used] + self.loaded])
+        self.spans, self.entries = spans, Entries(sequence, row, lengths[:known].copy())
 
     def _append(self, slots: Indexes, rows: Indexes, count: int, *, shares: bool) -> bool:
         """Add rows to windows; changes nothing and returns False if windows would not stay ranges."""
@@ -221,6 +237,44 @@ def _append(
             return known, size, False
         end[slot] = place + 1
     return known, size, True
+
+
+@njit(nogil=True)
+def _append_ranges(
+    sequence: Indexes,
+    begin: Indexes,
+    end: Indexes,
+    lengths: Indexes,
+    known: int,
+    slots: Indexes,
+    lows: Indexes,
+    highs: Indexes,
+    owners: Indexes,
+) -> tuple[int, bool]:
+    """Add ranges of rows to windows, and note the sequence of each row; ranges that overlap share one.
+
+    Returns how many sequences there are, and whether all windows are still ranges.
+    """
+    current, base, run, past = -1, 0, 0, 0
+    for window in range(slots.shape[0]):
+        slot, low, high = slots[window], lows[window], highs[window]
+        if low >= past:
+            current = sequence[slot]
+            if current < 0:
+                current = known
+                lengths[current] = 0
+                known += 1
+            base, run, past = lengths[current] - low, low, low
+        if sequence[slot] < 0:
+            sequence[slot], begin[slot] = current, base + low
+        elif sequence[slot] != current or low != run or end[slot] != base + low:
+            return known, False
+        end[slot] = base + high
+        while past < high:
+            owners[past] = current
+            lengths[current] += 1
+            past += 1
+    return known, True
 
 
 @njit(nogil=True)

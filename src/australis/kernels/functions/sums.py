@@ -12,8 +12,9 @@ import pyarrow as pa
 from australis.algebra.expr import WindowCall
 from australis.kernels.arrays import Indexes, Mask, Numbers, grown, numbers, present
 from australis.kernels.expressions import arrow, validity, words
-from australis.kernels.functions.accumulator import Accumulator, Totals
+from australis.kernels.functions.accumulator import Accumulator, Ranges, Totals
 from australis.kernels.functions.loops import add_decimals, add_deviations, add_numbers, add_products
+from australis.kernels.functions.sliding import deviate_ranges, sum_ranges
 
 _EXACT_DIGITS = 100
 """More digits than any sum or quotient of a window needs, so that only the result is rounded."""
@@ -29,6 +30,10 @@ class Count(Totals):
         slots, _ = self.without_nulls(slots, rows)
         self.tallies[0] += np.bincount(slots, minlength=count)
 
+    def add_ranges(self, ranges: Ranges, count: int) -> None:
+        self.grow(count)
+        self.tallies[0][ranges.slots] += self.counts_in(ranges)
+
     def finish(self, slots: Indexes) -> pa.Array:
         return arrow(self.tallies[0][slots], pa.int64())
 
@@ -43,6 +48,18 @@ class LongSum(Totals):
         slots, rows = self.without_nulls(slots, rows)
         add_numbers(*self.tallies, slots, rows, numbers(self.args[0]))
 
+    def add_ranges(self, ranges: Ranges, count: int) -> None:
+        self.grow(count)
+        self.tallies[1][ranges.slots] += self.counts_in(ranges)
+        # A sum is never -0.0, so that a 0 in place of a NULL changes nothing.
+        values = np.where(self.counted_in(ranges), numbers(self.args[0])[ranges.rows], 0)
+        self.add_values(ranges, values)
+
+    def add_values(self, ranges: Ranges, values: Numbers) -> None:
+        """Add the values of ranges to the sums: the difference of two sums that wrap is exact."""
+        before = np.concatenate([[0], np.cumsum(values)])
+        self.tallies[0][ranges.slots] += before[ranges.highs] - before[ranges.lows]
+
     def finish(self, slots: Indexes) -> pa.Array:
         sums, counts = (tally[slots] for tally in self.tallies)
         return arrow(sums, self.call.type.arrow, counts == 0)
@@ -52,6 +69,10 @@ class DoubleSum(LongSum):
     """`sum` of doubles, added one by one."""
 
     starts = (0.0, 0)
+
+    def add_values(self, ranges: Ranges, values: Numbers) -> None:
+        doubles = values.astype(np.float64, copy=False)
+        sum_ranges(self.tallies[0], ranges.slots, ranges.lows, ranges.highs, doubles)
 
 
 class Average(DoubleSum):
@@ -73,6 +94,12 @@ class Variance(Totals):
         self.grow(count)
         slots, rows = self.without_nulls(slots, rows)
         add_deviations(*self.tallies, slots, rows, numbers(self.args[0]))
+
+    def add_ranges(self, ranges: Ranges, count: int) -> None:
+        self.grow(count)
+        ranges = ranges if self._present is None else ranges.only(self._present[ranges.rows])
+        values = numbers(self.args[0])[ranges.rows].astype(np.float64, copy=False)
+        deviate_ranges(*self.tallies, ranges.slots, ranges.lows, ranges.highs, values)
 
     def finish(self, slots: Indexes) -> pa.Array:
         counts, _, squares = (tally[slots] for tally in self.tallies)

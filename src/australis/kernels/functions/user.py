@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from australis.algebra.expr import WindowCall
 from australis.algebra.user_functions import ArrowAggregate, UserAggregate, plain, user_aggregate
 from australis.errors import KernelError, Problem
 from australis.kernels.arrays import Indexes
-from australis.kernels.functions.accumulator import Accumulator
+from australis.kernels.functions.accumulator import Accumulator, Ranges
 
 
 def user_accumulator(call: WindowCall) -> type[Accumulator]:
@@ -46,6 +46,45 @@ class UserAccumulator(Accumulator):
         for slot, row in zip(slots.tolist(), rows.tolist(), strict=True):
             values = [column[row] for column in self._columns]
             self.states[slot] = self._aggregate.add(self.states[slot], values)
+
+    def add_ranges(self, ranges: Ranges, count: int) -> None:
+        if self._aggregate.combine is None:
+            super().add_ranges(ranges, count)
+            return
+        self.states += [self._aggregate.begin() for _ in range(count - len(self.states))]
+        for slot, state in zip(ranges.slots.tolist(), self._slid(ranges), strict=True):
+            self.states[slot] = self._aggregate.joined(self.states[slot], state)
+
+    def _slid(self, ranges: Ranges) -> Iterator[Any]:
+        """The state of each range alone, from two parts: up to a split, and what has come after it.
+
+        When a range begins at the split, the states from each place to the last become the first part. So a
+        row is combined at most twice, however many ranges contain it.
+        """
+        rows, first, rest = ranges.rows.tolist(), list[Any](), list[Any]()
+        split = past = 0
+        for low, high in zip(ranges.lows.tolist(), ranges.highs.tolist(), strict=True):
+            if low >= past:
+                split, past, first, rest = low, low, [], []
+            for place in range(past, high):
+                one = self._one(rows[place])
+                rest = [self._aggregate.joined(rest[0], one)] if rest else [one]
+            past = max(past, high)
+            if low >= split:
+                split, first, rest = past, self._suffixes(rows[low:past]), []
+            state = first[split - 1 - low]
+            yield self._aggregate.joined(state, rest[0]) if rest else state
+
+    def _suffixes(self, rows: list[int]) -> list[Any]:
+        """The states from each of some rows to the last of them; that of the first row comes last."""
+        found: list[Any] = []
+        for row in reversed(rows):
+            found.append(self._aggregate.joined(self._one(row), found[-1]) if found else self._one(row))
+        return found
+
+    def _one(self, row: int) -> Any:
+        """The state of a window with one row."""
+        return self._aggregate.add(self._aggregate.begin(), [column[row] for column in self._columns])
 
     def finish(self, slots: Indexes) -> pa.Array:
         return self._aggregate.results(self.states[slot] for slot in slots.tolist())

@@ -12,6 +12,7 @@ from australis.kernels.arrays import (
     Indexes,
     Mask,
     Numbers,
+    by_slot,
     column,
     frozen,
     grown,
@@ -20,7 +21,7 @@ from australis.kernels.arrays import (
     numbers,
 )
 from australis.kernels.expressions import arrow, nulls, truths
-from australis.kernels.functions import opened, stored_types
+from australis.kernels.functions import Ranges, least_places, opened, stored_types
 from australis.kernels.ordering import sort_keys
 from australis.kernels.windows.gaps import EmptyWindows, extents
 from australis.kernels.windows.layout import (
@@ -39,6 +40,7 @@ from australis.kernels.windows.layout import (
     VALUE,
     Layout,
 )
+from australis.kernels.windows.sliding import STILL_OPEN, Runs, ascends, lay_runs
 from australis.kernels.windows.windows import (
     Flags,
     Groups,
@@ -56,6 +58,8 @@ from australis.kernels.windows.windows import (
 
 PAIRS_MOST = 1 << 22
 """Pairs of a window and a row that are processed at once, which bounds memory."""
+OVERLAP_LEAST = 16
+"""Windows that a value may be in from which on they are laid as ranges."""
 WIDE_LEAST = 1 << 12
 """If a value may be in this many windows, it is worth computing how many it can be in."""
 NEVER = 2**63 - 1
@@ -187,6 +191,8 @@ class OpenWindows:
 
         The windows that this opens are followed by `blanks` more, without tuples.
         """
+        if not blanks and self._slides(released):
+            return self._lay_runs(released)
         found, laid = self._pass(released)
         slots, rows = found.slot[: laid.pairs], found.row[: laid.pairs]
         self.count = laid.slots + blanks
@@ -198,6 +204,70 @@ class OpenWindows:
             accumulator.add(slots, rows, self.count)
         closed, closers = found.closed[: laid.closed], found.closer[: laid.closed]
         return Chunk(laid.releases, slots, rows, closed, closers, laid.ignored)
+
+    def _slides(self, released: Releases) -> bool:
+        """Whether windows can be laid as ranges, and overlap so much that this pays."""
+        windows = self._layout.windows
+        return (
+            isinstance(windows, Steps)
+            and windows.widest >= OVERLAP_LEAST
+            and self._layout.timeout is None
+            and len(released.row) > 0
+            and bool(ascends(self._read(released), self._tails(), self.slots))
+        )
+
+    def _read(self, released: Releases) -> Releases:
+        """Releases with the values along which windows lie."""
+        clock = self._layout.clock
+        return released if clock is None else released._replace(value=frozen(clock.readings(released.value)))
+
+    def _tails(self) -> Indexes:
+        """The last slot of each group's chain, -1 for none; they lie by group and start."""
+        tails, group = np.full(len(self.groups.head), -1), self.slots.group[: self.count]
+        tails[group] = np.arange(self.count)
+        return tails
+
+    def _lay_runs(self, released: Releases) -> Chunk:
+        """Lay released rows as ranges, and accumulate these."""
+        released = self._read(released)
+        steps, widest = self._layout.windows, self._widest(released)
+        assert isinstance(steps, Steps), "only windows with an advance are laid so"
+        room = self.count + max(min(len(released.row) * widest, PAIRS_MOST), widest)
+        self.slots = _each(self.slots, lambda values: _with_room(values, self.count, room))
+        known, groups = self.count, len(self.groups.head)
+        runs = Runs(
+            low=_with_room(np.zeros(known, np.int64), known, room),
+            high=_with_room(np.full(known, STILL_OPEN), known, room),
+            closed=np.empty(room, np.int64),
+            closer=np.empty(room, np.int64),
+            tail=self._tails(),
+            length=np.zeros(groups, np.int64),
+        )
+        laid = lay_runs(steps, widest, released, self.groups, self.slots, known, runs)
+        self.count = laid.slots
+        self.oldest, self.began = (grown(times, self.count, NEVER) for times in (self.oldest, self.began))
+        ranges = self._ranges(runs, released.group[: laid.releases], released.row[: laid.releases])
+        self._lower_oldest(ranges)
+        for accumulator in self._accumulators:
+            accumulator.add_ranges(ranges, self.count)
+        closed, closers = runs.closed[: laid.closed], runs.closer[: laid.closed]
+        return Chunk(laid.releases, ranges.slots, ranges.rows, closed, closers, laid.ignored)
+
+    def _ranges(self, runs: Runs, groups: Indexes, rows: Indexes) -> Ranges:
+        """The windows that rows were added to, with their ranges of the rows laid out by group."""
+        order, starts = by_slot(groups, len(self.groups.head))
+        owners, low, high = self.slots.group[: self.count], runs.low[: self.count], runs.high[: self.count]
+        high = np.where(high == STILL_OPEN, runs.length[owners], high)
+        slots = np.flatnonzero(low < high)
+        slots = slots[by_slot(owners[slots], len(self.groups.head))[0]]
+        begins = starts[owners[slots]]
+        return Ranges(rows[order], slots, begins + low[slots], begins + high[slots])
+
+    def _lower_oldest(self, ranges: Ranges) -> None:
+        """Note the oldest ts of the rows that were added."""
+        ts = self._ts[ranges.rows]
+        places = least_places(ranges.lows, ranges.highs, ts, np.ones(len(ts), np.bool_))
+        self.oldest[ranges.slots] = np.minimum(self.oldest[ranges.slots], ts[places])
 
     def _note_begin(self, slots: Indexes, rows: Indexes, arrived: Indexes) -> None:
         """Record when the windows of some pairs began, and when first starts became known."""
@@ -219,9 +289,7 @@ class OpenWindows:
         return np.maximum(began, self.groups.first_known[self.slots.group[slots]])
 
     def _pass(self, released: Releases) -> tuple[Pairs, Laid]:
-        windows, clock = self._layout.windows, self._layout.clock
-        if clock is not None:
-            released = released._replace(value=frozen(clock.readings(released.value)))
+        windows, released = self._layout.windows, self._read(released)
         widest = self._widest(released)
         room = max(min(len(released.row) * widest, PAIRS_MOST), widest)
         self.slots = _each(self.slots, lambda values: _with_room(values, self.count, self.count + room))
@@ -262,6 +330,11 @@ class OpenWindows:
         still = np.ones(self.count, np.bool_)
         still[closed] = False
         slots = np.flatnonzero(still)
+        # Windows of a group are nearly always opened by their start.
+        laid = slots[by_slot(self.slots.group[slots], len(self.groups.head))[0]]
+        group, start = self.slots.group[laid], self.slots.start[laid]
+        if not ((group[1:] == group[:-1]) & (start[1:] < start[:-1])).any():
+            return laid
         return slots[np.lexsort((self.slots.start[slots], self.slots.group[slots]))]
 
     def keep(self, slots: Indexes) -> None:

@@ -138,7 +138,7 @@ def lay_steps(
         closed = _close(group, value, release, groups, slots, found, closed)
         if value >= groups.until[np.uint64(group)]:
             if not groups.begun[group]:
-                _begin(group, row, steps.origin if steps.aligned else value, groups)
+                begin(group, row, steps.origin if steps.aligned else value, groups)
             if value < groups.first_start[group] and not steps.aligned:
                 ignored += 1
                 continue
@@ -171,7 +171,7 @@ def lay_openings(
         closed = _close(group, value, release, groups, slots, found, closed)
         opens = flags.opens[row] or not groups.begun[group]
         if not groups.begun[group]:
-            _begin(group, row, value, groups)
+            begin(group, row, value, groups)
         if value < groups.first_start[group]:
             ignored += 1
             continue
@@ -228,7 +228,7 @@ def lay_sessions(
 
 
 @njit(nogil=True)
-def _begin(group: int, row: int, first_start: int | float, groups: Groups) -> None:
+def begin(group: int, row: int, first_start: int | float, groups: Groups) -> None:
     """Give a group its first start."""
     groups.begun[group] = True
     groups.first_start[group] = first_start
@@ -298,7 +298,7 @@ def _open_steps(
         if slot < 0 or slots.number[slot] > number:
             start = first + number * steps.advance
             end = first + (number + steps.whole) * steps.advance + steps.rest
-            slot = _link(group, number, start, end, before, slot, groups, slots, count)
+            slot = link(group, number, start, end, before, slot, groups, slots, count)
             count += 1
         before, slot = slot, slots.following[slot]
         number += 1
@@ -316,12 +316,12 @@ def _open_at(
         before, slot = slot, slots.following[slot]
     if before >= 0 and slots.start[before] == start:
         return count
-    _link(group, 0, start, end, before, slot, groups, slots, count)
+    link(group, 0, start, end, before, slot, groups, slots, count)
     return count + 1
 
 
 @njit(nogil=True)
-def _link(
+def link(
     group: int,
     number: int,
     start: int | float,
