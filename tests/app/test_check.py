@@ -155,6 +155,11 @@ def test_names_that_are_not_networks(tmp_path: Path, name: str, message: str) ->
     [
         ("def (:", "is no Python: "),
         ("import nothing_like_it", "cannot be imported: ModuleNotFoundError"),
+        (
+            "from australis import register_scalar\n"
+            "register_scalar('mine:same', str, takes=('string',), returns='strin')\n",
+            "broken_module.py: unknown type 'strin'; expected one of int, long",
+        ),
         ("import sys\nsys.exit(3)", "ended the program when imported: sys.exit(3)"),
         ("import sys\ndef network():\n    sys.exit()", "ended the program: sys.exit(None)"),
     ],
@@ -164,7 +169,8 @@ def test_python_that_does_not_import(tmp_path: Path, content: str, message: str)
     answer = australis("check", f"{path}:network")
     assert answer.exit_code == 2
     assert message in answer.stderr
-    assert australis("check", f"{tmp_path}/none.py:network").exit_code == 2
+    missing = australis("check", f"{tmp_path}/none.py:network")
+    assert (missing.exit_code, missing.stderr) == (2, f"{tmp_path}/none.py: there is no such file\n")
     assert "cannot be imported" in australis("check", "no_such_module:network").stderr
 
 
@@ -172,7 +178,8 @@ def test_functions_are_registered_first(tmp_path: Path) -> None:
     net = write(tmp_path / "net.yaml", NETWORK.replace("pos >= 30", "'`mine:twice`(pos) >= 60'"))
     refused = australis("check", net)
     assert refused.exit_code == 2
-    assert "mine:twice" in refused.stderr
+    assert "no function 'mine:twice' is registered" in refused.stderr
+    assert "or give its file to --functions" in refused.stderr
     functions = write(
         tmp_path / "mine.py",
         "import pyarrow.compute as pc\nfrom australis import register_function\n"

@@ -197,11 +197,7 @@ def _checked(name: str) -> str:
 def _found(registry: Mapping[str, Found], name: str, kind: str) -> Found:
     if name not in registry:
         known = ", ".join(sorted(registry)) or "none"
-        raise AlgebraError(
-            Problem(
-                "",
-                f"no {kind} {name!r} is registered",
-                f"a registered one ({known}); register it in the program that runs the network",
-            )
-        )
+        hint = "register it in the program that runs the network, or give its file to --functions"
+        what = f"no {kind} {name!r} is registered"
+        raise AlgebraError(Problem("", what, f"a registered one ({known}); {hint}"))
     return registry[name]

@@ -64,17 +64,23 @@ def _load(net: str, as_written: bool, query: bool) -> Network:
     try:
         return load(net, as_written=as_written, query=query)
     except AlgebraError as error:
-        raise type(error)(p if p.path else p.under(net) for p in error.problems) from None
+        raise _in_file(error, net) from None
+
+
+def _in_file(error: AlgebraError, name: str) -> AlgebraError:
+    """The error with the name of a file where it says no other place."""
+    return type(error)(p if p.path else p.under(name) for p in error.problems)
 
 
 def import_python(name: str) -> ModuleType:
     """Import a module, or a file by its path; errors in it are reported with its name."""
     try:
         return _import_file(Path(name)) if name.endswith(".py") else _import_module(name)
-    except AlgebraError:
-        raise
+    except AlgebraError as error:
+        raise _in_file(error, name) from None
     except FileNotFoundError as error:
-        raise NetworkError(Problem(name, f"there is no such file: {error.filename}")) from None
+        which = "" if error.filename == name else f": {error.filename}"
+        raise NetworkError(Problem(name, f"there is no such file{which}")) from None
     except SystemExit as error:
         raise NetworkError(
             Problem(name, f"ended the program when imported: sys.exit({error.code!r})")
