@@ -1,14 +1,16 @@
 """Trains over a state of many groups against trains over one of few, on light nodes.
 
 Each node counts the tuples of ever more keys in windows that stay open, and its state is as large as its keys
-are many. A small train then touches few groups, a big one as many as it has tuples.
+are many. A small train then touches few groups, a big one as many as it has tuples. Big trains make layers,
+which are merged beside them: `state_big_x` is by the CPU time of all processes for a row of such trains and
+all merges that they cause. The row is so long that the lowest layer is merged in it, too.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -24,7 +26,9 @@ FEW, MANY = 1_000, 10_000_000
 FILLING = 1_000_000
 SMALL, BIG = 1_000, 1_000_000
 PASSES = 9
-BIG_PASSES = 3
+BIG_PASSES = 13
+QUIET_S = 0.5
+"""A node that has changed no file and used hardly any CPU for so long merges nothing."""
 
 
 def network() -> Network:
@@ -63,6 +67,23 @@ class Filled:
         after = self._states()
         return *spent, sum(size for name, size in after.items() if name not in before)
 
+    def big_train(self) -> float:
+        """The average CPU time of a row of big trains, with the merges that they cause."""
+        self.settle()
+        began = cpu_seconds()
+        for _ in range(BIG_PASSES):
+            self.train(BIG)
+        self.settle()
+        return (cpu_seconds() - began) / BIG_PASSES
+
+    def settle(self) -> None:
+        """Wait until nothing is merged any more."""
+        is_quiet = False
+        while not is_quiet:
+            files, cpu = self._states(), cpu_seconds()
+            time.sleep(QUIET_S)
+            is_quiet = files == self._states() and cpu_seconds() - cpu < QUIET_S / 10
+
     def bytes(self) -> int:
         """The bytes of the whole state."""
         return sum(self._states().values())
@@ -73,7 +94,13 @@ class Filled:
         self.node.drain()
 
     def _states(self) -> dict[str, int]:
-        return {path.name: path.stat().st_size for path in (self.root / "states").iterdir()}
+        return dict(_sizes(self.root / "states"))
+
+
+def _sizes(folder: Path) -> Iterator[tuple[str, int]]:
+    for path in folder.iterdir():
+        with suppress(FileNotFoundError):  # it was merged meanwhile
+            yield path.name, path.stat().st_size
 
 
 @contextmanager
@@ -89,11 +116,12 @@ def filled(keys: int) -> Iterator[Filled]:
 def measure(many: int = MANY) -> dict[str, float]:
     """Ratios of trains with many open groups to trains with few, taken in turn."""
     with filled(FEW) as small, filled(many) as large:
+        large.settle()
         group_bytes = large.bytes() / large.keys
         for each in (small, large):
             each.train(SMALL)
         pairs = [(small.train(SMALL), large.train(SMALL)) for _ in range(PASSES)]
-        bigs = [(small.train(BIG), large.train(BIG)) for _ in range(BIG_PASSES)]
+        big_few, big_many = small.big_train(), large.big_train()
         began = time.perf_counter()
         large.node.stop()
         with Node(large.root, runner="light") as again:
@@ -104,8 +132,8 @@ def measure(many: int = MANY) -> dict[str, float]:
     return {
         "state_small_x": median(b[0] for _, b in pairs) / median(a[0] for a, _ in pairs),
         "state_small_ms": 1e3 * median(b[0] for _, b in pairs),
-        "state_big_x": median(b[1] for _, b in bigs) / median(a[1] for a, _ in bigs),
-        "state_big_cpu_s": median(b[1] for _, b in bigs),
+        "state_big_x": big_many / big_few,
+        "state_big_cpu_s": big_many,
         "state_bytes_x": sum(b[2] for _, b in pairs) / len(pairs) / (group_bytes * SMALL),
         "open_s": opened,
     }

@@ -12,7 +12,7 @@ from tests.conformance.test_networks import kernel_event, one_by_one, reference_
 
 from australis.algebra.network import Network
 from australis.kernels.kernel import Kernel, State
-from australis.kernels.layers import LayeredState, merged, pack_layer, shape_of, unpack_layer
+from australis.kernels.layers import Layer, LayeredState, merged_blocks, packed, shape_of, unpack_layer
 from australis.kernels.run import PipelineRun
 from australis.reference.network import ReferenceRun
 
@@ -45,9 +45,11 @@ class LayeredRun(PipelineRun):
         if len(layers) > 1 and self._random.random() < 0.5:
             begin = self._random.randrange(len(layers) - 1)
             end = self._random.randrange(begin + 1, len(layers)) + 1
-            layers[begin:end] = [merged(shape, layers[begin:end], lowest=begin == 0)]
+            bytes_most = self._random.choice([None, 20, 200, 2_000])
+            made = merged_blocks(shape, layers[begin:end], lowest=begin == 0, bytes_most=bytes_most)
+            layers[begin:end] = [Layer(tuple(made))]
         if self._random.random() < 0.5:
-            layers = [unpack_layer(pa.py_buffer(pack_layer(layer))) for layer in layers]
+            layers = [unpack_layer(pa.py_buffer(b"".join(packed(layer.blocks)))) for layer in layers]
         return LayeredState(shape, tuple(layers))
 
 

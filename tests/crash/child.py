@@ -24,7 +24,7 @@ from tests.crash.scenarios import CAME, FLUSH, TICK, Scenario, scenario
 from australis import Node
 from australis.engine.history import organisation as keeping
 from australis.engine.ledger.copies import copied_catalog
-from australis.engine.maintain import compaction, upkeep
+from australis.engine.maintain import compaction, merging, upkeep
 from australis.engine.runner import SPARK
 from australis.engine.sinks import TextFileSink, write_out
 
@@ -42,6 +42,8 @@ SEGMENTS_OF_A_RUN = 6
 """So few small segments are compacted, that it happens to a child that does not live long."""
 TUPLES_OF_A_RUN = 60
 """So few tuples are a run of history."""
+LAYERS_OF_A_MERGE, BYTES_OF_A_MERGE = 2, 10_000
+"""So few layers are merged, in so small blocks."""
 SECONDS_BETWEEN_LOOKS = 0.2
 """So often the files of the root are looked through for orphans."""
 COMMITS_OF_A_SNAPSHOT = 25
@@ -58,6 +60,7 @@ def main(name: str, seed: int, events: int, folder: Path, runner: str, root: str
     given = scenario(name, seed, events)
     compaction.RUN_LEAST, keeping.RUN_ROWS_MOST = SEGMENTS_OF_A_RUN, TUPLES_OF_A_RUN
     upkeep.TIDY_EVERY_S, copied_catalog.SNAPSHOT_EVERY = SECONDS_BETWEEN_LOOKS, COMMITS_OF_A_SNAPSHOT
+    merging.LARGE_LAYER, merging.FILES_MOST, merging.BYTES_AT_A_TIME = 0, LAYERS_OF_A_MERGE, BYTES_OF_A_MERGE
     with _node(folder, given, runner, root) as node:
         node.deploy(node.recorded() or given.network, tables=given.tables)
         with Consumers(node, given, folder) as consumers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -9,7 +10,18 @@ from australis import Order
 from australis.algebra.boxes import Aggregate
 from australis.algebra.schema import TS, parse_schema
 from australis.errors import KernelError
-from australis.kernels.layers import Layer, LayeredState, merged, pack_layer, packing, shape_of, unpack_layer
+from australis.kernels.layers import (
+    Block,
+    Layer,
+    LayeredState,
+    merged,
+    merged_blocks,
+    packed,
+    packing,
+    shape_of,
+    unpack_layer,
+)
+from australis.kernels.layers.layer import ascending_order, first_of_each
 from australis.kernels.make import kernel_for
 
 SCHEMA = parse_schema("k string, at long not null")
@@ -67,7 +79,7 @@ def test_of_a_group_in_several_layers_the_newest_counts() -> None:
     assert SHAPE is not None
     state = after(begun("a", "b"), batch(["a"], 1))
     whole = merged(SHAPE, state.layers, lowest=True)
-    assert len(whole.hashes) == 2
+    assert len(whole.blocks[0].hashes) == 2
     assert counts(LayeredState(SHAPE, (whole,))) == counts(state) == {"a": 2, "b": 1}
 
 
@@ -78,19 +90,22 @@ def test_a_forgotten_group_leaves_no_trace_in_the_lowest_layer() -> None:
     part = state.concerned({0: tuples}, {}, 0, ending=False)
     state = state.after(part, COUNT.start())
     assert counts(state) == {"b": 1}
-    assert len(merged(SHAPE, state.layers[1:], lowest=False).hashes) == 1, "it hides the group below"
-    assert len(merged(SHAPE, state.layers, lowest=True).hashes) == 1
+    (above,) = merged(SHAPE, state.layers[1:], lowest=False).blocks
+    assert len(above.hashes) == 1, "it hides the group below"
+    (whole,) = merged(SHAPE, state.layers, lowest=True).blocks
+    assert len(whole.hashes) == 1
 
 
-def layers_equal(one: Layer, other: Layer) -> bool:
+def blocks_equal(one: Block, other: Block) -> bool:
     return one.hashes.tolist() == other.hashes.tolist() and dict(one.tables) == dict(other.tables)
 
 
 def test_the_bytes_of_a_layer_are_used_where_they_lie() -> None:
     (layer,) = begun("a", "b", None).layers
-    data = pa.py_buffer(pack_layer(layer))
-    found = unpack_layer(data)
-    assert layers_equal(found, layer)
+    (block,) = layer.blocks
+    data = pa.py_buffer(b"".join(packed([block])))
+    (found,) = unpack_layer(data).blocks
+    assert blocks_equal(found, block)
     (chunk,) = found.tables["windows"]["#start"].chunks
     address = chunk.buffers()[1].address
     assert data.address <= address < data.address + data.size
@@ -99,7 +114,7 @@ def test_the_bytes_of_a_layer_are_used_where_they_lie() -> None:
 
 def test_damaged_bytes_are_refused() -> None:
     (layer,) = begun("a", "b", None).layers
-    whole = pack_layer(layer)
+    whole = b"".join(packed(layer.blocks))
     for data in (b"", whole[:-1], whole[1:], whole[:100] + b"x" + whole[101:]):
         with pytest.raises(KernelError, match="is damaged"):
             unpack_layer(pa.py_buffer(data))
@@ -118,5 +133,33 @@ def test_layers_of_older_versions_do_not_say_what_is_only_forgotten(monkeypatch:
             for kind, name, table in tables(layer)
         ],
     )
-    read = unpack_layer(pa.py_buffer(pack_layer(state.layers[0])))
+    read = unpack_layer(pa.py_buffer(b"".join(packed(state.layers[0].blocks))))
     assert LayeredState(shape, (read,)).deadline == state.deadline == 1_000_008
+
+
+@pytest.mark.parametrize("differ", [1, 30, 1 << 17, 1 << 40])
+def test_hashes_are_put_in_order(differ: int) -> None:
+    """Many or few that differ, spread evenly over all numbers."""
+    drawn = np.random.default_rng(differ).integers(0, differ, 100_000, np.uint64)
+    hashes = drawn * np.uint64(0x9E3779B97F4A7C15)
+    order = ascending_order(hashes)
+    assert np.array_equal(order, np.argsort(hashes, kind="stable"))
+    found, first = first_of_each(hashes)
+    assert np.array_equal(found, np.unique(hashes))
+    assert np.array_equal(first, np.unique(hashes, return_index=True)[1])
+
+
+def test_a_part_has_its_groups_in_the_order_of_their_tuples() -> None:
+    state = after(begun("a", "b", "c", "d"), batch(["c"], 1))
+    part = state.concerned({0: batch(["d", "c", "new", "d", "a"], 2)}, {}, 0, ending=False)
+    assert part.state["groups"]["k"].to_pylist() == ["d", "c", "a"]
+
+
+def test_blocks_of_a_merge_have_all_groups_once() -> None:
+    assert SHAPE is not None
+    state = after(begun(*(f"k{number}" for number in range(500))), batch(["k7", "new"], 1))
+    blocks = tuple(merged_blocks(SHAPE, state.layers, lowest=True, bytes_most=2_000))
+    assert len(blocks) > 10
+    hashes = np.concatenate([block.hashes for block in blocks])
+    assert (hashes[1:] > hashes[:-1]).all()
+    assert counts(LayeredState(SHAPE, (Layer(blocks),))) == counts(state)

@@ -25,13 +25,13 @@ from australis.engine.history import organisation
 from australis.engine.ledger.copies import copied_catalog
 from australis.engine.ledger.log import FLUSH
 from australis.engine.ledger.log import LogEvent as LoggedEvent
-from australis.engine.maintain import compaction, upkeep
+from australis.engine.maintain import compaction, merging, upkeep
 from australis.engine.store import disk as disks
 from australis.engine.store.segments import staged
 from australis.engine.store.trash import TRASH
 from australis.engine.threads import Thread
 from australis.engine.train import sizing
-from australis.engine.worker import task
+from australis.engine.worker import keeping, task
 from australis.errors import AustralisError, EngineError
 from australis.sim.machine.chance import draw_chances
 from australis.sim.machine.database import VirtualHome
@@ -96,6 +96,11 @@ def _small_files(rows_per_task: int) -> Iterator[None]:
         patch.object(organisation, "RUN_ROWS_MOST", 6),
         patch.object(upkeep, "TIDY_EVERY_S", 0.1),
         patch.object(copied_catalog, "SNAPSHOT_EVERY", 9),
+        patch.object(keeping, "LARGE_LAYER", 0),
+        patch.object(keeping, "LAYERS_MOST", 5),
+        patch.object(merging, "LARGE_LAYER", 0),
+        patch.object(merging, "FILES_MOST", 3),
+        patch.object(merging, "BYTES_AT_A_TIME", 2_000),
     ):
         yield
 

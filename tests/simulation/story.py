@@ -10,6 +10,8 @@ from tests.conformance.random_networks import Event, random_events
 from tests.conformance.test_live import part, query, streams_only
 
 from australis.algebra.network import QUARANTINE, Network
+from australis.kernels.layers import shape_of
+from australis.kernels.make import kernel_for
 
 CLOCK = "clock"
 """The source of events without tuples: time that passes, and ends of all streams."""
@@ -48,7 +50,7 @@ class Story:
 def draw_story(seed: int) -> Story:
     """The story of a seed."""
     random = Random(f"story {seed}")
-    whole = streams_only(random)
+    whole = _draw_network(random, layered=seed % 3 == 0)
     names = list(whole.outputs)
     steady = tuple(name for name in names if random.random() < 0.5) or (names[0],)
     events = recut(random, random_events(random, whole))
@@ -63,6 +65,19 @@ def draw_story(seed: int) -> Story:
         random.choice([0, 0, 1, 3]),
         random,
     )
+
+
+def _draw_network(random: Random, *, layered: bool) -> Network:
+    """A network; with `layered`, one of which a state falls into groups: there are layers to merge."""
+    whole = streams_only(random)
+    while layered and not any(_falls_into_groups(whole, name) for name in whole.boxes):
+        whole = streams_only(random)
+    return whole
+
+
+def _falls_into_groups(network: Network, name: str) -> bool:
+    box, schemas = network.boxes[name].box, network.input_schemas(name)
+    return box.ordered and shape_of(kernel_for(box, schemas, network.timezone)) is not None
 
 
 def _of(events: list[Event], source: str) -> list[Event]:

@@ -47,7 +47,7 @@ class Kept:
         for name in made.replaces:
             self.root.delete(name)
         self.names = (*(name for name in self.names if name not in made.replaces), made.name)
-        self.bytes = len(made.data)
+        self.bytes = made.size
 
     def counts(self) -> dict[int, int]:
         """The tuples of each key."""

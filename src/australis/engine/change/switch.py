@@ -67,7 +67,8 @@ class Switch:
             record = redraw(self.record)
             takeover = self._takeover(record)
             found = self._difference(record, takeover)
-            with self._hold(takeover) as meeting:
+            # What is taken over are files by name: no merge of layers may replace them meanwhile.
+            with self._hold(takeover) as meeting, self._ledger.merging:
                 ready = self._prepare(takeover, arrivals(record))
                 with self._loop.turn, self._running.ingest.turn:
                     self._switch(takeover, record, ready, meeting)

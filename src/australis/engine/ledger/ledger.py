@@ -8,7 +8,7 @@ deleted only after both. Committed state cannot be changed outside of a unit of 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
@@ -145,6 +145,12 @@ class UnitOfWork(Transaction):
         self.bury(gone)
         return gone
 
+    def merge_states(self, superbox: str, merged: Sequence[str], made: StateFile) -> bool:
+        """Put one file in the place of some; what is not needed after that is deleted."""
+        is_there = super().merge_states(superbox, merged, made)
+        self.bury(merged if is_there else [made.name])
+        return is_there
+
     def clear_states(self, superbox: str) -> list[str]:
         """Forget all states of a superbox; their files are deleted."""
         cleared = super().clear_states(superbox)
@@ -196,6 +202,8 @@ class Ledger:
     def __init__(self, root: Root, catalog: CatalogFile, garbage: Garbage, threads: Threads) -> None:
         self.root, self._catalog, self._garbage = root, catalog, garbage
         self.guard = Guard(threads)
+        self.merging = threads.lock()
+        """Its holder may replace files of states by others with the same contents, or takes states over."""
         self._queues: Queues | None = None
         self._memory: Memory[Queues] = Memory()
         self._commits = int(catalog.meta(COMMITS) or 0)

@@ -116,6 +116,24 @@ class Transaction:
             self._db.execute(f"insert into state values (?, ?, ?, {top}, ?, ?)", values)
         return gone
 
+    def state_names(self, superbox: str, box: str, partition: int) -> list[str]:
+        """The files of the state of a box in a partition, from the lowest on."""
+        query = "select name from state where superbox = ? and box = ? and partition = ? order by place"
+        return [name for (name,) in self._db.execute(query, (superbox, box, partition))]
+
+    def merge_states(self, superbox: str, merged: Sequence[str], made: StateFile) -> bool:
+        """Put one file in the place of some that follow each other; False if they do not any more."""
+        names = self.state_names(superbox, made.box, made.partition)
+        begin = names.index(merged[0]) if merged[0] in names else 0
+        if names[begin : begin + len(merged)] != list(merged):
+            return False
+        (place,) = self._db.execute("select place from state where name = ?", merged[:1]).fetchone()
+        for name in merged:
+            self._drop_state(superbox, name)
+        values = (superbox, made.box, made.partition, place, made.name, made.bytes)
+        self._db.execute("insert into state values (?, ?, ?, ?, ?, ?)", values)
+        return True
+
     def _drop_state(self, superbox: str, name: str) -> bool:
         query = "delete from state where superbox = ? and name = ?"
         return self._db.execute(query, (superbox, name)).rowcount > 0

@@ -1,6 +1,6 @@
-"""Background maintenance of arcs: compaction, and history gathered into runs.
+"""Background maintenance of arcs and states: compaction, history gathered into runs, merges of layers.
 
-In: arcs that trains have read or written. Out: fewer, larger files.
+In: arcs that trains have read or written, and superboxes that had trains. Out: fewer, larger files.
 """
 
 from australis.engine.maintain.upkeep import Upkeep

@@ -10,6 +10,7 @@ from australis.lazy import lazy_exports
 if TYPE_CHECKING:
     from australis.engine.store.cache import Cache
     from australis.engine.store.checks import check_state, check_tuples
+    from australis.engine.store.disk import Data
     from australis.engine.store.home import (
         CATALOG,
         CLOSED,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
         divided,
     )
     from australis.engine.store.states import (
+        LARGE_LAYER,
         check_state_file,
         encode_layer,
         encode_state,
@@ -84,6 +86,7 @@ else:
                 "check_state",
                 "check_tuples",
             ),
+            "disk": ("Data",),
             "home": (
                 "CATALOG",
                 "CLOSED",
@@ -147,8 +150,8 @@ else:
                 "divided",
             ),
             "states": (
+                "LARGE_LAYER",
                 "check_state_file",
-                "encode_layer",
                 "encode_layer",
                 "encode_state",
                 "is_layer",
@@ -176,6 +179,7 @@ __all__ = [
     "GRACE_S",
     "HISTORY",
     "IDENTITY",
+    "LARGE_LAYER",
     "OWNER",
     "PLANS",
     "ROW",
@@ -187,6 +191,7 @@ __all__ = [
     "WHOLE",
     "WITHOUT_OWNER",
     "Cache",
+    "Data",
     "Division",
     "FolderHome",
     "Held",

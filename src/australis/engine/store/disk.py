@@ -22,7 +22,13 @@ from australis.engine.store.objects import object_disk
 from australis.engine.store.uris import arrow_uri, is_s3
 from australis.errors import EngineError, Problem
 
-Data: TypeAlias = "bytes | pa.Buffer"
+Data: TypeAlias = "bytes | pa.Buffer | Iterable[bytes | pa.Buffer]"
+"""What a file gets; parts are written one after the other, and may be made meanwhile."""
+
+
+def parts_of(data: Data) -> Iterable[bytes | pa.Buffer]:
+    """The parts of what a file gets."""
+    return (data,) if isinstance(data, bytes | pa.Buffer) else data
 
 
 class Disk(Protocol):
@@ -103,7 +109,8 @@ class ArrowDisk:
 
     def create(self, name: str, data: Data) -> None:
         with self._files.open_output_stream(self.path(name)) as stream:
-            stream.write(data)
+            for part in parts_of(data):
+                stream.write(part)
 
     def create_once(self, name: str, data: Data) -> None:
         """Not exclusive: between the check and the write another process may take the name."""
@@ -175,7 +182,8 @@ class LocalDisk(ArrowDisk):
 
     def create(self, name: str, data: Data) -> None:
         with open(self.path(name), "xb") as file:
-            file.write(data)
+            for part in parts_of(data):
+                file.write(part)
 
     def sync(self, name: str) -> None:
         descriptor = os.open(self.path(name), os.O_RDONLY)

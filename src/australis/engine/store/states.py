@@ -6,16 +6,18 @@ The commit of a train makes its files current.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from australis.engine.store.root import STATES, Root
 from australis.errors import EngineError, KernelError, Problem
 from australis.kernels.kernel import Kernel, State
-from australis.kernels.layers import Layer, LayeredState, pack_layer, shape_of, unpack_layer
+from australis.kernels.layers import Block, Bytes, Layer, LayeredState, packed, shape_of, unpack_layer
 from australis.kernels.state import pack, unpack
 
 WHOLE, LAYER = ".state", ".layer"
 """The ends of the files' names."""
+LARGE_LAYER = 2 << 20
+"""Trains replace layers with fewer bytes only; larger ones are merged beside them."""
 _CHECKSUM = 4
 """The bytes at the end of a file with the checksum of all before: Arrow's own format has none."""
 
@@ -26,9 +28,11 @@ def encode_state(root: Root, box: str, partition: int, state: State) -> tuple[st
     return root.new_name(STATES, f"{box}-{partition}", WHOLE), data + _checksum(data)
 
 
-def encode_layer(root: Root, box: str, partition: int, layer: Layer) -> tuple[str, bytes]:
-    """A new file for a layer of it."""
-    return root.new_name(STATES, f"{box}-{partition}", LAYER), pack_layer(layer)
+def encode_layer(
+    root: Root, box: str, partition: int, blocks: Iterable[Block]
+) -> tuple[str, Iterator[Bytes]]:
+    """A new file for a layer of it: its contents come in parts, block by block."""
+    return root.new_name(STATES, f"{box}-{partition}", LAYER), packed(blocks)
 
 
 def is_layer(name: str) -> bool:

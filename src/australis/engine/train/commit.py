@@ -18,7 +18,7 @@ from australis.engine.ledger import (
 from australis.engine.steer import Account
 from australis.engine.tables import Tables
 from australis.engine.train.dispatch import Dispatched
-from australis.engine.worker import Manifest
+from australis.engine.worker import Manifest, WrittenState
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Superbox
 
@@ -101,7 +101,12 @@ def _set_states(change: UnitOfWork, superbox: Superbox, manifests: Sequence[Mani
         boxes = change.queues.plan.superboxes[member].ordered
         own = [state for state in written if state.box in boxes]
         files = [StateFile(state.box, state.partition, state.name, state.bytes) for state in own]
-        change.add_states(member, files, [name for state in own for name in state.replaces])
+        change.add_states(member, files, [name for state in own for name in _replaced(change, member, state)])
+
+
+def _replaced(change: UnitOfWork, superbox: str, state: WrittenState) -> Sequence[str]:
+    """The files that a state replaces; layers below may have been merged while the train ran."""
+    return change.state_names(superbox, state.box, state.partition) if state.is_whole else state.replaces
 
 
 def _touched(change: UnitOfWork, superbox: Superbox) -> list[str]:

@@ -267,6 +267,7 @@ class Loop:
             # A failed train leaves files, too.
             self._upkeep.ask(())
         superbox = dispatched.superbox
+        self._upkeep.ask_to_merge(superbox.members)
         self._upkeep.ask((*superbox.writes.values(), *superbox.streams.values(), QUARANTINE_ARC))
         return train
 

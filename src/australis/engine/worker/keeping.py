@@ -1,8 +1,9 @@
 """What a worker keeps of states, and what of them a train has to write.
 
 A small state is written whole by every train that changes it. One that falls into groups is laid in layers
-once it is large: a train writes those that it has changed as a layer on top, together with the layers below
-that are not much larger, so that there are few of them and each tuple's group is written a few times only.
+once it is large: a train writes those that it has changed as a layer on top, together with the small layers
+below that are not much larger. Large ones are merged beside the trains. So there are few layers, and each
+tuple's group is written a few times only.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from australis.engine.store import (
+    LARGE_LAYER,
     Cache,
     Root,
     encode_layer,
@@ -19,10 +21,13 @@ from australis.engine.store import (
     read_states,
 )
 from australis.kernels.kernel import Kernel, State
-from australis.kernels.layers import Layer, LayeredState, joins, merged, shape_of
+from australis.kernels.layers import Bytes, Layer, LayeredState, joins, merged, shape_of
 
 _HELD_MOST = 1 << 20
 """A new layer with more bytes is read from its file again, where that needs no memory of the worker."""
+
+LAYERS_MOST = 24
+"""How many layers a state may have before a train merges large ones, too, lest they become ever more."""
 
 _states: Cache[State] = Cache()
 _layers: Cache[Layer] = Cache()
@@ -64,8 +69,11 @@ class Written:
     """A file for a changed state, and the files that it replaces."""
 
     name: str
-    data: bytes
+    data: tuple[Bytes, ...]
     replaces: tuple[str, ...]
+    size: int
+    is_whole: bool
+    """Whether no other file has a part of the state."""
 
 
 @dataclass(frozen=True)
@@ -86,16 +94,17 @@ def written_state(place: Place, before: State, after: State) -> Written:
     layered = _in_layers(place, after)
     _states.drop(_key(place.names))
     if layered is None:
-        name, data = encode_state(place.root, place.box, place.partition, after)
+        name, whole = encode_state(place.root, place.box, place.partition, after)
         _states.put(_key((name,)), after, _size(after))
-        return Written(name, data, place.names)
+        return Written(name, (whole,), place.names, len(whole), is_whole=True)
     known = _names_of(place.names, before)
     below = [layer for layer in layered.layers if id(layer) in known]
     fresh = list(layered.layers[len(below) :])
-    while below and joins(below[-1], fresh):
+    while below and _merges(below, fresh):
         fresh.insert(0, below.pop())
     top = merged(layered.shape, fresh, lowest=not below)
-    name, data = encode_layer(place.root, place.box, place.partition, top)
+    name, parts = encode_layer(place.root, place.box, place.partition, top.blocks)
+    data = tuple(parts)
     stays = tuple(known[id(layer)] for layer in below)
     if top.nbytes <= _HELD_MOST or place.root.local is None:
         _layers.put(name, top, top.nbytes)
@@ -105,7 +114,13 @@ def written_state(place: Place, before: State, after: State) -> Written:
     for each in replaced:
         # A file that is mapped into memory takes space on the disk though it is deleted.
         _layers.drop(each)
-    return Written(name, data, replaced)
+    return Written(name, data, replaced, sum(len(part) for part in data), is_whole=not below)
+
+
+def _merges(below: Sequence[Layer], fresh: Sequence[Layer]) -> bool:
+    """Whether a train merges what it has made with the layer below: a large one only if there are many."""
+    is_small = below[-1].nbytes < LARGE_LAYER
+    return (is_small or len(below) >= LAYERS_MOST) and joins(below[-1], fresh)
 
 
 def _in_layers(place: Place, state: State) -> LayeredState | None:
@@ -135,5 +150,5 @@ def _key(names: Sequence[str]) -> str:
 def _size(state: State) -> int:
     """How many bytes a state takes by itself: its layers are counted one by one."""
     if isinstance(state, LayeredState):
-        return sum(len(layer.hashes) for layer in state.layers)
+        return sum(len(block.hashes) for layer in state.layers for block in layer.blocks)
     return sum(table.nbytes for table in state.values())

@@ -21,6 +21,7 @@ from australis.algebra.user_functions import limit_calls
 from australis.engine.crash_points import crash_point
 from australis.engine.store import (
     SEQ,
+    Data,
     Root,
     Segment,
     encode_segment,
@@ -357,7 +358,7 @@ class Task:
         self, states: Mapping[int, tuple[PipelineState, PipelineState]], outputs: Mapping[str, pa.Table]
     ) -> tuple[tuple[Segment, ...], tuple[WrittenState, ...]]:
         """Write the changed states and the outputs together."""
-        files: dict[str, bytes | pa.Buffer] = {}
+        files: dict[str, Data] = {}
         written = []
         for partition, (before, after) in states.items():
             for box in self._superbox.ordered:
@@ -367,8 +368,8 @@ class Task:
                     place = Place(self._root, box, partition, kernel, known, self._waybill.layered_from)
                     file = written_state(place, before[box], after[box])
                     files[file.name] = file.data
-                    size, replaces = len(file.data), file.replaces
-                    written.append(WrittenState(box, partition, file.name, size, replaces))
+                    made = box, partition, file.name, file.size, file.replaces, file.is_whole
+                    written.append(WrittenState(*made))
         segments = dict(self._encoded(name, table) for name, table in outputs.items())
         files |= {segment.name: data for segment, data in segments.items()}
         crash_point("task.writing")

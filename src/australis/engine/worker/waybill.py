@@ -218,6 +218,8 @@ class WrittenState:
     name: str
     bytes: int
     replaces: tuple[str, ...] = ()
+    is_whole: bool = True
+    """Whether nothing of what the state was before counts any more."""
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,22 @@ In: the state of a kernel that falls into groups, and what an event brings. Out:
 concerned, and after it a layer of what has changed.
 """
 
-from australis.kernels.layers.layer import Layer, Shape, shape_of
+from australis.kernels.layers.layer import Block, Layer, Shape, shape_of
 from australis.kernels.layers.layered import LayeredState, Part
-from australis.kernels.layers.merging import joins, merged
-from australis.kernels.layers.packing import pack_layer, unpack_layer
+from australis.kernels.layers.merging import joins, merged, merged_blocks
+from australis.kernels.layers.packing import Bytes, packed, unpack_layer
 
 __all__ = [
+    "Block",
+    "Bytes",
     "Layer",
     "LayeredState",
     "Part",
     "Shape",
     "joins",
     "merged",
-    "pack_layer",
+    "merged_blocks",
+    "packed",
     "shape_of",
     "unpack_layer",
 ]

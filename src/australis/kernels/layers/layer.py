@@ -1,6 +1,6 @@
 """A layer of a state: some groups of a box, sorted by the hash of their keys, so that few are found at once.
 
-Rows of tables that follow a numbered one refer to its rows by their place in the layer.
+Rows of tables that follow a numbered one refer to its rows by their place in the block.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ class Shape:
         """All tables that are kept by key."""
         return (*(each.table for each in self.numbered), *self.follows)
 
-    def hashes(self, batches: Mapping[int, pa.Table]) -> Hashes:
-        """The hashes of the groups that tuples belong to, ascending."""
+    def hashes(self, batches: Mapping[int, pa.Table]) -> tuple[Hashes, Indexes]:
+        """The hashes of the groups that tuples belong to, ascending, and the first tuple of each."""
         found = [key_hashes(batch, self.ports[port]) for port, batch in batches.items()]
-        return distinct(np.concatenate([NO_HASHES, *found]))
+        return first_of_each(np.concatenate([NO_HASHES, *found]))
 
 
 def shape_of(kernel: Kernel) -> Shape | None:
@@ -73,6 +73,14 @@ def distinct(hashes: Hashes) -> Hashes:
     return ascending[np.append(True, ascending[1:] != ascending[:-1])] if len(hashes) else hashes
 
 
+def first_of_each(hashes: Hashes) -> tuple[Hashes, Indexes]:
+    """Hashes in ascending order, each once, and where each is first."""
+    order = ascending_order(hashes)
+    ascending = hashes[order]
+    is_first = np.append(True, ascending[1:] != ascending[:-1]) if len(hashes) else np.empty(0, np.bool_)
+    return ascending[is_first], order[is_first]
+
+
 def key_hashes(rows: pa.Table, names: Sequence[str]) -> Hashes:
     """A hash of 64 bits for the key of each row. Groups with one hash are kept together."""
     columns = [column(rows, name) for name in names]
@@ -82,8 +90,8 @@ def key_hashes(rows: pa.Table, names: Sequence[str]) -> Hashes:
 
 
 @dataclass(frozen=True)
-class Layer:
-    """Groups by hash. Of those that a layer below has as well, these count."""
+class Block:
+    """Groups by hash, as tables that can be used where they lie."""
 
     hashes: Hashes
     """Ascending, each once. A hash without rows says that its groups are forgotten."""
@@ -114,38 +122,84 @@ class Layer:
         found: Indexes = ranges(np.where(places > 0, ends[places - 1], 0), ends[places])
         return found
 
-    def spread(self, name: str, places: Indexes, hashes: Hashes) -> Hashes:
+    def spread(self, name: str, places: Indexes, hashes: Numbers) -> Numbers:
         """The hash of each row of a table that belongs to the hashes at some places."""
         ends = self.ends[name]
         if ends is None:
             return hashes
         return np.repeat(hashes, ends[places] - np.where(places > 0, ends[places - 1], 0))
 
+    def between(self, shape: Shape, first: int, beyond: int) -> Block:
+        """The groups whose hashes are from one number up to another, without a copy of their columns."""
+        begin = int(np.searchsorted(self.hashes, np.uint64(first)))
+        end = int(np.searchsorted(self.hashes, np.uint64(beyond - 1), side="right"))
+        if end - begin == len(self.hashes):
+            return self
+        extents = {name: (self._row(name, begin), self._row(name, end)) for name in self.tables}
+        tables = {name: self.tables[name].slice(low, high - low) for name, (low, high) in extents.items()}
+        for name, (table, number) in shape.follows.items():
+            places = numbers(column(tables[name], number)) - extents[table][0]
+            tables[name] = with_numbers(tables[name], number, places)
+        ends = {
+            name: None if known is None else known[begin:end] - extents[name][0]
+            for name, known in self.ends.items()
+        }
+        return Block(self.hashes[begin:end], tables, ends, self.rest, self._due_between(begin, end))
 
-def layer_of(
+    def _due_between(self, begin: int, end: int) -> Due | None:
+        if self.due is None:
+            return None
+        marks, times, quiet = self.due
+        return Due(marks[begin:end], times[begin:end], quiet[begin:end])
+
+    def _row(self, name: str, place: int) -> int:
+        """The row of a table at which the hash at a place begins."""
+        ends = self.ends[name]
+        return place if ends is None else int(ends[place - 1]) if place else 0
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Groups by hash, in blocks of ascending hashes. Of those that a layer below has as well, these count."""
+
+    blocks: tuple[Block, ...]
+    """At least one; a train writes one, a merge of large layers several."""
+
+    @cached_property
+    def nbytes(self) -> int:
+        return sum(block.nbytes for block in self.blocks)
+
+    @property
+    def rest(self) -> Mapping[str, pa.Table]:
+        """The tables that are not kept by key."""
+        return self.blocks[-1].rest
+
+
+def block_of(
     shape: Shape,
     state: State,
     hashes: Mapping[str, Hashes],
     known: Hashes,
-) -> Layer:
-    """The layer of a part of a state whose groups have some hashes.
+) -> Block:
+    """The groups of a part of a state, which have some hashes.
 
     `known` are the hashes that layers below have: where the state has no rows for one, it is forgotten.
     """
-    every = distinct(np.concatenate([known, *hashes.values()]))
-    tables, ends, orders = {}, {}, {}
+    tables, ends = {}, {}
+    orders = {name: ascending_order(own) for name, own in hashes.items()}
+    every = distinct(np.concatenate([known, *(own[orders[name]] for name, own in hashes.items())]))
     for name, own in hashes.items():
-        orders[name] = order = np.argsort(own, kind="stable")
+        order = orders[name]
         tables[name] = rearranged(state[name], order)
         ends[name] = _ends(every, own[order])
     for name, (table, number) in shape.follows.items():
         groups = numbers(column(state[name], number))
         places = inverse(orders[table])[groups]
-        order = np.argsort(places, kind="stable")
+        order = order_of(places, len(orders[table]))
         tables[name] = rearranged(with_numbers(state[name], number, places), order)
         ends[name] = _ends(every, hashes[table][groups[order]])
     rest = {name: table for name, table in state.items() if name not in tables}
-    return Layer(every, tables, ends, rest, _due(shape, state, hashes, every))
+    return Block(every, tables, ends, rest, _due(shape, state, hashes, every))
 
 
 def inverse(order: Indexes) -> Indexes:
@@ -179,6 +233,62 @@ def _due(shape: Shape, state: State, hashes: Mapping[str, Hashes], every: Hashes
     quiet = np.ones(len(every), np.bool_)
     quiet[places[~found.quiet]] = False
     return Due(marks, times, quiet)
+
+
+def ascending_order(hashes: Hashes) -> Indexes:
+    """The order in which hashes ascend, equal ones as they come: `np.argsort` takes five times as long."""
+    if len(hashes) < _BUCKETS:
+        return np.argsort(hashes, kind="stable")
+    order: Indexes = _order_by_buckets(hashes)
+    return order
+
+
+_BUCKETS = 1 << 16
+_SHIFT = np.uint64(48)
+_INSERTED_MOST = 64
+"""In a bucket with more hashes, few of them differ, or many tuples have one of them."""
+
+
+@njit(nogil=True)
+def order_of(places: Indexes, count: int) -> Indexes:
+    """The order in which places below a count ascend, equal ones as they come."""
+    free, order = np.zeros(count + 1, np.int64), np.empty(places.shape[0], np.int64)
+    for at in range(places.shape[0]):
+        free[np.uint64(places[at] + 1)] += 1
+    free = np.cumsum(free)
+    for at in range(places.shape[0]):
+        place = np.uint64(places[at])
+        order[free[place]] = at
+        free[place] += 1
+    return order
+
+
+@njit(nogil=True)
+def _order_by_buckets(hashes: Hashes) -> Indexes:
+    """First by the highest bits; hashes are spread evenly, so few share these."""
+    begins = np.zeros(_BUCKETS + 1, np.int64)
+    for at in range(hashes.shape[0]):
+        begins[(hashes[at] >> _SHIFT) + np.uint64(1)] += 1
+    begins = np.cumsum(begins)
+    order, free = np.empty(hashes.shape[0], np.int64), begins.copy()
+    for at in range(hashes.shape[0]):
+        bucket = hashes[at] >> _SHIFT
+        order[free[bucket]] = at
+        free[bucket] += 1
+    for bucket in range(_BUCKETS):
+        begin, end = begins[bucket], begins[bucket + 1]
+        if end - begin > _INSERTED_MOST:
+            part = order[begin:end]
+            order[begin:end] = part[np.argsort(hashes[part], kind="mergesort")]
+            continue
+        for at in range(begin + 1, end):
+            row = order[at]
+            place = at
+            while place > begin and hashes[order[place - 1]] > hashes[row]:
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = row
+    return order
 
 
 @njit(nogil=True)

@@ -14,14 +14,16 @@ from australis.kernels.arrays import Indexes, Mask, Numbered, column, numbers, r
 from australis.kernels.kernel import NEVER_DUE, Due, State
 from australis.kernels.layers.layer import (
     NO_HASHES,
+    Block,
     Hashes,
     Layer,
     Shape,
+    block_of,
     distinct,
     find_sorted,
     inverse,
     key_hashes,
-    layer_of,
+    order_of,
     rearranged,
 )
 from australis.kernels.layers.merging import joins, merged
@@ -63,7 +65,7 @@ class LayeredState(Mapping[str, pa.Table]):
     def of(cls, shape: Shape, state: State) -> LayeredState:
         """A state as one layer."""
         hashes = {each.table: key_hashes(state[each.table], each.partitioned_by) for each in shape.numbered}
-        return cls(shape, (layer_of(shape, state, hashes, NO_HASHES),))
+        return cls(shape, (Layer((block_of(shape, state, hashes, NO_HASHES),)),))
 
     def __getitem__(self, name: str) -> pa.Table:
         return self._whole[name]
@@ -75,11 +77,16 @@ class LayeredState(Mapping[str, pa.Table]):
         return len(self._whole)
 
     @cached_property
+    def _blocks(self) -> tuple[Block, ...]:
+        """The blocks of all layers."""
+        return tuple(block for layer in self.layers for block in layer.blocks)
+
+    @cached_property
     def _whole(self) -> State:
         return self._all().state
 
     def _all(self) -> Part:
-        every = distinct(np.concatenate([layer.hashes for layer in self.layers]))
+        every = distinct(np.concatenate([block.hashes for block in self._blocks]))
         return replace(self.part(every), known=NO_HASHES, is_all=True)
 
     # --- what an event concerns
@@ -90,13 +97,19 @@ class LayeredState(Mapping[str, pa.Table]):
         """The groups that tuples belong to, and those that are due at a mark or a local time."""
         if ending:
             return self._all()
-        wanted = self.shape.hashes(batches)
+        wanted, first = self.shape.hashes(batches)
         last = max((each.last for each in marks.values() if each.last is not None), default=None)
         due = self._due(-np.inf if last is None else np.nextafter(np.float64(last), np.inf), now)
-        return self.part(distinct(np.concatenate([wanted, due])) if len(due) else wanted)
+        if len(due):
+            others = due[find_sorted(wanted, due) < 0]
+            order = np.argsort(np.concatenate([wanted, others]), kind="stable")
+            wanted = np.concatenate([wanted, others])[order]
+            after = sum(batch.num_rows for batch in batches.values())
+            first = np.concatenate([first, np.full(len(others), after)])[order]
+        return self.part(wanted, first)
 
     def _due(self, mark: float, now: int) -> Hashes:
-        found = [layer.hashes[due.reached(mark, now) & ~hidden] for layer, due, hidden in self._with_due()]
+        found = [block.hashes[due.reached(mark, now) & ~hidden] for block, due, hidden in self._with_due()]
         return distinct(np.concatenate([NO_HASHES, *found]))
 
     @property
@@ -116,84 +129,93 @@ class LayeredState(Mapping[str, pa.Table]):
             bool((due.marks[~(hidden | due.quiet)] < np.inf).any()) for _, due, hidden in self._with_due()
         )
 
-    def _with_due(self) -> Iterator[tuple[Layer, Due, Mask]]:
-        """The layers of a state whose groups may be due, and which of them are hidden."""
-        if self.layers[-1].due is not None:
-            for layer, hidden in zip(self.layers, self._masks, strict=True):
-                assert layer.due is not None, "all layers of a kernel have what is due, or none has"
-                yield layer, layer.due, hidden
+    def _with_due(self) -> Iterator[tuple[Block, Due, Mask]]:
+        """The blocks of a state whose groups may be due, and which of them are hidden."""
+        if self._blocks[-1].due is not None:
+            for block, hidden in zip(self._blocks, self._masks, strict=True):
+                assert block.due is not None, "all blocks of a kernel have what is due, or none has"
+                yield block, block.due, hidden
 
     @property
     def _masks(self) -> tuple[Mask, ...]:
-        """Which hashes of each layer are hidden by one above."""
+        """Which hashes of each block are hidden by one above."""
         if self._hidden is None:
             masks: tuple[Mask, ...] = ()
-            for place, layer in enumerate(self.layers):
-                masks = _with_top(self.layers[:place], masks, layer)
+            for place, block in enumerate(self._blocks):
+                masks = _with_top(self._blocks[:place], masks, block)
             self._hidden = masks
         return self._hidden
 
     # --- parts
 
-    def part(self, wanted: Hashes) -> Part:
-        """The groups of some ascending hashes."""
+    def part(self, wanted: Hashes, first: Indexes | None = None) -> Part:
+        """The groups of some ascending hashes, in the order of their `first` tuples if these are given.
+
+        In this order a kernel walks through the memory of groups that tuples come to one after the other.
+        """
         pieces = []
-        for layer in reversed(self.layers):
-            places = layer.find(wanted)
+        first = np.arange(len(wanted)) if first is None else first
+        last = int(first.max(initial=-1)) + 1
+        for block in reversed(self._blocks):
+            places = block.find(wanted)
             has = places >= 0
             if has.any():
-                pieces.append(_piece(self.shape, layer, wanted[has], places[has]))
-                wanted = wanted[~has]
+                pieces.append(_piece(self.shape, block, wanted[has], places[has], first[has]))
+                wanted, first = wanted[~has], first[~has]
         if not pieces:
-            pieces = [_piece(self.shape, self.layers[-1], NO_HASHES, np.empty(0, np.int64))]
+            nowhere = np.empty(0, np.int64)
+            pieces = [_piece(self.shape, self._blocks[-1], NO_HASHES, nowhere, nowhere)]
         state, hashes, found = dict(self.layers[-1].rest), {}, {}
         for each in self.shape.numbered:
             own = np.concatenate([piece.hashes[each.table] for piece in pieces])
-            order = np.argsort(own, kind="stable")
+            order = order_of(np.concatenate([piece.first[each.table] for piece in pieces]), last)
             hashes[each.table], found[each.table] = own[order], inverse(order)
             state[each.table] = rearranged(stacked([piece.tables[each.table] for piece in pieces]), order)
         for name, (table, number) in self.shape.follows.items():
             places = found[table][_references(pieces, name, table, number)]
             rows = stacked([piece.tables[name] for piece in pieces])
-            state[name] = rearranged(with_numbers(rows, number, places), np.argsort(places, kind="stable"))
+            order = order_of(places, len(found[table]))
+            state[name] = rearranged(with_numbers(rows, number, places), order)
         known = np.sort(np.concatenate([piece.known for piece in pieces]), kind="stable")
         return Part(state, known, hashes)
 
     def after(self, part: Part, state: State) -> LayeredState:
         """The state in layers after a part of it has changed."""
         hashes = {each.table: _hashes(each, part, state) for each in self.shape.numbered}
-        layer = layer_of(self.shape, state, hashes, part.known)
+        block = block_of(self.shape, state, hashes, part.known)
         if part.is_all:
-            return LayeredState(self.shape, (layer,), began=0)
-        if not len(layer.hashes) and layer.rest == self.layers[-1].rest:
+            return LayeredState(self.shape, (Layer((block,)),), began=0)
+        if not len(block.hashes) and block.rest == self.layers[-1].rest:
             return self
-        masks = () if layer.due is None else _with_top(self.layers, self._masks, layer)
-        layers = (*self.layers, layer)
+        masks = () if block.due is None else _with_top(self._blocks, self._masks, block)
+        layers = (*self.layers, Layer((block,)))
         while len(layers) - self._began > 1 and joins(layers[-2], layers[-1:]):
             layers = (*layers[:-2], merged(self.shape, layers[-2:], lowest=False))
             masks = (*masks[:-2], masks[-1]) if masks else ()
         if masks:
-            masks = (*masks[:-1], np.zeros(len(layers[-1].hashes), np.bool_))
+            masks = (*masks[:-1], np.zeros(len(layers[-1].blocks[0].hashes), np.bool_))
         return LayeredState(self.shape, layers, masks or None, self._began)
 
 
 class _Piece(NamedTuple):
-    """What a part takes from one layer."""
+    """What a part takes from one block."""
 
     known: Hashes
     tables: Mapping[str, pa.Table]
     rows: Mapping[str, Indexes]
-    """The rows of the layer's tables that these are, ascending."""
+    """The rows of the block's tables that these are, ascending."""
     hashes: Mapping[str, Hashes]
     """The hashes of the rows of numbered tables."""
+    first: Mapping[str, Indexes]
+    """The first tuples of their groups."""
 
 
-def _piece(shape: Shape, layer: Layer, found: Hashes, places: Indexes) -> _Piece:
-    rows = {name: layer.rows(name, places) for name in shape.kept}
-    tables = {name: rows_of(layer.tables[name], rows[name]) for name in shape.kept}
-    return _Piece(
-        found, tables, rows, {each.table: layer.spread(each.table, places, found) for each in shape.numbered}
-    )
+def _piece(shape: Shape, block: Block, found: Hashes, places: Indexes, first: Indexes) -> _Piece:
+    rows = {name: block.rows(name, places) for name in shape.kept}
+    tables = {name: rows_of(block.tables[name], rows[name]) for name in shape.kept}
+    names = [each.table for each in shape.numbered]
+    hashes = {name: block.spread(name, places, found) for name in names}
+    return _Piece(found, tables, rows, hashes, {name: block.spread(name, places, first) for name in names})
 
 
 def _references(pieces: Sequence[_Piece], name: str, table: str, number: str) -> Indexes:
@@ -206,14 +228,14 @@ def _references(pieces: Sequence[_Piece], name: str, table: str, number: str) ->
     return np.concatenate(found)
 
 
-def _with_top(below: tuple[Layer, ...], masks: tuple[Mask, ...], top: Layer) -> tuple[Mask, ...]:
-    """What is hidden in some layers, and in one that comes on top of them."""
-    covered = (_covered(layer, mask, top.hashes) for layer, mask in zip(below, masks, strict=True))
+def _with_top(below: tuple[Block, ...], masks: tuple[Mask, ...], top: Block) -> tuple[Mask, ...]:
+    """What is hidden in some blocks, and in one that comes on top of them."""
+    covered = (_covered(block, mask, top.hashes) for block, mask in zip(below, masks, strict=True))
     return (*covered, np.zeros(len(top.hashes), np.bool_))
 
 
-def _covered(below: Layer, mask: Mask, hashes: Hashes) -> Mask:
-    """Which hashes of a layer are hidden if some others come on top."""
+def _covered(below: Block, mask: Mask, hashes: Hashes) -> Mask:
+    """Which hashes of a block are hidden if some others come on top."""
     places = below.find(hashes)
     places = places[places >= 0]
     if not len(places):

@@ -1,7 +1,8 @@
 """Layers as bytes that can be used where they lie: mapped into memory, only what is looked at is read.
 
-A layer is a row of Arrow streams, then a JSON text that says where each begins, then the length of this text
-and the checksum of all before it. A stream begins at a multiple of 64 bytes, so columns need no copy.
+A layer is a row of Arrow streams, those of a block after its index, then a JSON text that says where each
+begins, then the length of this text and the checksum of all before it. A stream begins at a multiple of 64
+bytes, so columns need no copy.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from australis.errors import KernelError, Problem
 from australis.kernels.arrays import Mask, column, numbers
 from australis.kernels.expressions import truths
 from australis.kernels.kernel import Due
-from australis.kernels.layers.layer import Layer
+from australis.kernels.layers.layer import Block, Layer
 
 _MAGIC = b"AusLayer"
 _TAIL = struct.Struct("<QI8s")
@@ -27,26 +28,25 @@ _TAIL = struct.Struct("<QI8s")
 _ALIGNED = 64
 _HASH, _MARK, _TIME, _QUIET = "hash", "mark", "time", "quiet"
 _INDEX, _KEPT, _REST = "index", "kept", "rest"
-_EXPECTED = "the bytes that pack_layer() made"
+_EXPECTED = "the bytes that packed() made"
+Bytes: TypeAlias = "bytes | pa.Buffer"
 
 
-def pack_layer(layer: Layer) -> bytes:
-    """The bytes of a layer."""
-    parts: list[bytes | pa.Buffer] = []
+def packed(blocks: Iterable[Block]) -> Iterator[Bytes]:
+    """The bytes of a layer, in parts: blocks are made and written one after the other."""
     places: list[tuple[str, str, int, int]] = []
-    offset = 0
-    for kind, name, table in _tables(layer):
-        stream = _stream(table)
-        places.append((kind, name, offset, stream.size))
-        padding = -stream.size % _ALIGNED
-        parts += [stream, bytes(padding)]
-        offset += stream.size + padding
+    offset, checksum = 0, 0
+    for kind, name, table in (each for block in blocks for each in _tables(block)):
+        begin = offset
+        for part in _stream(table):
+            checksum, offset = zlib.crc32(part, checksum), offset + len(part)
+            yield part
+        places.append((kind, name, begin, offset - begin))
+        padding = bytes(-offset % _ALIGNED)
+        checksum, offset = zlib.crc32(padding, checksum), offset + len(padding)
+        yield padding
     text = json.dumps(places).encode()
-    parts.append(text)
-    checksum = 0
-    for part in parts:
-        checksum = zlib.crc32(part, checksum)
-    return b"".join([*parts, _TAIL.pack(len(text), checksum, _MAGIC)])
+    yield text + _TAIL.pack(len(text), zlib.crc32(text, checksum), _MAGIC)
 
 
 def unpack_layer(data: pa.Buffer) -> Layer:
@@ -57,29 +57,29 @@ def unpack_layer(data: pa.Buffer) -> Layer:
     body = data.slice(0, data.size - _TAIL.size)
     if magic != _MAGIC or length > body.size or zlib.crc32(body) != checksum:
         raise _damaged("its checksum differs")
-    told = json.loads(body.slice(body.size - length).to_pybytes())
-    found: dict[tuple[str, str], pa.Table] = {
-        (kind, name): pa.ipc.open_stream(body.slice(offset, size)).read_all()
-        for kind, name, offset, size in told
-    }
-    return _layer(found)
+    blocks: list[dict[tuple[str, str], pa.Table]] = []
+    for kind, name, offset, size in json.loads(body.slice(body.size - length).to_pybytes()):
+        if kind == _INDEX:
+            blocks.append({})
+        blocks[-1][kind, name] = pa.ipc.open_stream(body.slice(offset, size)).read_all()
+    return Layer(tuple(_block(found) for found in blocks))
 
 
-def _tables(layer: Layer) -> list[tuple[str, str, pa.Table]]:
-    index: dict[str, Any] = {_HASH: pa.array(layer.hashes)}
-    if layer.due is not None:
-        index |= {_MARK: pa.array(layer.due.marks), _TIME: pa.array(layer.due.times)}
-        index[_QUIET] = pa.array(layer.due.quiet)
-    index |= {f"{name} ends": pa.array(ends) for name, ends in layer.ends.items() if ends is not None}
-    kept = [(_KEPT, name, table) for name, table in layer.tables.items()]
+def _tables(block: Block) -> list[tuple[str, str, pa.Table]]:
+    index: dict[str, Any] = {_HASH: pa.array(block.hashes)}
+    if block.due is not None:
+        index |= {_MARK: pa.array(block.due.marks), _TIME: pa.array(block.due.times)}
+        index[_QUIET] = pa.array(block.due.quiet)
+    index |= {f"{name} ends": pa.array(ends) for name, ends in block.ends.items() if ends is not None}
+    kept = [(_KEPT, name, table) for name, table in block.tables.items()]
     return [
         (_INDEX, "", pa.table(index)),
         *kept,
-        *((_REST, name, table) for name, table in layer.rest.items()),
+        *((_REST, name, table) for name, table in block.rest.items()),
     ]
 
 
-def _layer(found: Mapping[tuple[str, str], pa.Table]) -> Layer:
+def _block(found: Mapping[tuple[str, str], pa.Table]) -> Block:
     index = found[_INDEX, ""]
     tables = {name: table for (kind, name), table in found.items() if kind == _KEPT}
     has_ends = {name for name in tables if f"{name} ends" in index.column_names}
@@ -89,7 +89,7 @@ def _layer(found: Mapping[tuple[str, str], pa.Table]) -> Layer:
         due = Due(numbers(column(index, _MARK)), numbers(column(index, _TIME)), _quiet(index))
     rest = {name: table for (kind, name), table in found.items() if kind == _REST}
     hashes = column(index, _HASH).to_numpy() if index.num_rows else np.empty(0, np.uint64)
-    return Layer(hashes, tables, ends, rest, due)
+    return Block(hashes, tables, ends, rest, due)
 
 
 def _quiet(index: pa.Table) -> Mask:
@@ -99,12 +99,28 @@ def _quiet(index: pa.Table) -> Mask:
     return truths(column(index, _QUIET))
 
 
-def _stream(table: pa.Table) -> pa.Buffer:
-    sink = pa.BufferOutputStream()
+class _Parts:
+    """What Arrow writes, part by part: the memory of the columns itself, not a copy."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.found: list[Bytes] = []
+
+    def write(self, part: Bytes) -> int:
+        self.found.append(part)
+        return len(part)
+
+    def flush(self) -> None:
+        """Arrow flushes what it writes to."""
+
+
+def _stream(table: pa.Table) -> list[Bytes]:
+    sink = _Parts()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         # In one batch: a column in several chunks would have to be copied into one when it is read.
         writer.write_table(table.combine_chunks(), max_chunksize=max(table.num_rows, 1))
-    return sink.getvalue()
+    return sink.found
 
 
 def _damaged(why: str) -> KernelError:

@@ -72,14 +72,14 @@ class VirtualDisk:
         self._tokens += 1
         return f"{self._tokens:06d}"
 
-    def create(self, name: str, data: bytes | pa.Buffer) -> None:
+    def create(self, name: str, data: bytes | pa.Buffer | Iterable[bytes | pa.Buffer]) -> None:
         """Write a new file, which is volatile until it is synced."""
         self._machine.pause(f"create {name}")
         if name in self._files:
             raise _error(errno.EEXIST, name)
         if posixpath.dirname(name) not in self._folders:
             raise _error(errno.ENOENT, name)
-        whole = data if isinstance(data, bytes) else data.to_pybytes()
+        whole = b"".join([data] if isinstance(data, bytes | pa.Buffer) else [*data])
         if self._machine.fails("create"):
             self._fail_create(name, whole)
         self._files[name] = _File(whole)

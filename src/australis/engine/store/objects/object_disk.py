@@ -107,8 +107,9 @@ class ObjectDisk:
 
 
 def _view(data: Data) -> memoryview:
-    """The bytes of a file, not copied, as the library takes them."""
-    return memoryview(data).cast("B")
+    """The bytes of a file as the library takes them; not copied, unless they come in parts."""
+    whole = data if isinstance(data, bytes | pa.Buffer) else b"".join([*data])
+    return memoryview(whole).cast("B")
 
 
 class _Ranges(io.RawIOBase):
