@@ -74,6 +74,16 @@ class ReferenceRun:
         self._make_marks(event, now)
         return self._run(event, now, ending=False)
 
+    def set_aside(self, input_name: str, values: Row, now: int) -> list[Emission]:
+        """Leave out a tuple on which a box fails: only the mark that it makes counts."""
+        event = _Event(self.network, self._marks)
+        self._begin(event, now)
+        maker = self._makers.get(input_name)
+        if maker is not None and misfit(values, self.network.inputs[input_name].schema) is None:
+            maker.take(values, now)
+            event.mark(Ref(input_name), maker.on, 0, maker.mark)
+        return self._run(event, now, ending=False)
+
     def promise(self, input_name: str, mark: Value, now: int) -> list[Emission]:
         """Note a promise of a source: no later tuple is below it."""
         event, maker = _Event(self.network, self._marks), self._makers[input_name]

@@ -14,7 +14,7 @@ from australis.algebra.expr import Attribute, WindowCall, WindowFunctions, resul
 from australis.algebra.user_functions import plain
 from australis.kernels.arrays import Indexes
 from australis.kernels.expressions import evaluate, truths
-from australis.kernels.functions.accumulator import Accumulator, Ranges
+from australis.kernels.functions.accumulator import Accumulator, Filtered, Ranges
 from australis.kernels.functions.choices import (
     First,
     FirstByKeys,
@@ -26,7 +26,6 @@ from australis.kernels.functions.choices import (
     LeastBy,
 )
 from australis.kernels.functions.collected import CountDistinct, Median, Percentile
-from australis.kernels.functions.filtered import Filtered
 from australis.kernels.functions.keys import by_keys, combined_keys
 from australis.kernels.functions.lists import CollectList, CollectSet
 from australis.kernels.functions.sketches import ApproximateDistinct, PercentileSketch
