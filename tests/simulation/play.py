@@ -34,7 +34,7 @@ from australis.engine.train import sizing
 from australis.engine.worker import keeping, task
 from australis.errors import AustralisError, EngineError
 from australis.sim.machine.chance import draw_chances
-from australis.sim.machine.database import VirtualHome
+from australis.sim.machine.database import VirtualConnection, VirtualHome
 from australis.sim.machine.disk import VirtualDisk
 from australis.sim.machine.machine import Machine
 
@@ -126,6 +126,15 @@ class WatchedDisk(VirtualDisk):
 
 class LoggingHome(VirtualHome):
     """A catalogue that remembers its whole log beside it, also what nobody needs any more."""
+
+    def connect(self) -> VirtualConnection:
+        """A connection; what is replayed through it is logged, though a power loss undid that of the log."""
+        if (
+            self.writer is None
+            and self._db.execute("select 1 from sqlite_master where name = 'event'").fetchone()
+        ):
+            self.keep_log()
+        return super().connect()
 
     def keep_log(self) -> None:
         """Remember every event from now on; one that is rolled back is forgotten with its transaction."""
