@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from benchmarks.saying import run
-from benchmarks.scale import attaching, choosing, forgetting, giga, planning, pushing, state, tasks
+from benchmarks.scale import attaching, choosing, forgetting, giga, planning, pushing, rocksdb, state, tasks
 
 Figures = dict[str, float]
 PARTS: Mapping[str, Callable[..., Figures]] = {
@@ -17,6 +17,7 @@ PARTS: Mapping[str, Callable[..., Figures]] = {
     "giga": giga.measure,
     "planning": planning.measure,
     "pushing": pushing.measure,
+    "rocksdb": rocksdb.measure,
     "state": state.measure,
     "tasks": tasks.measure,
 }

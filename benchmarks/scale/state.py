@@ -41,16 +41,16 @@ def network() -> Network:
 
 def batch(keys: np.ndarray, at: int) -> pa.Table:
     times = pa.array(np.full(len(keys), at), pa.timestamp("us", tz="UTC"))
-    return pa.table({"k": pa.array(keys), "at": times, "v": pa.array(np.full(len(keys), 0.5))})
+    return pa.table({"k": pa.array(keys), "at": times, "v": pa.array(np.full(len(keys), float(at)))})
 
 
 class Filled:
     """A node with a number of open groups."""
 
-    def __init__(self, root: Path, keys: int) -> None:
-        self.root, self.keys, self._at = root, keys, 0
+    def __init__(self, root: Path, keys: int, runner: str = "light") -> None:
+        self.root, self.keys, self.at = root, keys, 0
         self._random = np.random.default_rng(1)
-        self.node = Node(root, runner="light")
+        self.node = Node(root, runner=runner)
         self.node.deploy(network())
 
     def fill(self) -> None:
@@ -67,14 +67,14 @@ class Filled:
         after = self._states()
         return *spent, sum(size for name, size in after.items() if name not in before)
 
-    def big_train(self) -> float:
+    def big_train(self, passes: int = BIG_PASSES) -> float:
         """The average CPU time of a row of big trains, with the merges that they cause."""
         self.settle()
         began = cpu_seconds()
-        for _ in range(BIG_PASSES):
+        for _ in range(passes):
             self.train(BIG)
         self.settle()
-        return (cpu_seconds() - began) / BIG_PASSES
+        return (cpu_seconds() - began) / passes
 
     def settle(self) -> None:
         """Wait until nothing is merged any more."""
@@ -89,8 +89,8 @@ class Filled:
         return sum(self._states().values())
 
     def _run(self, keys: np.ndarray) -> None:
-        self._at += 1
-        self.node.push("s", batch(keys, self._at))
+        self.at += 1
+        self.node.push("s", batch(keys, self.at))
         self.node.drain()
 
     def _states(self) -> dict[str, int]:
