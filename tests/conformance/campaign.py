@@ -12,15 +12,14 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from itertools import islice
 from random import Random
 
 from tests.conformance import test_layers, test_networks
 from tests.conformance.random_networks import random_events, random_network, random_rows, with_ends
 
 NETWORKS_AT_ONCE = 20
+REPORTED_EVERY = 200
 COMMAND = "python -m tests.conformance.campaign"
 
 
@@ -40,28 +39,17 @@ def difference(seed: int) -> str:
     return ""
 
 
-def differences(seeds: list[int]) -> dict[int, str]:
-    """What differs, by seed, for each of the seeds."""
-    return {seed: difference(seed) for seed in seeds}
-
-
-def chunks(first: int, networks: int) -> Iterator[list[int]]:
-    """The seeds, some at a time."""
-    numbers = iter(range(first, first + networks))
-    return iter(lambda: list(islice(numbers, NETWORKS_AT_ONCE)), [])
-
-
 def run(first: int, networks: int, processes: int) -> int:
     """Compare many networks on several processes."""
     began, compared, differing = time.monotonic(), 0, 0
     with ProcessPoolExecutor(processes) as pool:
-        for number, found in enumerate(pool.map(differences, chunks(first, networks)), start=1):
-            compared += len(found)
-            for seed, story in found.items():
-                if story:
-                    differing += 1
-                    _say(f"seed {seed}: {story}\nrepeat: {COMMAND} --first {seed} --networks 1")
-            if number % 10 == 0:
+        seeds = range(first, first + networks)
+        for seed, story in zip(seeds, pool.map(difference, seeds, chunksize=NETWORKS_AT_ONCE), strict=True):
+            compared += 1
+            if story:
+                differing += 1
+                _say(f"seed {seed}: {story}\nrepeat: {COMMAND} --first {seed} --networks 1")
+            if compared % REPORTED_EVERY == 0:
                 _say(f"[{time.monotonic() - began:5.0f} s] {compared:,} of {networks:,}, {differing} differ")
     _say(json.dumps({"networks": compared, "first": first, "differences": differing}))
     return 1 if differing else 0
