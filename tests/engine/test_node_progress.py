@@ -138,6 +138,20 @@ def test_an_idle_input_is_followed_by_the_clock(tmp_path: Path) -> None:
         assert [row["k"] for row in node.read("each").to_pylist()] == ["a"]
 
 
+def test_a_table_that_was_loaded_long_before_the_first_tuple_makes_no_input_idle(tmp_path: Path) -> None:
+    net = NetworkBuilder("counts")
+    came = net.input("s", "k string, at timestamp", progress=Progress("at", slack="1 s", idle="20 ms"))
+    named = came.join(net.table("names", "k string"), "left.k = right.k", table="right", as_="named")
+    named.aggregate({"n": "count(*)"}, Order("at", by="progress"), "1 s", align=True).output("counts")
+    at = pa.array([0], pa.timestamp("us", "UTC"))
+    with opened(tmp_path, clock=lambda: -(10**12)) as node:
+        node.deploy(net.build(), tables={"names": pa.table({"k": ["a"]})})
+        node.push("s", pa.table({"k": ["a"], "at": at}), now=10_000_000)
+        node.push("s", pa.table({"k": ["a"], "at": at}), now=10_000_001)
+        node.flush(10_000_002)
+        assert [row["n"] for row in found(node, "counts")] == [2]
+
+
 def test_a_parquet_file_raises_marks_without_being_copied(tmp_path: Path) -> None:
     pq.write_table(rows(("a", 1), ("b", 2), ("a", 0), ("x", 30)), tmp_path / "s.parquet", row_group_size=1)
     with opened(tmp_path / "root") as node:

@@ -210,9 +210,11 @@ def test_upkeep_merges_after_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         node.deploy(network())
         layers = Layers(node)
         layers.pile()
+        superboxes = list(node._ledger.plan.superboxes)
     with Node(tmp_path / "root", runner=InProcess(), partitions=2, layered_from=0) as node:
         layers.node = node
-        assert len(layers.files) < 4
+        # A file that was merged while a train still read it may be there until the next scan for orphans.
+        assert sum(len(node._ledger.catalog.states(name)) for name in superboxes) < 4
         node.deploy(network())
         layers.train(range(5))
         layers.check()

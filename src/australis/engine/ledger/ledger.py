@@ -16,7 +16,7 @@ from australis.engine.crash_points import crash_point
 from australis.engine.ledger.catalog import COMMITS, Catalog, CatalogFile
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.guard import Guard
-from australis.engine.ledger.log import FLUSH, Head, LogEvent, Rises, StateFile, maker_of
+from australis.engine.ledger.log import FLUSH, LOAD, Head, LogEvent, Rises, StateFile, maker_of
 from australis.engine.ledger.places import Memory
 from australis.engine.ledger.queues import Queues, load_queues, own_bytes
 from australis.engine.ledger.transaction import Database, Transaction
@@ -60,7 +60,12 @@ class UnitOfWork(Transaction):
         self._queues = replace(self.queues, log_end=event.end, log_now=event.now)
 
     def raise_marks(self, event: LogEvent, rises: Rises | None = None) -> None:
-        """Record the marks that an event raises: those of its input, and of inputs that are idle."""
+        """Record the marks that an event raises: those of its input, and of inputs that are idle.
+
+        Loading a table raises none: the streams begin after it.
+        """
+        if event.kind == LOAD:
+            return
         promised = dict(self.queues.promised)
         for name, bound in self.queues.plan.makers.items():
             maker, own = maker_of(name, bound), rises if name == event.input else None
