@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine.in_process import InProcess
+from tests.waiting import until
 
 from australis import Network, NetworkBuilder, Node, Order
 from australis.engine.change import switch
@@ -198,8 +199,12 @@ def test_a_merge_that_is_not_finished_leaves_an_orphan(layers: Layers) -> None:
     assert Merging(layers.node._ledger, lambda: next(asked)).merge(superbox) == 0
     assert layers.names == before
     assert len(layers.files) == len(before) + 1
-    layers.node._ledger.tidy()
-    layers.node._ledger.tidy()
+
+    def is_tidy() -> bool:
+        layers.node._ledger.tidy()
+        return layers.files == set(before)
+
+    until(is_tidy)
     layers.check()
 
 
