@@ -13,6 +13,7 @@ from hypothesis.internal.conjecture import engine, providers
 from pyspark.sql import SparkSession
 from tests.lock_rules import enforced
 
+import australis
 from australis.engine.spark.session import local_session
 
 # Every run draws new examples, and the seed that it names draws the same ones again. `deep` searches far
@@ -25,7 +26,7 @@ _COMMON = settings(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("default", _COMMON, max_examples=30)
+settings.register_profile("default", _COMMON, max_examples=20)
 settings.register_profile("deep", _COMMON, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
@@ -50,6 +51,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.hypothesis_seed is None:
         os.environ[SEED] = os.environ.get(SEED) or str(random.randrange(2**32))
         config.option.hypothesis_seed = os.environ[SEED]
+    if not hasattr(config, "workerinput"):
+        _drop_outdated_loops()
+
+
+def _drop_outdated_loops() -> None:
+    """Have compiled loops compiled again that may call one that has changed, which numba does not notice."""
+    for folder in Path(australis.__path__[0]).rglob("__pycache__"):
+        changed = max((path.stat().st_mtime for path in folder.parent.glob("*.py")), default=0)
+        for index in folder.glob("*.nbi"):
+            if index.stat().st_mtime < changed:
+                index.unlink()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

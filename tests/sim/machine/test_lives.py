@@ -267,14 +267,14 @@ def test_many_runs_leave_neither_threads_nor_memory_behind() -> None:
         machine.run(lambda: main(machine))
 
     threads = threading.active_count()
-    for seed in range(100):
+    for seed in range(40):
         run(seed)
     gc.collect()
     before = len(gc.get_objects())
-    for seed in range(200):
+    for seed in range(100):
         run(seed)
     gc.collect()
-    assert len(gc.get_objects()) - before < 200
+    assert len(gc.get_objects()) - before < 100
     assert threading.active_count() == threads
 
 

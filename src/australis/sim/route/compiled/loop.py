@@ -125,7 +125,7 @@ def _begin(world: Any, how: Any, rng: Any) -> None:
         plan_event(world, how.look, LOOK, NONE)
 
 
-@njit
+@njit(cache=True)
 def run_until(world: Any, how: Any, until: float, rng: Any) -> None:
     """Process events until a time, or until there is no room; it can continue from there."""
     count = world.counts[0]
