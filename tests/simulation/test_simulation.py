@@ -1,4 +1,4 @@
-"""The engine in the simulator: worlds, half of them by the seed of the run, and mutations that it must find."""
+"""The engine in the simulator: worlds, half of them by the seed of the run; mutations that it must find."""
 
 from __future__ import annotations
 
