@@ -19,6 +19,7 @@ COMMANDS = {
     "history": "Print what a connection point keeps.",
     "stats": "Print the statistics of a root: boxes, queues, delays.",
     "verify": "Verify a root at rest: its files against its catalogue.",
+    "doctor": "Check whether this machine can run a node.",
     "forget": "Delete what is kept for a consumer that will not return.",
     "simulate": "Compare distributed policies with the papers' numbers.",
     "demo": "Watch a network find intruders in a stream of connections.",

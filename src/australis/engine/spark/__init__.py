@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from australis.engine.spark.java import find_java
     from australis.engine.spark.jobs import on_spark
     from australis.engine.spark.leading import led
     from australis.engine.spark.runner import on_session, start
@@ -16,6 +17,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "java": ("find_java",),
             "jobs": ("on_spark",),
             "leading": ("led",),
             "runner": (
@@ -30,6 +32,7 @@ else:
     )
 
 __all__ = [
+    "find_java",
     "is_running",
     "led",
     "local_session",
