@@ -161,10 +161,10 @@ def test_a_missing_bucket_is_named(server: S3Server, tmp_path: Path) -> None:
         Node(server.uri("x", bucket="nowhere"), catalog=tmp_path, runner="light")
 
 
-def test_wrong_credentials_are_named(uri: str, tmp_path: Path) -> None:
-    wrong = uri.replace("s3://", "s3://australis:wrong@")
+def test_wrong_credentials_are_named(uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
     with pytest.raises(EngineError, match="the credentials are not accepted: AWS_ACCESS_KEY_ID"):
-        Node(wrong, catalog=tmp_path, runner="light")
+        Node(uri, catalog=tmp_path, runner="light")
 
 
 def test_a_server_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,8 +93,10 @@ def test_a_root_that_is_a_uri_needs_a_folder_for_its_catalogue() -> None:
     assert (finding.status, finding.told) == (Status.FAILED, "cannot hold the catalogue")
 
 
-def test_an_object_store_that_does_not_answer(tmp_path: Path) -> None:
-    root = "s3://key:secret@bucket/root?endpoint_override=127.0.0.1:1&scheme=http"
+def test_an_object_store_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    root = "s3://bucket/root?endpoint_override=127.0.0.1:1&scheme=http"
     finding = found("root", Examination("light", root=root, catalog=tmp_path, is_quick=True))
     assert finding.status is Status.FAILED
 

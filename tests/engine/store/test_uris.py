@@ -26,14 +26,13 @@ def test_a_root_on_s3_has_a_name_for_each_side(scheme: str, options: str, slash:
 
 @pytest.mark.parametrize("scheme", ["s3", "s3a"])
 def test_the_store_gets_the_options(scheme: str) -> None:
-    disk = disk_at(f"{scheme}://key:secret@bucket/my%20root?{OPTIONS}")
+    disk = disk_at(f"{scheme}://bucket/my%20root?{OPTIONS}")
     assert isinstance(disk, ObjectDisk)
     store = disk._store
     assert isinstance(store, S3Store)
     assert (store.config["bucket"], str(store.prefix)) == ("bucket", "my root")
     assert (store.config["endpoint"], store.config["region"]) == ("http://localhost:9000", "eu-west-1")
-    assert (store.config["access_key_id"], store.config["secret_access_key"]) == ("key", "secret")
-    assert disk_at(f"{scheme}://key:secret@bucket/my%20root?{OPTIONS}") is disk
+    assert disk_at(f"{scheme}://bucket/my%20root?{OPTIONS}") is disk
 
 
 def test_an_unknown_option_is_refused() -> None:
@@ -56,3 +55,18 @@ def test_other_uris_stay_as_they_are(name: str) -> None:
 
 def test_what_spark_takes_for_a_pattern_is_marked() -> None:
     assert Root.of("s3://bucket/a{b}").spark_path("x") == r"s3a://bucket/a\{b\}/x"
+
+
+@pytest.mark.parametrize("given", ["key:secret@bucket/root?region=x", "key:a/b@bucket", "key@bucket/root"])
+def test_keys_in_an_address_are_refused_and_not_repeated(given: str) -> None:
+    uri = f"s3://{given}"
+    with pytest.raises(EngineError, match="has keys in its address; expected the keys in AWS_") as told:
+        Root.of(uri)
+    assert given not in str(told.value)
+    with pytest.raises(EngineError, match="has keys in its address"):
+        disk_at(uri)
+
+
+def test_a_name_may_have_what_separates_keys() -> None:
+    assert Root.of("s3://bucket/a@b?region=x@y").uri == "s3://bucket/a@b?region=x@y"
+    assert Root.of("file:///a@b/c").uri == "file:///a@b/c"

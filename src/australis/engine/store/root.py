@@ -20,7 +20,7 @@ from pyarrow import fs
 
 from australis.engine.store.disk import Data, Disk, LocalDisk, disk_at
 from australis.engine.store.objects import StoreError, open_object
-from australis.engine.store.uris import arrow_uri, is_s3, join_uri, spark_uri
+from australis.engine.store.uris import arrow_uri, is_s3, join_uri, refuse_keys, spark_uri
 from australis.errors import EngineError, Problem
 
 SEGMENTS, STATES, PLANS, HISTORY = "segments", "states", "plans", "history"
@@ -48,7 +48,7 @@ class Root:
     def of(cls, place: str | Path) -> Root:
         """The root at a path or URI."""
         text = str(place)
-        return cls(text if "://" in text else Path(text).absolute().as_uri())
+        return cls(refuse_keys(text) if "://" in text else Path(text).absolute().as_uri())
 
     @cached_property
     def disk(self) -> Disk:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import posixpath
 from urllib.parse import unquote
 
+from australis.errors import EngineError, Problem
+
 _S3 = ("s3", "s3a", "s3n")
 
 
@@ -15,6 +17,21 @@ def is_s3(uri: str) -> bool:
     (True, False)
     """
     return uri.partition("://")[0] in _S3
+
+
+def refuse_keys(uri: str) -> str:
+    """Refuse an address that contains keys, which would be in logs, messages and files; returns others.
+
+    >>> refuse_keys("s3://bucket/root")
+    's3://bucket/root'
+    """
+    scheme, _, rest = uri.partition("://")
+    place = rest.partition("?")[0]
+    # A secret may contain slashes; the name of a bucket contains no colon.
+    if is_s3(uri) and any(sign in place.partition("/")[0] for sign in "@:"):
+        expected = "the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        raise EngineError(Problem(f"{scheme}://...", "has keys in its address", expected))
+    return uri
 
 
 def arrow_uri(uri: str) -> str:
@@ -29,11 +46,10 @@ def arrow_uri(uri: str) -> str:
 def spark_uri(uri: str) -> str:
     """A URI as Spark takes it: without options, which are in Spark's own settings, and with nothing encoded.
 
-    >>> spark_uri("s3://key:secret@bucket/my%20root?region=eu-west-1")
+    >>> spark_uri("s3://bucket/my%20root?region=eu-west-1")
     's3a://bucket/my root'
     """
-    scheme, _, place = _with_scheme(uri, "s3a").partition("?")[0].partition("://")
-    return unquote(f"{scheme}://{place.rpartition('@')[2] if scheme == 's3a' else place}")
+    return unquote(_with_scheme(uri, "s3a").partition("?")[0])
 
 
 def join_uri(uri: str, name: str) -> str:

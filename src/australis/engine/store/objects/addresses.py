@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pyarrow as pa
 
 from australis.engine.store.objects.object_disk import ObjectDisk
+from australis.engine.store.uris import refuse_keys
 from australis.errors import EngineError, Problem
 
 RETRIES_FOR = timedelta(seconds=60)
@@ -36,7 +37,7 @@ def _disk_of(uri: str, process: int) -> ObjectDisk:
     """The disk of a process: a fork must not share connections."""
     from obstore.store import S3Store  # noqa: PLC0415
 
-    parts, options = urlsplit(uri), parse_qs(urlsplit(uri).query)
+    parts, options = urlsplit(refuse_keys(uri)), parse_qs(urlsplit(uri).query)
     unknown = sorted(options.keys() - _OPTIONS)
     if unknown:
         what = f"has the unknown option {unknown[0]!r}"
@@ -47,10 +48,8 @@ def _disk_of(uri: str, process: int) -> ObjectDisk:
     endpoint = _endpoint(options)
     if endpoint is not None:
         given["endpoint"] = endpoint
-    if parts.username is not None and parts.password is not None:
-        given["access_key_id"], given["secret_access_key"] = unquote(parts.username), unquote(parts.password)
     store = S3Store(
-        parts.netloc.rpartition("@")[2],
+        parts.netloc,
         prefix=unquote(parts.path).strip("/") or None,
         retry_config={"retry_timeout": RETRIES_FOR},
         client_options={"allow_http": (endpoint or "").startswith("http://")},
