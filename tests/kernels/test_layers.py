@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -21,7 +23,9 @@ from australis.kernels.layers import (
     shape_of,
     unpack_layer,
 )
+from australis.kernels.layers.gathering import Selection, gathered
 from australis.kernels.layers.layer import ascending_order, first_of_each
+from australis.kernels.layers.narrow import narrowed
 from australis.kernels.make import kernel_for
 
 SCHEMA = parse_schema("k string, at long not null")
@@ -96,8 +100,9 @@ def test_a_forgotten_group_leaves_no_trace_in_the_lowest_layer() -> None:
     assert len(whole.hashes) == 1
 
 
-def blocks_equal(one: Block, other: Block) -> bool:
-    return one.hashes.tolist() == other.hashes.tolist() and dict(one.tables) == dict(other.tables)
+def tables_of(block: Block) -> dict[str, pa.Table]:
+    assert SHAPE is not None
+    return dict(LayeredState(SHAPE, (Layer((block,)),)))
 
 
 def test_the_bytes_of_a_layer_are_used_where_they_lie() -> None:
@@ -105,11 +110,56 @@ def test_the_bytes_of_a_layer_are_used_where_they_lie() -> None:
     (block,) = layer.blocks
     data = pa.py_buffer(b"".join(packed([block])))
     (found,) = unpack_layer(data).blocks
-    assert blocks_equal(found, block)
+    assert found.hashes.tolist() == block.hashes.tolist()
+    assert tables_of(found) == tables_of(block)
     (chunk,) = found.tables["windows"]["#start"].chunks
     address = chunk.buffers()[1].address
     assert data.address <= address < data.address + data.size
     assert address % 8 == 0
+
+
+NEVER = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kind"),
+    [
+        ([NEVER, NEVER - 255], pa.uint8()),
+        ([-(2**63), None, 256 - 2**63], pa.uint16()),
+        ([5, 2**32 + 4], pa.uint32()),
+        ([5, 2**32 + 5], pa.int64()),
+        ([-(2**63), NEVER], pa.int64()),
+        ([], pa.int64()),
+    ],
+)
+def test_whole_numbers_take_as_few_bytes_as_their_range_needs(
+    numbers: list[int | None], kind: pa.DataType
+) -> None:
+    assert SHAPE is not None
+    (block,) = begun("a", "b", None).layers[0].blocks
+    count = len(numbers)
+    own = pa.table({"number": pa.array(numbers, pa.int64()), "text": pa.array(["x"] * count, pa.string())})
+    found = narrowed(own)
+    assert found["number"].type == kind
+    selection = Selection(replace(block, tables={"groups": found}), np.arange(count), np.arange(count)[::-1])
+    shape = replace(SHAPE, numbered=(replace(SHAPE.numbered[0], followers={}),))
+    assert gathered(shape, [selection], count).tables["groups"] == own.take(pa.array(np.arange(count)[::-1]))
+
+
+def test_layers_of_older_versions_have_wide_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert SHAPE is not None
+    keys = [f"k{number}" for number in range(500)]
+    state = after(after(begun(*keys), batch(keys[100:300], 70)), batch(keys[200:], 100_000))
+    narrow = unpack_layer(pa.py_buffer(b"".join(packed(state.layers[-1].blocks))))
+    monkeypatch.setattr(packing, "narrowed", lambda table: table)
+    old = unpack_layer(pa.py_buffer(b"".join(packed(state.layers[0].blocks))))
+    monkeypatch.undo()
+    mixed = LayeredState(SHAPE, (old, *state.layers[1:-1], narrow))
+    assert dict(mixed) == dict(state)
+    blocks = tuple(merged_blocks(SHAPE, mixed.layers, lowest=True, bytes_most=2_000))
+    found = unpack_layer(pa.py_buffer(b"".join(packed(blocks))))
+    assert len(found.blocks) > 5
+    assert dict(LayeredState(SHAPE, (found,))) == dict(state)
 
 
 def test_damaged_bytes_are_refused() -> None:

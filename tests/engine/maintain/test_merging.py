@@ -85,7 +85,7 @@ def layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Layers]:
     monkeypatch.setattr(Upkeep, "ask_to_merge", lambda self, superboxes: None)
     monkeypatch.setattr(keeping, "LARGE_LAYER", 0)
     monkeypatch.setattr(merging, "LARGE_LAYER", 0)
-    monkeypatch.setattr(merging, "BYTES_AT_A_TIME", 5_000)
+    monkeypatch.setattr(merging, "BYTES_AT_A_TIME", 1_500)
     settings = {"runner": InProcess(), "partitions": 1, "layered_from": 0, "discipline": "superbox"}
     with Node(tmp_path / "root", **settings) as node:
         node.deploy(network())

@@ -76,7 +76,7 @@ def test_a_train_writes_what_it_changes(root: Root) -> None:
 
 def test_there_are_few_layers_and_each_group_is_written_a_few_times(root: Root) -> None:
     kept, layers, total = Kept(root), [], 0
-    kept.train(range(4_000), 0)
+    kept.train(range(16_000), 0)
     whole, total = kept.bytes, kept.bytes
     for at in range(1, 101):
         kept.train(range(at * 10, at * 10 + 10), at)
@@ -85,7 +85,7 @@ def test_there_are_few_layers_and_each_group_is_written_a_few_times(root: Root) 
     assert max(layers) <= 12
     assert len(list(root.names("states"))) == len(kept.names), "files that are replaced are gone"
     assert total < 4 * whole, "writing the whole state by every train would be a hundred times as much"
-    assert kept.counts() == {k: 2 if 10 <= k < 1010 else 1 for k in range(4_000)}
+    assert kept.counts() == {k: 2 if 10 <= k < 1010 else 1 for k in range(16_000)}
 
 
 def test_a_process_that_has_kept_nothing_continues(root: Root) -> None:

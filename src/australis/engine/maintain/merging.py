@@ -19,7 +19,7 @@ from australis.kernels.make import kernel_for
 
 FILES_MOST = 12
 """How many large layers a state may have before those above the lowest are merged."""
-BYTES_AT_A_TIME = 64 << 20
+BYTES_AT_A_TIME = 32 << 20
 
 
 class _Ended(Exception):

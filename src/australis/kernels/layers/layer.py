@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from australis.kernels.arrays import (
     Numbers,
     PortKeys,
     column,
+    frozen,
     numbers,
     rows_of,
     spark_hash,
@@ -26,6 +28,7 @@ from australis.kernels.arrays import (
 )
 from australis.kernels.compiled import njit
 from australis.kernels.kernel import NEVER_DUE, Due, Kernel, State
+from australis.kernels.layers.narrow import lowered
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -111,7 +114,7 @@ class Block:
 
     def find(self, wanted: Hashes) -> Indexes:
         """Where some ascending hashes are; -1 where they are not."""
-        places: Indexes = find_sorted(self.hashes, wanted)
+        places: Indexes = find_sorted(frozen(self.hashes), frozen(wanted))
         return places
 
     def rows(self, name: str, places: Indexes) -> Indexes:
@@ -122,12 +125,17 @@ class Block:
         found: Indexes = ranges(np.where(places > 0, ends[places - 1], 0), ends[places])
         return found
 
-    def spread(self, name: str, places: Indexes, hashes: Numbers) -> Numbers:
-        """The hash of each row of a table that belongs to the hashes at some places."""
+    def counts(self, name: str, places: Indexes) -> Indexes:
+        """How many rows of a table belong to each of the hashes at some places."""
         ends = self.ends[name]
         if ends is None:
-            return hashes
-        return np.repeat(hashes, ends[places] - np.where(places > 0, ends[places - 1], 0))
+            return np.ones(len(places), np.int64)
+        found: Indexes = ends[places] - np.where(places > 0, ends[places - 1], 0)
+        return found
+
+    def reaches(self, first: int, beyond: int) -> bool:
+        """Whether it may have hashes from one number up to another."""
+        return len(self.hashes) > 0 and self.hashes[0] < beyond and self.hashes[-1] >= first
 
     def between(self, shape: Shape, first: int, beyond: int) -> Block:
         """The groups whose hashes are from one number up to another, without a copy of their columns."""
@@ -138,13 +146,16 @@ class Block:
         extents = {name: (self._row(name, begin), self._row(name, end)) for name in self.tables}
         tables = {name: self.tables[name].slice(low, high - low) for name, (low, high) in extents.items()}
         for name, (table, number) in shape.follows.items():
-            places = numbers(column(tables[name], number)) - extents[table][0]
-            tables[name] = with_numbers(tables[name], number, places)
-        ends = {
-            name: None if known is None else known[begin:end] - extents[name][0]
-            for name, known in self.ends.items()
-        }
+            tables[name] = lowered(tables[name], number, extents[table][0])
+        ends = {name: self._ends_between(name, begin, end) for name in self.ends}
         return Block(self.hashes[begin:end], tables, ends, self.rest, self._due_between(begin, end))
+
+    def _ends_between(self, name: str, begin: int, end: int) -> Indexes | None:
+        ends = self.ends[name]
+        if ends is None or not self.tables[name].num_rows:
+            return ends if ends is None else ends[begin:end]
+        found: Indexes = ends[begin:end] - self._row(name, begin)
+        return found
 
     def _due_between(self, begin: int, end: int) -> Due | None:
         if self.due is None:
@@ -214,8 +225,15 @@ def rearranged(rows: pa.Table, order: Indexes) -> pa.Table:
     return rows if (np.diff(order) == 1).all() else rows_of(rows, order)
 
 
+def no_rows(count: int) -> Indexes:
+    """Where the rows of each hash end in a table without rows: the same number, which takes memory once."""
+    return np.broadcast_to(np.int64(0), (count,))
+
+
 def _ends(every: Hashes, hashes: Hashes) -> Indexes | None:
     """Where the rows of each hash end, among rows by hash."""
+    if not len(hashes):
+        return no_rows(len(every))
     if len(hashes) == len(every) and np.array_equal(hashes, every):
         return None
     return np.searchsorted(hashes, every, side="right").astype(np.int64, copy=False)
@@ -247,6 +265,20 @@ _BUCKETS = 1 << 16
 _SHIFT = np.uint64(48)
 _INSERTED_MOST = 64
 """In a bucket with more hashes, few of them differ, or many tuples have one of them."""
+
+
+@njit(nogil=True)
+def ranks_of(places: Indexes, count: int) -> Indexes:
+    """Where each of some places below a count comes if they ascend, equal ones as they come."""
+    free, ranks = np.zeros(count + 1, np.int64), np.empty(places.shape[0], np.int64)
+    for at in range(places.shape[0]):
+        free[np.uint64(places[at] + 1)] += 1
+    free = np.cumsum(free)
+    for at in range(places.shape[0]):
+        place = np.uint64(places[at])
+        ranks[at] = free[place]
+        free[place] += 1
+    return ranks
 
 
 @njit(nogil=True)
@@ -291,25 +323,57 @@ def _order_by_buckets(hashes: Hashes) -> Indexes:
     return order
 
 
+_STEPS = 16
+"""So far a search goes step by step, which is faster than to halve what is left."""
+
+
+@njit(inline=True)
+def _first_from(hashes: Numbers, value: Any, low: int) -> int:
+    """The first place from one on whose number is not less than a value."""
+    count = hashes.shape[0]
+    near = min(low + _STEPS, count)
+    while low < near and hashes[low] < value:
+        low += 1
+    if low < near or near == count:
+        return low
+    high, step = low, 1
+    while high < count and hashes[high] < value:
+        low, high, step = high + 1, high + step, step * 2
+    high = min(high, count)
+    while low < high:
+        middle = (low + high) // 2
+        if hashes[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @njit(nogil=True)
 def find_sorted(hashes: Numbers, wanted: Numbers) -> Indexes:
     """Where each of some ascending numbers is, or -1: each search begins where the last one ended."""
-    found = np.empty(wanted.shape[0], np.int64)
-    low, count = 0, hashes.shape[0]
+    found, low = np.empty(wanted.shape[0], np.int64), 0
     for at in range(wanted.shape[0]):
-        value, step = wanted[at], 1
-        high = low
-        while high < count and hashes[high] < value:
-            low, high, step = high + 1, high + step, step * 2
-        high = min(high, count)
-        while low < high:
-            middle = (low + high) // 2
-            if hashes[middle] < value:
-                low = middle + 1
-            else:
-                high = middle
-        found[at] = low if low < count and hashes[low] == value else -1
+        low = _first_from(hashes, wanted[at], low)
+        found[at] = low if low < hashes.shape[0] and hashes[low] == wanted[at] else -1
     return found
+
+
+@njit(nogil=True)
+def split_found(hashes: Hashes, wanted: Hashes, ranks: Indexes) -> tuple[Indexes, Indexes, Hashes, Indexes]:
+    """Where some ascending hashes are, and their ranks; those that are nowhere, and theirs."""
+    count = wanted.shape[0]
+    places, own = np.empty(count, np.int64), np.empty(count, np.int64)
+    others, theirs = np.empty(count, np.uint64), np.empty(count, np.int64)
+    low, found = 0, 0
+    for at in range(count):
+        low = _first_from(hashes, wanted[at], low)
+        if low < hashes.shape[0] and hashes[low] == wanted[at]:
+            places[found], own[found] = low, ranks[at]
+            found += 1
+        else:
+            others[at - found], theirs[at - found] = wanted[at], ranks[at]
+    return places[:found], own[:found], others[: count - found], theirs[: count - found]
 
 
 @njit(nogil=True)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
-from australis.kernels.arrays import Indexes, Mask, Numbered, column, numbers, rows_of, stacked, with_numbers
+from australis.kernels.arrays import Indexes, Mask, Numbered, frozen
 from australis.kernels.kernel import NEVER_DUE, Due, State
+from australis.kernels.layers.gathering import Selection, gathered
 from australis.kernels.layers.layer import (
     NO_HASHES,
     Block,
@@ -21,10 +22,9 @@ from australis.kernels.layers.layer import (
     block_of,
     distinct,
     find_sorted,
-    inverse,
     key_hashes,
-    order_of,
-    rearranged,
+    ranks_of,
+    split_found,
 )
 from australis.kernels.layers.merging import joins, merged
 from australis.kernels.marks import Marks
@@ -153,31 +153,31 @@ class LayeredState(Mapping[str, pa.Table]):
 
         In this order a kernel walks through the memory of groups that tuples come to one after the other.
         """
-        pieces = []
-        first = np.arange(len(wanted)) if first is None else first
-        last = int(first.max(initial=-1)) + 1
-        for block in reversed(self._blocks):
-            places = block.find(wanted)
-            has = places >= 0
-            if has.any():
-                pieces.append(_piece(self.shape, block, wanted[has], places[has], first[has]))
-                wanted, first = wanted[~has], first[~has]
-        if not pieces:
-            nowhere = np.empty(0, np.int64)
-            pieces = [_piece(self.shape, self._blocks[-1], NO_HASHES, nowhere, nowhere)]
-        state, hashes, found = dict(self.layers[-1].rest), {}, {}
-        for each in self.shape.numbered:
-            own = np.concatenate([piece.hashes[each.table] for piece in pieces])
-            order = order_of(np.concatenate([piece.first[each.table] for piece in pieces]), last)
-            hashes[each.table], found[each.table] = own[order], inverse(order)
-            state[each.table] = rearranged(stacked([piece.tables[each.table] for piece in pieces]), order)
-        for name, (table, number) in self.shape.follows.items():
-            places = found[table][_references(pieces, name, table, number)]
-            rows = stacked([piece.tables[name] for piece in pieces])
-            order = order_of(places, len(found[table]))
-            state[name] = rearranged(with_numbers(rows, number, places), order)
-        known = np.sort(np.concatenate([piece.known for piece in pieces]), kind="stable")
-        return Part(state, known, hashes)
+        ranks = np.arange(len(wanted)) if first is None else ranks_of(first, int(first.max(initial=-1)) + 1)
+        selections, unknown = self._selections(wanted, ranks)
+        found = gathered(self.shape, selections, len(wanted))
+        by_rank = np.empty_like(wanted)
+        by_rank[ranks] = wanted
+        hashes = {each.table: _spread(by_rank, found.ends[each.table]) for each in self.shape.numbered}
+        is_known = np.ones(len(wanted), np.bool_)
+        is_known[unknown] = False
+        return Part({**self.layers[-1].rest, **found.tables}, wanted[is_known[ranks]], hashes)
+
+    def _selections(self, wanted: Hashes, ranks: Indexes) -> tuple[list[Selection], Indexes]:
+        """Where the newest rows of some ascending hashes are, and the ranks of those that are nowhere."""
+        found: list[Selection] = []
+        for layer in reversed(self.layers):
+            begins = np.array([block.hashes[0] for block in layer.blocks[1:]], np.uint64)
+            bounds = 0, *np.searchsorted(wanted, begins), len(wanted)
+            rest = []
+            for block, (begin, end) in zip(layer.blocks, pairwise(bounds), strict=True):
+                asked = frozen(wanted[begin:end]), frozen(ranks[begin:end])
+                places, own, *others = split_found(frozen(block.hashes), *asked)
+                rest.append(others)
+                found += [Selection(block, places, own)] if len(places) else []
+            wanted, ranks = rest[0] if len(rest) == 1 else map(np.concatenate, zip(*rest, strict=True))
+        nowhere = np.empty(0, np.int64)
+        return found or [Selection(self._blocks[-1], nowhere, nowhere)], ranks
 
     def after(self, part: Part, state: State) -> LayeredState:
         """The state in layers after a part of it has changed."""
@@ -197,35 +197,9 @@ class LayeredState(Mapping[str, pa.Table]):
         return LayeredState(self.shape, layers, masks or None, self._began)
 
 
-class _Piece(NamedTuple):
-    """What a part takes from one block."""
-
-    known: Hashes
-    tables: Mapping[str, pa.Table]
-    rows: Mapping[str, Indexes]
-    """The rows of the block's tables that these are, ascending."""
-    hashes: Mapping[str, Hashes]
-    """The hashes of the rows of numbered tables."""
-    first: Mapping[str, Indexes]
-    """The first tuples of their groups."""
-
-
-def _piece(shape: Shape, block: Block, found: Hashes, places: Indexes, first: Indexes) -> _Piece:
-    rows = {name: block.rows(name, places) for name in shape.kept}
-    tables = {name: rows_of(block.tables[name], rows[name]) for name in shape.kept}
-    names = [each.table for each in shape.numbered]
-    hashes = {name: block.spread(name, places, found) for name in names}
-    return _Piece(found, tables, rows, hashes, {name: block.spread(name, places, first) for name in names})
-
-
-def _references(pieces: Sequence[_Piece], name: str, table: str, number: str) -> Indexes:
-    """To which rows of a numbered table the rows of one that follows refer, if the pieces are stacked."""
-    found, offset = [], 0
-    for piece in pieces:
-        # Both ascend, so each search is near the last one.
-        found.append(offset + find_sorted(piece.rows[table], numbers(column(piece.tables[name], number))))
-        offset += len(piece.rows[table])
-    return np.concatenate(found)
+def _spread(hashes: Hashes, ends: Indexes | None) -> Hashes:
+    """The hash of each row, if the rows of each end at some places."""
+    return hashes if ends is None else np.repeat(hashes, np.diff(ends, prepend=0))
 
 
 def _with_top(below: tuple[Block, ...], masks: tuple[Mask, ...], top: Block) -> tuple[Mask, ...]:

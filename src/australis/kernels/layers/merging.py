@@ -7,11 +7,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-import pyarrow as pa
 
-from australis.kernels.arrays import Indexes, Mask, column, numbers, rows_of, with_numbers
+from australis.kernels.arrays import Indexes, Mask, by_slot, frozen
+from australis.kernels.compiled import njit
 from australis.kernels.kernel import Due
-from australis.kernels.layers.layer import Block, Layer, Shape, ranges
+from australis.kernels.layers.gathering import Selection, gathered
+from australis.kernels.layers.layer import Block, Hashes, Layer, Shape
 
 _HASHES = 1 << 64
 _JOINED_MOST = 2
@@ -44,8 +45,8 @@ def merged_blocks(
     count = 1 if bytes_most is None else -(-sum(block.nbytes for block in blocks) // bytes_most)
     made = 0
     for first, beyond in _ranges_of_hashes(max(count, 1)):
-        cuts = [block.between(shape, first, beyond) for block in blocks]
-        block = _merged(shape, [cut for cut in cuts if len(cut.hashes)] or cuts[:1], lowest=lowest)
+        cuts = [block.between(shape, first, beyond) for block in blocks if block.reaches(first, beyond)]
+        block = _merged(shape, cuts or [blocks[0].between(shape, first, beyond)], lowest=lowest)
         if len(block.hashes) or (beyond == _HASHES and not made):
             made += 1
             yield replace(block, rest=layers[-1].rest)
@@ -59,61 +60,61 @@ def _ranges_of_hashes(count: int) -> Iterator[tuple[int, int]]:
 
 def _merged(shape: Shape, newest_first: Sequence[Block], *, lowest: bool) -> Block:
     """Blocks as one."""
-    hashes = np.concatenate([block.hashes for block in newest_first])
-    # A stable sort of a few sorted runs only merges them.
-    order = np.argsort(hashes, kind="stable")
-    in_order = hashes[order]
-    chosen = order[np.append(True, in_order[1:] != in_order[:-1])] if len(order) else order
-    begins, ends = {}, {}
-    for name in newest_first[0].tables:
-        begins[name], ends[name] = _extents(name, newest_first)
+    ends = np.cumsum([0, *(len(block.hashes) for block in newest_first)])
+    hashes, chosen = _each_once([block.hashes for block in newest_first])
     if lowest:
-        chosen = chosen[_has_rows(begins, ends, chosen)]
-    tables, kept_ends = {}, {}
-    places: dict[str, Indexes] = {}
-    for name in shape.kept:
-        rows = ranges(begins[name][chosen], ends[name][chosen])
-        stack = [block.tables[name] for block in newest_first]
-        if name in shape.follows:
-            table, number = shape.follows[name]
-            stack = _renumbered(newest_first, name, table, number, places[table])
-        else:
-            places[name] = np.full(sum(part.num_rows for part in stack), -1)
-            places[name][rows] = np.arange(len(rows))
-        tables[name] = rows_of(pa.concat_tables(stack).combine_chunks(), rows)
-        counts = ends[name][chosen] - begins[name][chosen]
-        kept_ends[name] = None if (counts == 1).all() else np.cumsum(counts)
-    return Block(hashes[chosen], tables, kept_ends, newest_first[0].rest, _due(newest_first, chosen))
+        kept = np.concatenate([_has_rows(block) for block in newest_first])[chosen]
+        hashes, chosen = hashes[kept], chosen[kept]
+    found = gathered(shape, _selections(newest_first, ends, chosen), len(chosen))
+    return Block(hashes, *found, newest_first[0].rest, _due(newest_first, chosen))
 
 
-def _renumbered(
-    blocks: Sequence[Block], name: str, table: str, number: str, places: Indexes
-) -> list[pa.Table]:
-    """The tables that follow one, referring to the places that its rows have after the merge."""
-    found, offset = [], 0
-    for block in blocks:
-        rows = block.tables[name]
-        found.append(with_numbers(rows, number, places[offset + numbers(column(rows, number))]))
-        offset += block.tables[table].num_rows
-    return found
+def _each_once(newest_first: Sequence[Hashes]) -> tuple[Hashes, Indexes]:
+    """The ascending hashes of some runs, and where each is first if the runs lie one after the other."""
+    ends = np.cumsum([0, *map(len, newest_first)])
+    runs = [(own, np.arange(*extent)) for own, extent in zip(newest_first, pairwise(ends), strict=True)]
+    while len(runs) > 1:
+        pairs = zip(runs[::2], runs[1::2], strict=False)
+        merges = [_both(*map(frozen, (*newer, *older))) for newer, older in pairs]
+        runs = [*merges, *runs[len(merges) * 2 :]]
+    return runs[0]
 
 
-def _extents(name: str, blocks: Sequence[Block]) -> tuple[Indexes, Indexes]:
-    """Where the rows of each hash begin and end, if the tables of the blocks lie one after the other."""
-    begins, ends, offset = [], [], 0
-    for block in blocks:
-        known = block.ends[name]
-        end = np.arange(1, len(block.hashes) + 1) if known is None else known
-        ends.append(end + offset)
-        begins.append(np.concatenate([[0], end[:-1]])[: len(end)] + offset)
-        offset += block.tables[name].num_rows
-    return np.concatenate(begins).astype(np.int64), np.concatenate(ends).astype(np.int64)
+@njit(nogil=True)
+def _both(newer: Hashes, their: Indexes, older: Hashes, others: Indexes) -> tuple[Hashes, Indexes]:
+    """The ascending hashes of two runs, each once, and where each is; of one in both, the newer counts."""
+    hashes, places = np.empty(len(newer) + len(older), np.uint64), np.empty(len(newer) + len(older), np.int64)
+    first, second, count = 0, 0, 0
+    while first < len(newer) and second < len(older):
+        # Without branches, which no processor could foresee.
+        one, other = newer[first], older[second]
+        is_newer = one <= other
+        hashes[count] = one if is_newer else other
+        places[count] = their[first] if is_newer else others[second]
+        first, second, count = first + is_newer, second + (other <= one), count + 1
+    for at in range(first, len(newer)):
+        hashes[count], places[count], count = newer[at], their[at], count + 1
+    for at in range(second, len(older)):
+        hashes[count], places[count], count = older[at], others[at], count + 1
+    return hashes[:count], places[:count]
 
 
-def _has_rows(begins: dict[str, Indexes], ends: dict[str, Indexes], chosen: Indexes) -> Mask:
-    found: Mask = np.zeros(len(chosen), np.bool_)
-    for name in begins:
-        found |= ends[name][chosen] > begins[name][chosen]
+def _selections(blocks: Sequence[Block], ends: Indexes, chosen: Indexes) -> list[Selection]:
+    """Which hashes are chosen of each block, if those of all lie one after the other up to some ends."""
+    owners = np.repeat(np.arange(len(blocks)), np.diff(ends))
+    ranks, begins = by_slot(owners[chosen], len(blocks))
+    own = [ranks[begin:end] for begin, end in pairwise(begins)]
+    triples = zip(blocks, own, ends[:-1], strict=True)
+    return [Selection(block, chosen[each] - begin, each) for block, each, begin in triples]
+
+
+def _has_rows(block: Block) -> Mask:
+    """Which hashes of a block are not forgotten."""
+    found: Mask = np.zeros(len(block.hashes), np.bool_)
+    for ends in block.ends.values():
+        if ends is None:
+            return np.ones(len(block.hashes), np.bool_)
+        found |= np.diff(ends, prepend=0) > 0
     return found
 
 

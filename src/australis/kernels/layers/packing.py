@@ -17,10 +17,11 @@ import numpy as np
 import pyarrow as pa
 
 from australis.errors import KernelError, Problem
-from australis.kernels.arrays import Mask, column, numbers
+from australis.kernels.arrays import Indexes, Mask, column, numbers
 from australis.kernels.expressions import truths
 from australis.kernels.kernel import Due
-from australis.kernels.layers.layer import Block, Layer
+from australis.kernels.layers.layer import Block, Layer, no_rows
+from australis.kernels.layers.narrow import narrowed
 
 _MAGIC = b"AusLayer"
 _TAIL = struct.Struct("<QI8s")
@@ -70,8 +71,10 @@ def _tables(block: Block) -> list[tuple[str, str, pa.Table]]:
     if block.due is not None:
         index |= {_MARK: pa.array(block.due.marks), _TIME: pa.array(block.due.times)}
         index[_QUIET] = pa.array(block.due.quiet)
-    index |= {f"{name} ends": pa.array(ends) for name, ends in block.ends.items() if ends is not None}
-    kept = [(_KEPT, name, table) for name, table in block.tables.items()]
+    for name, ends in block.ends.items():
+        if ends is not None and block.tables[name].num_rows:
+            index[f"{name} ends"] = pa.array(ends)
+    kept = [(_KEPT, name, narrowed(table)) for name, table in block.tables.items()]
     return [
         (_INDEX, "", pa.table(index)),
         *kept,
@@ -82,14 +85,19 @@ def _tables(block: Block) -> list[tuple[str, str, pa.Table]]:
 def _block(found: Mapping[tuple[str, str], pa.Table]) -> Block:
     index = found[_INDEX, ""]
     tables = {name: table for (kind, name), table in found.items() if kind == _KEPT}
-    has_ends = {name for name in tables if f"{name} ends" in index.column_names}
-    ends = {name: numbers(column(index, f"{name} ends")) if name in has_ends else None for name in tables}
+    ends = {name: _ends(index, name, table) for name, table in tables.items()}
     due = None
     if _MARK in index.column_names:
         due = Due(numbers(column(index, _MARK)), numbers(column(index, _TIME)), _quiet(index))
     rest = {name: table for (kind, name), table in found.items() if kind == _REST}
     hashes = column(index, _HASH).to_numpy() if index.num_rows else np.empty(0, np.uint64)
     return Block(hashes, tables, ends, rest, due)
+
+
+def _ends(index: pa.Table, name: str, table: pa.Table) -> Indexes | None:
+    if f"{name} ends" in index.column_names:
+        return numbers(column(index, f"{name} ends"))
+    return None if table.num_rows else no_rows(index.num_rows)
 
 
 def _quiet(index: pa.Table) -> Mask:
