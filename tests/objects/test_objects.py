@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -12,10 +14,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.app.files import australis
 from tests.engine.ledger.copies.places import counted, counting, kill, push
 from tests.objects.server import S3Server
 
-from australis import Node
+from australis import NetworkBuilder, Node
 from australis.engine.ledger import RootTaken
 from australis.engine.observe import verify
 from australis.engine.store import Root
@@ -151,6 +154,26 @@ def test_a_large_object_is_read_in_parts(uri: str) -> None:
         file.seek(9_000_000)
         assert file.read(1000) == data[9_000_000:9_001_000]
     assert root.fetch("segments/large") == data
+
+
+# --- read from elsewhere
+
+
+def test_a_root_is_read_on_a_machine_without_its_catalogue(uri: str, tmp_path: Path) -> None:
+    net = NetworkBuilder("readings")
+    net.input("s", "x long").point("point", history="1 hour")
+    with Node(uri, catalog=tmp_path / "here", runner="light") as node:
+        node.deploy(net.build())
+        node.push("s", [{"x": 1}, {"x": 2}])
+        node.drain()
+        stats = australis("stats", "--root", uri, "--json")
+        assert json.loads(stats.stdout)["inputs"]["s"]["received"] == 2
+        history = australis("history", "point", "--root", uri)
+        assert [json.loads(line)["x"] for line in history.stdout.splitlines()] == [1, 2]
+        query = australis("query", "point", "x > 1", "--root", uri)
+        assert json.loads(query.stdout)["x"] == 2
+        assert "no node answers" in query.stderr
+    assert not list(Path(tempfile.gettempdir()).glob("australis-catalog-*"))
 
 
 # --- what is said

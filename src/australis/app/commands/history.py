@@ -57,7 +57,7 @@ def command(
       australis history pos --since 1d --output yesterday.parquet --root root
       australis history pos --files --root root
     """
-    root = RootOptions.take(options)
+    root = running.for_reading(RootOptions.take(options))
     network = running.network_of(root)
     schema = point_schema(network, point)
     if output is not None and output != STANDARD_STREAM:

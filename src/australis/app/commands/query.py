@@ -78,7 +78,8 @@ def command(
       australis query --name speeders --root root
       australis query --list --root root
     """
-    root, asked = RootOptions.take(options), QueryOptions(point, expression, net, expressions(maps))
+    root = running.for_reading(RootOptions.take(options))
+    asked = QueryOptions(point, expression, net, expressions(maps))
     _check(asked, name, listed)
     with stoppable() as stop, suppress(KeyboardInterrupt):
         wanted = Wanted(output, limit, as_json, stop)

@@ -15,6 +15,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
+from australis.app import running
 from australis.app.options import RootOptions, root_argument
 from australis.app.showing import statistics_tables as shown
 from australis.engine import observe
@@ -52,7 +53,7 @@ def command(as_json: bool, watch: bool, every: float, shed: bool, **options: Any
     """
     if shed and watch:
         raise click.UsageError("--shed is a list of all that was, and not for --watch")
-    given = RootOptions.take(options)
+    given = running.for_reading(RootOptions.take(options))
     root = given.catalog or Path(given.root)
     if shed:
         _print_shed(root, as_json)

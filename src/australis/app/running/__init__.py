@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from australis.app.running.quiet_start import quietly
     from australis.app.running.reference_engine import ReferenceEngine
     from australis.app.running.roots import (
+        for_reading,
         network_of,
         optimisations_of,
         reach_node,
@@ -46,6 +47,8 @@ else:
             "quiet_start": ("quietly",),
             "reference_engine": ("ReferenceEngine",),
             "roots": (
+                "for_reading",
+                "for_reading",
                 "network_of",
                 "optimisations_of",
                 "reach_node",
@@ -71,6 +74,7 @@ __all__ = [
     "RunRequest",
     "Stop",
     "Summary",
+    "for_reading",
     "network_of",
     "open_inputs",
     "optimisations_of",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 from rich.console import Console
 
 import australis
@@ -16,11 +18,23 @@ from australis.app.running.quiet_start import quietly
 from australis.app.showing import announce
 from australis.engine import observe
 from australis.engine.control import Control, reach
-from australis.engine.ledger import Record, known_catalog, known_record
+from australis.engine.ledger import Record, has_copies, known_catalog, known_record, restored_catalog
 from australis.engine.store import Root, catalog_folder
 
 if TYPE_CHECKING:
     from australis.engine import Node
+
+
+def for_reading(options: RootOptions) -> RootOptions:
+    """The same root, to be read only: without the folder of its catalogue, by the copies in the root.
+
+    What is restored of them is there until the command ends.
+    """
+    root = Root.of(options.root)
+    if options.catalog is not None or root.local is not None or not has_copies(root):
+        return options
+    restored = click.get_current_context().with_resource(restored_catalog(root))
+    return replace(options, catalog=restored)
 
 
 def network_of(options: RootOptions) -> Network:

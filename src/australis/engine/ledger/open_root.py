@@ -61,7 +61,9 @@ def _make_ready(root: Root, home: Home, garbage: Garbage) -> Owner | None:
     """Bring the catalogue up to date if the root has copies of it, else refuse one that lacks anything."""
     if has_copies(root):
         owner = read_owner(root)
-        restore(home, Copies(root), 0 if owner is None else owner.epoch)
+        commit = restore(home, Copies(root), 0 if owner is None else owner.epoch)
+        if commit is not None:
+            _log.warning("%s is restored from commit %d in the root", home, commit)
         return owner
     owner = check_unopened(root, home)
     _check_catalog(home, garbage)

@@ -22,21 +22,22 @@ _TRIES = 5
 _log = logging.getLogger(__name__)
 
 
-def restore(home: Home, copies: Copies, epoch: int) -> None:
+def restore(home: Home, copies: Copies, epoch: int) -> int | None:
     """Bring the catalogue of a root up to date; without a usable one, from the newest snapshot.
 
-    `epoch` is the last one that the root knows of. There must be a snapshot.
+    `epoch` is the last one that the root knows of. There must be a snapshot; returns its commit if it was
+    needed.
     """
     for _ in range(_TRIES):
         listed = copies.listed()
         assert listed.snapshot is not None, "a catalogue that was copied"
         try:
-            if not _is_usable(home, epoch, copies, listed):
+            is_usable = _is_usable(home, epoch, copies, listed)
+            if not is_usable:
                 _replace(home, copies.image(listed.snapshot))
-                _log.warning("%s is restored from commit %d in the root", home, listed.snapshot.number)
             with closing(home.connect()) as db:
                 _apply_rest(db, copies, listed)
-            return
+            return None if is_usable else listed.snapshot.number
         except FileNotFoundError:
             # The node that has the root has written another snapshot, and deleted what that replaces.
             continue
