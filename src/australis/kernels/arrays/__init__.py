@@ -18,7 +18,7 @@ from australis.kernels.arrays.columns import (
     stacked,
     with_numbers,
 )
-from australis.kernels.arrays.groups import GroupCodes, dense, encode, first_rows, normalised
+from australis.kernels.arrays.groups import GroupCodes, dense, encode, first_rows, normalised, numbered
 from australis.kernels.arrays.hashing import DIGEST_BYTES, Digests, digests, partitions, spark_hash
 from australis.kernels.arrays.numbered_rows import Numbered, PortKeys, by_group, without_keys
 from australis.kernels.arrays.ranges import (
@@ -63,6 +63,7 @@ __all__ = [
     "lower_to_least",
     "members",
     "normalised",
+    "numbered",
     "numbers",
     "partitions",
     "present",

@@ -6,13 +6,15 @@ as in SQL's GROUP BY: NULL equals NULL, NaN equals NaN, -0.0 equals 0.0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from australis.kernels.arrays.columns import Indexes, column, numbers
+from australis.kernels.arrays.columns import Indexes, column, frozen, joined, numbers
+from australis.kernels.arrays.text_codes import text_codes
 from australis.kernels.compiled import njit
 from australis.kernels.expressions import arrow, nulls
 
@@ -70,14 +72,23 @@ def normalised(keys: pa.Array) -> pa.Array:
 
 def dense(*parts: pa.Array) -> Indexes:
     """Dense numbers for the normalised keys in some arrays, concatenated, by first occurrence."""
+    if parts[0].type == pa.string() and _are_small_texts(parts):
+        return text_codes(parts[0].slice(0, 0), joined(*parts))
     chunks = pa.chunked_array(list(parts)).dictionary_encode(null_encoding="encode").chunks
     nothing = np.empty(0, np.int64)  # There are no chunks at all if all parts are empty.
     return np.concatenate([nothing, *(chunk.indices.to_numpy() for chunk in chunks)])
 
 
+def _are_small_texts(parts: Sequence[pa.Array]) -> bool:
+    """Whether there is no NULL, and one array can have all texts."""
+    return not any(part.null_count for part in parts) and sum(part.nbytes for part in parts) < 2**31
+
+
 def _codes(known: list[pa.Array], given: list[pa.Array]) -> Indexes:
     """The codes of the given rows; each list has one array for each attribute grouped by."""
     if len(given) == 1:
+        if given[0].type == pa.string() and not (known[0].null_count or given[0].null_count):
+            return text_codes(known[0], given[0])
         quick = _whole_codes(known[0], given[0])
         return dense(known[0], given[0])[len(known[0]) :] if quick is None else quick
     combined = dense(known[0], given[0])
@@ -90,14 +101,31 @@ def _codes(known: list[pa.Array], given: list[pa.Array]) -> Indexes:
 
 
 def _whole_codes(known: pa.Array, given: pa.Array) -> Indexes | None:
-    """The codes of whole numbers, if there is no NULL.
-
-    If they are few, the table has a place for each from the least to the greatest, else for each hash.
-    """
+    """The codes of whole numbers, if there is no NULL."""
     whole = pa.types.is_integer(given.type) or pa.types.is_timestamp(given.type)
     if not whole or given.null_count or known.null_count or not len(given):
         return None
-    old, new = numbers(known), numbers(given)
+    return _number_all(numbers(known), numbers(given))
+
+
+def numbered(values: Indexes) -> tuple[Indexes, Indexes]:
+    """Dense numbers for whole numbers, by first occurrence, and the first row of each.
+
+    >>> codes, firsts = numbered(np.array([7, 5, 7, 6]))
+    >>> codes.tolist(), firsts.tolist()
+    ([0, 1, 0, 2], [0, 1, 3])
+    """
+    if not len(values):
+        return values, values
+    codes = _number_all(frozen(values[:0]), frozen(values))
+    return codes, first_rows(codes, 0, int(codes.max()) + 1)
+
+
+def _number_all(old: Indexes, new: Indexes) -> Indexes:
+    """The codes of at least one number, after some that are known.
+
+    If they are few, the table has a place for each from the least to the greatest, else for each hash.
+    """
     least = min(int(new.min()), int(old.min(initial=new[0])))
     spread = max(int(new.max()), int(old.max(initial=new[0]))) - least + 1
     if spread > max(_SPARSE_MOST * (len(old) + len(new)), _SPREAD_LEAST):

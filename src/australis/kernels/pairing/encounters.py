@@ -91,8 +91,8 @@ class Encounters:
     def _of(
         self, state: State, lefts: Arrived, rights: Arrived, sequence: Moments, marks: tuple[Marks, Marks]
     ) -> Encounter:
-        found = self._keys.encode(state[KEYS], 0, lefts.batch)
-        both = self._keys.encode(found.keys, 1, rights.batch)
+        found = self._keys.encode_arrived(state[KEYS], 0, lefts, self._sides[0])
+        both = self._keys.encode_arrived(found.keys, 1, rights, self._sides[1])
         added = (self._kept_table(0, lefts, found.codes), self._kept_table(1, rights, both.codes))
         return Encounter(
             state,

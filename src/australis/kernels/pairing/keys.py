@@ -10,10 +10,21 @@ import pyarrow as pa
 
 from australis.algebra.schema import Schema
 from australis.errors import KernelError, Problem
-from australis.kernels.arrays import GroupCodes, Indexes, Numbered, PortKeys, column, encode, grown, numbers
+from australis.kernels.arrays import (
+    GroupCodes,
+    Indexes,
+    Numbered,
+    PortKeys,
+    column,
+    encode,
+    grown,
+    numbered,
+    numbers,
+    rows_of,
+)
 from australis.kernels.expressions import nulls
 from australis.kernels.kernel import State
-from australis.kernels.ordering import Passed, Side
+from australis.kernels.ordering import Arrived, Passed, Side
 
 KEY = "#key"
 """The column of kept tuples with the code of their key."""
@@ -48,6 +59,18 @@ class Keys:
         if missing is None:
             return found
         return GroupCodes(np.where(missing, NO_KEY, found.codes), found.keys, found.count)
+
+    def encode_arrived(self, known: pa.Table, port: int, arrived: Arrived, side: Side) -> GroupCodes:
+        """The codes of the tuples that arrived on one side.
+
+        Where the group of a tuple determines its key, one tuple of each group is encoded for all.
+        """
+        names = self._names[port]
+        if side.order.by_progress or not names or not set(names) <= set(side.order.group_by):
+            return self.encode(known, port, arrived.batch)
+        groups, firsts = numbered(arrived.codes)
+        found = self.encode(known, port, rows_of(arrived.batch.select(list(dict.fromkeys(names))), firsts))
+        return GroupCodes(found.codes[groups], found.keys, found.count)
 
     def asked(self, port: int, batch: pa.Table) -> pa.Table:
         """The distinct keys of a batch of the other side, without NULLs, under the names at a port.

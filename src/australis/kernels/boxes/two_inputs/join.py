@@ -70,7 +70,7 @@ class JoinKernel(TwoStreamsKernel):
 
     def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
         arrived = self._sides[port].arrive(state, batch)
-        found = self._keys.encode(state[KEYS], port, arrived.batch)
+        found = self._keys.encode_arrived(state[KEYS], port, arrived, self._sides[port])
         pairs = self._pairing.pairs(self._meeting(state[SIDES[1 - port]], port, arrived, found))
         after = {**state, **arrived.state, KEYS: found.keys}
         added = {port: self._kept_table(port, arrived, found.codes)}
@@ -89,9 +89,9 @@ class JoinKernel(TwoStreamsKernel):
         the later of its tuples.
         """
         lefts = self._sides[0].arrive(state, left)
-        found = self._keys.encode(state[KEYS], 0, lefts.batch)
+        found = self._keys.encode_arrived(state[KEYS], 0, lefts, self._sides[0])
         rights = self._sides[1].arrive(state, right)
-        both = self._keys.encode(found.keys, 1, rights.batch)
+        both = self._keys.encode_arrived(found.keys, 1, rights, self._sides[1])
         added = {
             0: self._kept_table(0, lefts, found.codes),
             1: self._kept_table(1, rights, both.codes),
