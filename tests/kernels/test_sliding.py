@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 from typing import Any
 from unittest import mock
 
@@ -25,6 +26,7 @@ CALLS = {
     "sx": "sum(x)",
     "sn": "sum(n)",
     "sd": "sum(d)",
+    "ad": "avg(d)",
     "ax": "avg(x)",
     "an": "avg(n)",
     "lo": "min(x)",
@@ -71,9 +73,8 @@ def tuples(count: int) -> list[tuple[Any, ...]]:
         at += draw.choice([0, 0, 1, 1, 1, 2, 40])
         x = draw.choice([None, 0.1, -0.0, 1e16, -1e16, 3.3, float("nan")])
         s = draw.choice([None, "", "same beginning a", "same beginning b", "z"])
-        found.append(
-            (at + draw.randrange(3), draw.randrange(3), x, draw.choice([None, -5, 2, 2**62]), None, s)
-        )
+        n, d = draw.choice([None, -5, 2, 2**62]), draw.choice([None, "-0.01", "9999.99", "-9999.99", "3"])
+        found.append((at + draw.randrange(3), draw.randrange(3), x, n, d and Decimal(d), s))
     return found
 
 

@@ -107,6 +107,11 @@ class Accumulator(ABC):
         before = np.concatenate([[0], np.cumsum(self._present[ranges.rows])])
         return before[ranges.highs] - before[ranges.lows]
 
+    def counted_doubles(self, ranges: Ranges) -> tuple[Ranges, list[Numbers]]:
+        """The ranges of the rows that count, and each argument of these as doubles."""
+        counted = ranges if self._present is None else ranges.only(self._present[ranges.rows])
+        return counted, [numbers(array)[counted.rows].astype(np.float64, copy=False) for array in self.args]
+
     def counted_in(self, ranges: Ranges) -> Mask:
         """Which of the rows of ranges count."""
         return np.ones(len(ranges.rows), np.bool_) if self._present is None else self._present[ranges.rows]

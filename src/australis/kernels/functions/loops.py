@@ -136,6 +136,33 @@ def add_decimals(
 
 
 @njit(nogil=True)
+def add_decimal_ranges(
+    sums: Numbers, slots: Indexes, lows: Indexes, highs: Indexes, low: Numbers, high: Indexes
+) -> None:
+    """Add ranges of 128-bit numbers, as differences of running sums; no sum exceeds its bound on the way."""
+    running = np.zeros((low.shape[0] + 1, 3), np.uint64)
+    for row in range(low.shape[0]):
+        running[row + 1] = running[row]
+        _add_words(running[row + 1], low[row], np.uint64(high[row]), np.uint64(high[row] >> 63))
+    for window in range(slots.shape[0]):
+        total, before, after = sums[slots[window]], running[lows[window]], running[highs[window]]
+        _add_words(total, after[0], after[1], after[2])
+        # Less a number is its complement and one more.
+        _add_words(total, ~before[0], ~before[1], ~before[2])
+        _add_words(total, np.uint64(1), np.uint64(0), np.uint64(0))
+
+
+@njit(nogil=True)
+def greatest_magnitude(low: Numbers, high: Indexes) -> float:
+    """About the greatest magnitude of some numbers of two words."""
+    greatest = 0.0
+    for row in range(low.shape[0]):
+        above, below = (~high[row], ~low[row]) if high[row] < 0 else (high[row], low[row])
+        greatest = max(greatest, np.float64(above) * 2.0**64 + np.float64(below) + 1.0)
+    return greatest
+
+
+@njit(nogil=True)
 def _add_words(total: Numbers, low: int, middle: int, high: int) -> None:
     """Add a number of three words to another; a word that wrapped is less than what was added."""
     total[0] += low

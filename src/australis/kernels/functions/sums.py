@@ -13,8 +13,15 @@ from australis.algebra.expr import WindowCall
 from australis.kernels.arrays import Indexes, Mask, Numbers, grown, numbers, present
 from australis.kernels.expressions import arrow, validity, words
 from australis.kernels.functions.accumulator import Accumulator, Ranges, Totals
-from australis.kernels.functions.loops import add_decimals, add_deviations, add_numbers, add_products
-from australis.kernels.functions.sliding import deviate_ranges, sum_ranges
+from australis.kernels.functions.loops import (
+    add_decimal_ranges,
+    add_decimals,
+    add_deviations,
+    add_numbers,
+    add_products,
+    greatest_magnitude,
+)
+from australis.kernels.functions.sliding import correlate_ranges, deviate_ranges, sum_ranges
 
 _EXACT_DIGITS = 100
 """More digits than any sum or quotient of a window needs, so that only the result is rounded."""
@@ -97,8 +104,7 @@ class Variance(Totals):
 
     def add_ranges(self, ranges: Ranges, count: int) -> None:
         self.grow(count)
-        ranges = ranges if self._present is None else ranges.only(self._present[ranges.rows])
-        values = numbers(self.args[0])[ranges.rows].astype(np.float64, copy=False)
+        ranges, (values,) = self.counted_doubles(ranges)
         deviate_ranges(*self.tallies, ranges.slots, ranges.lows, ranges.highs, values)
 
     def finish(self, slots: Indexes) -> pa.Array:
@@ -145,6 +151,11 @@ class Correlation(Totals):
         slots, rows = self.without_nulls(slots, rows)
         add_products(*self.tallies, slots, rows, *map(numbers, self.args))
 
+    def add_ranges(self, ranges: Ranges, count: int) -> None:
+        self.grow(count)
+        ranges, values = self.counted_doubles(ranges)
+        correlate_ranges(*self.tallies, ranges.slots, ranges.lows, ranges.highs, *values)
+
     def finish(self, slots: Indexes) -> pa.Array:
         counts, _, _, products, x_squares, y_squares = (tally[slots] for tally in self.tallies)
         divisors = np.sqrt(x_squares * y_squares)
@@ -154,6 +165,9 @@ class Correlation(Totals):
 
 class DecimalSum(Accumulator):
     """`sum` of decimals: exact, and NULL once it has exceeded the digits of its type."""
+
+    sums: Numbers
+    """Three words for each slot, the lowest first."""
 
     @staticmethod
     def stored_types(call: WindowCall) -> tuple[pa.DataType, ...]:
@@ -167,12 +181,37 @@ class DecimalSum(Accumulator):
         self.bound = np.array(_two_words(10**self.call.type.precision), np.uint64)
 
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
-        new = np.zeros((count - len(self.counts), 3), np.uint64)
-        self.sums = np.concatenate([self.sums, new])
-        self.counts, self.overflown = grown(self.counts, count), grown(self.overflown, count)
+        self._grow(count)
         slots, rows = self.without_nulls(slots, rows)
         low, high = (np.ascontiguousarray(part) for part in words(self.args[0]))
         add_decimals(self.sums, self.counts, self.overflown, slots, rows, low, high, self.bound)
+
+    def add_ranges(self, ranges: Ranges, count: int) -> None:
+        counted = ranges if self._present is None else ranges.only(self._present[ranges.rows])
+        low, high = (np.ascontiguousarray(part[counted.rows]) for part in words(self.args[0]))
+        if not self._is_within_bound(counted, low, high):
+            super().add_ranges(ranges, count)
+            return
+        self._grow(count)
+        self.counts[counted.slots] += counted.highs - counted.lows
+        add_decimal_ranges(self.sums, counted.slots, counted.lows, counted.highs, low, high)
+
+    def _is_within_bound(self, ranges: Ranges, low: Numbers, high: Numbers) -> bool:
+        """Whether no sum can exceed the digits of its type on the way: what is far from it is not looked at.
+
+        Sums beyond two words are beyond all bounds.
+        """
+        loaded = [np.ascontiguousarray(self.sums[:, word]) for word in (0, 1)]
+        if (self.sums[:, 2].view(np.int64) != self.sums[:, 1].view(np.int64) >> 63).any():
+            return False
+        begun = greatest_magnitude(loaded[0], loaded[1].view(np.int64))
+        most = greatest_magnitude(low, high) * int((ranges.highs - ranges.lows).max(initial=0))
+        return bool(begun + most < 0.5 * 10.0**self.call.type.precision)
+
+    def _grow(self, count: int) -> None:
+        new = np.zeros((count - len(self.counts), 3), np.uint64)
+        self.sums = np.concatenate([self.sums, new])
+        self.counts, self.overflown = grown(self.counts, count), grown(self.overflown, count)
 
     def finish(self, slots: Indexes) -> pa.Array:
         null = (self.counts[slots] == 0) | (self.overflown[slots] != 0)
