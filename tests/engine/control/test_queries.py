@@ -13,7 +13,7 @@ from tests.engine.control.house import House, bare, both, cars, fast, reached
 from australis.engine.control.address import FILE
 from australis.engine.control.client import Control, reach
 from australis.engine.control.server import ControlServer
-from australis.engine.control.streams import End
+from australis.engine.control.streams import End, Stream
 from australis.engine.control.temporary_queries import FILE as GUESTS
 from australis.engine.control.temporary_queries import Guests
 from australis.errors import EngineError, Problem
@@ -30,6 +30,30 @@ def test_a_query_reads_history_and_then_what_comes(house: House, control: Contro
         assert next(found)[1]["speed"].to_pylist() == [95.0, 100.0]
         with reached(tmp_path) as other:
             assert other.attached() == {"query1": fast()}
+    assert control.attached() == {}
+
+
+def test_a_client_may_go_before_its_query_is_read(
+    house: House, control: Control, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stream ends though it had not subscribed when its client went."""
+    begin, has_ended = Stream._send_all, threading.Event()
+    end = Stream.end
+
+    def begin_late(stream: Stream, output: str) -> None:
+        assert has_ended.wait(30)
+        begin(stream, output)
+
+    def end_first(stream: Stream) -> None:
+        with stream._changed:
+            stream._over = True
+        has_ended.set()
+        end(stream)
+
+    monkeypatch.setattr(Stream, "_send_all", begin_late)
+    monkeypatch.setattr(Stream, "end", end_first)
+    with control.attach(fast()):
+        pass
     assert control.attached() == {}
 
 

@@ -84,6 +84,9 @@ class Stream:
     def _send_all(self, output: str) -> None:
         with self._query.subscribe(output, follow=self._follow) as tables:
             with self._changed:
+                # The client may be gone already: whoever ended the stream did not know of this subscription.
+                if self._over:
+                    return
                 self._subscriptions.append(tables)
             for table in tables:
                 for each in slices(table):
