@@ -83,11 +83,8 @@ class Stream:
 
     def _send_all(self, output: str) -> None:
         with self._query.subscribe(output, follow=self._follow) as tables:
-            with self._changed:
-                # The client may be gone already: whoever ended the stream did not know of this subscription.
-                if self._over:
-                    return
-                self._subscriptions.append(tables)
+            if not self._enlist(tables):
+                return
             for table in tables:
                 for each in slices(table):
                     if self._over:
@@ -95,6 +92,12 @@ class Stream:
                     self._channel.send({"table": output}, each)
                     if not self._wait_until_taken(output):
                         return
+
+    def _enlist(self, subscription: Subscription) -> bool:
+        """Let `end` end a subscription, too; False if it was called already, as the client may have gone."""
+        with self._changed:
+            self._subscriptions.append(subscription)
+            return not self._over
 
     def _wait_until_taken(self, output: str) -> bool:
         """Wait until a table is taken; False if the stream ends first."""
