@@ -7,7 +7,18 @@ import json
 from collections.abc import Callable, Mapping
 
 from benchmarks.saying import run
-from benchmarks.scale import attaching, choosing, forgetting, giga, planning, pushing, rocksdb, state, tasks
+from benchmarks.scale import (
+    attaching,
+    choosing,
+    forgetting,
+    giga,
+    planning,
+    pushing,
+    rocksdb,
+    state,
+    tables,
+    tasks,
+)
 
 Figures = dict[str, float]
 PARTS: Mapping[str, Callable[..., Figures]] = {
@@ -19,6 +30,7 @@ PARTS: Mapping[str, Callable[..., Figures]] = {
     "pushing": pushing.measure,
     "rocksdb": rocksdb.measure,
     "state": state.measure,
+    "tables": tables.measure,
     "tasks": tasks.measure,
 }
 """To add a part: a module with a function that measures, perhaps of a size, and a line here."""

@@ -5,7 +5,7 @@ All processes count: the node, which logs the tuples and writes them split, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -45,14 +45,17 @@ def batch(random: np.random.Generator, second: int) -> pa.Table:
     )
 
 
+Tables = Mapping[str, pa.Table]
+
+
 @contextmanager
-def running(tasks: int, partitions: int) -> Iterator[Node]:
+def running(deployed: Network, tables: Tables, tasks: int, partitions: int) -> Iterator[Node]:
     """A node with some tasks, in a folder of its own."""
     with (
         TemporaryDirectory(prefix="australis-tasks-") as root,
         Node(root, runner=f"light[{tasks}]", partitions=partitions) as node,
     ):
-        node.deploy(network())
+        node.deploy(deployed, tables=tables)
         yield node
 
 
@@ -63,18 +66,26 @@ def _cpu_s(node: Node, tuples: pa.Table) -> float:
     return cpu_seconds() - began
 
 
-def measure() -> dict[str, float]:
-    """The medians of passes that the nodes take in turn, and their ratios."""
-    cases = {"many": (TASKS, TASKS), "one": (1, TASKS), "one_partition": (1, 1)}
-    random, found = np.random.default_rng(1), {name: [] for name in cases}
+def medians(deployed: Network, tables: Tables) -> tuple[float, float, float]:
+    """The CPU seconds of a pass with many tasks, with one task and as many partitions, and with one of both.
+
+    The nodes take their passes in turn.
+    """
+    cases = ((TASKS, TASKS), (1, TASKS), (1, 1))
+    random, found = np.random.default_rng(1), [[], [], []]
     with ExitStack() as stack:
-        nodes = {name: stack.enter_context(running(*case)) for name, case in cases.items()}
+        nodes = [stack.enter_context(running(deployed, tables, *case)) for case in cases]
         for second in range(WARM_PASSES + PASSES):
             tuples = batch(random, second)
-            for name, node in nodes.items():
-                spent = _cpu_s(node, tuples)
-                found[name] += [spent] if second >= WARM_PASSES else []
-    many, one, one_partition = (median(found[name]) for name in cases)
+            for node, spent in zip(nodes, found, strict=True):
+                spent += [_cpu_s(node, tuples)]
+    many, one, one_partition = (median(spent[WARM_PASSES:]) for spent in found)
+    return many, one, one_partition
+
+
+def measure() -> dict[str, float]:
+    """The CPU time of a tuple, and its ratios."""
+    many, one, one_partition = medians(network(), {})
     return {
         "tasks_cpu_x": many / one,
         "tasks_cpu_ns": 1e9 * many / TUPLES,

@@ -1,4 +1,7 @@
-"""Random networks whose order-sensitive boxes all group by one attribute: a node spreads them by it."""
+"""Random networks whose order-sensitive boxes all group by one attribute: a node spreads them by it.
+
+Among them are joins with a stored table, with and without an order on the stream.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,18 @@ from tests.conformance.random_networks import (
     make_filter,
     make_map,
     make_union,
+    one_of,
+    order,
     random_progress,
 )
 
-from australis.algebra.boxes import Aggregate, BSort
+from australis.algebra.boxes import Aggregate, BSort, Join
 from australis.algebra.network import Input, Network, Output, Ref
+from australis.algebra.order import Order
 from australis.algebra.schema import parse_schema
 
 KEY = "g"
+TABLE = "stored"
 KEYS = (*"abcdefghijkl", "", None)
 ORDERED = (make_aggregate, make_bsort)
 STATELESS = (make_filter, make_map, make_union)
@@ -36,8 +43,12 @@ def keyed_network(random: Random, boxes_most: int = 5) -> Network:
         schema = parse_schema(f"at {draft.order_type}, g string, k int, x double, b boolean")
         draft.inputs[f"in{number}"] = Input(schema, progress=random_progress(random, schema))
         draft.streams[Ref(f"in{number}")] = schema
+    kinds = STATELESS
+    if random.random() < 0.6:
+        draft.inputs[TABLE] = Input(parse_schema("name string, w long"), table=True)
+        kinds = (*STATELESS, make_lookup, make_lookup, make_lookup)
     for number in range(random.randint(1, boxes_most)):
-        add_box(draft, f"box{number}", (make_keyed, random.choice(STATELESS)))
+        add_box(draft, f"box{number}", (make_keyed, random.choice(kinds)))
     add_box(draft, "last", (make_keyed,))
     outputs = {f"out{number}": Output(ref) for number, ref in enumerate(draft.streams)}
     return Network("keyed", draft.inputs, draft.boxes, outputs)
@@ -52,8 +63,32 @@ def make_keyed(draft: Draft) -> Made:
     assert isinstance(box, Aggregate | BSort)
     if KEY not in draft.streams[source]:
         return None
-    others = tuple(name for name in box.order.group_by if name != KEY)
-    return replace(box, order=replace(box.order, group_by=(KEY, *others))), [source]
+    return replace(box, order=_by_key(box.order)), [source]
+
+
+def make_lookup(draft: Draft) -> Made:
+    """A join with the stored table; an order on the stream is by the key and perhaps more."""
+    random, stream = draft.random, draft.any_stream()
+    schema = draft.streams[stream]
+    text = one_of(random, schema, lambda f: f.type.name == "string")
+    found = order(random, schema, marked=draft.marked(stream)) if random.random() < 0.5 else None
+    if text is None or (found is not None and KEY not in schema):
+        return None
+    own = None if found is None else _by_key(found)
+    if random.random() < 0.5:
+        how = random.choice(("inner", "left", "semi", "anti"))
+        return Join(f"left.{text} = right.name", None, own, None, how, "right"), [stream, Ref(TABLE)]
+    how = random.choice(("inner", "right"))
+    return Join(f"right.{text} = left.name", None, None, own, how, "left"), [Ref(TABLE), stream]
+
+
+def _by_key(found: Order) -> Order:
+    return replace(found, group_by=(KEY, *(name for name in found.group_by if name != KEY)))
+
+
+def rows_of_table(random: Random) -> list[dict[str, Any]]:
+    """Rows of the stored table: some keys have one, some several, some none."""
+    return [{"name": random.choice(KEYS), "w": random.randint(-3, 3)} for _ in range(random.randint(0, 12))]
 
 
 def many_keys(random: Random, events: list[Event]) -> list[Event]:

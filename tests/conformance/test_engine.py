@@ -23,7 +23,7 @@ from tests.conformance.engine_runs import (
     recut,
     several_tasks,
 )
-from tests.conformance.keyed_networks import keyed_network, many_keys
+from tests.conformance.keyed_networks import TABLE, keyed_network, many_keys, rows_of_table
 from tests.conformance.random_networks import random_events, random_network, random_rows
 
 from australis.algebra.network import Network
@@ -70,11 +70,12 @@ def any_journey(random: Random) -> Journey:
 
 
 def keyed_journey(random: Random) -> Journey:
-    """Boxes that are spread by a key of many values."""
-    network = keyed_network(random)
+    """Boxes that are spread by a key of many values, and lookups among them."""
+    network = without_unread(keyed_network(random))
+    stored = rows_of_table(random) if TABLE in network.inputs else []
     events = many_keys(random, recut(random, random_events(random, network, 40)))
     setting = random_setting(random)
-    return Journey(network, [], events, setting, random_restarts(random, setting, len(events)))
+    return Journey(network, stored, events, setting, random_restarts(random, setting, len(events)))
 
 
 @given(RANDOM)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
+from tests.engine.in_process import InProcess
 
 from australis import Node
 from australis.algebra.builder import NetworkBuilder
@@ -49,6 +50,32 @@ def test_another_number_of_partitions(
             found = {name: texts(node.read(name)) for name in ("fine", "coarse")}
     for name, tuples in found.items():
         assert tuples == texts(pa.concat_tables(each[name] for each in expected))
+
+
+def renamed() -> Network:
+    """Counts whose streams have their common key by two names, and of which one groups by more."""
+    net = NetworkBuilder("renamed")
+    stream = net.input("s", "g long, k long, t long").map({"g": "g", "who": "g", "k": "k", "t": "t"}, as_="m")
+    for name, by in (("fine", ("who", "k")), ("coarse", ("g",))):
+        passed = stream.filter("t >= 0", as_=f"for_{name}")
+        passed.aggregate({"n": "count(*)"}, Order("t", group_by=by), size=50, as_=name).output(name)
+    return net.build()
+
+
+@pytest.mark.parametrize("discipline", ["train", "branch", "superbox"])
+def test_keys_by_several_names(tmp_path: Path, discipline: str) -> None:
+    """States are divided anew as their tuples are, by the key that all boxes have in common."""
+    run = PipelineRun(renamed())
+    expected = [run.push("s", rows(range(200)), 0), run.flush(0)]
+    for begin, count in ((0, 2), (100, 5)):
+        with Node(tmp_path, runner=InProcess(), discipline=discipline, partitions=count) as node:
+            node.deploy(renamed())
+            node.push("s", rows(range(begin, begin + 100)))
+            if begin:
+                node.flush()
+            node.drain()
+            found = {name: texts(node.read(name)) for name in ("fine", "coarse")}
+    assert found == {name: texts(pa.concat_tables(each[name] for each in expected)) for name in found}
 
 
 @pytest.mark.parametrize("discipline", ["box", "superbox"])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Input, Network, Node, Output, Ref
-from australis.plan.spread import Spread, SpreadKind, spread_of
+from australis.plan.spread import Spread, SpreadKind, keeps_order, spread_of
 from australis.plan.superboxes import QUARANTINE_ARC, Arc, Discipline, Plan, Superbox
 
 
@@ -91,12 +91,14 @@ class _Planner:
         return Superbox(_id(part), own, reads, writes, self._spread(part, names), self._admits(names))
 
     def _spread(self, part: tuple[str, ...], names: Mapping[Ref, str]) -> Spread:
-        if not any(self._network.boxes[b].box.ordered for b in part):
+        if not any(keeps_order(self._network.boxes[b].box) for b in part):
             return Spread(SpreadKind.ROWS)
         component = next(each for each in self._components if part[0] in each)
         spread = spread_of(self._network, component)
         return Spread(
-            spread.kind, {Ref(names[ref]): keys for ref, keys in spread.keys.items() if ref in names}
+            spread.kind,
+            {Ref(names[ref]): keys for ref, keys in spread.keys.items() if ref in names},
+            {box: keys for box, keys in spread.groups.items() if box in part},
         )
 
     def _input(self, ref: Ref) -> Input:

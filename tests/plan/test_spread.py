@@ -10,6 +10,7 @@ from australis.algebra.builder import NetworkBuilder, Stream
 from australis.algebra.network import Ref
 from australis.algebra.order import Order
 from australis.plan.spread import Spread, SpreadKind, spread_of
+from australis.plan.superboxes import Discipline, plan
 
 SCHEMA = "k int, g string, t long, x double"
 
@@ -160,3 +161,77 @@ def test_boxes_that_keep_one_state_for_all_tuples(name: str) -> None:
     net, stream = start()
     ONE_STATE[name](stream).output("out")
     assert spread(net) == Spread(SpreadKind.ONE)
+
+
+# --- stored tables
+
+
+def with_names() -> tuple[NetworkBuilder, Stream, Stream]:
+    net, stream = start()
+    return net, stream, net.table("names", "id int, name string")
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "semi", "anti"])
+def test_a_lookup_without_an_order_takes_rows_anywhere(how: str) -> None:
+    net, stream, names = with_names()
+    stream.filter("k > 0").join(names, "left.k = right.id", how=how, table="right").output("out")
+    assert spread(net) == Spread(SpreadKind.ROWS)
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "semi", "anti"])
+def test_keys_come_through_a_lookup_without_an_order(how: str) -> None:
+    net, stream, names = with_names()
+    counted = stream.bsort(Order("t", group_by=("k", "g")), as_="sort")
+    count(counted.join(names, "left.k = right.id", how=how, table="right", as_="named"), "g").output("out")
+    found = spread(net)
+    assert found.kind is SpreadKind.KEYS
+    assert found.keys == {Ref(name): ("g",) for name in ("s", "sort", "named", "count")}
+
+
+@pytest.mark.parametrize("how", ["inner", "right"])
+def test_keys_come_through_a_lookup_on_the_other_side(how: str) -> None:
+    net, stream = start()
+    ranks = net.table("ranks", "g string, rank int")
+    named = ranks.join(stream, "left.g = right.g", how=how, table="left", as_="named")
+    count(named, "right_g").output("out")
+    found = spread(net)
+    assert (found.keys[Ref("s")], found.keys[Ref("named")]) == (("g",), ("right_g",))
+
+
+def test_a_join_with_a_table_is_spread_by_the_groups_of_its_stream() -> None:
+    net, stream, names = with_names()
+    named = stream.join(names, "left.k = right.id", left=Order("t", group_by=("k", "g")), as_="named")
+    count(named, "g", "name").output("out")
+    found = spread(net)
+    assert (found.keys[Ref("s")], found.keys[Ref("named")]) == (("g",), ("g",))
+    assert Ref("names") not in found.keys
+
+
+def test_a_join_with_a_table_whose_stream_has_no_groups_runs_in_one_partition() -> None:
+    net, stream, names = with_names()
+    stream.join(names, "left.k = right.id", left=Order("t")).output("out")
+    assert spread(net) == Spread(SpreadKind.ONE)
+
+
+def test_what_comes_from_a_table_is_not_a_key() -> None:
+    net, stream, names = with_names()
+    count(stream.join(names, "left.k = right.id", table="right"), "name").output("out")
+    assert spread(net) == Spread(SpreadKind.ONE)
+
+
+@pytest.mark.parametrize(("discipline", "kind"), [("train", SpreadKind.ROWS), ("superbox", SpreadKind.ONE)])
+def test_a_lookup_by_itself_takes_rows_whatever_is_around_it(discipline: str, kind: SpreadKind) -> None:
+    net, stream, names = with_names()
+    count(stream.join(names, "left.k = right.id", table="right", as_="named")).output("out")
+    superboxes = plan(net.build(), Discipline(discipline)).superboxes
+    assert next(each for each in superboxes.values() if "named" in each.boxes).spread.kind is kind
+
+
+def test_older_plans_spread_nothing_that_is_connected_with_a_table() -> None:
+    net, stream, names = with_names()
+    sorted_by_key = stream.bsort(Order("t", group_by=("g",)), as_="sort")
+    sorted_by_key.join(names, "left.k = right.id", table="right", as_="named").filter("k > 0").output("out")
+    found = plan(net.build(), Discipline.TRAIN, spreads_tables=False).superboxes.values()
+    assert [each.spread.kind.value for each in found] == ["one", "one", "rows"]
+    found = plan(net.build(), Discipline.TRAIN).superboxes.values()
+    assert [each.spread.kind.value for each in found] == ["keys", "rows", "rows"]

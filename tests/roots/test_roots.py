@@ -36,7 +36,7 @@ from australis.engine.ledger.schema import OLDEST, VERSION
 from australis.engine.observe.inspect import look
 from australis.engine.observe.statistics import statistics_of
 from australis.engine.run_state import RunState
-from australis.engine.store import Root
+from australis.engine.store import EVERY_PARTITION, Root, read_state
 from australis.errors import EngineError
 
 HERE = Path(__file__).parent
@@ -153,6 +153,20 @@ def test_a_root_is_migrated_and_continues(root: Path, known: dict[str, Any]) -> 
     whole = [(k, v) for rows in (*EVENTS, *MORE) for k, _, v in rows if v is not None]
     assert asked == [k for k, _ in whole if k == 2]
     assert kept == [k for k, _ in whole]
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_a_stored_table_gets_a_file_of_its_own(root: Path, partitions: int) -> None:
+    """It was in the state of its join, which was in one partition."""
+    with Node(root, runner=InProcess(), clock=lambda: 0, partitions=partitions) as node:
+        node.deploy(network())
+        node.drain()
+        files = node._ledger.catalog.states("named")
+        assert [each.partition for each in files] == [EVERY_PARTITION, *range(partitions)]
+        table, *own = [read_state(node._ledger.root, each.name) for each in files]
+        assert table["right"]["name"].to_pylist() == NAMES["name"].to_pylist()
+        assert not any("right" in each for each in own)
+        assert sorted(k for each in own for k in each["left.groups"]["k"].to_pylist()) == [1, 2]
 
 
 @pytest.mark.parametrize("other", [OLDEST - 1, VERSION + 1, 99])

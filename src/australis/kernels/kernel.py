@@ -103,6 +103,8 @@ class Kernel(ABC):
     output_schemas: tuple[Schema, ...]
     progress_on: Mapping[int, str] = {}
     """The attribute of each port that is ordered by progress."""
+    shared_tables: frozenset[str] = frozenset()
+    """The tables of its state that all partitions have alike, whatever their tuples: they are kept once."""
     unread_ports: frozenset[int] = frozenset()
     """Output ports that nothing reads: a kernel may leave them empty and only count."""
 

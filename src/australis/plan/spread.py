@@ -2,23 +2,26 @@
 
 Stateless boxes take rows anywhere. Boxes that keep an order by group may be spread by an attribute that all
 of them group by and that comes unchanged from every input: then no group spans two partitions, so the order
-among partitions does not matter. Everything else runs in one partition.
+among partitions does not matter. A stored table is whole in every partition, so its join is spread by what
+its stream is: one without an order takes rows anywhere. Everything else runs in one partition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from australis.algebra.boxes import Box
-from australis.algebra.network import Network, Ref
+from australis.algebra.network import Network, Node, Ref
 from australis.algebra.schema import Schema
 
 Origin = frozenset[tuple[str, str]]
 """The unchanged origins of an attribute: (stream, attribute) pairs, one for each stream that feeds it."""
 Origins = Mapping[str, Origin]
 """The origins of a stream's attributes; computed attributes have none."""
+Keys = Mapping[Ref, tuple[str, ...]]
+"""The attributes of streams by which these are spread."""
 
 
 class SpreadKind(StrEnum):
@@ -34,7 +37,12 @@ class Spread:
     """How tuples are spread: for keys, by the values of these attributes of each stream."""
 
     kind: SpreadKind
-    keys: Mapping[Ref, tuple[str, ...]] = field(default_factory=dict)
+    keys: Keys = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By which of the attributes that it groups by each box that keeps an order is spread.
+
+    An attribute may have several names in a stream, of which the box groups by another one than `keys` has.
+    """
 
 
 def spread_of(network: Network, boxes: Iterable[str]) -> Spread:
@@ -50,23 +58,47 @@ def spread_of(network: Network, boxes: Iterable[str]) -> Spread:
     ('keys', ('sid',), ('who',))
     """
     chosen = sorted(set(boxes), key=network.places.__getitem__)
-    ordered = [box_id for box_id in chosen if network.boxes[box_id].box.ordered]
+    ordered = [box_id for box_id in chosen if keeps_order(network.boxes[box_id].box)]
     if not ordered:
         return Spread(SpreadKind.ROWS)
     origins = _origins(network, chosen)
     inputs = {name for origin in origins.values() for each in origin.values() for name, _ in each}
-    common = set.intersection(*(_grouped_by(network, box_id, origins) for box_id in ordered))
+    grouped = {box_id: _grouped_by(network, box_id, origins) for box_id in ordered}
+    common = set.intersection(*(set(each.values()) for each in grouped.values()))
     whole = sorted((each for each in common if _covers(network, each, inputs)), key=sorted)
-    return _by(whole, origins) if whole else Spread(SpreadKind.ONE)
+    if not whole:
+        return Spread(SpreadKind.ONE)
+    keys = {stream: names for stream, each in origins.items() if (names := _names(each, whole))}
+    return Spread(SpreadKind.KEYS, keys, {box_id: _names(each, whole) for box_id, each in grouped.items()})
 
 
-def _by(keys: list[Origin], origins: Mapping[Ref, Origins]) -> Spread:
-    found = {}
-    for stream, attributes in origins.items():
-        names = [next((name for name, o in attributes.items() if o <= key), None) for key in keys]
-        if all(name is not None for name in names):
-            found[stream] = tuple(name for name in names if name is not None)
-    return Spread(SpreadKind.KEYS, found)
+def keys_at(network: Network, keys: Keys, stream: Ref) -> tuple[str, ...]:
+    """The attributes by which a stream is spread if the inputs of a network are; none if it lacks one.
+
+    >>> from australis.algebra.builder import NetworkBuilder
+    >>> net = NetworkBuilder("n")
+    >>> _ = net.input("pos", "sid int, x int").map({"who": "sid"}, as_="moved").output("moved")
+    >>> keys_at(net.build(), {Ref("pos"): ("sid",)}, Ref("moved"))
+    ('who',)
+    """
+    whole = [frozenset(zip(map(str, keys), names, strict=True)) for names in zip(*keys.values(), strict=True)]
+    return _names(_origins(network, list(network.order)).get(stream, {}), whole)
+
+
+def keeps_order(box: Box) -> bool:
+    """Whether it matters to a box which tuples come to the same partition, and in which order.
+
+    A lookup in a stored table without an order on the stream is the one box that keeps state and is not such:
+    what it makes of a tuple depends on that tuple and the table.
+    """
+    return box.ordered and (box.table_side is None or bool(box.orders))
+
+
+def _names(attributes: Origins, keys: Sequence[Origin]) -> tuple[str, ...]:
+    """The attributes that have the values of some keys; none if one of these is missing."""
+    found = [next((name for name, origin in attributes.items() if origin <= key), None) for key in keys]
+    names = tuple(name for name in found if name is not None)
+    return names if len(names) == len(keys) else ()
 
 
 def _covers(network: Network, origin: Origin, inputs: set[str]) -> bool:
@@ -75,18 +107,24 @@ def _covers(network: Network, origin: Origin, inputs: set[str]) -> bool:
     return sorted(name for name, _ in origin) == sorted(inputs) and len(types) == 1
 
 
-def _grouped_by(network: Network, box_id: str, origins: Mapping[Ref, Origins]) -> set[Origin]:
-    """The origins of what an order-sensitive box groups by; none with several inputs: groups may meet."""
+def _grouped_by(network: Network, box_id: str, origins: Mapping[Ref, Origins]) -> Origins:
+    """The origins of what an order-sensitive box groups by; none with several streams: groups may meet."""
     node = network.boxes[box_id]
-    if len(node.sources) > 1:
-        return set()
-    attributes = origins[node.sources[0]]
-    return {attributes[name] for name in node.box.partition_keys(0) if name in attributes}
+    ports = _stream_ports(node)
+    if len(ports) > 1:
+        return {}
+    attributes = origins[node.sources[ports[0]]]
+    return {name: attributes[name] for name in node.box.partition_keys(ports[0]) if name in attributes}
+
+
+def _stream_ports(node: Node) -> list[int]:
+    """The input ports of a box that read streams, not a stored table."""
+    return [port for port in range(len(node.sources)) if port != node.box.table_side]
 
 
 def _origins(network: Network, boxes: list[str]) -> dict[Ref, Origins]:
-    own = set(boxes)
-    read = {source for box_id in boxes for source in network.boxes[box_id].sources}
+    own, nodes = set(boxes), [network.boxes[box_id] for box_id in boxes]
+    read = {node.sources[port] for node in nodes for port in _stream_ports(node)}
     found: dict[Ref, Origins] = {
         ref: {f.name: frozenset({(str(ref), f.name)}) for f in network.schemas[ref]}
         for ref in sorted(read, key=str)
@@ -94,14 +132,15 @@ def _origins(network: Network, boxes: list[str]) -> dict[Ref, Origins]:
     }
     for box_id in boxes:
         node = network.boxes[box_id]
-        passed = _passed(node.box, network.input_schemas(box_id), [found[s] for s in node.sources])
+        passed = _passed(node, network.input_schemas(box_id), found)
         found.update({Ref(box_id, port): passed for port in range(node.box.outputs)})
     return found
 
 
-def _passed(box: Box, schemas: tuple[Schema, ...], sources: list[Origins]) -> Origins:
-    """The origins of a box's outputs, given those of its inputs."""
-    ports = zip(box.origins(*schemas), sources, strict=True)
+def _passed(node: Node, schemas: tuple[Schema, ...], origins: Mapping[Ref, Origins]) -> Origins:
+    """The origins of a box's outputs, given those of the streams that it reads."""
+    copied = node.box.origins(*schemas)
+    ports = [(copied[port], origins[node.sources[port]]) for port in _stream_ports(node)]
     found = [{name: source[of] for name, of in names.items() if of in source} for names, source in ports]
     shared = [name for name in found[0] if all(name in each for each in found)]
     return {name: frozenset().union(*(each[name] for each in found)) for name in shared}

@@ -10,10 +10,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from australis.algebra.boxes import Box
 from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Input, Network, Node, Output, Ref
 from australis.plan.parts import boxes_for_views, branches, connected
 from australis.plan.plan import QUARANTINE_ARC, Arc, Cutter, Discipline, Plan, Superbox
-from australis.plan.spread import Spread, SpreadKind, spread_of
+from australis.plan.spread import Spread, SpreadKind, keeps_order, spread_of
 
 __all__ = ["QUARANTINE_ARC", "Arc", "Discipline", "Plan", "Superbox", "plan"]
 
@@ -23,11 +24,14 @@ def plan(
     discipline: Discipline = Discipline.SUPERBOX,
     queries: Iterable[str] = (),
     before: Plan | None = None,
+    *,
+    spreads_tables: bool = True,
 ) -> Plan:
     """Cut a network into superboxes; the boxes of a query are those whose ids begin with its name.
 
     The rest of the network is cut as if there were no queries, so that queries can be added and removed.
-    Superboxes that are the same in the plan `before` are taken over as they are.
+    Superboxes that are the same in the plan `before` are taken over as they are. Older plans did not spread
+    what is connected with a join of a stored table.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net = NetworkBuilder("n")
@@ -37,14 +41,21 @@ def plan(
     >>> list(plan(net.build(), Discipline.BOX).superboxes)
     ['some', 'more']
     """
-    return _Planner(network, discipline, tuple(queries), before).plan()
+    return _Planner(network, discipline, tuple(queries), before, spreads_tables=spreads_tables).plan()
 
 
 class _Planner:
     def __init__(
-        self, network: Network, discipline: Discipline, queries: tuple[str, ...], before: Plan | None
+        self,
+        network: Network,
+        discipline: Discipline,
+        queries: tuple[str, ...],
+        before: Plan | None,
+        *,
+        spreads_tables: bool,
     ) -> None:
         self._network, self._discipline, self._queries = network, discipline, queries
+        self._spreads_tables = spreads_tables
         is_like = before is not None and (before.network.name, before.network.timezone) == (
             network.name,
             network.timezone,
@@ -167,15 +178,25 @@ class _Planner:
         )
 
     def _spread(self, part: tuple[str, ...], names: Mapping[Ref, str]) -> Spread:
-        if not any(self._network.boxes[b].box.ordered for b in part):
-            return Spread(SpreadKind.ROWS)
         index = self._component[part[0]]
+        if not any(self._is_bound(self._network.boxes[box_id].box) for box_id in part):
+            return Spread(SpreadKind.ROWS)
         if index not in self._spreads:
-            self._spreads[index] = spread_of(self._network, self._components[index])
+            self._spreads[index] = self._spread_of(self._components[index])
         spread = self._spreads[index]
-        return Spread(
-            spread.kind, {Ref(name): spread.keys[ref] for ref, name in names.items() if ref in spread.keys}
-        )
+        keys = {Ref(name): spread.keys[ref] for ref, name in names.items() if ref in spread.keys}
+        groups = {box_id: spread.groups[box_id] for box_id in part if box_id in spread.groups}
+        return Spread(spread.kind, keys, groups)
+
+    def _is_bound(self, box: Box) -> bool:
+        """Whether a box does not take rows anywhere."""
+        return keeps_order(box) if self._spreads_tables else box.ordered
+
+    def _spread_of(self, boxes: Collection[str]) -> Spread:
+        reads_table = any(self._network.boxes[box_id].box.table_side is not None for box_id in boxes)
+        if reads_table and not self._spreads_tables:
+            return Spread(SpreadKind.ONE)
+        return spread_of(self._network, boxes)
 
     def _input(self, ref: Ref) -> Input:
         """A stream as an input of a superbox; its marks are made elsewhere, and come with each train."""

@@ -32,11 +32,18 @@ def deploy(ledger: Ledger, network: Network, settings: NodeSettings) -> Record:
     before = Record.from_json(known)
     _check_same(before.network, network)
     first = before.begun or (begun(network, with_past(network)) if settings.optimise else None)
-    record = replace(before, discipline=discipline, partitions=settings.partitions, begun=first)
+    record = replace(
+        before, discipline=discipline, partitions=settings.partitions, begun=first, spreads_tables=True
+    )
     ledger.load_plan(before.plan)
-    if (before.discipline, before.partitions) != (record.discipline, record.partitions):
+    if _division(before) != _division(record):
         _take_over(ledger, before, record)
     return record
+
+
+def _division(record: Record) -> tuple[object, ...]:
+    """What decides how states are divided, apart from the network."""
+    return record.discipline, record.partitions, record.spreads_tables
 
 
 def check_deployable(catalog: Catalog, network: Network, settings: NodeSettings) -> None:
@@ -59,7 +66,7 @@ def _check_same(before: Network, network: Network) -> None:
 
 def _take_over(ledger: Ledger, before: Record, record: Record) -> None:
     """Take over heads and states kept for other superboxes or another number of partitions."""
-    takeover = Takeover(Cut(before.plan, before.partitions), Cut(record.plan, record.partitions))
+    takeover = Takeover(Cut.of(before), Cut.of(record))
     if before.discipline != record.discipline:
         _check_drained(ledger.queues, before.discipline)
     states = takeover.write_states(ledger.root, ledger.catalog)

@@ -75,8 +75,7 @@ class Switch:
             return found
 
     def _takeover(self, record: Record) -> Takeover:
-        old, new = self.record, record
-        return Takeover(Cut(old.plan, old.partitions), Cut(new.plan, new.partitions))
+        return Takeover(Cut.of(self.record), Cut.of(record))
 
     # --- before
 

@@ -6,17 +6,18 @@ log, where the new ones begin, with the states of the unchanged boxes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from australis.algebra.network import Ref
-from australis.engine.ledger import Catalog, Head, Queues, StateFile, UnitOfWork, maker_of
-from australis.engine.store import Root, Segment, encode_state, read_states
+from australis.engine.ledger import Catalog, Head, Queues, Record, StateFile, UnitOfWork, maker_of
+from australis.engine.store import EVERY_PARTITION, Root, Segment, encode_state, read_states
 from australis.engine.tables import note_of, outdated
+from australis.kernels.kernel import Kernel, State
 from australis.kernels.make import kernel_for
 from australis.kernels.repartition import repartition
-from australis.plan.spread import SpreadKind, spread_of
+from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Arc, Plan, Superbox
 from australis.rewrite.rewrite import kept
 
@@ -27,6 +28,14 @@ class Cut:
 
     plan: Plan
     partitions: int
+    shares_tables: bool = True
+    """Whether the rows of a stored table are in one file for all parts; in older roots they are in the state.
+    """
+
+    @classmethod
+    def of(cls, record: Record) -> Cut:
+        """The plan of a record."""
+        return cls(record.plan, record.partitions, record.spreads_tables)
 
     def parts(self, superbox: Superbox) -> int:
         """Into how many parts the states of a superbox are divided."""
@@ -49,7 +58,12 @@ class Takeover:
     def _is_same(self, name: str) -> bool:
         mine, theirs = self.old.plan.superboxes[name], self.new.plan.superboxes[name]
         alike = (mine is theirs or mine == theirs) and self.old.parts(mine) == self.new.parts(theirs)
+        alike = alike and (self._shares_alike or not mine.tables)
         return alike and self._delivered(mine, self.old.plan) == self._delivered(theirs, self.new.plan)
+
+    @property
+    def _shares_alike(self) -> bool:
+        return self.old.shares_tables == self.new.shares_tables
 
     def _delivered(self, superbox: Superbox, plan: Plan) -> set[tuple[str, str]]:
         """Which outputs a superbox writes, and to which arcs, of those that both plans have."""
@@ -119,16 +133,17 @@ class Takeover:
     ) -> Iterator[StateFile]:
         for box in superbox.ordered:
             found = sorted(files.get(box, ()), key=lambda file: file.partition)
-            if found and box in self.kept:
-                yield from (
-                    found if self._fits(superbox, box) else self._repartition(root, superbox, box, found)
-                )
+            if box in self.kept and found:
+                fits = found[-1].partition == EVERY_PARTITION or self._fits(superbox, box)
+                yield from found if fits else self._repartition(root, superbox, box, found)
 
     def _fits(self, superbox: Superbox, box: str) -> bool:
         """Whether the states of a box are in the parts that the new superbox wants."""
         before = self._before(box)
         count = self.new.parts(superbox)
-        return self.old.parts(before) == count and (count == 1 or _keys(before, box) == _keys(superbox, box))
+        is_divided_alike = count == 1 or _keys(before, box) == _keys(superbox, box)
+        is_shared_alike = self._shares_alike or not _reads_table(superbox, box)
+        return self.old.parts(before) == count and is_divided_alike and is_shared_alike
 
     def _before(self, box: str) -> Superbox:
         """The superbox that a box was in."""
@@ -142,11 +157,14 @@ class Takeover:
         count = self.new.parts(superbox)
         # To bring parts together, any keys that they were divided by will do.
         keys = _keys(superbox if count > 1 else self._before(box), box)
-        parts: dict[int, list[str]] = {}
+        names: dict[int, list[str]] = {}
         for file in files:
-            parts.setdefault(file.partition, []).append(file.name)
-        found = [read_states(root, kernel, names) for names in parts.values()]
-        for partition, state in enumerate(repartition(kernel, found, keys, count)):
+            names.setdefault(file.partition, []).append(file.name)
+        found = {partition: read_states(root, kernel, each) for partition, each in names.items()}
+        shared = found.pop(EVERY_PARTITION, {})
+        states = [{**state, **shared} if shared else state for state in found.values()]
+        parts = repartition(kernel, states, keys, count)
+        for partition, state in _parts_to_write(kernel, parts):
             name, data = encode_state(root, box, partition, state)
             root.write(name, data)
             yield StateFile(box, partition, name, len(data))
@@ -199,6 +217,7 @@ class Takeover:
         has_run = self.goes_on(superbox) and all(
             box in self.kept for box in superbox.boxes if _reads_table(superbox, box)
         )
+        has_run = has_run and all(head.version > 0 for head in before)
         return Head(begin, 1 if has_run else 0, min(due, default=None), superbox.goes_by_progress)
 
     def _move_segments(self, change: UnitOfWork, queues: Queues) -> None:
@@ -248,6 +267,16 @@ class Takeover:
         return not (remembers or set(before.outputs) & set(after.outputs) or self.same & set(after.readers))
 
 
+def _parts_to_write(kernel: Kernel, states: Sequence[State]) -> Iterator[tuple[int, State]]:
+    """What has a file of its own: the state of each partition, and what all of them have alike."""
+    for partition, state in enumerate(states):
+        own = {name: table for name, table in state.items() if name not in kernel.shared_tables}
+        if own:
+            yield partition, own
+    if kernel.shared_tables:
+        yield EVERY_PARTITION, {name: states[0][name] for name in sorted(kernel.shared_tables)}
+
+
 def _makers(plan: Plan) -> set[str]:
     """The makers of marks in a plan."""
     return {maker_of(name, bound) for name, bound in plan.makers.items()}
@@ -281,10 +310,8 @@ def unread_of(queues: Queues, arc: str, output: str) -> list[Segment]:
 
 def _keys(superbox: Superbox, box: str) -> tuple[tuple[str, ...], ...]:
     """The attributes of its sources by which the state of a box is divided."""
-    network = superbox.network
-    # A box by itself might be divided by more keys than the component that it is part of.
-    known = {**spread_of(network, network.order).keys, **superbox.spread.keys}
-    return tuple(known.get(source, ()) for source in network.boxes[box].sources)
+    node, own = superbox.network.boxes[box], superbox.spread.groups.get(box, ())
+    return tuple(() if port == node.box.table_side else own for port in range(len(node.sources)))
 
 
 def _reads_table(superbox: Superbox, box: str) -> bool:

@@ -53,6 +53,8 @@ class Record:
     """Where the optimiser starts: the network, with all rewrites that were needed before its first tuple."""
     improved: Network | None = None
     """The equivalent network that runs in place of the deployed one."""
+    spreads_tables: bool = True
+    """Whether what is connected with joins of stored tables is spread; in older roots it is not."""
     before: Before | None = field(default=None, repr=False, compare=False)
     """What an earlier record has made: what is the same here is taken over, and not made again."""
 
@@ -83,7 +85,8 @@ class Record:
     @cached_property
     def plan(self) -> Plan:
         """How the whole network is cut into superboxes."""
-        return plan(self.whole, self.discipline, self.queries, self.before and self.before.plan)
+        before = self.before and self.before.plan
+        return plan(self.whole, self.discipline, self.queries, before, spreads_tables=self.spreads_tables)
 
     def attached(self, name: str, query: Network) -> Record:
         """With one more query."""
@@ -106,6 +109,7 @@ class Record:
         rest = {
             "discipline": self.discipline,
             "partitions": self.partitions,
+            "spreads_tables": self.spreads_tables,
             "queries": {name: to_json(query) for name, query in self.queries.items()},
             "begun": None if self.begun is None else to_json(self.begun),
             "improved": None if self.improved is None else to_json(self.improved),
@@ -133,4 +137,5 @@ class Record:
             {name: from_json(query, system=True, query=True) for name, query in known["queries"].items()},
             begun,
             improved,
+            known.get("spreads_tables", False),
         )

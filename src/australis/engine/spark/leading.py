@@ -21,7 +21,7 @@ from australis.algebra.expr import Expr
 from australis.algebra.network import Input, Network, Node, Ref
 from australis.algebra.schema import Schema
 from australis.engine.spark.columns import column
-from australis.plan.spread import Spread, spread_of
+from australis.plan.spread import Spread, keys_at
 from australis.plan.superboxes import Superbox
 
 
@@ -110,9 +110,9 @@ def _input(network: Network, name: str, links: tuple[Link, ...]) -> Input:
 
 def _spread(superbox: Superbox, network: Network, heads: Mapping[Ref, Ref]) -> Spread:
     """The spread of the rest: its inputs are what the chains emit."""
-    kind, known = superbox.spread.kind, superbox.spread.keys
-    traced = spread_of(network, network.order).keys if known and heads else {}
-    return Spread(kind, {**known, **{Ref(to.id): traced[of] for of, to in heads.items() if of in traced}})
+    known = superbox.spread.keys
+    traced = {Ref(to.id): keys_at(network, known, of) for of, to in heads.items()} if known else {}
+    return replace(superbox.spread, keys={**known, **{ref: keys for ref, keys in traced.items() if keys}})
 
 
 # --- as data frames

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         divided,
     )
     from australis.engine.store.states import (
+        EVERY_PARTITION,
         LARGE_LAYER,
         check_state_file,
         encode_layer,
@@ -150,6 +151,7 @@ else:
                 "divided",
             ),
             "states": (
+                "EVERY_PARTITION",
                 "LARGE_LAYER",
                 "check_state_file",
                 "encode_layer",
@@ -176,6 +178,7 @@ else:
 __all__ = [
     "CATALOG",
     "CLOSED",
+    "EVERY_PARTITION",
     "GRACE_S",
     "HISTORY",
     "IDENTITY",

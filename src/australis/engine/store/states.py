@@ -14,6 +14,8 @@ from australis.kernels.kernel import Kernel, State
 from australis.kernels.layers import Block, Bytes, Layer, LayeredState, packed, shape_of, unpack_layer
 from australis.kernels.state import pack, unpack
 
+EVERY_PARTITION = -1
+"""In place of a partition: a file with the tables of a state that are the same in all of them."""
 WHOLE, LAYER = ".state", ".layer"
 """The ends of the files' names."""
 LARGE_LAYER = 2 << 20
@@ -25,14 +27,18 @@ _CHECKSUM = 4
 def encode_state(root: Root, box: str, partition: int, state: State) -> tuple[str, bytes]:
     """A new file for the state of a box in a partition: its name and its contents."""
     data = pack(state)
-    return root.new_name(STATES, f"{box}-{partition}", WHOLE), data + _checksum(data)
+    return root.new_name(STATES, _stem(box, partition), WHOLE), data + _checksum(data)
 
 
 def encode_layer(
     root: Root, box: str, partition: int, blocks: Iterable[Block]
 ) -> tuple[str, Iterator[Bytes]]:
     """A new file for a layer of it: its contents come in parts, block by block."""
-    return root.new_name(STATES, f"{box}-{partition}", LAYER), packed(blocks)
+    return root.new_name(STATES, _stem(box, partition), LAYER), packed(blocks)
+
+
+def _stem(box: str, partition: int) -> str:
+    return f"{box}-all" if partition == EVERY_PARTITION else f"{box}-{partition}"
 
 
 def is_layer(name: str) -> bool:

@@ -3,15 +3,17 @@
 A small state is written whole by every train that changes it. One that falls into groups is laid in layers
 once it is large: a train writes those that it has changed as a layer on top, together with the small layers
 below that are not much larger. Large ones are merged beside the trains. So there are few layers, and each
-tuple's group is written a few times only.
+tuple's group is written a few times only. What all partitions have alike, such as the rows of a stored table,
+is in one file for all of them, which is written when it changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from australis.engine.store import (
+    EVERY_PARTITION,
     LARGE_LAYER,
     Cache,
     Root,
@@ -87,6 +89,30 @@ class Place:
     names: tuple[str, ...]
     layered_from: int
     """The bytes from which on a state is laid in layers."""
+
+
+def parts_of(
+    kernel: Kernel, partition: int, before: State, after: State, *, with_shared: bool
+) -> Iterator[tuple[int, State, State]]:
+    """The parts of a state that have files of their own, before and after a train.
+
+    The tables that all partitions share are one of them, for the one task of a train that writes it. A part
+    that has not changed is the same before and after.
+    """
+    if not kernel.shared_tables:
+        yield partition, before, after
+        return
+    own = after.keys() - kernel.shared_tables
+    if own:
+        yield partition, *_picked(before, after, own)
+    if with_shared:
+        yield EVERY_PARTITION, *_picked(before, after, kernel.shared_tables)
+
+
+def _picked(before: State, after: State, names: Set[str]) -> tuple[State, State]:
+    """Some tables of two states; the same mapping twice, if none of them has changed."""
+    some, others = ({name: state[name] for name in sorted(names)} for state in (before, after))
+    return some, others if any(others[name] is not some[name] for name in names) else some
 
 
 def written_state(place: Place, before: State, after: State) -> Written:

@@ -15,11 +15,12 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.counters import BEFORE, BEHIND, Counters
-from australis.algebra.network import QUARANTINE
+from australis.algebra.network import QUARANTINE, Ref
 from australis.algebra.schema import TS, Schema
 from australis.algebra.user_functions import limit_calls
 from australis.engine.crash_points import crash_point
 from australis.engine.store import (
+    EVERY_PARTITION,
     SEQ,
     Data,
     Root,
@@ -39,7 +40,14 @@ from australis.engine.worker.intake import (
     narrowed,
     parts,
 )
-from australis.engine.worker.keeping import Place, forget_states, kept_state, limit_states, written_state
+from australis.engine.worker.keeping import (
+    Place,
+    forget_states,
+    kept_state,
+    limit_states,
+    parts_of,
+    written_state,
+)
 from australis.engine.worker.latest import Latest
 from australis.engine.worker.plan_files import PlanFile
 from australis.engine.worker.shedding import let_in
@@ -126,6 +134,9 @@ class _Done:
     shed: dict[str, int] = field(default_factory=dict)
     rejected: dict[str, int] = field(default_factory=dict)
     """The tuples of each input that do not fit it."""
+    loads: dict[tuple[str, int], PipelineState] = field(default_factory=dict)
+    """What versions of stored tables, by the number that they begin with, become in states: all partitions
+    have the same."""
 
     def add(self, passage: Passage, time_slice: TimeSlice) -> None:
         for name, table in passage.outputs.items():
@@ -174,8 +185,6 @@ class Task:
         parts.budget = waybill.cache // 2
         limit_states(waybill.cache // 2)
         renew(self._root.uri, self._superbox.network, waybill.asked, waybill.cache // 4)
-        self._versions: dict[str, int] = {}
-        """The number of the version of each stored table that was loaded here."""
 
     def _first_pipeline(self, waybill: Waybill) -> Pipeline:
         """The first pipeline to try: the one for fewer attributes, if these are likely to be enough."""
@@ -280,17 +289,24 @@ class Task:
     # --- processing
 
     def _state(self, partition: int, done: _Done) -> PipelineState:
-        self._versions.clear()
-        start = self._load_tables(done) if self._waybill.unloaded else self._pipeline.start()
+        start = self._pipeline.start()
+        if self._waybill.unloaded:
+            start = self._load_tables(start, done)
         return {box: self._kept(box, partition, start[box]) for box in self._pipeline.kernels}
 
     def _kept(self, box: str, partition: int, start: State) -> State:
-        names = self._waybill.states.get(f"{box}/{partition}")
-        return start if names is None else kept_state(self._root, self._pipeline.kernels[box], names)
+        kernel = self._pipeline.kernels[box]
+        files = [names for each in (partition, EVERY_PARTITION) if (names := self._files(box, each))]
+        found = [kept_state(self._root, kernel, names) for names in files]
+        if not kernel.shared_tables:
+            return found[0] if found else start
+        return {name: table for state in (start, *found) for name, table in state.items()}
 
-    def _load_tables(self, done: _Done) -> PipelineState:
-        """Load the first versions of the stored tables; returns the state before the first train."""
-        state = self._pipeline.start()
+    def _files(self, box: str, partition: int) -> tuple[str, ...]:
+        return self._waybill.states.get(f"{box}/{partition}", ())
+
+    def _load_tables(self, state: PipelineState, done: _Done) -> PipelineState:
+        """Load the first versions of the stored tables into the state before the first train."""
         for name, segments in self._waybill.tables.items():
             logged = [each.lo + 1 for each in self._waybill.time_slices if each.load == name]
             base = min(logged or (segment.base for segment in segments), default=0)
@@ -298,20 +314,28 @@ class Task:
         return state
 
     def _renew_table(self, state: PipelineState, name: str, base: int, done: _Done) -> PipelineState:
-        """Load the version of a stored table whose rows begin with a number, unless the state has it."""
-        is_known = self._versions.get(name) == base
-        # States taken over from others may have another version.
-        if name in self._waybill.asked or (is_known and not self._waybill.states):
+        """Load the version of a stored table whose rows begin with a number; one that is asked has none."""
+        if name in self._waybill.asked:
             return state
-        self._versions[name] = base
+        if (name, base) not in done.loads:
+            done.loads[name, base] = self._loaded_tables(name, base, done)
+        return {**state, **{box: {**state[box], **each} for box, each in done.loads[name, base].items()}}
+
+    def _loaded_tables(self, name: str, base: int, done: _Done) -> PipelineState:
+        """What a version of a stored table becomes in the states of the boxes that read it."""
         columns = list(self._superbox.network.inputs[name].schema.names)
         found = [each for each in self._waybill.tables.get(name, ()) if each.base == base]
         tables = [read_segment(self._root, each, columns, each.base, each.end) for each in found]
         rows = tables[0] if tables else _no_rows(self._superbox.network.inputs[name].schema)
-        passage = self._pipeline.load(state, name, rows.rename_columns({SEQ: CAUSE}), reload=True)
-        if not is_known:
+        passage = self._pipeline.load(self._pipeline.start(), name, rows.rename_columns({SEQ: CAUSE}))
+        if self._part == 0:
+            # Each task loads it, and one of them reports the rows that do not fit.
             done.add(passage, TimeSlice(base, base + rows.num_rows, 0, base))
-        return passage.state
+        kernels = {box: self._pipeline.kernels[box] for box, _ in self._superbox.network.consumers[Ref(name)]}
+        return {
+            box: {table: passage.state[box][table] for table in kernel.shared_tables}
+            for box, kernel in kernels.items()
+        }
 
     def _advance(self, state: PipelineState, streams: Mapping[str, pa.Table], done: _Done) -> PipelineState:
         runs = _runs(self._waybill)
@@ -355,27 +379,36 @@ class Task:
     # --- output
 
     def _write(
-        self, states: Mapping[int, tuple[PipelineState, PipelineState]], outputs: Mapping[str, pa.Table]
+        self, states: _States, outputs: Mapping[str, pa.Table]
     ) -> tuple[tuple[Segment, ...], tuple[WrittenState, ...]]:
         """Write the changed states and the outputs together."""
         files: dict[str, Data] = {}
         written = []
-        for partition, (before, after) in states.items():
-            for box in self._superbox.ordered:
-                known = self._waybill.states.get(f"{box}/{partition}", ())
-                if not known or after[box] is not before[box]:
-                    kernel = self._pipeline.kernels[box]
-                    place = Place(self._root, box, partition, kernel, known, self._waybill.layered_from)
-                    file = written_state(place, before[box], after[box])
-                    files[file.name] = file.data
-                    made = box, partition, file.name, file.size, file.replaces, file.is_whole
-                    written.append(WrittenState(*made))
+        for box, partition, before, after in self._state_parts(states):
+            known = self._files(box, partition)
+            if not known or after is not before:
+                kernel = self._pipeline.kernels[box]
+                place = Place(self._root, box, partition, kernel, known, self._waybill.layered_from)
+                file = written_state(place, before, after)
+                files[file.name] = file.data
+                made = box, partition, file.name, file.size, file.replaces, file.is_whole
+                written.append(WrittenState(*made))
         segments = dict(self._encoded(name, table) for name, table in outputs.items())
         files |= {segment.name: data for segment, data in segments.items()}
         crash_point("task.writing")
         self._root.write_all(files)
         crash_point("task.written")
         return tuple(segments), tuple(written)
+
+    def _state_parts(self, states: _States) -> Iterator[tuple[str, int, State, State]]:
+        """The parts of the boxes' states that have files of their own: before and after."""
+        for partition, (before, after) in states.items():
+            # One task answers for what all partitions have alike.
+            is_first = self._part == 0 and partition == self._share.partitions[0]
+            for box in self._superbox.ordered:
+                both = before[box], after[box]
+                for part in parts_of(self._pipeline.kernels[box], partition, *both, with_shared=is_first):
+                    yield box, *part
 
     def _outputs(self, done: _Done) -> Iterator[tuple[str, pa.Table]]:
         """The tuples that somebody reads, by output."""

@@ -42,6 +42,7 @@ class TableJoinKernel(Kernel):
         predicate = box.bind(*schemas).predicate
         self._table_port = box.table_side
         self._table = SIDES[box.table_side]
+        self.shared_tables = frozenset({self._table, KEYS})
         self._table_schema = schemas[box.table_side]
         self._how, self._unmatched = box.how, box.unmatched
         port = 1 - box.table_side
