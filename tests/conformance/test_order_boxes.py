@@ -136,6 +136,12 @@ def _listed(
     return {"seen": pa.array(seen, states["seen"].type), "n": pa.array(counts, pa.int32())}
 
 
+def _lists_joined(states: pa.RecordBatch, following: pa.RecordBatch) -> dict[str, pa.Array]:
+    both = zip(states["seen"].to_pylist(), following["seen"].to_pylist(), strict=True)
+    counts = pc.add(states["n"], following["n"])
+    return {"seen": pa.array([one + other for one, other in both], states["seen"].type), "n": counts}
+
+
 register_arrow_aggregate(
     "order_boxes:listed",
     state={
@@ -144,6 +150,7 @@ register_arrow_aggregate(
     },
     init={"n": 0, "seen": []},
     update=_listed,
+    combine=_lists_joined,
     finish=lambda states: pa.array([str(state) for state in states.to_pylist()], pa.string()),
     takes=("string", "double"),
     returns="string",

@@ -8,12 +8,14 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from tests.kernels.running import Run
 
 from australis.algebra.boxes import Aggregate
 from australis.algebra.order import Order
-from australis.algebra.user_functions import register_aggregate
+from australis.algebra.user_functions import register_aggregate, register_arrow_aggregate
 from australis.kernels.state import pack
 from australis.kernels.windows import Releases, open_windows
 from australis.kernels.windows.sliding import ascends
@@ -44,6 +46,7 @@ CALLS = {
     "li": "array_join(collect_list(s, 3), '|')",
     "u": "`sliding:joined`(s)",
     "uc": "`sliding:combined`(s)",
+    "ua": "`sliding:arrow`(s)",
 }
 PAIRS_ONLY = 2**40
 
@@ -61,6 +64,29 @@ register_aggregate(
     incr=lambda state, text: f"{state}{text}",
     final=lambda state: state,
     combine=lambda one, other: one + other,
+    takes=("string",),
+    returns="string",
+)
+
+
+def extended(states: pa.RecordBatch, windows: pa.Array, texts: pa.Array) -> dict[str, pa.Array]:
+    found = states["text"].to_pylist()
+    for window, text in zip(windows.to_pylist(), texts.to_pylist(), strict=True):
+        found[window] += str(text)
+    return {"text": pa.array(found, pa.string())}
+
+
+def concatenated(states: pa.RecordBatch, following: pa.RecordBatch) -> dict[str, pa.Array]:
+    return {"text": pc.binary_join_element_wise(states["text"], following["text"], "")}
+
+
+register_arrow_aggregate(
+    "sliding:arrow",
+    state={"text": pa.string()},
+    init={"text": ""},
+    update=extended,
+    finish=lambda states: states["text"],
+    combine=concatenated,
     takes=("string",),
     returns="string",
 )
@@ -124,6 +150,41 @@ def test_parts_of_windows_are_combined() -> None:
     assert found == [(start, sum(range(start, start + 200))) for start in range(800)]
     assert calls["incr"] <= 2 * 1000
     assert calls["combine"] <= 4 * 1000
+
+
+def test_parts_of_windows_over_arrow_arrays_are_combined() -> None:
+    """Groups stay apart, and the rows that a call gets do not grow with the overlap but for its logarithm."""
+    calls = {"update": 0, "combine": 0}
+
+    def update(states: pa.RecordBatch, windows: pa.Array, numbers: pa.Array) -> dict[str, Any]:
+        calls["update"] += len(numbers)
+        total, group = (states[name].to_numpy().copy() for name in ("total", "group"))
+        np.add.at(total, windows.to_numpy(), numbers.to_numpy())
+        group[windows.to_numpy()] = numbers.to_numpy() % 2
+        return {"total": total, "group": group}
+
+    def combine(states: pa.RecordBatch, following: pa.RecordBatch) -> dict[str, Any]:
+        calls["combine"] += states.num_rows
+        one, other = (batch["group"].to_numpy() for batch in (states, following))
+        assert ((one == other) | (one < 0) | (other < 0)).all(), "parts are of one group"
+        return {"total": pc.add(states["total"], following["total"]), "group": np.maximum(one, other)}
+
+    register_arrow_aggregate(
+        "sliding:totals",
+        state={"total": pa.int64(), "group": pa.int64()},
+        init={"total": 0, "group": -1},
+        update=update,
+        finish=lambda states: states["total"],
+        combine=combine,
+        takes=("long",),
+        returns="long",
+    )
+    box = Aggregate({"n": "`sliding:totals`(t)"}, Order("t", 0, ("g",)), size=400, advance=2)
+    run = Run(box, "t long, g long")
+    found = run.push(0, *((number, number % 2) for number in range(2000)))
+    assert found == [(start, start % 2, sum(range(start, start + 400, 2))) for start in range(1600)]
+    assert calls["update"] <= 2 * 2000
+    assert calls["combine"] <= 2000 * 2 * 9
 
 
 def test_rows_that_do_not_ascend_are_noticed() -> None:

@@ -100,7 +100,8 @@ class ArrowAggregate:
 
     Its states are a batch with one row for each window. `update(states, windows, *values)` returns the
     columns of the states after some tuples, of which each belongs to a row of the states; `finish(states)`
-    returns the results. Dividing the tuples among several updates must not change the states.
+    returns the results, and `combine(states, states)` the states of windows of two parts each. Dividing the
+    tuples among several updates, or parts, must not change the states.
     """
 
     name: str
@@ -111,11 +112,12 @@ class ArrowAggregate:
     finish: Callable[[pa.RecordBatch], pa.Array]
     takes: tuple[DataType, ...]
     returns: DataType
+    combine: Callable[[pa.RecordBatch, pa.RecordBatch], Mapping[str, Any]] | None = None
 
     @property
     def calls(self) -> Iterator[Callable[..., Any]]:
         """The user's own code."""
-        return iter((self.update, self.finish))
+        return (each for each in (self.update, self.finish, self.combine) if each is not None)
 
     @cached_property
     def _blank(self) -> pa.RecordBatch:
@@ -132,13 +134,25 @@ class ArrowAggregate:
             found = self.update(states, windows, *values)
         except FAILURES as error:
             raise failed(self.name, error, first_row(values, len(windows))) from error
-        return pa.RecordBatch.from_arrays(
-            [self._column(found, field, states.num_rows) for field in self.state], schema=self.state
-        )
+        return self._states(found, states.num_rows, "update()")
 
-    def _column(self, found: Any, field: pa.Field, rows: int) -> pa.Array:
-        """A column of the states that an update returned."""
-        expected = f"a mapping with {', '.join(self.state.names)} from every update()"
+    def joined(self, states: pa.RecordBatch, following: pa.RecordBatch) -> pa.RecordBatch:
+        """The states of windows of two parts each, of an aggregate that has `combine`."""
+        assert self.combine is not None, "asked only then"
+        try:
+            found = self.combine(states, following)
+        except FAILURES as error:
+            raise failed(self.name, error) from error
+        return self._states(found, states.num_rows, "combine()")
+
+    def _states(self, found: Any, rows: int, call: str) -> pa.RecordBatch:
+        """The states that a call returned."""
+        arrays = [self._column(found, field, rows, call) for field in self.state]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.state)
+
+    def _column(self, found: Any, field: pa.Field, rows: int, call: str) -> pa.Array:
+        """A column of the states that a call returned."""
+        expected = f"a mapping with {', '.join(self.state.names)} from every {call}"
         if not isinstance(found, Mapping | pa.RecordBatch):
             raise broken(self.name, f"returned {type(found).__name__}", expected)
         names = found.schema.names if isinstance(found, pa.RecordBatch) else list(found)

@@ -102,13 +102,14 @@ def register_arrow_aggregate(
     finish: Callable[[pa.RecordBatch], pa.Array],
     takes: tuple[str, ...],
     returns: str,
+    combine: Callable[[pa.RecordBatch, pa.RecordBatch], Mapping[str, Any]] | None = None,
 ) -> ArrowAggregate:
     """Make a window function over Arrow arrays callable from Aggregate, Tumble and Resample boxes.
 
     `state` has the types of the state's fields, `init` their values in a window without tuples (NULL if not
     named).
     """
-    _check_calls(update=update, finish=finish)
+    _check_calls(update=update, finish=finish, **({} if combine is None else {"combine": combine}))
     aggregate = ArrowAggregate(
         _checked(name),
         _state_schema(state),
@@ -117,6 +118,7 @@ def register_arrow_aggregate(
         finish,
         _types(takes),
         parse_type(returns),
+        combine,
     )
     _aggregates[name] = aggregate
     return aggregate

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from australis.algebra.expr import WindowCall
@@ -130,13 +131,59 @@ class ArrowAccumulator(Accumulator):
         self.states = pa.RecordBatch.from_arrays(list(stored), schema=self._aggregate.state)
 
     def add(self, slots: Indexes, rows: Indexes, count: int) -> None:
+        self._grow(count)
+        if len(rows):
+            self.states = self._aggregate.add(self.states, pa.array(slots), self._values(rows))
+
+    def add_ranges(self, ranges: Ranges, count: int) -> None:
+        if self._aggregate.combine is None:
+            super().add_ranges(ranges, count)
+            return
+        self._grow(count)
+        if len(ranges.slots):
+            self.states = self._with_parts(self.states, ranges.slots, self._parts(ranges))
+
+    def _grow(self, count: int) -> None:
         missing = count - self.states.num_rows
         if missing:
             self.states = pa.concat_batches([self.states, self._aggregate.begin(missing)])
-        if len(rows):
-            taken = pa.array(rows)
-            values = [array.take(taken) for array in self.args]
-            self.states = self._aggregate.add(self.states, pa.array(slots), values)
+
+    def _values(self, rows: Indexes) -> list[pa.Array]:
+        taken = pa.array(rows)
+        return [array.take(taken) for array in self.args]
+
+    def _parts(self, ranges: Ranges) -> pa.RecordBatch:
+        """The state of each range alone, from blocks of 1, 2, 4, ... rows, as the bits of its length say.
+
+        Two blocks of a length make one of twice that length. Only blocks that a range contains are made, so
+        that no state has rows of two groups.
+        """
+        places, left = np.arange(len(ranges.rows)), ranges.highs - ranges.lows
+        last = np.searchsorted(ranges.lows, places, side="right") - 1
+        reach = np.where(last < 0, 0, ranges.highs[last])
+        places = places[places < reach]
+        begun = self._aggregate.begin(len(places))
+        blocks = self._aggregate.add(
+            begun, pa.array(np.arange(len(places))), self._values(ranges.rows[places])
+        )
+        found, at, length = self._aggregate.begin(len(left)), ranges.lows.copy(), 1
+        while True:
+            odd = np.flatnonzero(left & length)
+            if len(odd):
+                found = self._with_parts(found, odd, _at(blocks, places, at[odd]))
+                at[odd] += length
+            places_next = places[places + 2 * length <= reach[places]]
+            if not len(places_next):
+                return found
+            first, second = (_at(blocks, places, places_next + after) for after in (0, length))
+            blocks, places, length = self._aggregate.joined(first, second), places_next, 2 * length
+
+    def _with_parts(self, states: pa.RecordBatch, slots: Indexes, parts: pa.RecordBatch) -> pa.RecordBatch:
+        """States of which some have got one more part each."""
+        changed = self._aggregate.joined(states.take(pa.array(slots)), parts)
+        rows = np.arange(states.num_rows)
+        rows[slots] = np.arange(len(slots)) + states.num_rows
+        return pa.concat_batches([states, changed]).take(pa.array(rows))
 
     def finish(self, slots: Indexes) -> pa.Array:
         return self._aggregate.results(self.states.take(pa.array(slots)))
@@ -146,6 +193,11 @@ class ArrowAccumulator(Accumulator):
 
     def stored(self) -> list[pa.Array]:
         return list(self.states.columns)
+
+
+def _at(blocks: pa.RecordBatch, places: Indexes, wanted: Indexes) -> pa.RecordBatch:
+    """The blocks that begin at some places, of those that begin at `places`, which ascend."""
+    return blocks.take(pa.array(np.searchsorted(places, wanted)))
 
 
 def _over_arrow(call: WindowCall) -> ArrowAggregate:
