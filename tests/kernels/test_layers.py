@@ -12,6 +12,7 @@ from australis import Order
 from australis.algebra.boxes import Aggregate
 from australis.algebra.schema import TS, parse_schema
 from australis.errors import KernelError
+from australis.kernels.arrays import frozen
 from australis.kernels.layers import (
     Block,
     Layer,
@@ -24,7 +25,7 @@ from australis.kernels.layers import (
     unpack_layer,
 )
 from australis.kernels.layers.gathering import Selection, gathered
-from australis.kernels.layers.layer import ascending_order, first_of_each
+from australis.kernels.layers.layer import first_of_each, in_order, split_found
 from australis.kernels.layers.narrow import narrowed
 from australis.kernels.make import kernel_for
 
@@ -192,11 +193,26 @@ def test_hashes_are_put_in_order(differ: int) -> None:
     """Many or few that differ, spread evenly over all numbers."""
     drawn = np.random.default_rng(differ).integers(0, differ, 100_000, np.uint64)
     hashes = drawn * np.uint64(0x9E3779B97F4A7C15)
-    order = ascending_order(hashes)
+    ascending, order = in_order(hashes)
     assert np.array_equal(order, np.argsort(hashes, kind="stable"))
+    assert np.array_equal(ascending, hashes[order])
     found, first = first_of_each(hashes)
     assert np.array_equal(found, np.unique(hashes))
     assert np.array_equal(first, np.unique(hashes, return_index=True)[1])
+
+
+@pytest.mark.parametrize("count", [0, 1, 50, 3_000, 100_000])
+def test_hashes_are_found_among_few_and_many(count: int) -> None:
+    random = np.random.default_rng(count)
+    hashes = np.unique(random.integers(0, 1 << 40, count, np.uint64))
+    wanted = np.unique(np.append(random.integers(0, 1 << 40, 1_000, np.uint64), hashes[::7]))
+    ranks = random.permutation(len(wanted))
+    places, own, others, theirs = split_found(*map(frozen, (hashes, wanted, ranks)))
+    has = np.isin(wanted, hashes)
+    assert np.array_equal(hashes[places], wanted[has])
+    assert np.array_equal(others, wanted[~has])
+    assert np.array_equal(own, ranks[has])
+    assert np.array_equal(theirs, ranks[~has])
 
 
 def test_a_part_has_its_groups_in_the_order_of_their_tuples() -> None:

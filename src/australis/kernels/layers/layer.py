@@ -78,8 +78,7 @@ def distinct(hashes: Hashes) -> Hashes:
 
 def first_of_each(hashes: Hashes) -> tuple[Hashes, Indexes]:
     """Hashes in ascending order, each once, and where each is first."""
-    order = ascending_order(hashes)
-    ascending = hashes[order]
+    ascending, order = in_order(hashes)
     is_first = np.append(True, ascending[1:] != ascending[:-1]) if len(hashes) else np.empty(0, np.bool_)
     return ascending[is_first], order[is_first]
 
@@ -197,18 +196,17 @@ def block_of(
     `known` are the hashes that layers below have: where the state has no rows for one, it is forgotten.
     """
     tables, ends = {}, {}
-    orders = {name: ascending_order(own) for name, own in hashes.items()}
-    every = distinct(np.concatenate([known, *(own[orders[name]] for name, own in hashes.items())]))
-    for name, own in hashes.items():
-        order = orders[name]
+    laid = {name: in_order(own) for name, own in hashes.items()}
+    every = distinct(np.concatenate([known, *(ascending for ascending, _ in laid.values())]))
+    for name, (ascending, order) in laid.items():
         tables[name] = rearranged(state[name], order)
-        ends[name] = _ends(every, own[order])
+        ends[name] = _ends(every, ascending)
     for name, (table, number) in shape.follows.items():
-        groups = numbers(column(state[name], number))
-        places = inverse(orders[table])[groups]
-        order = order_of(places, len(orders[table]))
+        ascending, order = laid[table]
+        places = inverse(order)[numbers(column(state[name], number))]
+        order = order_of(places, len(ascending))
         tables[name] = rearranged(with_numbers(state[name], number, places), order)
-        ends[name] = _ends(every, hashes[table][groups[order]])
+        ends[name] = _ends(every, ascending[places[order]])
     rest = {name: table for name, table in state.items() if name not in tables}
     return Block(every, tables, ends, rest, _due(shape, state, hashes, every))
 
@@ -253,18 +251,21 @@ def _due(shape: Shape, state: State, hashes: Mapping[str, Hashes], every: Hashes
     return Due(marks, times, quiet)
 
 
-def ascending_order(hashes: Hashes) -> Indexes:
-    """The order in which hashes ascend, equal ones as they come: `np.argsort` takes five times as long."""
-    if len(hashes) < _BUCKETS:
-        return np.argsort(hashes, kind="stable")
-    order: Indexes = _order_by_buckets(hashes)
-    return order
+def in_order(hashes: Hashes) -> tuple[Hashes, Indexes]:
+    """Hashes in ascending order, and where each was, equal ones as they come: far faster than to sort."""
+    if len(hashes) < _DIGITS_FROM:
+        order = np.argsort(hashes, kind="stable")
+        return hashes[order], order
+    ascending, places = _by_digits(hashes)
+    return ascending, places
 
 
-_BUCKETS = 1 << 16
-_SHIFT = np.uint64(48)
+_DIGITS_FROM = 1 << 12
+"""With fewer hashes it takes longer to count digits than to compare."""
+_LOWEST_DIGIT, _DIGIT = np.uint64(40), np.uint64(8)
+"""The bits below the highest 24, in which few hashes agree, and those of a digit."""
 _INSERTED_MOST = 64
-"""In a bucket with more hashes, few of them differ, or many tuples have one of them."""
+"""If more hashes agree in their digits, few of them differ, or many tuples have one of them."""
 
 
 @njit(nogil=True)
@@ -296,31 +297,46 @@ def order_of(places: Indexes, count: int) -> Indexes:
 
 
 @njit(nogil=True)
-def _order_by_buckets(hashes: Hashes) -> Indexes:
-    """First by the highest bits; hashes are spread evenly, so few share these."""
-    begins = np.zeros(_BUCKETS + 1, np.int64)
-    for at in range(hashes.shape[0]):
-        begins[(hashes[at] >> _SHIFT) + np.uint64(1)] += 1
-    begins = np.cumsum(begins)
-    order, free = np.empty(hashes.shape[0], np.int64), begins.copy()
-    for at in range(hashes.shape[0]):
-        bucket = hashes[at] >> _SHIFT
-        order[free[bucket]] = at
-        free[bucket] += 1
-    for bucket in range(_BUCKETS):
-        begin, end = begins[bucket], begins[bucket + 1]
-        if end - begin > _INSERTED_MOST:
-            part = order[begin:end]
-            order[begin:end] = part[np.argsort(hashes[part], kind="mergesort")]
-            continue
-        for at in range(begin + 1, end):
-            row = order[at]
-            place = at
-            while place > begin and hashes[order[place - 1]] > hashes[row]:
-                order[place] = order[place - 1]
-                place -= 1
-            order[place] = row
-    return order
+def _by_digits(hashes: Hashes) -> tuple[Hashes, Indexes]:
+    """By the highest digits, which few hashes share since they are spread evenly, and then by the rest."""
+    ascending, order = hashes.copy(), np.arange(hashes.shape[0])
+    spare, places = np.empty_like(ascending), np.empty_like(order)
+    for digit in range(3):
+        shift = _LOWEST_DIGIT + np.uint64(digit) * _DIGIT
+        free = np.zeros(257, np.int64)
+        for at in range(hashes.shape[0]):
+            free[((hashes[at] >> shift) & np.uint64(255)) + np.uint64(1)] += 1
+        free = np.cumsum(free)
+        for at in range(hashes.shape[0]):
+            bucket = (ascending[at] >> shift) & np.uint64(255)
+            place = np.uint64(free[bucket])
+            spare[place], places[place] = ascending[at], order[at]
+            free[bucket] += 1
+        ascending, spare = spare, ascending
+        order, places = places, order
+    begin = 0
+    while begin < hashes.shape[0]:
+        end = begin + 1
+        while end < hashes.shape[0] and ascending[end] >> _LOWEST_DIGIT == ascending[begin] >> _LOWEST_DIGIT:
+            end += 1
+        _sort_few(ascending[begin:end], order[begin:end])
+        begin = end
+    return ascending, order
+
+
+@njit(inline=True)
+def _sort_few(hashes: Hashes, order: Indexes) -> None:
+    """Sort hashes where they are, and their places with them."""
+    if hashes.shape[0] > _INSERTED_MOST:
+        found = np.argsort(hashes, kind="mergesort")
+        hashes[:], order[:] = hashes[found], order[found]
+        return
+    for at in range(1, hashes.shape[0]):
+        own, row, place = hashes[at], order[at], at
+        while place > 0 and hashes[place - 1] > own:
+            hashes[place], order[place] = hashes[place - 1], order[place - 1]
+            place -= 1
+        hashes[place], order[place] = own, row
 
 
 _STEPS = 16
@@ -359,20 +375,32 @@ def find_sorted(hashes: Numbers, wanted: Numbers) -> Indexes:
     return found
 
 
+_DENSE = 4
+"""Up to so many hashes for each that is looked for, all are looked at, without branches."""
+
+
 @njit(nogil=True)
 def split_found(hashes: Hashes, wanted: Hashes, ranks: Indexes) -> tuple[Indexes, Indexes, Hashes, Indexes]:
     """Where some ascending hashes are, and their ranks; those that are nowhere, and theirs."""
     count = wanted.shape[0]
     places, own = np.empty(count, np.int64), np.empty(count, np.int64)
     others, theirs = np.empty(count, np.uint64), np.empty(count, np.int64)
-    low, found = 0, 0
-    for at in range(count):
+    at, low, found = 0, 0, 0
+    if hashes.shape[0] <= _DENSE * count:
+        while at < count and low < hashes.shape[0]:
+            value, other = wanted[at], hashes[low]
+            places[found], own[found] = low, ranks[at]
+            others[at - found], theirs[at - found] = value, ranks[at]
+            found += value == other
+            at, low = at + (value <= other), low + (other <= value)
+    while at < count:
         low = _first_from(hashes, wanted[at], low)
         if low < hashes.shape[0] and hashes[low] == wanted[at]:
             places[found], own[found] = low, ranks[at]
             found += 1
         else:
             others[at - found], theirs[at - found] = wanted[at], ranks[at]
+        at += 1
     return places[:found], own[:found], others[: count - found], theirs[: count - found]
 
 
