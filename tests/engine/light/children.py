@@ -34,8 +34,8 @@ network = net.build()
 rows = pa.table({"k": pa.array([1, 2, 3], pa.int32()), "t": pa.array([0, 1, 2], pa.int32())})
 
 def answer(node):
-    (table,) = node.subscribe("out", follow=False)
-    return table.select(["t", "n"]).to_pylist()
+    tables = node.subscribe("out", follow=False)
+    return [row for table in tables for row in table.select(["t", "n"]).to_pylist()]
 """
 RIGHT = [{"t": 0, "n": 2}, {"t": 2, "n": 1}]
 

@@ -73,6 +73,7 @@ def _is_installed(package: str) -> bool:
     try:
         importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
+        # It is optional.
         return False
     return True
 

@@ -51,6 +51,7 @@ def available_memory() -> int | None:
         lines = dict(line.split(":", 1) for line in _MEMORY.read_text().splitlines())
         free = 1024 * int(lines["MemAvailable"].split()[0])
     except (OSError, ValueError, KeyError):
+        # Only Linux has such a file; the finding says that nothing is known.
         return None
     return min(free, _left_in_group())
 
@@ -61,6 +62,7 @@ def _left_in_group() -> int:
         limit = (_GROUP / "memory.max").read_text().strip()
         return int(limit) - int((_GROUP / "memory.current").read_text()) if limit != "max" else 1 << 62
     except (OSError, ValueError):
+        # This process is in no control group that limits memory.
         return 1 << 62
 
 
