@@ -111,8 +111,9 @@ def test_a_fault_may_be_gone_the_next_time(error: Exception, kind: type[TrainFai
 
 def test_what_was_closed_runs_nothing(tmp_path: Path) -> None:
     runner = LightRunner(1)
+    register_function("mine:same", lambda values: values, takes=("double",), returns="double")
     with Node(tmp_path / "root", runner=runner) as node:
-        node.deploy(mapped("mine:f"))
+        node.deploy(mapped("mine:same"))
         runner.close()
         node.push("s", pa.table({"x": [1.0]}))
         with pytest.raises(TrainFailed, match="the runner is closed"):
