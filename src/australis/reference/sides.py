@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from australis.algebra.expr import Value
-from australis.algebra.order import Order
+from australis.algebra.order import Order, SortKey
 from australis.algebra.types import DataType
-from australis.reference.order import Disorder, Key, Number, disorder_of, group_key, to_units
+from australis.reference.order import Disorder, Key, Number, disorder_of, group_key, sort_value, to_units
 from australis.reference.row import Row, Tuple
 
 
@@ -20,6 +22,11 @@ class Kept:
     tuple: Tuple = field(compare=False)
     key: Key = field(compare=False)
     """The group of the tuple in its own stream."""
+
+
+def leaving(kept: Kept, names: Sequence[str]) -> tuple[Number, list[tuple[bool, Any]], int]:
+    """What decides when a tuple leaves among others that leave at once: order value, key, then arrival."""
+    return (kept.value, sort_value(kept.tuple.values, [SortKey(name) for name in names]), kept.number)
 
 
 class Side:

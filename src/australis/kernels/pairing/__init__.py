@@ -3,6 +3,7 @@
 In: batches and kept tuples of both sides. Out: pairs, tuples alone, or the windows of a Resample.
 """
 
+from australis.kernels.pairing.dues import KeyDues
 from australis.kernels.pairing.encounters import (
     KEYS,
     ORDER,
@@ -46,6 +47,7 @@ __all__ = [
     "SIDES",
     "Encounter",
     "Encounters",
+    "KeyDues",
     "Keys",
     "Lefts",
     "Meeting",

@@ -8,12 +8,14 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from australis.algebra.order import SortKey
 from australis.algebra.schema import Schema
 from australis.errors import KernelError, Problem
 from australis.kernels.arrays import (
     GroupCodes,
     Indexes,
     Numbered,
+    Numbers,
     PortKeys,
     column,
     encode,
@@ -23,8 +25,10 @@ from australis.kernels.arrays import (
     rows_of,
 )
 from australis.kernels.expressions import nulls
+from australis.kernels.functions import combined_keys
 from australis.kernels.kernel import State
 from australis.kernels.ordering import Arrived, Passed, Side
+from australis.kernels.pairing.moments import in_sequence_of
 
 KEY = "#key"
 """The column of kept tuples with the code of their key."""
@@ -106,6 +110,39 @@ class Keys:
         by_key = encode(groups, groups.num_rows, pa.table(columns, names=groups.column_names)).codes
         return by_key[codes]
 
+    def sequence(
+        self, known: pa.Table, codes: Indexes, values: Numbers, moments: Indexes, count: int
+    ) -> Indexes:
+        """The tuples whose moment, of `count`, has come: by moment, order value, key, then by row.
+
+        So the sequence in which several keys emit together does not depend on their numbers.
+        """
+        rows = in_sequence_of(moments, values, count)
+        own, own_values, own_moments = codes[rows], values[rows], moments[rows]
+        is_tie = (np.diff(own_values) == 0) & (np.diff(own_moments) == 0)
+        if not (is_tie & (np.diff(own) != 0)).any():
+            return rows
+        return rows[np.lexsort((self.ranks(known, own), own_values, own_moments))]
+
+    def ranks(self, known: pa.Table, codes: Indexes) -> Indexes:
+        """Whole numbers that compare as the keys with some codes do; NO_KEY may have any."""
+        if not known.num_rows:
+            return np.zeros(len(codes), np.int64)
+        found = rows_of(known, np.maximum(codes, 0))
+        names = found.column_names
+        return combined_keys([column(found, name) for name in names], [SortKey(name) for name in names])
+
+    def separating(self, sides: tuple[Side, Side]) -> PortKeys:
+        """The attributes of each side that are equated, if their values separate all that its tuples do.
+
+        Then a tuple is passed with others of its own key alone, or by a mark.
+        """
+        pairs = zip(sides, self._names, strict=True)
+        is_apart = all(
+            side.order.by_progress or set(names) <= set(side.order.group_by) for side, names in pairs
+        )
+        return self._names if is_apart and self._fields else ()
+
     def kept_by(self, table: str, keys: PortKeys, *kept: str) -> Numbered:
         """The keys in a table of the state, if the tuples of both sides are partitioned by some of them."""
         names = tuple(field.name for field in self._fields)
@@ -120,13 +157,16 @@ class Keys:
         what = f"left.{left} and right.{right} need not be equal, so pairs cannot be partitioned by them"
         raise KernelError(Problem("predicate", what, "attributes that the predicate equates"))
 
-    def compact(self, known: pa.Table, *tables: pa.Table) -> tuple[pa.Table, ...]:
-        """The keys without unused ones, once these are many; and the tables with their new codes."""
-        if known.num_rows <= SPARE_KEYS + sum(table.num_rows for table in tables):
+    def compact(self, known: pa.Table, *tables: pa.Table, at_once: bool = False) -> tuple[pa.Table, ...]:
+        """The keys without unused ones, once these are many or at once; the tables with their new codes."""
+        kept = 0 if at_once else SPARE_KEYS + sum(table.num_rows for table in tables)
+        if known.num_rows <= kept:
             return (known, *tables)
         used = np.zeros(known.num_rows, np.bool_)
         for table in tables:
             used[numbers(column(table, KEY))] = True
+        if used.all():
+            return (known, *tables)
         codes = np.cumsum(used) - 1
         return (known.take(pa.array(np.flatnonzero(used))), *(_recoded(table, codes) for table in tables))
 

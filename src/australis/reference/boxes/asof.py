@@ -9,7 +9,7 @@ from australis.algebra.schema import Schema
 from australis.reference.machine import Machine
 from australis.reference.order import Key, Number, group_key
 from australis.reference.row import Item, Tuple
-from australis.reference.sides import Kept, Side, is_beyond, partner_key
+from australis.reference.sides import Kept, Side, is_beyond, leaving, partner_key
 
 
 class AsOfMachine(Machine):
@@ -47,15 +47,19 @@ class AsOfMachine(Machine):
 
     def _decided(self) -> list[Item]:
         """Emit the left tuples that the right side has passed, and drop what is needed no more."""
-        decided = [each for each in sorted(self._left.kept) if self._is_decided(each)]
+        decided = [each for each in self._waiting() if self._is_decided(each)]
         emitted = [item for each in decided for item in self._result(each)]
         self._left.kept = [each for each in self._left.kept if each not in decided]
         self._right.kept = [each for each in self._right.kept if not self._is_useless(each)]
         return emitted
 
     def finish(self) -> list[Item]:
-        """The left tuples that still wait, by order value, then by arrival."""
-        return [item for each in sorted(self._left.kept) for item in self._result(each)]
+        """The left tuples that still wait."""
+        return [item for each in self._waiting() for item in self._result(each)]
+
+    def _waiting(self) -> list[Kept]:
+        """The left tuples that wait, by order value, then by key, then by arrival."""
+        return sorted(self._left.kept, key=lambda each: leaving(each, self._names[0]))
 
     # --- results
 

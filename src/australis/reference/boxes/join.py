@@ -11,7 +11,7 @@ from australis.reference.expressions import evaluate
 from australis.reference.machine import Machine
 from australis.reference.order import Number
 from australis.reference.row import Item, Row, Tuple
-from australis.reference.sides import Kept, Side, is_beyond, partner_key
+from australis.reference.sides import Kept, Side, is_beyond, leaving, partner_key
 
 
 class JoinMachine(Machine):
@@ -54,7 +54,7 @@ class JoinMachine(Machine):
         return self._look_up(port, tuple) if other is None else self._match(port, arrived, side, other)
 
     def progress(self, marks: Mapping[int, Number]) -> list[Item]:
-        """What the marks let go: left tuples, then right ones, each by order value, then by arrival."""
+        """What the marks let go: left tuples, then right ones, each by order value, key, then by arrival."""
         for port, mark in marks.items():
             side = self._sides[port]
             assert side is not None, "a stored table has no marks"
@@ -63,9 +63,10 @@ class JoinMachine(Machine):
         return [] if size is None else [*self._forget(0, size), *self._forget(1, size)]
 
     def finish(self) -> list[Item]:
-        """The tuples that have had no partner: by order value, the left ones first, by arrival."""
-        waiting = [(each, port) for port in (0, 1) for each in self._unmatched(port)]
-        return [item for each, port in sorted(waiting, key=_at_end) for item in self._alone(port, each.tuple)]
+        """The tuples that have had no partner: by order value, the left ones first, by key, by arrival."""
+        waiting = [(each.value, port, each) for port in (0, 1) for each in self._unmatched(port)]
+        waiting.sort(key=lambda each: each[:2])
+        return [item for _, port, each in waiting for item in self._alone(port, each.tuple)]
 
     # --- what is emitted
 
@@ -137,9 +138,10 @@ class JoinMachine(Machine):
         ]
 
     def _unmatched(self, port: int) -> list[Kept]:
-        """The kept tuples of a side that have had no partner, in order."""
-        side = self._sides[port]
-        kept = sorted(side.kept) if side else []
+        """The kept tuples of a side that have had no partner, in order; none if none is emitted alone."""
+        side = self._sides[port] if port in self._box.unmatched else None
+        names = [pair[port] for pair in self._equated]
+        kept = sorted(side.kept, key=lambda each: leaving(each, names)) if side else []
         return [each for each in kept if each.number not in self._settled[port]]
 
     def _is_useless(self, port: int, kept: Kept, size: int | float) -> bool:
@@ -166,8 +168,3 @@ def _side(order: Order | None, schema: Schema, slack: Number | None) -> Side | N
 def _in_order(port: int, tuple: Tuple, partner: Tuple) -> tuple[Tuple, Tuple]:
     """A tuple of a port and its partner, the left one first."""
     return (tuple, partner) if port == 0 else (partner, tuple)
-
-
-def _at_end(waiting: tuple[Kept, int]) -> tuple[int | float, int, int]:
-    each, port = waiting
-    return (each.value, port, each.number)

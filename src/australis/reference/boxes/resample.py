@@ -13,7 +13,7 @@ from australis.reference.interpolation import INTERPOLATIONS, interpolated
 from australis.reference.machine import Machine
 from australis.reference.order import Key, Number, group_attributes, group_key
 from australis.reference.row import Item, Tuple, oldest
-from australis.reference.sides import Kept, Side, is_beyond, partner_key
+from australis.reference.sides import Kept, Side, is_beyond, leaving, partner_key
 
 
 @dataclass(order=True)
@@ -71,7 +71,7 @@ class ResampleMachine(Machine):
     def _complete(self) -> list[Item]:
         """Emit what the event has completed: left tuples by their order, groups by their first arrival."""
         emitted: list[Item] = []
-        for waiting in sorted(self._waiting):
+        for waiting in self._in_sequence():
             for key in self._unanswered(waiting):
                 if is_beyond(self._right.passed(key), waiting.left.value, self._bound.size):
                     waiting.answered.add(key)
@@ -80,10 +80,15 @@ class ResampleMachine(Machine):
 
     def finish(self) -> list[Item]:
         emitted: list[Item] = []
-        for waiting in sorted(self._waiting):
+        for waiting in self._in_sequence():
             for key in self._unanswered(waiting):
                 emitted += self._result(waiting.left, key)
         return emitted
+
+    def _in_sequence(self) -> list[Waiting]:
+        """The left tuples that wait: by their order, those of a predicate's keys also by these."""
+        names = [pair[0] for pair in self._bound.equated]
+        return sorted(self._waiting, key=lambda each: leaving(each.left, names))
 
     def _unanswered(self, waiting: Waiting) -> list[Key]:
         """The known groups that a left tuple asks, and that have not answered."""

@@ -18,15 +18,13 @@ from australis.algebra.schema import Schema
 from australis.kernels.arrays import (
     Indexes,
     Mask,
-    Numbered,
     Numbers,
-    PortKeys,
     first_beyond,
     lay_out,
 )
 from australis.kernels.boxes.two_inputs.two_streams import EncounterKernel, pays
 from australis.kernels.expressions import arrow
-from australis.kernels.kernel import State, Step
+from australis.kernels.kernel import Due, State, Step
 from australis.kernels.ordering import Arrived, Side
 from australis.kernels.pairing import (
     KEY,
@@ -38,10 +36,10 @@ from australis.kernels.pairing import (
     SIDES,
     Encounter,
     Encounters,
+    KeyDues,
     Keys,
     Rows,
     gathered,
-    in_sequence_of,
     keys_of,
     least_waiting,
     orders_of,
@@ -81,16 +79,29 @@ class AsOfKernel(EncounterKernel):
         return {**kept, KEYS: self._keys.start(), **self._sides[0].start(), **self._sides[1].start()}
 
     def flush(self, state: State, now: int) -> Step:
-        """Emit the left tuples that still wait, by order value, then by arrival."""
+        """Emit the left tuples that still wait, by order value, then by key, then by arrival."""
         lefts, rights = state[SIDES[0]], state[SIDES[1]]
-        rows = np.argsort(orders_of(lefts), kind="stable")
+        at_once = np.zeros(lefts.num_rows, np.int64)
+        rows = self._keys.sequence(state[KEYS], keys_of(lefts), orders_of(lefts), at_once, 1)
         layout = self._layout(rights, self._keys.count(state[KEYS]))
         found = self._with_latest(lefts, rows, np.full(len(rows), -1), layout)
         return Step(self.start(), (gathered(self.output_schemas[0], (lefts, rights), found, found.keys),))
 
-    def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
-        groups = (side.kept_by(names) for side, names in zip(self._sides, keys, strict=True))
-        return (*groups, self._keys.kept_by(KEYS, keys, *SIDES))
+    def due(self, state: State) -> Due | None:
+        if not self.progress_on:
+            return None
+        due = KeyDues(state[KEYS].num_rows)
+        lefts, rights = state[SIDES[0]], state[SIDES[1]]
+        if 1 in self.progress_on:
+            due.emit(keys_of(lefts), orders_of(lefts))
+        if 0 in self.progress_on:
+            # Then nobody asks for any of them but the last, or for that neither.
+            codes = keys_of(rights)
+            is_one = np.bincount(codes, minlength=state[KEYS].num_rows)[codes] == 1
+            due.forget(codes[~is_one], orders_of(rights)[~is_one])
+            if self._within is not None:
+                due.forget(codes[is_one], orders_of(rights)[is_one], self._within)
+        return due.found
 
     # --- results
 
@@ -99,7 +110,9 @@ class AsOfKernel(EncounterKernel):
         lefts, rights = meeting.tuples
         moments = self._encounters.passed_at(meeting, 0, np.arange(lefts.num_rows), 0)
         layout = self._layout(rights, self._keys.count(meeting.after[KEYS]))
-        rows = in_sequence_of(moments, orders_of(lefts), len(meeting.sequence.causes))
+        rows = self._keys.sequence(
+            meeting.after[KEYS], keys_of(lefts), orders_of(lefts), moments, len(meeting.sequence.causes)
+        )
         found = self._with_latest(lefts, rows, moments[rows], layout)
         causes = meeting.sequence.causes[found.keys]
         result = gathered(self.output_schemas[0], meeting.tuples, found, causes)
@@ -132,7 +145,8 @@ class AsOfKernel(EncounterKernel):
         if not pays(useful):
             useful[: meeting.kept[1]] = True
         rights = rights if useful.all() else rights.filter(arrow(useful, pa.bool_()))
-        keys, lefts, rights = self._keys.compact(meeting.after[KEYS], lefts, rights)
+        known = meeting.after[KEYS]
+        keys, lefts, rights = self._keys.compact(known, lefts, rights, at_once=self._drops_keys_at_once)
         return {**meeting.after, KEYS: keys, SIDES[0]: lefts, SIDES[1]: rights}
 
     def _useful(self, meeting: Encounter, waiting: pa.Table, rights: pa.Table, layout: Layout) -> Mask:

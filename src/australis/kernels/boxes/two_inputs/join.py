@@ -18,8 +18,6 @@ from australis.kernels.arrays import (
     GroupCodes,
     Indexes,
     Mask,
-    Numbered,
-    PortKeys,
     column,
     first_beyond,
     first_near,
@@ -27,7 +25,7 @@ from australis.kernels.arrays import (
     numbers,
     stacked,
 )
-from australis.kernels.boxes.two_inputs.two_streams import TwoStreamsKernel, pays
+from australis.kernels.boxes.two_inputs.two_streams import KeyedKernel, pays
 from australis.kernels.expressions import arrow
 from australis.kernels.kernel import State, Step, causes_of
 from australis.kernels.ordering import Arrived, Passed, Side
@@ -48,7 +46,7 @@ SORT_OUT_FROM = 8
 """How many kept tuples there must be per tuple of a batch before it pays to select those with its keys."""
 
 
-class JoinKernel(TwoStreamsKernel):
+class JoinKernel(KeyedKernel):
     """A Join of two streams."""
 
     def __init__(self, box: Join, schemas: tuple[Schema, ...], timezone: str = "UTC") -> None:
@@ -117,10 +115,6 @@ class JoinKernel(TwoStreamsKernel):
         highs = first_beyond(found.codes, arrived.values, starts, laid_out, self._size)
         layout = places if isinstance(rows, slice) else rows[places]
         return Meeting(port, arrived.batch, arrived.rows, partners, layout, lows, highs)
-
-    def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
-        groups = (side.kept_by(names) for side, names in zip(self._sides, keys, strict=True))
-        return (*groups, self._keys.kept_by(KEYS, keys, *SIDES))
 
     # --- what is kept
 

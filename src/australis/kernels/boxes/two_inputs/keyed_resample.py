@@ -16,8 +16,6 @@ from australis.algebra.types import TIMESTAMP
 from australis.kernels.arrays import (
     Indexes,
     Mask,
-    Numbered,
-    PortKeys,
     column,
     first_beyond,
     first_near,
@@ -25,7 +23,7 @@ from australis.kernels.arrays import (
 )
 from australis.kernels.boxes.two_inputs.two_streams import EncounterKernel, pays
 from australis.kernels.expressions import arrow, evaluate_all
-from australis.kernels.kernel import State, Step
+from australis.kernels.kernel import Due, State, Step
 from australis.kernels.ordering import Arrived, Side
 from australis.kernels.pairing import (
     KEY,
@@ -36,13 +34,13 @@ from australis.kernels.pairing import (
     SIDES,
     Encounter,
     Encounters,
+    KeyDues,
     Keys,
     Lefts,
     ResampleResults,
     Rights,
     Windows,
     argument_name,
-    in_sequence_of,
     keys_of,
     least_waiting,
     orders_of,
@@ -82,15 +80,23 @@ class KeyedResampleKernel(EncounterKernel):
         return {**kept, KEYS: self._keys.start(), **self._sides[0].start(), **self._sides[1].start()}
 
     def flush(self, state: State, now: int) -> Step:
-        """Emit the windows that still wait, by left order value, then by arrival."""
+        """Emit the windows that still wait, by left order value, then by key, then by arrival."""
         lefts = state[SIDES[0]]
-        rows = np.argsort(orders_of(lefts), kind="stable")
+        at_once = np.zeros(lefts.num_rows, np.int64)
+        rows = self._keys.sequence(state[KEYS], keys_of(lefts), orders_of(lefts), at_once, 1)
         result = self._emitted(lefts, rows, np.full(len(rows), -1), self._rights(state[SIDES[1]], state))
         return Step(self.start(), (result,))
 
-    def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
-        groups = (side.kept_by(names) for side, names in zip(self._sides, keys, strict=True))
-        return (*groups, self._keys.kept_by(KEYS, keys, *SIDES))
+    def due(self, state: State) -> Due | None:
+        if not self.progress_on:
+            return None
+        due = KeyDues(state[KEYS].num_rows)
+        lefts, rights = state[SIDES[0]], state[SIDES[1]]
+        if 1 in self.progress_on:
+            due.emit(keys_of(lefts), orders_of(lefts), self._size)
+        if 0 in self.progress_on:
+            due.forget(keys_of(rights), orders_of(rights), self._size)
+        return due.found
 
     # --- results
 
@@ -98,7 +104,9 @@ class KeyedResampleKernel(EncounterKernel):
         """The state after an encounter, and the results of the windows that it completes."""
         lefts, rights = meeting.tuples
         moments = self._encounters.passed_at(meeting, 0, np.arange(lefts.num_rows), self._size)
-        rows = in_sequence_of(moments, orders_of(lefts), len(meeting.sequence.causes))
+        rows = self._keys.sequence(
+            meeting.after[KEYS], keys_of(lefts), orders_of(lefts), moments, len(meeting.sequence.causes)
+        )
         causes = meeting.sequence.causes[moments[rows]]
         result = self._emitted(lefts, rows, causes, self._rights(rights, meeting.after))
         return self._remaining(meeting, moments == NEVER), result
@@ -131,7 +139,8 @@ class KeyedResampleKernel(EncounterKernel):
         if not pays(useful):
             useful[: meeting.kept[1]] = True
         rights = rights if useful.all() else rights.filter(arrow(useful, pa.bool_()))
-        keys, lefts, rights = self._keys.compact(meeting.after[KEYS], lefts, rights)
+        known = meeting.after[KEYS]
+        keys, lefts, rights = self._keys.compact(known, lefts, rights, at_once=self._drops_keys_at_once)
         return {**meeting.after, KEYS: keys, SIDES[0]: lefts, SIDES[1]: rights}
 
     def _useful(self, meeting: Encounter, waiting: pa.Table, rights: pa.Table) -> Mask:

@@ -16,7 +16,7 @@ from australis.kernels.arrays import Indexes, Mask, column
 from australis.kernels.boxes.two_inputs.join import JoinKernel
 from australis.kernels.boxes.two_inputs.two_streams import EncounterKernel, pays
 from australis.kernels.expressions import arrow, truths
-from australis.kernels.kernel import State, Step
+from australis.kernels.kernel import Due, State, Step
 from australis.kernels.ordering import Arrived
 from australis.kernels.pairing import (
     KEYS,
@@ -24,10 +24,10 @@ from australis.kernels.pairing import (
     SIDES,
     Encounter,
     Encounters,
+    KeyDues,
     Rows,
     alone,
     gathered,
-    in_sequence_of,
     keys_of,
     merged,
     orders_of,
@@ -55,14 +55,16 @@ class OuterJoinKernel(EncounterKernel, JoinKernel):
         return {**state, **kept}
 
     def flush(self, state: State, now: int) -> Step:
-        """Emit what has had no partner: by order value, the left tuples first, then by arrival."""
+        """Emit what has had no partner: by order value, the left tuples first, by key, then by arrival."""
         kept = (state[SIDES[0]], state[SIDES[1]])
         rows = {port: np.flatnonzero(~_settled(kept[port])) for port in self._unmatched}
         if not rows:
             return Step(self.start(), self.nothing())
         values = np.concatenate([orders_of(kept[port])[each] for port, each in rows.items()])
+        codes = np.concatenate([keys_of(kept[port])[each] for port, each in rows.items()])
+        ports = np.concatenate([np.full(len(each), port) for port, each in rows.items()])
         found = merged(*(alone(port, each, np.zeros_like(each)) for port, each in rows.items()))
-        found = found.take(np.argsort(values, kind="stable"))
+        found = found.take(np.lexsort((self._keys.ranks(state[KEYS], codes), ports, values)))
         causes = np.full(len(found.keys), -1)
         return Step(self.start(), (gathered(self.output_schemas[0], kept, found, causes),))
 
@@ -71,6 +73,20 @@ class OuterJoinKernel(EncounterKernel, JoinKernel):
         return bool(self.progress_on) and any(
             not _settled(state[SIDES[port]]).all() for port in self._unmatched
         )
+
+    def due(self, state: State) -> Due | None:
+        if not self.progress_on:
+            return None
+        due = KeyDues(state[KEYS].num_rows)
+        for port in (0, 1):
+            if 1 - port in self.progress_on:
+                tuples = state[SIDES[port]]
+                codes, values = keys_of(tuples), orders_of(tuples)
+                due.forget(codes, values, self._size)
+                if port in self._unmatched:
+                    waits = ~_settled(tuples)
+                    due.emit(codes[waits], values[waits], self._size)
+        return due.found
 
     # --- what is emitted
 
@@ -130,9 +146,9 @@ class OuterJoinKernel(EncounterKernel, JoinKernel):
         gone = moment != NEVER
         rows, moment = rows[gone], moment[gone]
         keys = 2 * moment + (moment != arrivals[rows])
-        sequence = in_sequence_of(
-            keys, orders_of(meeting.tuples[port])[rows], 2 * len(meeting.sequence.causes)
-        )
+        codes, values = keys_of(meeting.tuples[port])[rows], orders_of(meeting.tuples[port])[rows]
+        moments_most = 2 * len(meeting.sequence.causes)
+        sequence = self._keys.sequence(meeting.after[KEYS], codes, values, keys, moments_most)
         return alone(port, rows[sequence], keys[sequence])
 
     # --- what is kept
@@ -150,7 +166,7 @@ class OuterJoinKernel(EncounterKernel, JoinKernel):
             at = tuples.schema.get_field_index(SETTLED)
             marked = tuples.set_column(at, tuples.schema.field(at), arrow(settled[port], pa.bool_()))
             both.append(marked if useful.all() else marked.filter(arrow(useful, pa.bool_())))
-        keys, left, right = self._keys.compact(meeting.after[KEYS], *both)
+        keys, left, right = self._keys.compact(meeting.after[KEYS], *both, at_once=self._drops_keys_at_once)
         return {**meeting.after, KEYS: keys, SIDES[0]: left, SIDES[1]: right}
 
     def _kept_table(self, port: int, arrived: Arrived, codes: Indexes) -> pa.Table:

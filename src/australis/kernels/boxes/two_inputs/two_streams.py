@@ -8,10 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from australis.kernels.arrays import Mask
+from australis.kernels.arrays import Mask, Numbered, PortKeys
 from australis.kernels.kernel import Kernel, LocalTimes, State, Step
 from australis.kernels.marks import Marks
-from australis.kernels.pairing import SIDES, Encounter, Encounters
+from australis.kernels.ordering import Side
+from australis.kernels.pairing import KEYS, SIDES, Encounter, Encounters, Keys
 
 FORGET_FROM = 0.1
 """The share of kept tuples that must be out of reach before they are dropped, if they are more than a few."""
@@ -29,7 +30,28 @@ class TwoStreamsKernel(Kernel):
         """
 
 
-class EncounterKernel(TwoStreamsKernel):
+class KeyedKernel(TwoStreamsKernel):
+    """A kernel that keeps tuples of both sides by the key that its predicate equates."""
+
+    _sides: tuple[Side, Side]
+    _keys: Keys
+
+    @property
+    def separated_by(self) -> PortKeys:
+        return self._keys.separating(self._sides)
+
+    def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
+        pairs = zip(self._sides, keys, strict=True)
+        groups = (side.kept_by(names) for side, names in pairs if not side.order.by_progress)
+        return (self._keys.kept_by(KEYS, keys, *SIDES), *groups)
+
+    @property
+    def _drops_keys_at_once(self) -> bool:
+        """Whether unused keys may not wait to be dropped: by progress nothing would look for them later."""
+        return bool(self.progress_on)
+
+
+class EncounterKernel(KeyedKernel):
     """A kernel that makes its results of encounters, whether they are of one port, of both, or with marks."""
 
     _encounters: Encounters
